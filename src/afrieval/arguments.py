@@ -1,0 +1,193 @@
+"""Files and flags to a RunConfig: flags beat files, the task file's `eval:` beats the model file's."""
+
+import difflib
+import re
+import types
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from jsonargparse import ArgumentParser, Namespace, set_parsing_settings
+
+from afrieval.config import EvalConfig, RunConfig, check
+from afrieval.errors import UserError
+from afrieval.yamlfile import check_keys, read_map
+
+SECTIONS: dict[str, type] = {
+    name: hint for name, hint in get_type_hints(RunConfig).items() if hasattr(hint, "__dataclass_fields__")
+}
+FLAGS = [f"{section}.{f.name}" for section, cls in SECTIONS.items() for f in fields(cls)] + ["run_dir"]
+FILES = {"model_config_yaml": "model", "task_config_yaml": "task"}
+OLD_NAMES = {"model.vllm": "model.backend_args"}
+
+
+def read_config(argv: list[str], *, command: str, needs_model: bool) -> RunConfig:
+    """Returns the checked config that files and flags add up to.
+
+    Args:
+        argv: the command's arguments, without its name.
+        command: its name, for `--help`.
+        needs_model: whether the command runs a model.
+
+    Raises:
+        UserError: for a file, key, flag or value that cannot be used.
+        SystemExit: after printing `--help`.
+    """
+    flags = normalise(argv)
+    values: dict[str, Any] = {}
+    origin: dict[str, str] = {}
+    for flag in FILES:
+        path, flags = _take(flags, flag)
+        if path is not None:
+            for key, value in read_file(Path(path), FILES[flag]).items():
+                values[key], origin[key] = value, path
+    config = _parse(flags, values, origin, command)
+    check(config, needs_model=needs_model)
+    return config
+
+
+def read_file(path: Path, section: str) -> dict[str, Any]:
+    """Returns dotted keys and values of a model or task file.
+
+    Args:
+        path: a YAML file with the keys of one section, and an optional `eval:` map.
+        section: `model` or `task`.
+
+    Raises:
+        UserError: if there is no such file, it is empty, no YAML, or has an unknown key.
+    """
+    content = read_map(path)
+    values = {}
+    for key, value in content.items():
+        if key == "eval" and isinstance(value, dict):
+            for inner, inner_value in value.items():
+                check_keys([inner], _keys(EvalConfig), str(path))
+                values[f"eval.{inner}"] = inner_value
+            continue
+        name = OLD_NAMES.get(f"{section}.{key}", f"{section}.{key}")
+        check_keys([name.removeprefix(f"{section}.")], _keys(SECTIONS[section]), str(path))
+        values[name] = value
+    return values
+
+
+def _keys(section: type) -> list[str]:
+    return [f.name for f in fields(section)]
+
+
+def normalise(argv: list[str]) -> list[str]:
+    """Returns flags in one form: `--a.b-c x` and `--a.b_c=x` become `--a.b_c=x`.
+
+    Bare boolean flags get `=true`; a list may be written `a,b` or `a` instead of `[a, b]`.
+
+    Raises:
+        UserError: for an unknown flag, a flag without its value, or a stray word.
+    """
+    words, flags = list(argv), []
+    while words:
+        word = words.pop(0)
+        if word in ("-h", "--help"):
+            flags.append("--help")
+            continue
+        if not word.startswith("--"):
+            raise UserError(f"unexpected argument {word!r}", "options begin with --; see --help")
+        name, equals, value = word[2:].partition("=")
+        name = name.replace("-", "_")
+        _check_flag(name)
+        if not equals:
+            value = _take_value(name, words)
+        flags.append(f"--{name}={_as_list(name, value)}")
+    return flags
+
+
+def _check_flag(name: str) -> None:
+    open_maps = ("model.backend_args.",)
+    if name in FLAGS or name in FILES or name.startswith(open_maps):
+        return
+    known = [*FLAGS, *FILES]
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    near = near or [f for f in known if f.rpartition(".")[2] == name.rpartition(".")[2]]
+    hint = f"did you mean --{near[0]}?" if near else "see --help for all options"
+    raise UserError(f"unknown option --{name}", hint)
+
+
+def _take_value(name: str, words: list[str]) -> str:
+    boolean = bool in _members(name)
+    if words and (not words[0].startswith("--") if not boolean else words[0].lower() in ("true", "false", "null")):
+        return words.pop(0)
+    if boolean:
+        return "true"
+    raise UserError(f"option --{name} has no value", f"write --{name} VALUE")
+
+
+def _as_list(name: str, value: str) -> str:
+    if any(get_origin(m) is list for m in _members(name)) and not value.startswith("[") and value != "null":
+        return f"[{value}]" if "," in value or str not in _members(name) else value
+    return value
+
+
+def _members(name: str) -> list[Any]:
+    """Returns the types that a flag's value may have."""
+    section, _, key = name.partition(".")
+    hint = get_type_hints(SECTIONS[section]).get(key, str) if section in SECTIONS else str
+    return list(get_args(hint)) if get_origin(hint) in (Union, types.UnionType) else [hint]
+
+
+def _take(flags: list[str], name: str) -> tuple[str | None, list[str]]:
+    prefix = f"--{name}="
+    values = [f.removeprefix(prefix) for f in flags if f.startswith(prefix)]
+    return (values[-1] if values else None), [f for f in flags if not f.startswith(prefix)]
+
+
+def _parser(command: str) -> ArgumentParser:
+    set_parsing_settings(docstring_parse_attribute_docstrings=True)
+    parser = ArgumentParser(exit_on_error=False, prog=f"afrieval {command}", usage="%(prog)s [options]")
+    for name, section in FILES.items():
+        parser.add_argument(f"--{name}", metavar="FILE", help=f"YAML file with {section}.* keys.")
+    parser.add_class_arguments(RunConfig, nested_key=None)
+    return parser
+
+
+def _parse(flags: list[str], values: dict[str, Any], origin: dict[str, str], command: str) -> RunConfig:
+    given = Namespace()
+    for key, value in values.items():
+        given[key] = value
+    parser = _parser(command)
+    try:
+        config: RunConfig = RunConfig(**vars(parser.instantiate_classes(_known(parser.parse_args(flags, namespace=given)))))
+        return config
+    except UserError:
+        raise
+    except Exception as e:  # jsonargparse raises several kinds, all about a value
+        raise _value_error(str(e), {**origin, **_flag_origin(flags)}) from None
+
+
+def _known(parsed: Namespace) -> Namespace:
+    for name in FILES:
+        parsed.pop(name, None)
+    return parsed
+
+
+def _flag_origin(flags: list[str]) -> dict[str, str]:
+    return {f[2:].partition("=")[0]: f"--{f[2:].partition('=')[0]}" for f in flags}
+
+
+def _value_error(text: str, origin: dict[str, str]) -> UserError:
+    """Rewrites jsonargparse's message of several lines in one."""
+    key = next(iter(re.findall(r'key "([\w.]+)"', text)), "")
+    value = next(iter(re.findall(r"(?:Given value|Got value): (.*)", text)), None)
+    where = f"{origin[key]}: " if key in origin and not origin[key].startswith("--") else ""
+    if not key or value is None:
+        return UserError(" ".join(text.split()), "see --help for what each option takes")
+    wanted = " or ".join(_type_name(m) for m in _members(key))
+    return UserError(f"{where}{key} cannot be {value!r}", f"it takes {wanted}")
+
+
+def _type_name(hint: Any) -> str:
+    if hint is type(None):
+        return "null"
+    if get_args(hint) and get_origin(hint) not in (list, dict):
+        return " or ".join(str(a) for a in get_args(hint))
+    names = {bool: "true or false", int: "a whole number", str: "a text", float: "a number"}
+    if get_origin(hint) is list:
+        return f"a list such as [{'1, 2' if get_args(hint)[0] is int else 'yor, hau'}]"
+    return names.get(hint, "a map" if get_origin(hint) is dict else str(hint))

@@ -1,0 +1,192 @@
+"""What a user can set: frozen dataclasses whose field strings are the command line's help.
+
+Ranges are checked here; types and names are checked where files and flags are read (`arguments.py`).
+"""
+
+import os
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from afrieval.errors import UserError
+
+AnswerForm = Literal["text", "letter", "generate"]
+PromptLanguage = Literal["eng", "native", "both"]
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Model"""
+
+    model_name: str | None = None
+    """Hub id or folder of the model; `demo` is a tiny random model built on the spot."""
+    model_type: str = "hf"
+    """hf, or another backend of the harness."""
+    revision: str = "main"
+    """Branch, tag or commit on the hub."""
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    """Number format of the weights; auto takes the model's own."""
+    device: str | None = None
+    """cuda, cuda:1, mps or cpu; the best there is if not given."""
+    trust_remote_code: bool = False
+    """Run Python code that comes with the model."""
+    parallelize: bool = False
+    """Spread one model over all GPUs."""
+    add_bos_token: bool | None = None
+    """Put the beginning-of-sequence token first; null is the tokenizer's own way."""
+    chat_template: bool = False
+    """Wrap prompts in the tokenizer's chat template."""
+    languages_supported: list[str] = field(default_factory=list)
+    """Languages the model's authors name, ISO 639-3; shown in tables."""
+    backend_args: dict[str, Any] = field(default_factory=dict)
+    """More arguments, handed to the backend as they are."""
+    engine: Literal["auto", "tree", "plain"] = "auto"
+    """How likelihoods are computed; plain is the harness' own way."""
+
+
+@dataclass(frozen=True)
+class TaskConfig:
+    """Task"""
+
+    task_name: str | list[str] | None = None
+    """A task of tasks/, or a list of them."""
+    languages: list[str] | None = None
+    """ISO 639-3 codes; all of the task's if not given."""
+    prompts: list[int] | None = None
+    """Prompt numbers; all of the task's if not given."""
+    prompt_language: PromptLanguage = "eng"
+    """eng, native (the language evaluated) or both."""
+    answer_form: AnswerForm | None = None
+    """Score option texts (text), letters (letter) or a generated answer; the task's first if not given."""
+    variant: Literal["direct", "translate"] = "direct"
+    """direct, or translate for test sets translated to English."""
+    task_template: str | None = None
+    """Harness task names with {{language}} in them."""
+    harness_tasks: list[str] | None = None
+    """Tasks of the harness, by name."""
+    clean_prompts: bool = False
+    """Strip stray blanks from the prompts of harness tasks."""
+    wandb_project: str | None = None
+    """Weights & Biases project."""
+    wandb_job_type: str | None = None
+    """Weights & Biases job type."""
+
+
+@dataclass(frozen=True)
+class EvalConfig:
+    """Evaluation"""
+
+    num_fewshot: int = 0
+    """Worked examples before each question."""
+    fewshot_selection: Literal["fixed", "per_document"] = "fixed"
+    """The same examples for all documents of a cell, or others for each."""
+    limit: int | None = None
+    """Only the first so many documents of each cell."""
+    batch_size: int | Literal["auto"] = "auto"
+    """Requests per forward pass; auto searches on a GPU and is 8 on a CPU."""
+    max_batch_size: int = 64
+    """Where the search for a batch size begins."""
+    random_seed: int = 42
+    """Seed of Python's random numbers in the libraries used."""
+    numpy_random_seed: int = 42
+    """Seed of the bootstrap."""
+    torch_random_seed: int = 42
+    """Seed of torch."""
+    fewshot_random_seed: int = 42
+    """Seed of the choice of few-shot examples."""
+    use_cache: bool = True
+    """Keep each answer of the model in the run folder as it comes, so that a stopped run loses nothing."""
+    log_samples: bool = True
+    """Keep prompts and documents in the sample files; false keeps scores and ids only."""
+    write_out: bool = False
+    """Print each prompt as the model sees it, with the choices and their log-likelihoods."""
+    split_tasks: bool = True
+    """Accepted for old configs; cells are always separate."""
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """Data"""
+
+    source: str = field(default_factory=lambda: os.environ.get("AFRIEVAL_DATA") or "hub")
+    """hub, samples, or a folder laid out ORG/NAME as on the hub; AFRIEVAL_DATA names such a folder too."""
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Run"""
+
+    model: ModelConfig = field(default_factory=ModelConfig)
+    """Model"""
+    task: TaskConfig = field(default_factory=TaskConfig)
+    """Task"""
+    eval: EvalConfig = field(default_factory=EvalConfig)
+    """Evaluation"""
+    data: DataConfig = field(default_factory=DataConfig)
+    """Data"""
+    run_dir: str | None = None
+    """Where results go; runs/<task>/<model>/<settings> if not given."""
+
+    @property
+    def task_names(self) -> list[str]:
+        """The tasks asked for, in order."""
+        names = self.task.task_name
+        return [names] if isinstance(names, str) else list(names or [])
+
+
+def check(config: RunConfig, *, needs_model: bool) -> None:
+    """Refuses values that have the right type and make no sense.
+
+    Args:
+        config: what was merged from files and flags.
+        needs_model: whether the command runs a model.
+
+    Raises:
+        UserError: for the first such value.
+    """
+    _check_presence(config, needs_model)
+    _check_not_yet(config)
+    evaluation = config.eval
+    if evaluation.limit is not None and evaluation.limit < 1:
+        raise UserError(
+            f"eval.limit is {evaluation.limit}", "give 1 or more, or leave it out to run every document"
+        )
+    if evaluation.num_fewshot < 0:
+        raise UserError(f"eval.num_fewshot is {evaluation.num_fewshot}", "give 0 or more")
+    for name in ("batch_size", "max_batch_size"):
+        if (value := getattr(evaluation, name)) != "auto" and value < 1:
+            raise UserError(f"eval.{name} is {value}", "give 1 or more")
+
+
+def _check_presence(config: RunConfig, needs_model: bool) -> None:
+    if needs_model and not config.model.model_name:
+        raise UserError(
+            "no model is given",
+            "add --model-config-yaml configs/models/demo.yaml, or --model.model_name with a hub id or folder",
+        )
+    if not config.task_names:
+        raise UserError(
+            "no task is given",
+            "add --task-config-yaml configs/tasks/afrimmlu-direct.yaml, or --task.task_name afrimmlu",
+        )
+    for name in ("languages", "prompts"):
+        if getattr(config.task, name) == []:
+            raise UserError(f"task.{name} is an empty list", f"name some, or leave task.{name} out to run all")
+
+
+def _check_not_yet(config: RunConfig) -> None:
+    """Refuses what the design has and the code has not."""
+    task, model = config.task, config.model
+    waiting = {
+        "task.harness_tasks": task.harness_tasks,
+        "task.task_template": task.task_template,
+        "task.clean_prompts": task.clean_prompts,
+        "task.wandb_project": task.wandb_project,
+        "task.wandb_job_type": task.wandb_job_type,
+        "task.variant translate": task.variant == "translate",
+        "task.answer_form generate": task.answer_form == "generate",
+        "model.engine tree": model.engine == "tree",
+        f"model.model_type {model.model_type}": model.model_type != "hf",
+    }
+    for name, asked in waiting.items():
+        if asked:
+            raise UserError(f"{name} is not supported yet", "leave it out for now")

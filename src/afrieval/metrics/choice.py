@@ -1,0 +1,52 @@
+"""Scores of one multiple-choice document from the log-likelihoods of its choices."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+ACCURACIES = ("acc", "acc_norm", "acc_bytes", "acc_tokens")
+
+
+class Answer(NamedTuple):
+    """What a model says of one continuation.
+
+    Attributes:
+        loglikelihood: natural logarithm of its probability given the prompt, summed over its tokens.
+        is_greedy: whether each token was the most likely one.
+        n_tokens: number of tokens summed over; None where the backend does not tell.
+    """
+
+    loglikelihood: float
+    is_greedy: bool
+    n_tokens: int | None = None
+
+
+def score(answers: Sequence[Answer], continuations: Sequence[str], choices: Sequence[str], gold: int) -> dict[str, Any]:
+    """Returns 1.0 or 0.0 for each way to compare log-likelihoods, and the index that the plain one picks.
+
+    `acc` compares them as they are; `acc_norm` per character, `acc_bytes` per UTF-8 byte and `acc_tokens` per
+    token of the continuation (Gao 2021, "Multiple Choice Normalization in LM Evaluation"). The first of equal
+    values wins. A choice with the gold choice's text is right too.
+
+    Args:
+        answers: one per choice.
+        continuations: what was scored, without the leading blank.
+        choices: the option texts; they differ from the continuations where letters are scored.
+        gold: index of the right choice.
+    """
+    lengths: dict[str, Callable[[int], float | None]] = {
+        "acc": lambda i: 1,
+        "acc_norm": lambda i: len(continuations[i]),
+        "acc_bytes": lambda i: len(continuations[i].encode()),
+        "acc_tokens": lambda i: answers[i].n_tokens,
+    }
+    picks = {name: _best(answers, length) for name, length in lengths.items()}
+    right = {name: float(choices[pick] == choices[gold]) for name, pick in picks.items() if pick is not None}
+    return {**right, "pred": picks["acc"]}
+
+
+def _best(answers: Sequence[Answer], length: Callable[[int], float | None]) -> int | None:
+    divisors = [length(i) for i in range(len(answers))]
+    if not all(divisors):
+        return None
+    values = [answer.loglikelihood / (divisor or 1) for answer, divisor in zip(answers, divisors, strict=True)]
+    return values.index(max(values))

@@ -1,0 +1,135 @@
+"""Keeps each answer of a model as it comes, and gives it back instead of asking again."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from lm_eval.api.model import LM
+
+Tick = Callable[[int], None]
+
+
+class AnswerFile:
+    """Answers by request, appended to a file line by line; a line cut short by a kill is dropped.
+
+    Args:
+        path: the file; None keeps answers in memory only.
+    """
+
+    def __init__(self, path: Path | None):
+        self._answers: dict[str, Any] = {}
+        self._file = None
+        if path is None:
+            return
+        if path.exists():
+            self._answers = dict(_lines(path))
+        self._file = path.open("a", encoding="utf-8")
+        if path.stat().st_size and not path.read_bytes().endswith(b"\n"):
+            self._file.write("\n")
+
+    def get(self, key: str) -> Any:
+        """Returns the stored answer, or None."""
+        return self._answers.get(key)
+
+    def put(self, key: str, answer: Any) -> None:
+        """Stores an answer; what was put survives a kill of the process."""
+        if key in self._answers:
+            return
+        self._answers[key] = answer
+        if self._file is not None:
+            self._file.write(json.dumps([key, answer]) + "\n")
+            self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def _lines(path: Path) -> list[tuple[str, Any]]:
+    entries = []
+    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
+        try:
+            key, answer = json.loads(line)
+        except ValueError:
+            continue  # cut short by a kill; it is asked again
+        entries.append((key, answer))
+    return entries
+
+
+def request_key(method: str, args: Any) -> str:
+    """Returns a key of a request: what is asked of the model, and how."""
+    return hashlib.sha256(json.dumps([method, args], sort_keys=True).encode()).hexdigest()[:32]
+
+
+class CachedLM(LM):
+    """A model that is asked only what its answer file lacks, and tells how far it is.
+
+    Args:
+        lm: any model of the harness.
+        answers: where answers are kept.
+        tick: called with the number of requests that were answered since the last call.
+    """
+
+    def __init__(self, lm: Any, answers: AnswerFile, tick: Tick = lambda n: None):
+        super().__init__()
+        self._lm, self._stored, self.tick = lm, answers, tick
+        lm.set_cache_hook(self)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._lm, name)
+
+    @property
+    def rank(self) -> int:
+        """Number of this process among several."""
+        return int(self._lm.rank)
+
+    @property
+    def world_size(self) -> int:
+        """Number of processes."""
+        return int(self._lm.world_size)
+
+    @property
+    def tokenizer_name(self) -> str:
+        """Name of the model's tokenizer."""
+        return str(self._lm.tokenizer_name)
+
+    def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
+        """Returns a chat as the model's own template writes it."""
+        return str(self._lm.apply_chat_template(chat_history, add_generation_prompt))
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
+        """Returns (log-likelihood, is greedy, ...) per request."""
+        return self._ask("loglikelihood", requests)
+
+    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
+        """Returns the log-likelihood of each whole text."""
+        return self._ask("loglikelihood_rolling", requests)
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
+        """Returns the text generated for each request."""
+        return self._ask("generate_until", requests)
+
+    def add_partial(self, attr: str, args: Any, answer: Any) -> None:
+        """Takes one answer as soon as the model has given it (the harness' cache hook)."""
+        self._stored.put(request_key(attr, args), answer)
+        self.tick(1)
+
+    def _ask(self, method: str, requests: list[Any]) -> list[Any]:
+        keys = [request_key(method, r.args) for r in requests]
+        new = {key: r for key, r in zip(keys, requests, strict=True) if self._stored.get(key) is None}
+        self.tick(len(requests) - len(new))
+        if new:
+            given = getattr(self._lm, method)(list(new.values()), disable_tqdm=True)
+            for key, answer in zip(new, given, strict=True):
+                self._stored.put(key, answer)
+        return [_answer(self._stored.get(key)) for key in keys]
+
+
+def _answer(stored: Any) -> Any:
+    return tuple(stored) if isinstance(stored, list) else stored

@@ -1,0 +1,64 @@
+"""The demo model: tiny, random, Llama-shaped, reads bytes. It scores about chance, and is meant to."""
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+VERSION = 1
+SEED = 42
+
+
+def demo_folder() -> Path:
+    """Returns the folder of the demo model, built on first use in the user's cache in a second or two."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = cache / "afrieval" / f"demo-{VERSION}"
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
+            build_demo(Path(unfinished) / folder.name)
+            with contextlib.suppress(OSError):  # another process was quicker
+                (Path(unfinished) / folder.name).rename(folder)
+    return folder
+
+
+def build_demo(folder: Path) -> None:
+    """Writes the model and its tokenizer; the same bytes whenever torch draws the same numbers."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    tokenizer = byte_tokenizer()
+    tokenizer.save_pretrained(folder)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=64,
+        intermediate_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        max_position_embeddings=32768,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(SEED)
+        model = LlamaForCausalLM(config)
+    model.save_pretrained(folder)
+
+
+def byte_tokenizer():  # type: ignore[no-untyped-def]
+    """Returns a fast tokenizer whose tokens are the 256 bytes, so that every script costs what UTF-8 costs."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    special = ["<s>", "</s>", "<pad>"]
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {token: i for i, token in enumerate([*special, *alphabet])}
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    tokenizer.add_special_tokens(special)
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
+    )

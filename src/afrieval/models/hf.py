@@ -1,0 +1,74 @@
+"""The harness' hf backend, with the three things it leaves out."""
+
+import logging
+from typing import Any
+
+from jinja2 import TemplateError
+from lm_eval.models.huggingface import HFLM
+
+log = logging.getLogger("afrieval")
+harness_log = logging.getLogger("lm_eval.models.huggingface")
+
+TokenRequest = tuple[tuple[str, str], list[int], list[int]]
+
+
+class HF(HFLM):
+    """HFLM that tells how many tokens an answer has, counts what it truncates and keeps system texts."""
+
+    def _loglikelihood_tokens(self, requests: list[TokenRequest], **kwargs: Any) -> list[tuple[float, bool, int]]:
+        """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""
+        self._tell_truncated(requests)
+        lengths = {texts: len(continuation) for texts, _, continuation in requests}
+        hook = self.cache_hook
+        self.cache_hook = _WithLengths(hook, lengths)
+        level = harness_log.level
+        harness_log.setLevel(logging.ERROR)  # it says once per request what is said once above
+        try:
+            answers = super()._loglikelihood_tokens(requests, **kwargs)
+        finally:
+            self.cache_hook = hook
+            harness_log.setLevel(level)
+        return [(*answer, lengths[texts]) for answer, (texts, _, _) in zip(answers, requests, strict=True)]
+
+    def _tell_truncated(self, requests: list[TokenRequest]) -> None:
+        room = self.max_length + 1 if self.backend == "causal" else self.max_length
+        used = [len(context) + (len(answer) if self.backend == "causal" else 0) for _, context, answer in requests]
+        if too_long := sum(length > room for length in used):
+            log.warning(
+                "%d of %d requests are longer than the model's %d tokens and lose their beginning",
+                too_long,
+                len(requests),
+                self.max_length,
+            )
+
+    def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
+        """Returns the chat as one text; a template that takes no system turn gets its text in the user's."""
+        try:
+            text = self._chat(chat_history, add_generation_prompt)
+        except TemplateError:
+            system = [turn["content"] for turn in chat_history if turn["role"] == "system"]
+            turns = [dict(turn) for turn in chat_history if turn["role"] != "system"]
+            turns[0]["content"] = "\n\n".join([*system, turns[0]["content"]])
+            text = self._chat(turns, add_generation_prompt)
+        return text
+
+    def _chat(self, turns: list[dict[str, str]], add_generation_prompt: bool) -> str:
+        text: str = self.tokenizer.apply_chat_template(
+            turns,
+            tokenize=False,
+            add_generation_prompt=add_generation_prompt,
+            continue_final_message=not add_generation_prompt,
+            **self.chat_template_args,
+        )
+        return text
+
+
+class _WithLengths:
+    """Passes answers on to a cache hook with their number of tokens."""
+
+    def __init__(self, hook: Any, lengths: dict[tuple[str, str], int]):
+        self._hook, self._lengths = hook, lengths
+
+    def add_partial(self, attr: str, texts: tuple[str, str], answer: tuple[float, bool]) -> None:
+        """Takes one answer as soon as the model has given it."""
+        self._hook.add_partial(attr, texts, (*answer, self._lengths[texts]))

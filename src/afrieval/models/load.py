@@ -1,0 +1,124 @@
+"""A model config to a model of the harness, or to an error that says what to do."""
+
+import hashlib
+import random
+from typing import Any
+
+from afrieval.config import EvalConfig, ModelConfig
+from afrieval.errors import UserError
+from afrieval.models.demo import demo_folder
+
+CPU_BATCH = 8
+PROBE = "Kínni iyì p nínú 24 = 2p? ጥያቄ Ŋuɖoɖo ƙarya 0123456789\n\n"
+
+
+def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
+    """Returns the model, ready to score.
+
+    Raises:
+        UserError: if it cannot be loaded for a reason that the user can mend.
+    """
+    import torch
+
+    _seed(evaluation)
+    device = config.device or _best_device()
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise UserError(f"model.device is {device!r}, but there is no GPU that torch can use", "leave it out")
+    from afrieval.models.hf import HF
+
+    name = str(demo_folder()) if config.model_name == "demo" else str(config.model_name)
+    arguments: dict[str, Any] = {
+        "pretrained": name,
+        "revision": config.revision,
+        "dtype": config.dtype,
+        "device": device,
+        "batch_size": _batch_size(evaluation, device),
+        "max_batch_size": evaluation.max_batch_size,
+        "trust_remote_code": config.trust_remote_code,
+        "parallelize": config.parallelize,
+        "add_bos_token": config.add_bos_token,
+        **config.backend_args,
+    }
+    try:
+        lm = HF(**arguments)
+    except Exception as e:
+        raise explain(config, e) from e
+    if config.chat_template and not lm.tokenizer.chat_template:
+        raise UserError(f"{config.model_name} has no chat template", "set model.chat_template to false")
+    return lm
+
+
+def fingerprint(lm: Any) -> str:
+    """Returns a short name of the very weights and tokenizer that were loaded.
+
+    256 values of each parameter, its name and shape, the tokens of a text in several scripts and the chat
+    template go into it: another checkpoint under the same name is another model.
+    """
+    digest = hashlib.sha256()
+    for name, parameter in lm.model.named_parameters():
+        values = parameter.detach().flatten()
+        sample = values[:: max(1, values.numel() // 256)][:256].float().cpu()
+        digest.update(f"{name}{tuple(parameter.shape)}{parameter.dtype}".encode() + sample.numpy().tobytes())
+    digest.update(str([lm.tok_encode(PROBE), lm.tokenizer.chat_template]).encode())
+    return digest.hexdigest()[:16]
+
+
+def _seed(evaluation: EvalConfig) -> None:
+    """Seeds the generators that model libraries draw from; nothing of ours uses them."""
+    import numpy as np
+    import torch
+
+    random.seed(evaluation.random_seed)
+    np.random.seed(evaluation.numpy_random_seed)
+    torch.manual_seed(evaluation.torch_random_seed)
+
+
+def _best_device() -> str:
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _batch_size(evaluation: EvalConfig, device: str) -> int | str:
+    if evaluation.batch_size == "auto" and not device.startswith("cuda"):
+        return CPU_BATCH  # the harness' search runs for minutes to hours on a CPU
+    return evaluation.batch_size
+
+
+def explain(config: ModelConfig, error: Exception) -> Exception:
+    """Returns a UserError for what a user can mend, and any other error as it is."""
+    text, name = f"{type(error).__name__}: {error}", config.model_name
+    cases = {
+        ("trust_remote_code",): (
+            f"{name} brings its own Python code",
+            "read that code, then add --model.trust_remote_code true if you trust it",
+        ),
+        ("gated repo", "GatedRepo", "401 Client Error", "403 Client Error"): (
+            f"no access to {name}",
+            "accept its terms on the hub, then run `hf auth login`",
+        ),
+        ("out of memory", "OutOfMemory"): (
+            f"{name} does not fit into the device's memory",
+            "give a smaller --eval.batch_size, --model.dtype bfloat16 or --model.parallelize true",
+        ),
+        ("couldn't connect", "Couldn't reach", "offline mode", "ConnectError", "ConnectionError", "LocalEntryNotFound"): (
+            f"{name} is not in the hub's cache and the hub cannot be reached",
+            "fetch it where there is a network with `hf download`, or give a folder that holds the model",
+        ),
+        ("not a valid model identifier", "RepositoryNotFound", "does not appear to have", "RevisionNotFound", "is not a valid git identifier"): (
+            f"there is no model {name} (revision {config.revision})",
+            "give a hub id such as google/gemma-2-9b-it, or a folder with config.json and weights; `hf auth login` if it is private",
+        ),
+        ("unexpected keyword argument",): (
+            f"the backend refuses an argument: {error}",
+            "check model.backend_args",
+        ),
+    }
+    for signs, (message, hint) in cases.items():
+        if any(sign.lower() in text.lower() for sign in signs):
+            return UserError(message, hint)
+    if isinstance(error, OSError | ValueError):
+        return UserError(f"{name} cannot be loaded: {' '.join(str(error).split())[:300]}", "check model.model_name")
+    return error

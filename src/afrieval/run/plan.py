@@ -1,0 +1,185 @@
+"""A config to cells: what will be run, with its documents, before any model is loaded."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from afrieval.config import RunConfig
+from afrieval.errors import UserError
+from afrieval.languages import ENGLISH
+from afrieval.tasks.data import Split, check_source, load_split
+from afrieval.tasks.documents import Document
+from afrieval.tasks.fewshot import examples, ranking
+from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
+from afrieval.tasks.spec import TaskSpec, load_task
+from afrieval.yamlfile import nearest
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Task x language x prompt x prompt language: the smallest thing that is run, stored and resumed.
+
+    Attributes:
+        prompt_language: `eng` or `native`; English itself is always `eng`.
+        data: the evaluated split, whole.
+        pool: the few-shot split; None without shots.
+        limit: documents to run, from the first; None for all.
+        seed: of the choice of few-shot examples.
+    """
+
+    task: TaskSpec
+    language: str
+    prompt: Prompt
+    prompt_language: str
+    answer_form: str
+    data: Split
+    pool: Split | None
+    shots: int
+    fewshot_selection: str
+    seed: int
+    limit: int | None
+
+    @property
+    def name(self) -> str:
+        """Stable name of the cell, used for its sample file."""
+        return f"{self.task.name}_{self.language}_{self.prompt_language}_{self.prompt.number}"
+
+    @property
+    def documents(self) -> list[Document]:
+        """The documents to run, defective ones included."""
+        return self.data.documents[: self.limit]
+
+    @cached_property
+    def _fixed(self) -> list[Document]:
+        return self._ranking(None)
+
+    def _ranking(self, document_id: int | None) -> list[Document]:
+        split = self.task.data.fewshot
+        if self.pool is None or split is None:
+            return []
+        return ranking(self.pool.documents, self.seed, self.task.name, split, document_id)
+
+    def examples(self, document: Document) -> list[Document]:
+        """Returns the worked examples that stand before a document."""
+        ranked = self._fixed if self.fewshot_selection == "fixed" else self._ranking(document.id)
+        return examples(ranked, self.shots, document)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Cells in the order in which they run, and one line for each thing left out."""
+
+    cells: list[Cell]
+    left_out: list[str]
+
+
+def plan(config: RunConfig) -> Plan:
+    """Returns the cells that a config asks for, all data read and all prompts checked.
+
+    Raises:
+        UserError: for an unknown task, language or prompt, data that is not there, too many shots.
+    """
+    cells: list[Cell] = []
+    left_out: list[str] = []
+    for name in config.task_names:
+        task_plan = _plan_task(load_task(name), config)
+        cells += task_plan.cells
+        left_out += task_plan.left_out
+    if not cells:
+        raise UserError("nothing is left to run", "; ".join(left_out) or "name tasks, languages and prompts")
+    return Plan(cells, left_out)
+
+
+def _plan_task(spec: TaskSpec, config: RunConfig) -> Plan:
+    answer_form = config.task.answer_form or spec.answer_forms[0]
+    if answer_form not in spec.answer_forms:
+        raise UserError(
+            f"{spec.name} has no answer form {answer_form!r}", f"it has: {', '.join(spec.answer_forms)}"
+        )
+    check_source(spec, config.data.source)
+    languages, missing = _languages(spec, config)
+    cells: list[Cell] = []
+    unprompted: list[str] = []
+    for language, (data, pool) in languages.items():
+        prompts = _prompts(spec, config, language)
+        if not any(kind == "native" for kind, _ in prompts) and config.task.prompt_language != "eng" and language != ENGLISH:
+            unprompted.append(language)
+        for prompt_language, prompt in prompts:
+            cells.append(
+                Cell(
+                    task=spec,
+                    language=language,
+                    prompt=prompt,
+                    prompt_language=prompt_language,
+                    answer_form=answer_form,
+                    data=data,
+                    pool=pool,
+                    shots=config.eval.num_fewshot,
+                    fewshot_selection=config.eval.fewshot_selection,
+                    seed=config.eval.fewshot_random_seed,
+                    limit=config.eval.limit,
+                )
+            )
+    _check_shots(cells)
+    left_out = [f"{spec.name}: no data for {', '.join(missing)}"] if missing else []
+    left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
+    return Plan(cells, left_out)
+
+
+def _languages(spec: TaskSpec, config: RunConfig) -> tuple[dict[str, tuple[Split, Split | None]], list[str]]:
+    """Returns the splits of each language that has data, and the languages that have none."""
+    named = config.task.languages
+    for language in named or []:
+        if language not in spec.languages:
+            raise UserError(f"{spec.name} has no language {language!r}", nearest(language, list(spec.languages)))
+    found: dict[str, tuple[Split, Split | None]] = {}
+    missing = []
+    for language in dict.fromkeys(named or spec.languages):
+        data = load_split(spec, language, spec.data.evaluate, config.data.source)
+        pool = _pool(spec, language, config)
+        if data is not None and (pool is not None or not config.eval.num_fewshot):
+            found[language] = (data, pool)
+        elif named:
+            raise UserError(
+                f"{config.data.source} has no {spec.name} rows for {language}",
+                f"leave {language} out of task.languages, or name another --data.source",
+            )
+        else:
+            missing.append(language)
+    return found, missing
+
+
+def _pool(spec: TaskSpec, language: str, config: RunConfig) -> Split | None:
+    if not config.eval.num_fewshot:
+        return None
+    if spec.data.fewshot is None:
+        raise UserError(f"{spec.name} has no rows for few-shot examples", "give --eval.num_fewshot 0")
+    return load_split(spec, language, spec.data.fewshot, config.data.source)
+
+
+def _prompts(spec: TaskSpec, config: RunConfig, language: str) -> list[tuple[str, Prompt]]:
+    """Returns (prompt language, prompt) pairs; for English, native is English and runs once."""
+    wanted = config.task.prompt_language
+    chosen: list[tuple[str, Prompt]] = []
+    if wanted in ("eng", "both") or language == ENGLISH:
+        chosen += [("eng", p) for p in _numbered(spec, config, ENGLISH)]
+    if wanted in ("native", "both") and language != ENGLISH:
+        if config.task.languages is None and language not in prompt_languages(spec):
+            return chosen
+        chosen += [("native", p) for p in _numbered(spec, config, language)]
+    return chosen
+
+
+def _numbered(spec: TaskSpec, config: RunConfig, language: str) -> list[Prompt]:
+    prompts = load_prompts(spec, language)
+    for number in config.task.prompts or []:
+        if number not in prompts:
+            raise UserError(
+                f"{spec.name} has no prompt {number} in {language}", f"there are: {', '.join(map(str, prompts))}"
+            )
+    return [prompts[number] for number in dict.fromkeys(config.task.prompts or prompts)]
+
+
+def _check_shots(cells: list[Cell]) -> None:
+    for cell in cells:
+        if cell.documents:
+            cell.examples(cell.documents[0])

@@ -1,0 +1,109 @@
+"""Finds and reads a benchmark's rows: on the hub, in a local mirror, or in the task's own samples."""
+
+import csv
+import hashlib
+import io
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from afrieval.errors import UserError
+from afrieval.tasks.documents import Document, documents
+from afrieval.tasks.hub import fetch
+from afrieval.tasks.spec import TaskSpec
+
+HUB, SAMPLES = "hub", "samples"
+
+
+class Split(NamedTuple):
+    """The documents of one split in one language, and the SHA-256 of the file they came from."""
+
+    documents: list[Document]
+    sha256: str
+
+
+def load_split(spec: TaskSpec, language: str, split: str, source: str) -> Split | None:
+    """Returns a split's documents, or None where the source lacks this language.
+
+    Args:
+        spec: the task.
+        language: the suite's code.
+        split: one of the task's splits.
+        source: `hub`, `samples`, or a folder laid out ORG/NAME as on the hub.
+
+    Raises:
+        UserError: if the source cannot be used or the file cannot be read.
+    """
+    path = _find(spec, language, split, source)
+    if path is None:
+        return None
+    content = path.read_bytes()
+    rows = _rows(path, content)
+    if source == SAMPLES:
+        rows = [row for row in rows if row["split"] == split]
+    where = f"{spec.name} {language} {split} ({path.name})"
+    return Split(documents(spec, rows, where), hashlib.sha256(content).hexdigest())
+
+
+def hub_file(spec: TaskSpec, language: str, split: str) -> str:
+    """Returns the path of a split's file below the dataset repository."""
+    return spec.data.files[split].format(code=spec.languages[language])
+
+
+def check_source(spec: TaskSpec, source: str) -> None:
+    """Refuses a folder that does not hold the data set at all.
+
+    Raises:
+        UserError: naming the folder that was expected.
+    """
+    if source in (HUB, SAMPLES):
+        return
+    root = Path(source).expanduser()
+    if not root.is_dir():
+        raise UserError(
+            f"data.source {source!r} is no folder", "give hub, samples, or a folder laid out ORG/NAME as on the hub"
+        )
+    if not (root / spec.data.hub).is_dir():
+        raise UserError(
+            f"the folder {source} does not hold {spec.data.hub}",
+            f"put the data set's files in {root / spec.data.hub}, or give --data.source hub",
+        )
+
+
+def _find(spec: TaskSpec, language: str, split: str, source: str) -> Path | None:
+    if source == SAMPLES:
+        path = spec.folder / "sample" / f"{language}.jsonl"
+    elif source == HUB:
+        return fetch(spec.data.hub, hub_file(spec, language, split), spec.data.revision)
+    else:
+        path = Path(source).expanduser() / spec.data.hub / hub_file(spec, language, split)
+    return path if path.is_file() else None
+
+
+def _rows(path: Path, content: bytes) -> list[dict[str, Any]]:
+    """Reads a table by its header; every value of a csv or tsv file stays the text it is."""
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        table: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+        return table
+    text = content.decode("utf-8-sig")
+    if path.suffix in (".tsv", ".csv"):
+        delimiter = "\t" if path.suffix == ".tsv" else ","
+        return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
+    return _json_rows(path, text)
+
+
+def _json_rows(path: Path, text: str) -> list[dict[str, Any]]:
+    if path.suffix == ".json":
+        rows: list[dict[str, Any]] = json.loads(text)
+        return rows
+    rows = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            rows.append(json.loads(line))
+        except json.JSONDecodeError as e:
+            raise UserError(f"{path}, line {number}, is not JSON: {e.msg}", "mend that line") from None
+    return rows

@@ -1,0 +1,105 @@
+"""Rows of a data file to documents: one form for every coding that occurs."""
+
+import ast
+import unicodedata
+from dataclasses import dataclass
+from typing import Any
+
+from afrieval.errors import UserError
+from afrieval.tasks.spec import TaskSpec
+
+LETTERS = "ABCDEFGHIJ"
+
+
+@dataclass(frozen=True)
+class Document:
+    """One row, normalised.
+
+    Attributes:
+        id: row number in its split, from 0.
+        fields: name to text, for prompts.
+        choices: option texts, or label names.
+        gold: index of the right choice; None if the row has none, and so cannot be scored.
+        defect: what is wrong with the row; empty for most.
+    """
+
+    id: int
+    fields: dict[str, str]
+    choices: tuple[str, ...]
+    gold: int | None
+    defect: str = ""
+
+
+def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> list[Document]:
+    """Returns the rows as documents, in order.
+
+    Args:
+        spec: the task they belong to.
+        rows: column to value.
+        where: file or language, for messages.
+
+    Raises:
+        UserError: if a column is missing, or a row's choices cannot be read.
+    """
+    _check_columns(spec, rows, where)
+    return [_document(spec, number, row, where) for number, row in enumerate(rows)]
+
+
+def _check_columns(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> None:
+    if not rows:
+        raise UserError(f"{where} has no rows", "check the file, or fetch it again")
+    needed = {*spec.fields.values(), spec.answer, *([spec.choices] if spec.choices else [])}
+    missing = sorted(needed - set(rows[0]))
+    if missing:
+        raise UserError(
+            f"{where} has no column {missing[0]!r}",
+            f"it has {', '.join(map(str, rows[0]))}; tasks/{spec.name}/task.yaml maps names to columns",
+        )
+
+
+def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> Document:
+    texts = {name: normalise(row[column]) for name, column in spec.fields.items()}
+    choices = tuple(spec.labels) if spec.labels else _choices(row[spec.choices], f"{where}, row {number}")
+    gold = _gold(row[spec.answer], spec.labels or list(LETTERS[: len(choices)]))
+    defect = _defect(texts, choices, gold)
+    if any(not c for c in choices):
+        gold = None
+    return Document(number, texts, choices, gold, defect)
+
+
+def normalise(value: Any) -> str:
+    """Returns a cell's text in NFC without blanks at its ends; nothing inside it is changed."""
+    return unicodedata.normalize("NFC", "" if value is None else str(value)).strip()
+
+
+def _choices(value: Any, where: str) -> tuple[str, ...]:
+    """Reads option texts from a list, or from the text of a Python list."""
+    if isinstance(value, str):
+        try:
+            value = ast.literal_eval(value)
+        except (SyntaxError, ValueError):
+            raise UserError(f"{where}: choices {value[:60]!r} are not a list", "mend the row") from None
+    if not isinstance(value, list | tuple) or not 2 <= len(value) <= len(LETTERS):
+        raise UserError(f"{where}: choices {value!r} are not 2 to {len(LETTERS)} texts", "mend the row")
+    return tuple(normalise(v) for v in value)
+
+
+def _gold(value: Any, names: list[str]) -> int | None:
+    """Reads the index of the gold choice from its number, counted from 0, or its name."""
+    text = normalise(value)
+    if text in names:
+        return names.index(text)
+    if text.isascii() and text.isdigit() and int(text) < len(names):
+        return int(text)
+    return None
+
+
+def _defect(texts: dict[str, str], choices: tuple[str, ...], gold: int | None) -> str:
+    if gold is None:
+        return "no gold answer among the choices"
+    if any(not c for c in choices):
+        return "an empty choice"
+    if choices.count(choices[gold]) > 1:
+        return "another choice has the gold answer's text"
+    empty = [name for name, text in texts.items() if not text]
+    return f"empty {', '.join(empty)}" if empty else ""

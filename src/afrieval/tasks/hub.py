@@ -1,0 +1,64 @@
+"""Fetches single data files from the Hugging Face hub; what is in its cache is never asked for again."""
+
+from pathlib import Path
+
+from afrieval.errors import UserError
+
+
+def fetch(repository: str, file: str, revision: str) -> Path | None:
+    """Returns the local path of a dataset repository's file, downloaded if need be.
+
+    Args:
+        repository: ORG/NAME.
+        file: path below the repository.
+        revision: branch, tag or commit.
+
+    Returns:
+        The path in the hub's cache, or None if the repository has no such file.
+
+    Raises:
+        UserError: if there is no network, no such repository, or no access to it.
+    """
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+
+    def download(local_files_only: bool) -> Path:
+        return Path(
+            hf_hub_download(
+                repository, file, repo_type="dataset", revision=revision, local_files_only=local_files_only
+            )
+        )
+
+    try:
+        return download(local_files_only=True)
+    except LocalEntryNotFoundError:
+        pass
+    try:
+        return download(local_files_only=False)
+    except LocalEntryNotFoundError as e:
+        raise _unreachable(repository, e) from None
+    except EntryNotFoundError:
+        return None
+    except Exception as e:  # the hub's client raises its own, httpx's and the system's
+        raise _explain(repository, revision, e) from e
+
+
+def _unreachable(repository: str, error: Exception) -> UserError:
+    return UserError(
+        f"{repository} is not in the hub's cache and the hub cannot be reached ({type(error).__name__})",
+        "run `afrieval prefetch` with the same options where there is a network, or give --data.source FOLDER",
+    )
+
+
+def _explain(repository: str, revision: str, error: Exception) -> Exception:
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+
+    if isinstance(error, GatedRepoError):
+        return UserError(f"no access to {repository}", "accept its terms on the hub, then run `hf auth login`")
+    if isinstance(error, RepositoryNotFoundError):
+        return UserError(f"the hub has no dataset {repository}", "check the task file's data.hub, or `hf auth login`")
+    if isinstance(error, RevisionNotFoundError):
+        return UserError(f"{repository} has no revision {revision!r}", "check the task file's data.revision")
+    if isinstance(error, OSError) or type(error).__module__.split(".")[0].startswith("http"):
+        return _unreachable(repository, error)
+    return error

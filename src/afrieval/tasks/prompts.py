@@ -1,0 +1,153 @@
+"""Prompt files, and rendering a document with one of their templates."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from jinja2 import StrictUndefined, Template, TemplateError, meta
+from jinja2.sandbox import SandboxedEnvironment
+
+from afrieval.errors import UserError
+from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.tasks.documents import LETTERS, Document
+from afrieval.tasks.spec import TaskSpec
+from afrieval.yamlfile import check_keys, read_map
+
+ORIGINS = ("human", "machine", "paper")
+FILE_KEYS = ("origin", "written_by", "reviewed_by", "reviewed_on", "system", "values", "prompts")
+PROMPT_KEYS = ("template", "labels")
+
+
+def lettered(choices: Sequence[str], separator: str = ": ") -> str:
+    """Returns one line per choice, headed by its letter: `A: ...`."""
+    return "\n".join(f"{letter}{separator}{text}" for letter, text in zip(LETTERS, choices, strict=False))
+
+
+def spaced(text: str) -> str:
+    """Returns a raw name such as `high_school_geography` as words."""
+    return text.replace("_", " ")
+
+
+ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+ENVIRONMENT.filters.update(lettered=lettered, spaced=spaced)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One numbered template of one prompt file.
+
+    Attributes:
+        language: the language it is written in.
+        labels: label name to the word that is shown and scored; empty if rows bring choices.
+        values: field to raw value to the words shown for it.
+        system: system text for chat models.
+        origin: human, machine or paper.
+        reviewed_by: who reviewed the file; empty if nobody did.
+    """
+
+    language: str
+    number: int
+    template: str
+    labels: dict[str, str] = field(default_factory=dict)
+    values: dict[str, dict[str, str]] = field(default_factory=dict)
+    system: str = ""
+    origin: str = "human"
+    reviewed_by: str = ""
+
+    @cached_property
+    def compiled(self) -> Template:
+        """The template, ready to render."""
+        return ENVIRONMENT.from_string(self.template)
+
+    @property
+    def hash(self) -> str:
+        """Changes when anything that reaches the model changes."""
+        parts = [self.template, self.labels, self.values, self.system]
+        text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def render(prompt: Prompt, document: Document, language: str) -> str:
+    """Returns the text that asks the model for an answer; the answer follows after one blank.
+
+    Args:
+        prompt: the template and its words.
+        document: what is asked.
+        language: code of the language evaluated, which English prompts may name.
+    """
+    fields = {name: prompt.values.get(name, {}).get(text, text) for name, text in document.fields.items()}
+    return prompt.compiled.render(
+        **fields,
+        choices=choice_texts(prompt, document),
+        labels=prompt.labels,
+        language=LANGUAGES[language].name,
+    ).strip()
+
+
+def choice_texts(prompt: Prompt, document: Document) -> list[str]:
+    """Returns the option texts, or the label words in the prompt's language."""
+    return [prompt.labels.get(choice, choice) for choice in document.choices]
+
+
+def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:
+    """Returns what is scored as continuation, one per choice: texts, or letters."""
+    texts = choice_texts(prompt, document)
+    return list(LETTERS[: len(texts)]) if answer_form == "letter" else texts
+
+
+def prompt_languages(spec: TaskSpec) -> list[str]:
+    """Returns the languages that the task has a prompt file in, sorted."""
+    return sorted(p.stem for p in (spec.folder / "prompts").glob("*.yaml"))
+
+
+def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
+    """Returns the prompts of a file by number.
+
+    Raises:
+        UserError: if there is no such file, or a key, name or template in it is wrong.
+    """
+    path = spec.folder / "prompts" / f"{language}.yaml"
+    if not path.is_file():
+        raise UserError(
+            f"{spec.name} has no prompts in {_name(language)}",
+            f"there are prompts in: {', '.join(prompt_languages(spec))}; docs/native-prompts.md tells how to add some",
+        )
+    content = read_map(path)
+    check_keys(content, FILE_KEYS, str(path))
+    if content.get("origin") not in ORIGINS:
+        raise UserError(f"{path}: origin is {content.get('origin')!r}", f"it is one of {', '.join(ORIGINS)}")
+    shared = {
+        "language": language,
+        "values": content.get("values") or {},
+        "system": (content.get("system") or "").strip(),
+        "origin": content["origin"],
+        "reviewed_by": content.get("reviewed_by") or "",
+    }
+    return {number: _prompt(spec, path, number, body, shared) for number, body in content["prompts"].items()}
+
+
+def _prompt(spec: TaskSpec, path: Path, number: Any, body: dict[str, Any], shared: dict[str, Any]) -> Prompt:
+    where = f"{path}, prompt {number}"
+    check_keys(body, PROMPT_KEYS, where)
+    labels = body.get("labels") or {}
+    if set(labels) != set(spec.labels):
+        raise UserError(f"{where}: labels are {', '.join(labels) or 'missing'}", f"it needs {', '.join(spec.labels)}")
+    try:
+        used = meta.find_undeclared_variables(ENVIRONMENT.parse(body["template"]))
+    except TemplateError as e:
+        raise UserError(f"{where}: the template cannot be read: {e}", "mend the template") from None
+    check_keys(sorted(used), [*spec.fields, "choices", "labels", "language"], where)
+    return Prompt(number=number, template=body["template"], labels={k: str(v) for k, v in labels.items()}, **shared)
+
+
+def _name(language: str) -> str:
+    return f"{LANGUAGES[language].name} ({language})" if language in LANGUAGES else language
+
+
+def prompt_file_language(prompt_language: str, language: str) -> str:
+    """Returns which file holds the prompts: `eng`, or the language evaluated for `native`."""
+    return language if prompt_language == "native" else ENGLISH
