@@ -1,7 +1,7 @@
 """Scores of one multiple-choice document from the log-likelihoods of its choices."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 ACCURACIES = ("acc", "acc_norm", "acc_bytes", "acc_tokens")
 
@@ -20,8 +20,8 @@ class Answer(NamedTuple):
     n_tokens: int | None = None
 
 
-def score(answers: Sequence[Answer], continuations: Sequence[str], choices: Sequence[str], gold: int) -> dict[str, Any]:
-    """Returns 1.0 or 0.0 for each way to compare log-likelihoods, and the index that the plain one picks.
+def score(answers: Sequence[Answer], continuations: Sequence[str], choices: Sequence[str], gold: int) -> dict[str, float]:
+    """Returns 1.0 or 0.0 for each way to compare the choices' log-likelihoods.
 
     `acc` compares them as they are; `acc_norm` per character, `acc_bytes` per UTF-8 byte and `acc_tokens` per
     token of the continuation (Gao 2021, "Multiple Choice Normalization in LM Evaluation"). The first of equal
@@ -40,8 +40,7 @@ def score(answers: Sequence[Answer], continuations: Sequence[str], choices: Sequ
         "acc_tokens": lambda i: answers[i].n_tokens,
     }
     picks = {name: _best(answers, length) for name, length in lengths.items()}
-    right = {name: float(choices[pick] == choices[gold]) for name, pick in picks.items() if pick is not None}
-    return {**right, "pred": picks["acc"]}
+    return {name: float(choices[pick] == choices[gold]) for name, pick in picks.items() if pick is not None}
 
 
 def _best(answers: Sequence[Answer], length: Callable[[int], float | None]) -> int | None:

@@ -1,0 +1,129 @@
+"""Scores per language over prompts, and English against native prompts on the same documents."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afrieval.analysis.cells import SCORE, CellScores
+from afrieval.analysis.statistics import Interval, bootstrap, wilson
+
+
+@dataclass(frozen=True)
+class LanguageScore:
+    """A language's score, averaged over prompts.
+
+    Attributes:
+        interval: Wilson's for one prompt; over documents, by bootstrap, for the mean of several.
+        others: the same mean for the other ways to compare log-likelihoods.
+    """
+
+    task: str
+    language: str
+    prompt_language: str
+    prompts: list[int]
+    score: float
+    interval: Interval
+    others: dict[str, float]
+    n: int
+    n_defect: int
+    chance: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Native minus English prompts, on the same documents and prompt numbers."""
+
+    task: str
+    language: str
+    prompts: list[int]
+    english: float
+    native: float
+    difference: float
+    interval: Interval
+    n: int
+
+
+def by_language(cells: list[CellScores], seed: int) -> list[LanguageScore]:
+    """Returns a score per task, language and prompt language, in the order of the cells.
+
+    Args:
+        cells: cells with at least one scored document are used.
+        seed: of the bootstrap.
+    """
+    groups: dict[tuple[str, str, str], list[CellScores]] = {}
+    for cell in cells:
+        if cell.n:
+            groups.setdefault((cell.task, cell.language, cell.prompt_language), []).append(cell)
+    return [_language_score(group, seed) for group in groups.values()]
+
+
+def _language_score(cells: list[CellScores], seed: int) -> LanguageScore:
+    first = cells[0]
+    values = document_means(cells)
+    if len(cells) == 1:
+        interval = wilson(float(values.sum()), len(values))
+    else:
+        interval = bootstrap(values, np.random.default_rng(seed))
+    return LanguageScore(
+        task=first.task,
+        language=first.language,
+        prompt_language=first.prompt_language,
+        prompts=sorted(c.prompt for c in cells),
+        score=float(values.mean()),
+        interval=interval,
+        others={m: float(document_means(cells, m).mean()) for m in first.metrics if m != SCORE and first.metrics[m]},
+        n=len(values),
+        n_defect=first.n_defect,
+        chance=first.chance,
+    )
+
+
+def document_means(cells: list[CellScores], metric: str = SCORE) -> NDArray[np.float64]:
+    """Returns each document's score averaged over cells, for the documents that all of them have."""
+    common = sorted(set.intersection(*(set(c.metrics[metric]) for c in cells)))
+    return np.array([[c.metrics[metric][i] for i in common] for c in cells], dtype=float).mean(axis=0)
+
+
+def native_differences(cells: list[CellScores], seed: int) -> list[Difference]:
+    """Returns native minus English prompts for each task and language that has both.
+
+    The prompt numbers that both have are compared, on the documents that all of these cells have. Each document's
+    scores are averaged over prompts first, so the interval is over documents.
+
+    Args:
+        cells: the run's cells; English itself has no native prompts and is left out.
+        seed: of the bootstrap.
+    """
+    found: dict[tuple[str, str], dict[str, dict[int, CellScores]]] = {}
+    for cell in cells:
+        if cell.n:
+            kinds = found.setdefault((cell.task, cell.language), {"eng": {}, "native": {}})
+            kinds[cell.prompt_language][cell.prompt] = cell
+    differences = []
+    for (task, language), kinds in found.items():
+        prompts = sorted(set(kinds["eng"]) & set(kinds["native"]))
+        if prompts:
+            pairs = [(kinds["eng"][p], kinds["native"][p]) for p in prompts]
+            differences.append(_difference(task, language, prompts, pairs, seed))
+    return differences
+
+
+def _difference(
+    task: str, language: str, prompts: list[int], pairs: list[tuple[CellScores, CellScores]], seed: int
+) -> Difference:
+    common = set.intersection(*(set(c.metrics[SCORE]) for pair in pairs for c in pair))
+    english, native = (
+        np.array([[pair[side].metrics[SCORE][i] for i in sorted(common)] for pair in pairs]).mean(axis=0)
+        for side in (0, 1)
+    )
+    return Difference(
+        task=task,
+        language=language,
+        prompts=prompts,
+        english=float(english.mean()),
+        native=float(native.mean()),
+        difference=float((native - english).mean()),
+        interval=bootstrap(native - english, np.random.default_rng(seed)),
+        n=len(common),
+    )

@@ -1,0 +1,60 @@
+"""Intervals and standard errors. Each function is pure; random ones take their generator."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Z95 = 1.959963984540054
+RESAMPLES = 10_000
+
+
+class Interval(NamedTuple):
+    """A 95 % interval."""
+
+    low: float
+    high: float
+
+
+def wilson(successes: float, n: int) -> Interval:
+    """Returns Wilson's score interval of a proportion.
+
+    Wilson 1927, "Probable Inference, the Law of Succession, and Statistical Inference"; it stays inside 0 and 1 and
+    keeps its rate near them, which mean plus or minus two standard errors does not.
+
+    Args:
+        successes: how many of n.
+        n: at least 1.
+    """
+    p, z2 = successes / n, Z95**2
+    middle = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z95 / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+    return Interval(max(0.0, middle - half), min(1.0, middle + half))
+
+
+def standard_error(values: NDArray[np.float64]) -> float:
+    """Returns the standard error of a mean, with n - 1 as the harness has it; NaN for a single value."""
+    n = len(values)
+    return float(np.std(values, ddof=1) / math.sqrt(n)) if n > 1 else math.nan
+
+
+def bootstrap(values: NDArray[np.float64], rng: np.random.Generator, resamples: int = RESAMPLES) -> Interval:
+    """Returns the percentile bootstrap interval of a mean.
+
+    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13. For a paired difference, hand over the
+    differences: resampling pairs and resampling their differences is the same.
+
+    Args:
+        values: one per document, shape (n,).
+        rng: source of randomness.
+        resamples: how many samples are drawn.
+    """
+    n = len(values)
+    means = np.empty(resamples)
+    step = max(1, 2_000_000 // n)
+    for start in range(0, resamples, step):
+        stop = min(start + step, resamples)
+        means[start:stop] = values[rng.integers(0, n, (stop - start, n))].mean(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return Interval(float(low), float(high))

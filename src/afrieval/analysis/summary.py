@@ -1,0 +1,46 @@
+"""A run folder's sample files to summary.csv, results.json and the tables at the end of a run."""
+
+from pathlib import Path
+
+from rich.console import Console
+
+from afrieval.analysis.cells import SUMMARY_COLUMNS, CellScores, cell_scores, harness_results, summary_row
+from afrieval.analysis.compare import by_language, native_differences
+from afrieval.analysis.tables import difference_table, score_table
+from afrieval.results.files import read_run, read_samples, sample_files, write_results, write_summary
+
+
+def summarise(folder: Path) -> list[CellScores]:
+    """Writes summary.csv and results.json from all sample files of a run folder, and returns its cells.
+
+    Raises:
+        UserError: if a sample file is damaged; its line is named.
+    """
+    cells = [
+        cell_scores(path.stem.removeprefix("samples_"), samples)
+        for path in sample_files(folder)
+        if (samples := read_samples(path))
+    ]
+    known = read_run(folder)["identity"]
+    versions = {task: described["version"] for task, described in known["tasks"].items()}
+    write_summary(folder, SUMMARY_COLUMNS, [summary_row(cell) for cell in cells])
+    write_results(folder, harness_results(cells, known["fewshot"]["num_fewshot"], versions))
+    return cells
+
+
+def show(cells: list[CellScores], unreviewed: dict[str, set[str]], supported: set[str], seed: int) -> None:
+    """Prints a table per task, and where both prompt languages ran, one of their difference.
+
+    Args:
+        cells: what to show.
+        unreviewed: task to the languages whose native prompts nobody has reviewed.
+        supported: languages that the model's authors name.
+        seed: of the bootstrap.
+    """
+    console = Console()
+    scores, differences = by_language(cells, seed), native_differences(cells, seed)
+    for task in dict.fromkeys(s.task for s in scores):
+        doubtful = unreviewed.get(task, set())
+        console.print(score_table(task, (s for s in scores if s.task == task), doubtful, supported))
+        if of_task := [d for d in differences if d.task == task]:
+            console.print(difference_table(task, of_task, doubtful))

@@ -1,0 +1,96 @@
+"""Numbers to terminal tables that fit in 80 columns."""
+
+from collections.abc import Iterable
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from afrieval.analysis.compare import Difference, LanguageScore
+from afrieval.analysis.statistics import Interval
+from afrieval.languages import LANGUAGES
+
+
+def score_table(task: str, scores: Iterable[LanguageScore], unreviewed: set[str], supported: set[str]) -> Table:
+    """Returns a task's table: one row per language and prompt language.
+
+    Args:
+        task: its name.
+        scores: the task's scores.
+        unreviewed: languages whose native prompts nobody has reviewed; marked with a star.
+        supported: languages that the model's authors name; others are put in brackets. Empty if they name none.
+    """
+    rows = list(scores)
+    table = Table(title=task, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, caption_justify="left")
+    for name in ("language", "prompts"):
+        table.add_column(name, no_wrap=True)
+    for name in ("acc %", "95 % interval", "/char", "/byte", "/token", "n", "defects"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        name = LANGUAGES[row.language].name
+        table.add_row(
+            name if not supported or row.language in supported else f"({name})",
+            _prompts(row, unreviewed),
+            percent(row.score),
+            _interval(row.interval),
+            *(percent(row.others[m]) if m in row.others else "" for m in ("acc_norm", "acc_bytes", "acc_tokens")),
+            str(row.n),
+            str(row.n_defect),
+        )
+    notes = [f"A guess gives {percent(rows[0].chance)} %."]
+    if any(r.prompt_language == "native" and r.language in unreviewed for r in rows):
+        notes.append("* machine-written prompts that no speaker has reviewed.")
+    if supported and any(r.language not in supported for r in rows):
+        notes.append("(In brackets: not named by the model's authors.)")
+    table.caption = " ".join(notes)
+    return table
+
+
+def difference_table(task: str, differences: Iterable[Difference], unreviewed: set[str]) -> Table:
+    """Returns a task's table of native against English prompts on the same documents."""
+    title = f"{task}: native prompts against English prompts, same documents"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, caption_justify="left")
+    for name in ("language", "prompts"):
+        table.add_column(name, no_wrap=True)
+    for name in ("English %", "native %", "difference", "95 % interval", "n"):
+        table.add_column(name, justify="right", no_wrap=True)
+    rows = list(differences)
+    for row in rows:
+        star = "*" if row.language in unreviewed else ""
+        table.add_row(
+            LANGUAGES[row.language].name + star,
+            ranges(row.prompts),
+            percent(row.english),
+            percent(row.native),
+            f"{100 * row.difference:+.1f}",
+            f"{100 * row.interval.low:+.1f} to {100 * row.interval.high:+.1f}",
+            str(row.n),
+        )
+    if any(row.language in unreviewed for row in rows):
+        table.caption = "* machine-written prompts that no speaker has reviewed."
+    return table
+
+
+def _prompts(row: LanguageScore, unreviewed: set[str]) -> str:
+    if row.prompt_language == "native":
+        return f"native {ranges(row.prompts)}" + ("*" if row.language in unreviewed else "")
+    return f"English {ranges(row.prompts)}"
+
+
+def ranges(numbers: list[int]) -> str:
+    """Returns sorted numbers in short: 1-3, 5."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
+
+
+def percent(share: float) -> str:
+    """Returns a share of 0 to 1 in percent with one decimal."""
+    return f"{100 * share:.1f}"
+
+
+def _interval(interval: Interval) -> str:
+    return f"{percent(interval.low)} to {percent(interval.high)}"

@@ -1,0 +1,49 @@
+"""The table of commands. Each is imported when it is called, so that `--help` answers at once."""
+
+import importlib
+import sys
+
+from afrieval.errors import UserError
+
+COMMANDS = {
+    "run": "evaluate a model on tasks",
+    "preview": "print the prompts that a model would get; loads no model",
+    "list": "tasks, their languages and prompts",
+    "prefetch": "download what a config needs, so that a run needs no network",
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs a command and returns the exit code: 0, 2 for what the user can mend, 130 after Ctrl-C."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in arguments
+    arguments = [a for a in arguments if a != "--debug"]
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(_help())
+        return 0
+    try:
+        _command(arguments[0])(arguments[1:])
+    except UserError as e:
+        if debug:
+            raise
+        print(f"error: {e.message}\nhint: {e.hint}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nstopped; the same command goes on where this one stopped", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _command(name: str):  # type: ignore[no-untyped-def]
+    if name not in COMMANDS:
+        from afrieval.yamlfile import nearest
+
+        raise UserError(f"there is no command {name!r}", nearest(name, list(COMMANDS)))
+    return importlib.import_module(f"afrieval.commands.{name}").main
+
+
+def _help() -> str:
+    lines = [f"  {name:<10}{text}" for name, text in COMMANDS.items()]
+    return "\n".join(
+        ["usage: afrieval COMMAND [options]", "", *lines, "", "afrieval COMMAND --help tells a command's options."]
+    )

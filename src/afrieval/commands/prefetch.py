@@ -1,0 +1,39 @@
+"""`afrieval prefetch`: download what a config needs; after it, a run makes no network call."""
+
+from afrieval.arguments import read_config
+from afrieval.config import RunConfig
+from afrieval.errors import UserError
+from afrieval.tasks.data import HUB, hub_file
+from afrieval.tasks.hub import fetch
+from afrieval.tasks.spec import TaskSpec, load_task
+
+
+def main(argv: list[str]) -> None:
+    """Downloads the data files of the tasks, and the model if one is named."""
+    config = read_config(argv, command="prefetch", needs_model=False)
+    if config.data.source != HUB:
+        raise UserError(f"data.source is {config.data.source!r}", "prefetch needs --data.source hub")
+    for name in config.task_names:
+        spec = load_task(name)
+        print(f"{name}: {_fetch_task(spec, config)}")
+    if config.model.model_name not in (None, "demo"):
+        from huggingface_hub import snapshot_download
+
+        from afrieval.models.load import explain
+
+        try:
+            print(snapshot_download(str(config.model.model_name), revision=config.model.revision))
+        except Exception as e:
+            raise explain(config.model, e) from e
+
+
+def _fetch_task(spec: TaskSpec, config: RunConfig) -> str:
+    languages = config.task.languages or list(spec.languages)
+    files, missing = 0, []
+    for language in languages:
+        for split in spec.data.files:
+            path = fetch(spec.data.hub, hub_file(spec, language, split), spec.data.revision)
+            files += path is not None
+            if path is None:
+                missing.append(f"{language} {split}")
+    return f"{files} files" + (f"; the hub has no {', '.join(missing)}" if missing else "")

@@ -1,0 +1,82 @@
+"""`afrieval preview`: the prompts that a model would get. Loads no model."""
+
+import sys
+
+from afrieval.arguments import read_config
+from afrieval.commands.writeout import prompt_block
+from afrieval.errors import UserError
+from afrieval.run.plan import Cell, plan
+from afrieval.run.progress import describe
+from afrieval.tasks.prompts import answers
+
+OPTIONS = """
+Options of preview itself:
+  --document N    the document (row of the evaluated split, from 0) to show; 0 if not given
+  --show-blanks   make blanks, tabs and line ends visible
+"""
+
+
+def main(argv: list[str]) -> None:
+    """Prints one document under each prompt of each cell."""
+    argv, blanks = _without(argv, "--show-blanks")
+    argv, number = _document(argv)
+    if "--help" in argv or "-h" in argv:
+        print(OPTIONS)
+    config = read_config(argv, command="preview", needs_model=False)
+    planned = plan(config)
+    for line in planned.left_out:
+        print(f"left out: {line}", file=sys.stderr)
+    for cell in planned.cells:
+        _show(cell, number, blanks, config.model.chat_template)
+
+
+def _show(cell: Cell, number: int, blanks: bool, chat: bool) -> None:
+    from afrieval.tasks.build import build_task
+
+    if number >= len(cell.data.documents):
+        raise UserError(
+            f"{cell.task.name} {cell.language} has no document {number}", f"its last is {len(cell.data.documents) - 1}"
+        )
+    document = cell.data.documents[number]
+    if document.gold is None:
+        print(f"{describe(cell)}, document {number}: left out, {document.defect}\n")
+        return
+    examples = cell.examples(document)
+    task = build_task(
+        cell.name, cell.task.version, cell.language, cell.prompt, cell.answer_form, [document], cell.examples, cell.shots
+    )
+    chat_options = {"system_instruction": cell.prompt.system, "apply_chat_template": True} if chat else {}
+    text = task.fewshot_context(
+        task.eval_docs[0], num_fewshot=cell.shots, fewshot_as_multiturn=chat, chat_template=_turns, **chat_options
+    )
+    print(f"{describe(cell)}, document {number}, few-shot rows {[e.id for e in examples] or 'none'}")
+    print(prompt_block(visible(text) if blanks else text))
+    for i, continuation in enumerate(answers(cell.prompt, document, cell.answer_form)):
+        shown = f"{'' if chat else ' '}{continuation}"
+        print(f"  {shown!r}{'  gold' if i == document.gold else ''}")
+    print()
+
+
+def _turns(history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
+    """Stands in for the model's own chat template, which preview does not load."""
+    turns = [f"[{turn['role']}]\n{turn['content']}" for turn in history]
+    return "\n\n".join([*turns, "[assistant]"])
+
+
+def visible(text: str) -> str:
+    """Returns a text with its blanks, tabs and line ends made visible."""
+    return text.replace(" ", "·").replace("\t", "→").replace("\n", "⏎\n").replace("\u00a0", "⍽")
+
+
+def _without(argv: list[str], flag: str) -> tuple[list[str], bool]:
+    return [a for a in argv if a != flag], flag in argv
+
+
+def _document(argv: list[str]) -> tuple[list[str], int]:
+    if "--document" not in argv:
+        return argv, 0
+    at = argv.index("--document")
+    value = argv[at + 1] if at + 1 < len(argv) else ""
+    if not value.isdigit():
+        raise UserError(f"--document is {value!r}", "give a row number, counted from 0")
+    return argv[:at] + argv[at + 2 :], int(value)

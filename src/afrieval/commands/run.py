@@ -1,0 +1,57 @@
+"""`afrieval run`: evaluate, then say per language how good the model is and what the prompt language did."""
+
+import sys
+from pathlib import Path
+
+from afrieval.arguments import read_config
+from afrieval.commands.writeout import write_out
+from afrieval.config import RunConfig
+from afrieval.run.plan import Cell, Plan, plan
+
+
+def main(argv: list[str]) -> None:
+    """Runs what the run folder lacks, writes its tables and prints them."""
+    config = read_config(argv, command="run", needs_model=True)
+    planned = plan(config)
+    for line in planned.left_out:
+        print(f"left out: {line}", file=sys.stderr)
+    folder = Path(config.run_dir) if config.run_dir else default_folder(config, planned.cells[0])
+    from afrieval.results.files import locked
+
+    with locked(folder):
+        _run(config, planned, folder)
+
+
+def _run(config: RunConfig, planned: Plan, folder: Path) -> None:
+    from afrieval.analysis.summary import show, summarise
+    from afrieval.run.evaluate import evaluate, is_done
+
+    try:
+        evaluate(config, planned, folder, write_out if config.eval.write_out else lambda cell, samples: None)
+    finally:
+        if any(is_done(folder, cell) for cell in planned.cells):
+            cells = summarise(folder)
+    wanted = {cell.name for cell in planned.cells}
+    unreviewed: dict[str, set[str]] = {}
+    for cell in planned.cells:
+        if cell.prompt_language == "native" and not cell.prompt.reviewed_by:
+            unreviewed.setdefault(cell.task.name, set()).add(cell.language)
+    shown = [c for c in cells if c.name in wanted]
+    show(shown, unreviewed, set(config.model.languages_supported), config.eval.numpy_random_seed)
+    if config.model.model_name == "demo":
+        print("The demo model is random: scores about chance are what it should have.")
+    print(f"Run folder: {folder}")
+
+
+def default_folder(config: RunConfig, first: Cell) -> Path:
+    """Returns runs/<task>/<model>/<settings>, where settings are what cannot share a folder."""
+    model, evaluation = config.model, config.eval
+    settings = [first.answer_form, f"{evaluation.num_fewshot}shot"]
+    if evaluation.num_fewshot:
+        settings += [evaluation.fewshot_selection.replace("_", "-"), f"seed{evaluation.fewshot_random_seed}"]
+    settings += ["chat"] if model.chat_template else []
+    settings += [model.dtype] if model.dtype != "auto" else []
+    settings += ["samples"] if config.data.source == "samples" else []
+    name = str(model.model_name).rstrip("/").replace("/", "__").lstrip("._")
+    revision = "" if model.revision == "main" else f"@{model.revision.replace('/', '__')}"
+    return Path("runs") / "+".join(config.task_names) / f"{name}{revision}" / "-".join(settings)

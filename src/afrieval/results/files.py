@@ -1,0 +1,124 @@
+"""The run folder: what files it holds, written whole or not at all, and one process at a time."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from filelock import FileLock, Timeout
+
+from afrieval.errors import UserError
+
+RUN, RESULTS, SUMMARY, LOCK = "run.yaml", "results.json", "summary.csv", ".lock"
+Sample = dict[str, Any]
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[Path]:
+    """Makes the folder, keeps other processes out of it, and returns it.
+
+    Raises:
+        UserError: if it cannot be written or another process uses it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / LOCK)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UserError(
+            f"the run folder {folder} is in use by another process", "wait for it, or give another --run_dir"
+        ) from None
+    except OSError as e:
+        raise UserError(
+            f"the run folder {folder} cannot be written: {e.strerror}", "give another --run_dir"
+        ) from None
+    try:
+        yield folder
+    finally:
+        lock.release()
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Writes a file whole: a reader sees the old one or the new one."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    with unfinished.open("w", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+
+
+def sample_path(folder: Path, cell: str) -> Path:
+    """Returns the sample file of a cell."""
+    return folder / f"samples_{cell}.jsonl"
+
+
+def write_samples(folder: Path, cell: str, samples: Iterable[Sample]) -> None:
+    """Writes a cell's samples, one JSON object per line; floats read back equal."""
+    lines = [json.dumps(s, ensure_ascii=False) for s in samples]
+    write_atomically(sample_path(folder, cell), "\n".join(lines) + "\n")
+
+
+def read_samples(path: Path) -> list[Sample]:
+    """Returns the samples of a file, in order.
+
+    Raises:
+        UserError: naming the line that is not JSON.
+    """
+    samples = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        if not line:
+            continue
+        try:
+            samples.append(json.loads(line))
+        except ValueError as e:
+            raise UserError(
+                f"{path}, line {number}, is not JSON: {e}", "delete the file and run again; only its cell is redone"
+            ) from None
+    return samples
+
+
+def sample_files(folder: Path) -> list[Path]:
+    """Returns the sample files of a run folder, sorted by name."""
+    return sorted(folder.glob("samples_*.jsonl"))
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """Returns what run.yaml says; an empty map if there is none yet.
+
+    Raises:
+        UserError: if it cannot be read.
+    """
+    path = folder / RUN
+    if not path.exists():
+        return {}
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as e:
+        raise UserError(f"{path} cannot be read: {' '.join(str(e).split())}", "give another --run_dir") from None
+    return content or {}
+
+
+def write_run(folder: Path, content: dict[str, Any]) -> None:
+    """Writes run.yaml."""
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
+    write_atomically(folder / RUN, text)
+
+
+def write_results(folder: Path, results: dict[str, Any]) -> None:
+    """Writes results.json."""
+    write_atomically(folder / RESULTS, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_summary(folder: Path, columns: list[str], rows: list[dict[str, Any]]) -> None:
+    """Writes summary.csv, one row per cell."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_atomically(folder / SUMMARY, text.getvalue())

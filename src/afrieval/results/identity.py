@@ -1,0 +1,45 @@
+"""What makes two runs the same run: anything that touches prompt, data, shots or model."""
+
+from typing import Any
+
+from afrieval.errors import UserError
+
+
+def differences(old: dict[str, Any], new: dict[str, Any], path: str = "") -> list[str]:
+    """Returns a line for each value that both have and that differs; what only one has is no difference.
+
+    Args:
+        old: nested maps, as stored.
+        new: nested maps, as asked for.
+        path: dotted name of where they stand.
+    """
+    found = []
+    for key in [k for k in old if k in new]:
+        name = f"{path}.{key}" if path else str(key)
+        if isinstance(old[key], dict) and isinstance(new[key], dict):
+            found += differences(old[key], new[key], name)
+        elif old[key] != new[key]:
+            found.append(f"{name} was {old[key]!r} and is {new[key]!r}")
+    return found
+
+
+def check_same_run(old: dict[str, Any], new: dict[str, Any], folder: Any) -> None:
+    """Refuses to put another run's cells into a folder.
+
+    Raises:
+        UserError: naming what differs.
+    """
+    if found := differences(old, new):
+        raise UserError(
+            f"the run folder {folder} holds another run: {'; '.join(found[:3])}",
+            "give another --run_dir, or the settings that the folder was begun with",
+        )
+
+
+def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Returns nested maps with the keys of both; the new value where both have one."""
+    result = dict(old)
+    for key, value in new.items():
+        both = isinstance(value, dict) and isinstance(old.get(key), dict)
+        result[key] = merged(old[key], value) if both else value
+    return result

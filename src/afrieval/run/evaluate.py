@@ -1,0 +1,130 @@
+"""Runs the cells that a run folder lacks, one harness call per cell, and stores their samples."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lm_eval.evaluator import evaluate as harness_evaluate
+
+from afrieval.config import RunConfig
+from afrieval.models.cache import AnswerFile, CachedLM
+from afrieval.models.load import fingerprint, load_model
+from afrieval.results.files import Sample, read_run, read_samples, sample_path, write_run, write_samples
+from afrieval.results.identity import check_same_run, merged
+from afrieval.run.describe import circumstances, identity
+from afrieval.run.plan import Cell, Plan
+from afrieval.run.progress import Progress
+from afrieval.tasks.build import build_task
+from afrieval.tasks.documents import Document
+
+AfterCell = Callable[[Cell, list[Sample]], None]
+
+
+def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell) -> None:
+    """Runs what is missing of a plan in a locked run folder.
+
+    Args:
+        config: the merged config.
+        plan: its cells.
+        folder: the run folder.
+        after_cell: called with each cell of the plan and its samples, stored ones too, in the plan's order.
+
+    Raises:
+        UserError: if the folder holds another run, or the model cannot be loaded.
+    """
+    stored = read_run(folder)
+    described = identity(config, plan.cells)
+    check_same_run(stored.get("identity", {}), described, folder)
+    missing = {cell.name: cell for cell in plan.cells if not is_done(folder, cell)}
+    if not missing:
+        for cell in plan.cells:
+            after_cell(cell, read_samples(sample_path(folder, cell.name)))
+        return
+    lm = load_model(config.model, config.eval)
+    described["model"]["fingerprint"] = weights = fingerprint(lm)
+    check_same_run(stored.get("identity", {}), described, folder)
+    write_run(folder, _run_record(config, plan, stored, described, lm))
+    answers = folder / f"answers_{weights}.jsonl" if config.eval.use_cache else None
+    with AnswerFile(answers) as answer_file, Progress(list(missing.values())) as progress:
+        cached = CachedLM(lm, answer_file, progress.tick)
+        for cell in plan.cells:
+            if cell.name in missing:
+                progress.begin(cell)
+                write_samples(folder, cell.name, run_cell(cell, cached, config))
+                progress.end(cell)
+            after_cell(cell, read_samples(sample_path(folder, cell.name)))
+
+
+def _run_record(
+    config: RunConfig, plan: Plan, stored: dict[str, Any], described: dict[str, Any], lm: Any
+) -> dict[str, Any]:
+    """Returns what run.yaml says from now on."""
+    fewshot = {cell.name: _fewshot_ids(cell) for cell in plan.cells} if config.eval.num_fewshot else {}
+    return {
+        "identity": merged(stored.get("identity", {}), described),
+        "fewshot_ids": {**stored.get("fewshot_ids", {}), **fewshot},
+        "visits": [*stored.get("visits", []), circumstances(config, plan, lm)],
+    }
+
+
+def _fewshot_ids(cell: Cell) -> list[int] | str:
+    """Returns the rows that stand before the documents, or where to find them if they differ."""
+    if cell.fewshot_selection == "per_document":
+        return "per document, in the sample file"
+    return [example.id for example in cell.examples(cell.documents[0])]
+
+
+def is_done(folder: Path, cell: Cell) -> bool:
+    """Tells whether the folder has a cell with at least as many documents as asked for."""
+    path = sample_path(folder, cell.name)
+    if not path.exists():
+        return False
+    with path.open("rb") as file:
+        return sum(1 for _ in file) >= len(cell.documents)
+
+
+def run_cell(cell: Cell, lm: Any, config: RunConfig) -> list[Sample]:
+    """Returns the samples of a cell, by document; documents that cannot be scored have no answers."""
+    scorable = [d for d in cell.documents if d.gold is not None]
+    samples: dict[int, Sample] = {}
+    if scorable:
+        task = build_task(
+            cell.name,
+            cell.task.version,
+            cell.language,
+            cell.prompt,
+            cell.answer_form,
+            scorable,
+            cell.examples,
+            cell.shots,
+        )
+        chat = config.model.chat_template
+        results = harness_evaluate(
+            lm,
+            {"tasks": {cell.name: task}, "groups": {}},
+            bootstrap_iters=0,
+            log_samples=True,
+            apply_chat_template=chat,
+            fewshot_as_multiturn=chat,
+            system_instruction=cell.prompt.system if chat else None,
+        )
+        samples = {s["doc"]["id"]: s for s in results["samples"][cell.name]}
+    return [_sample(cell, d, samples.get(d.id), config.eval.log_samples) for d in cell.documents]
+
+
+def _sample(cell: Cell, document: Document, answered: Sample | None, keep_texts: bool) -> Sample:
+    """Returns the line of a document: the harness' fields, then ours."""
+    unanswered = {"doc": {"id": document.id, **document.fields}, "arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
+    sample = dict(answered or unanswered)
+    if not keep_texts:
+        sample = {k: v for k, v in sample.items() if k not in ("doc", "arguments")}
+    return {
+        **sample,
+        "doc_id": document.id,
+        "task": cell.task.name,
+        "language": cell.language,
+        "prompt": cell.prompt.number,
+        "prompt_language": cell.prompt_language,
+        "fewshot_ids": [e.id for e in cell.examples(document)] if answered else [],
+        "defect": document.defect,
+    }

@@ -1,0 +1,86 @@
+"""Tells which language and prompt is running, how far it is and how long the rest takes."""
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from afrieval.languages import LANGUAGES
+from afrieval.run.plan import Cell
+
+
+class Progress:
+    """A bar over all requests in a terminal; one line per finished cell elsewhere, as in a batch job's log.
+
+    Args:
+        cells: those that will run.
+    """
+
+    def __init__(self, cells: list[Cell]):
+        self._console = Console(stderr=True)
+        self._bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=self._console,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        self._total = sum(map(requests, cells))
+        self._task = self._bar.add_task("", total=self._total)
+        self._cells, self._done, self._finished = len(cells), 0, 0
+        self._start = self._began = time.monotonic()
+
+    def begin(self, cell: Cell) -> None:
+        """Names the cell that runs from now on."""
+        self._began = time.monotonic()
+        self._bar.update(self._task, description=describe(cell))
+
+    def tick(self, answered: int) -> None:
+        """Counts answered requests."""
+        self._done += answered
+        self._bar.update(self._task, advance=answered)
+
+    def end(self, cell: Cell) -> None:
+        """Tells that a cell is stored."""
+        self._finished += 1
+        if self._console.is_terminal:
+            return
+        now = time.monotonic()
+        left = (now - self._start) * (self._total - self._done) / max(self._done, 1)
+        self._console.print(
+            f"[{self._finished}/{self._cells}] {describe(cell)}: {now - self._began:.1f} s, about {_clock(left)} left",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
+        self._bar.stop()
+
+
+def requests(cell: Cell) -> int:
+    """Returns how many requests a cell asks: one per choice of each document that can be scored."""
+    return sum(len(d.choices) for d in cell.documents if d.gold is not None)
+
+
+def describe(cell: Cell) -> str:
+    """Returns a cell's name for people."""
+    written = "native" if cell.prompt_language == "native" else "English"
+    return f"{cell.task.name} {LANGUAGES[cell.language].name}, {written} prompt {cell.prompt.number}"
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
