@@ -3,6 +3,7 @@
 import difflib
 import re
 import types
+from argparse import SUPPRESS
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -144,16 +145,21 @@ def _parser(command: str) -> ArgumentParser:
     for name, section in FILES.items():
         parser.add_argument(f"--{name}", metavar="FILE", help=f"YAML file with {section}.* keys.")
     parser.add_class_arguments(RunConfig, nested_key=None)
+    for action in parser._actions:
+        if action.dest in SECTIONS:  # jsonargparse's own files per section; ours are the two above
+            action.help = SUPPRESS
     return parser
 
 
 def _parse(flags: list[str], values: dict[str, Any], origin: dict[str, str], command: str) -> RunConfig:
-    given = Namespace()
+    given = Namespace()  # type: ignore[no-untyped-call]
     for key, value in values.items():
         given[key] = value
     parser = _parser(command)
     try:
-        config: RunConfig = RunConfig(**vars(parser.instantiate_classes(_known(parser.parse_args(flags, namespace=given)))))
+        config: RunConfig = RunConfig(
+            **vars(parser.instantiate_classes(_known(parser.parse_args(flags, namespace=given))))
+        )
         return config
     except UserError:
         raise

@@ -45,5 +45,11 @@ def _command(name: str):  # type: ignore[no-untyped-def]
 def _help() -> str:
     lines = [f"  {name:<10}{text}" for name, text in COMMANDS.items()]
     return "\n".join(
-        ["usage: afrieval COMMAND [options]", "", *lines, "", "afrieval COMMAND --help tells a command's options."]
+        [
+            "usage: afrieval COMMAND [options]",
+            "",
+            *lines,
+            "",
+            "afrieval COMMAND --help tells a command's options.",
+        ]
     )

@@ -147,9 +147,7 @@ def check(config: RunConfig, *, needs_model: bool) -> None:
     _check_not_yet(config)
     evaluation = config.eval
     if evaluation.limit is not None and evaluation.limit < 1:
-        raise UserError(
-            f"eval.limit is {evaluation.limit}", "give 1 or more, or leave it out to run every document"
-        )
+        raise UserError(f"eval.limit is {evaluation.limit}", "give 1 or more, or leave it out to run every document")
     if evaluation.num_fewshot < 0:
         raise UserError(f"eval.num_fewshot is {evaluation.num_fewshot}", "give 0 or more")
     for name in ("batch_size", "max_batch_size"):

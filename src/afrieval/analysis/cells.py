@@ -21,6 +21,7 @@ class CellScores:
     Attributes:
         metrics: metric to document id to score.
         n: documents scored.
+        n_unscored: documents left out because they have no gold answer.
         n_defect: documents with a defect, whether scored or left out.
         chance: expected accuracy of a guess.
     """
@@ -32,6 +33,7 @@ class CellScores:
     prompt_language: str
     metrics: dict[str, dict[int, float]]
     n: int
+    n_unscored: int
     n_defect: int
     chance: float
 
@@ -67,6 +69,7 @@ def cell_scores(name: str, samples: list[Sample]) -> CellScores:
         prompt_language=first["prompt_language"],
         metrics={m: {s["doc_id"]: s[m] for s in scored if m in s} for m in ACCURACIES},
         n=len(scored),
+        n_unscored=len(samples) - len(scored),
         n_defect=sum(bool(s["defect"]) for s in samples),
         chance=float(np.mean([1 / len(s["resps"]) for s in scored])) if scored else math.nan,
     )
@@ -90,13 +93,23 @@ SUMMARY_COLUMNS = [
 
 def summary_row(cell: CellScores) -> dict[str, Any]:
     """Returns a cell's row of summary.csv; shares are 0 to 1, unparsed is the share of unread answers."""
-    row: dict[str, Any] = {c: getattr(cell, c) for c in ("task", "language", "prompt", "prompt_language", "n", "n_defect")}
+    row: dict[str, Any] = {
+        c: getattr(cell, c) for c in ("task", "language", "prompt", "prompt_language", "n", "n_defect")
+    }
     if not cell.n:
         return row
     others = {m: float(np.mean(v)) for m in ACCURACIES[1:] if len(v := cell.values(m))}
     low, high = cell.interval
     error = standard_error(cell.values(SCORE))
-    return {**row, "score": cell.score, "standard_error": error, "low": low, "high": high, "unparsed": 0.0, **others}
+    return {
+        **row,
+        "score": cell.score,
+        "standard_error": error,
+        "low": low,
+        "high": high,
+        "unparsed": 0.0,
+        **others,
+    }
 
 
 def harness_results(cells: list[CellScores], shots: int, versions: dict[str, int]) -> dict[str, Any]:
@@ -121,7 +134,7 @@ def harness_results(cells: list[CellScores], shots: int, versions: dict[str, int
         "results": results,
         "group_subtasks": {name: [] for name in names},
         "versions": {c.name: versions[c.task] for c in cells},
-        "n-shot": {name: shots for name in names},
-        "higher_is_better": {name: {m: True for m in ACCURACIES} for name in names},
-        "n-samples": {c.name: {"original": c.n, "effective": c.n} for c in cells},
+        "n-shot": dict.fromkeys(names, shots),
+        "higher_is_better": {name: dict.fromkeys(ACCURACIES, True) for name in names},
+        "n-samples": {c.name: {"original": c.n + c.n_unscored, "effective": c.n} for c in cells},
     }

@@ -82,7 +82,8 @@ def _language_score(cells: list[CellScores], seed: int) -> LanguageScore:
 def document_means(cells: list[CellScores], metric: str = SCORE) -> NDArray[np.float64]:
     """Returns each document's score averaged over cells, for the documents that all of them have."""
     common = sorted(set.intersection(*(set(c.metrics[metric]) for c in cells)))
-    return np.array([[c.metrics[metric][i] for i in common] for c in cells], dtype=float).mean(axis=0)
+    scores: NDArray[np.float64] = np.array([[c.metrics[metric][i] for i in common] for c in cells], dtype=np.float64)
+    return np.asarray(scores.mean(axis=0))
 
 
 def native_differences(cells: list[CellScores], seed: int) -> list[Difference]:

@@ -1,6 +1,7 @@
 """Numbers to terminal tables that fit in 80 columns."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -8,6 +9,14 @@ from rich.table import Table
 from afrieval.analysis.compare import Difference, LanguageScore
 from afrieval.analysis.statistics import Interval
 from afrieval.languages import LANGUAGES
+
+STYLE: Any = {
+    "title_justify": "left",
+    "caption_justify": "left",
+    "box": SIMPLE_HEAD,
+    "pad_edge": False,
+    "padding": (0, 0),
+}
 
 
 def score_table(task: str, scores: Iterable[LanguageScore], unreviewed: set[str], supported: set[str]) -> Table:
@@ -20,10 +29,10 @@ def score_table(task: str, scores: Iterable[LanguageScore], unreviewed: set[str]
         supported: languages that the model's authors name; others are put in brackets. Empty if they name none.
     """
     rows = list(scores)
-    table = Table(title=task, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, caption_justify="left")
+    table = Table(title=task, **STYLE)
     for name in ("language", "prompts"):
         table.add_column(name, no_wrap=True)
-    for name in ("acc %", "95 % interval", "/char", "/byte", "/token", "n", "defects"):
+    for name in ("acc", "95 % int.", "/char", "/byte", "/token", "n", "defect"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         name = LANGUAGES[row.language].name
@@ -48,7 +57,7 @@ def score_table(task: str, scores: Iterable[LanguageScore], unreviewed: set[str]
 def difference_table(task: str, differences: Iterable[Difference], unreviewed: set[str]) -> Table:
     """Returns a task's table of native against English prompts on the same documents."""
     title = f"{task}: native prompts against English prompts, same documents"
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, caption_justify="left")
+    table = Table(title=title, **STYLE)
     for name in ("language", "prompts"):
         table.add_column(name, no_wrap=True)
     for name in ("English %", "native %", "difference", "95 % interval", "n"):
@@ -93,4 +102,4 @@ def percent(share: float) -> str:
 
 
 def _interval(interval: Interval) -> str:
-    return f"{percent(interval.low)} to {percent(interval.high)}"
+    return f"{percent(interval.low)}-{percent(interval.high)}"

@@ -22,7 +22,11 @@ def main(argv: list[str]) -> None:
         from afrieval.models.load import explain
 
         try:
-            print(snapshot_download(str(config.model.model_name), revision=config.model.revision))
+            # what the hf backend never loads: other formats of the same weights
+            other = ["original/*", "*.pth", "*.gguf", "*.onnx", "*.h5", "*.msgpack"]
+            print(
+                snapshot_download(str(config.model.model_name), revision=config.model.revision, ignore_patterns=other)
+            )
         except Exception as e:
             raise explain(config.model, e) from e
 

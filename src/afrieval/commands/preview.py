@@ -35,7 +35,8 @@ def _show(cell: Cell, number: int, blanks: bool, chat: bool) -> None:
 
     if number >= len(cell.data.documents):
         raise UserError(
-            f"{cell.task.name} {cell.language} has no document {number}", f"its last is {len(cell.data.documents) - 1}"
+            f"{cell.task.name} {cell.language} has no document {number}",
+            f"its last is {len(cell.data.documents) - 1}",
         )
     document = cell.data.documents[number]
     if document.gold is None:
@@ -43,11 +44,22 @@ def _show(cell: Cell, number: int, blanks: bool, chat: bool) -> None:
         return
     examples = cell.examples(document)
     task = build_task(
-        cell.name, cell.task.version, cell.language, cell.prompt, cell.answer_form, [document], cell.examples, cell.shots
+        cell.name,
+        cell.task.version,
+        cell.language,
+        cell.prompt,
+        cell.answer_form,
+        [document],
+        cell.examples,
+        cell.shots,
     )
     chat_options = {"system_instruction": cell.prompt.system, "apply_chat_template": True} if chat else {}
     text = task.fewshot_context(
-        task.eval_docs[0], num_fewshot=cell.shots, fewshot_as_multiturn=chat, chat_template=_turns, **chat_options
+        task.eval_docs[0],
+        num_fewshot=cell.shots,
+        fewshot_as_multiturn=chat,
+        chat_template=_turns,
+        **chat_options,
     )
     print(f"{describe(cell)}, document {number}, few-shot rows {[e.id for e in examples] or 'none'}")
     print(prompt_block(visible(text) if blanks else text))

@@ -1,6 +1,7 @@
 """`afrieval run`: evaluate, then say per language how good the model is and what the prompt language did."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 from afrieval.arguments import read_config
@@ -27,7 +28,7 @@ def _run(config: RunConfig, planned: Plan, folder: Path) -> None:
     from afrieval.run.evaluate import evaluate, is_done
 
     try:
-        evaluate(config, planned, folder, write_out if config.eval.write_out else lambda cell, samples: None)
+        evaluate(config, planned, folder, partial(write_out, folder) if config.eval.write_out else _nothing)
     finally:
         if any(is_done(folder, cell) for cell in planned.cells):
             cells = summarise(folder)
@@ -41,6 +42,10 @@ def _run(config: RunConfig, planned: Plan, folder: Path) -> None:
     if config.model.model_name == "demo":
         print("The demo model is random: scores about chance are what it should have.")
     print(f"Run folder: {folder}")
+
+
+def _nothing(cell: Cell) -> None:
+    """What follows a cell whose prompts nobody wants to see."""
 
 
 def default_folder(config: RunConfig, first: Cell) -> Path:

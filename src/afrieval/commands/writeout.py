@@ -1,22 +1,24 @@
 """Prints a cell's first prompt verbatim, with the choices and what the model says of them."""
 
-from afrieval.results.files import Sample
+from pathlib import Path
+
+from afrieval.results.files import read_samples, sample_path
 from afrieval.run.plan import Cell
 from afrieval.run.progress import describe
 
 LINE = "-" * 80
 
 
-def write_out(cell: Cell, samples: list[Sample]) -> None:
+def write_out(folder: Path, cell: Cell) -> None:
     """Prints the first scored document of a cell.
 
     The prompt stands flush left between two marker lines, exactly as the model got it.
 
     Args:
-        cell: the cell.
-        samples: its stored samples.
+        folder: the run folder.
+        cell: one of its cells.
     """
-    sample = next((s for s in samples if s["metrics"]), None)
+    sample = next((s for s in read_samples(sample_path(folder, cell.name)) if s["metrics"]), None)
     if sample is None:
         print(f"{describe(cell)}: no document of this cell can be scored")
         return

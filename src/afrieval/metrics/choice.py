@@ -20,7 +20,9 @@ class Answer(NamedTuple):
     n_tokens: int | None = None
 
 
-def score(answers: Sequence[Answer], continuations: Sequence[str], choices: Sequence[str], gold: int) -> dict[str, float]:
+def score(
+    answers: Sequence[Answer], continuations: Sequence[str], choices: Sequence[str], gold: int
+) -> dict[str, float]:
     """Returns 1.0 or 0.0 for each way to compare the choices' log-likelihoods.
 
     `acc` compares them as they are; `acc_norm` per character, `acc_bytes` per UTF-8 byte and `acc_tokens` per

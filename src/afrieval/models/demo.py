@@ -4,6 +4,7 @@ import contextlib
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 VERSION = 1
 SEED = 42
@@ -46,7 +47,7 @@ def build_demo(folder: Path) -> None:
     model.save_pretrained(folder)
 
 
-def byte_tokenizer():  # type: ignore[no-untyped-def]
+def byte_tokenizer() -> Any:
     """Returns a fast tokenizer whose tokens are the 256 bytes, so that every script costs what UTF-8 costs."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
@@ -59,6 +60,4 @@ def byte_tokenizer():  # type: ignore[no-untyped-def]
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
-    )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>")

@@ -15,6 +15,8 @@ TokenRequest = tuple[tuple[str, str], list[int], list[int]]
 class HF(HFLM):
     """HFLM that tells how many tokens an answer has, counts what it truncates and keeps system texts."""
 
+    cache_hook: Any
+
     def _loglikelihood_tokens(self, requests: list[TokenRequest], **kwargs: Any) -> list[tuple[float, bool, int]]:
         """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""
         self._tell_truncated(requests)

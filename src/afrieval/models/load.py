@@ -2,6 +2,8 @@
 
 import hashlib
 import random
+import sys
+from pathlib import Path
 from typing import Any
 
 from afrieval.config import EvalConfig, ModelConfig
@@ -19,16 +21,20 @@ def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
         UserError: if it cannot be loaded for a reason that the user can mend.
     """
     import torch
+    import transformers
 
+    _check_folder(config)
+    if not sys.stderr.isatty():
+        transformers.logging.disable_progress_bar()
     _seed(evaluation)
     device = config.device or _best_device()
     if device.startswith("cuda") and not torch.cuda.is_available():
         raise UserError(f"model.device is {device!r}, but there is no GPU that torch can use", "leave it out")
     from afrieval.models.hf import HF
 
-    name = str(demo_folder()) if config.model_name == "demo" else str(config.model_name)
+    name = demo_folder() if config.model_name == "demo" else Path(str(config.model_name)).expanduser()
     arguments: dict[str, Any] = {
-        "pretrained": name,
+        "pretrained": str(name),
         "revision": config.revision,
         "dtype": config.dtype,
         "device": device,
@@ -61,6 +67,15 @@ def fingerprint(lm: Any) -> str:
         digest.update(f"{name}{tuple(parameter.shape)}{parameter.dtype}".encode() + sample.numpy().tobytes())
     digest.update(str([lm.tok_encode(PROBE), lm.tokenizer.chat_template]).encode())
     return digest.hexdigest()[:16]
+
+
+def _check_folder(config: ModelConfig) -> None:
+    name = str(config.model_name)
+    if name.startswith(("/", "./", "../", "~")) and not (Path(name).expanduser() / "config.json").is_file():
+        raise UserError(
+            f"there is no model in {name}",
+            "give a folder with config.json, weights and tokenizer, or a hub id",
+        )
 
 
 def _seed(evaluation: EvalConfig) -> None:
@@ -103,13 +118,27 @@ def explain(config: ModelConfig, error: Exception) -> Exception:
             f"{name} does not fit into the device's memory",
             "give a smaller --eval.batch_size, --model.dtype bfloat16 or --model.parallelize true",
         ),
-        ("couldn't connect", "Couldn't reach", "offline mode", "ConnectError", "ConnectionError", "LocalEntryNotFound"): (
+        (
+            "couldn't connect",
+            "Couldn't reach",
+            "offline mode",
+            "ConnectError",
+            "ConnectionError",
+            "LocalEntryNotFound",
+        ): (
             f"{name} is not in the hub's cache and the hub cannot be reached",
             "fetch it where there is a network with `hf download`, or give a folder that holds the model",
         ),
-        ("not a valid model identifier", "RepositoryNotFound", "does not appear to have", "RevisionNotFound", "is not a valid git identifier"): (
+        (
+            "not a valid model identifier",
+            "RepositoryNotFound",
+            "does not appear to have",
+            "Unrecognized model in",
+            "RevisionNotFound",
+            "is not a valid git identifier",
+        ): (
             f"there is no model {name} (revision {config.revision})",
-            "give a hub id such as google/gemma-2-9b-it, or a folder with config.json and weights; `hf auth login` if it is private",
+            "give a hub id such as google/gemma-2-9b-it (`hf auth login` if it is private), or a folder",
         ),
         ("unexpected keyword argument",): (
             f"the backend refuses an argument: {error}",

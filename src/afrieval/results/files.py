@@ -34,9 +34,7 @@ def locked(folder: Path) -> Iterator[Path]:
             f"the run folder {folder} is in use by another process", "wait for it, or give another --run_dir"
         ) from None
     except OSError as e:
-        raise UserError(
-            f"the run folder {folder} cannot be written: {e.strerror}", "give another --run_dir"
-        ) from None
+        raise UserError(f"the run folder {folder} cannot be written: {e.strerror}", "give another --run_dir") from None
     try:
         yield folder
     finally:
@@ -78,7 +76,8 @@ def read_samples(path: Path) -> list[Sample]:
             samples.append(json.loads(line))
         except ValueError as e:
             raise UserError(
-                f"{path}, line {number}, is not JSON: {e}", "delete the file and run again; only its cell is redone"
+                f"{path}, line {number}, is not JSON: {e}",
+                "delete the file and run again; only its cell is redone",
             ) from None
     return samples
 

@@ -9,7 +9,7 @@ from lm_eval.evaluator import evaluate as harness_evaluate
 from afrieval.config import RunConfig
 from afrieval.models.cache import AnswerFile, CachedLM
 from afrieval.models.load import fingerprint, load_model
-from afrieval.results.files import Sample, read_run, read_samples, sample_path, write_run, write_samples
+from afrieval.results.files import Sample, read_run, sample_path, write_run, write_samples
 from afrieval.results.identity import check_same_run, merged
 from afrieval.run.describe import circumstances, identity
 from afrieval.run.plan import Cell, Plan
@@ -17,7 +17,7 @@ from afrieval.run.progress import Progress
 from afrieval.tasks.build import build_task
 from afrieval.tasks.documents import Document
 
-AfterCell = Callable[[Cell, list[Sample]], None]
+AfterCell = Callable[[Cell], None]
 
 
 def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell) -> None:
@@ -27,7 +27,7 @@ def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell)
         config: the merged config.
         plan: its cells.
         folder: the run folder.
-        after_cell: called with each cell of the plan and its samples, stored ones too, in the plan's order.
+        after_cell: called with each cell of the plan once its samples are stored, in the plan's order.
 
     Raises:
         UserError: if the folder holds another run, or the model cannot be loaded.
@@ -38,21 +38,24 @@ def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell)
     missing = {cell.name: cell for cell in plan.cells if not is_done(folder, cell)}
     if not missing:
         for cell in plan.cells:
-            after_cell(cell, read_samples(sample_path(folder, cell.name)))
+            after_cell(cell)
         return
     lm = load_model(config.model, config.eval)
     described["model"]["fingerprint"] = weights = fingerprint(lm)
     check_same_run(stored.get("identity", {}), described, folder)
     write_run(folder, _run_record(config, plan, stored, described, lm))
     answers = folder / f"answers_{weights}.jsonl" if config.eval.use_cache else None
-    with AnswerFile(answers) as answer_file, Progress(list(missing.values())) as progress:
+    with (
+        AnswerFile(answers) as answer_file,
+        Progress(list(missing.values()), bar=not config.eval.write_out) as progress,
+    ):
         cached = CachedLM(lm, answer_file, progress.tick)
         for cell in plan.cells:
             if cell.name in missing:
                 progress.begin(cell)
                 write_samples(folder, cell.name, run_cell(cell, cached, config))
                 progress.end(cell)
-            after_cell(cell, read_samples(sample_path(folder, cell.name)))
+            after_cell(cell)
 
 
 def _run_record(
@@ -114,7 +117,8 @@ def run_cell(cell: Cell, lm: Any, config: RunConfig) -> list[Sample]:
 
 def _sample(cell: Cell, document: Document, answered: Sample | None, keep_texts: bool) -> Sample:
     """Returns the line of a document: the harness' fields, then ours."""
-    unanswered = {"doc": {"id": document.id, **document.fields}, "arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
+    unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
+    unanswered |= {"arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
     sample = dict(answered or unanswered)
     if not keep_texts:
         sample = {k: v for k, v in sample.items() if k not in ("doc", "arguments")}

@@ -92,16 +92,18 @@ def plan(config: RunConfig) -> Plan:
 def _plan_task(spec: TaskSpec, config: RunConfig) -> Plan:
     answer_form = config.task.answer_form or spec.answer_forms[0]
     if answer_form not in spec.answer_forms:
-        raise UserError(
-            f"{spec.name} has no answer form {answer_form!r}", f"it has: {', '.join(spec.answer_forms)}"
-        )
+        raise UserError(f"{spec.name} has no answer form {answer_form!r}", f"it has: {', '.join(spec.answer_forms)}")
     check_source(spec, config.data.source)
     languages, missing = _languages(spec, config)
     cells: list[Cell] = []
     unprompted: list[str] = []
     for language, (data, pool) in languages.items():
         prompts = _prompts(spec, config, language)
-        if not any(kind == "native" for kind, _ in prompts) and config.task.prompt_language != "eng" and language != ENGLISH:
+        if (
+            not any(kind == "native" for kind, _ in prompts)
+            and config.task.prompt_language != "eng"
+            and language != ENGLISH
+        ):
             unprompted.append(language)
         for prompt_language, prompt in prompts:
             cells.append(
@@ -174,7 +176,8 @@ def _numbered(spec: TaskSpec, config: RunConfig, language: str) -> list[Prompt]:
     for number in config.task.prompts or []:
         if number not in prompts:
             raise UserError(
-                f"{spec.name} has no prompt {number} in {language}", f"there are: {', '.join(map(str, prompts))}"
+                f"{spec.name} has no prompt {number} in {language}",
+                f"there are: {', '.join(map(str, prompts))}",
             )
     return [prompts[number] for number in dict.fromkeys(config.task.prompts or prompts)]
 

@@ -17,10 +17,12 @@ class Progress:
 
     Args:
         cells: those that will run.
+        bar: False for lines in a terminal too, where prompts are printed in between.
     """
 
-    def __init__(self, cells: list[Cell]):
+    def __init__(self, cells: list[Cell], bar: bool = True):
         self._console = Console(stderr=True)
+        self._lines = not (bar and self._console.is_terminal)
         self._bar = Bar(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -30,7 +32,7 @@ class Progress:
             TimeRemainingColumn(),
             console=self._console,
             transient=True,
-            disable=not self._console.is_terminal,
+            disable=self._lines,
         )
         self._total = sum(map(requests, cells))
         self._task = self._bar.add_task("", total=self._total)
@@ -50,7 +52,7 @@ class Progress:
     def end(self, cell: Cell) -> None:
         """Tells that a cell is stored."""
         self._finished += 1
-        if self._console.is_terminal:
+        if not self._lines:
             return
         now = time.monotonic()
         left = (now - self._start) * (self._total - self._done) / max(self._done, 1)

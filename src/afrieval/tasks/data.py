@@ -61,7 +61,8 @@ def check_source(spec: TaskSpec, source: str) -> None:
     root = Path(source).expanduser()
     if not root.is_dir():
         raise UserError(
-            f"data.source {source!r} is no folder", "give hub, samples, or a folder laid out ORG/NAME as on the hub"
+            f"data.source {source!r} is no folder",
+            "give hub, samples, or a folder laid out ORG/NAME as on the hub",
         )
     if not (root / spec.data.hub).is_dir():
         raise UserError(

@@ -59,7 +59,7 @@ def _check_columns(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> No
 
 def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> Document:
     texts = {name: normalise(row[column]) for name, column in spec.fields.items()}
-    choices = tuple(spec.labels) if spec.labels else _choices(row[spec.choices], f"{where}, row {number}")
+    choices = tuple(spec.labels) if spec.labels else _choices(row[str(spec.choices)], f"{where}, row {number}")
     gold = _gold(row[spec.answer], spec.labels or list(LETTERS[: len(choices)]))
     defect = _defect(texts, choices, gold)
     if any(not c for c in choices):

@@ -12,7 +12,9 @@ from afrieval.errors import UserError
 from afrieval.tasks.documents import Document
 
 
-def ranking(pool: Sequence[Document], seed: int, task: str, split: str, document_id: int | None = None) -> list[Document]:
+def ranking(
+    pool: Sequence[Document], seed: int, task: str, split: str, document_id: int | None = None
+) -> list[Document]:
     """Returns the pool's usable rows in the order in which they are taken.
 
     Args:

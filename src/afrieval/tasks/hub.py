@@ -24,9 +24,7 @@ def fetch(repository: str, file: str, revision: str) -> Path | None:
 
     def download(local_files_only: bool) -> Path:
         return Path(
-            hf_hub_download(
-                repository, file, repo_type="dataset", revision=revision, local_files_only=local_files_only
-            )
+            hf_hub_download(repository, file, repo_type="dataset", revision=revision, local_files_only=local_files_only)
         )
 
     try:

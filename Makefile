@@ -1,0 +1,48 @@
+# `make demo` and `make test` set up what they need in .venv. PYTHON names another Python 3.11 to 3.13.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: demo test test-data check format lock clean
+
+demo: .venv/.run
+	$(BIN)/afrieval run --model-config-yaml configs/models/demo.yaml \
+		--task-config-yaml configs/tasks/demo.yaml --data.source samples
+
+test: .venv/.dev
+	$(BIN)/python -m pytest
+
+test-data: .venv/.dev  ## every row of the data in AFRIEVAL_DATA
+	@test -n "$$AFRIEVAL_DATA" || { echo "error: AFRIEVAL_DATA names no folder with real data"; exit 2; }
+	$(BIN)/python -m pytest -m "data or alldata"
+
+check: .venv/.dev
+	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench
+	$(BIN)/mypy
+
+format: .venv/.dev
+	$(BIN)/ruff format src tests bench
+	$(BIN)/ruff check --fix src tests bench
+
+lock:  ## needs poetry with its export plugin
+	poetry lock
+	poetry export --all-extras --without-hashes --output constraints.txt
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14) and "error: $(PYTHON) is no Python 3.11 to 3.13; try make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+
+.venv/.run: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "setting up .venv (once, some minutes)"
+	$(PIP) --editable .
+	@touch $@
+
+.venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "setting up .venv for development (once, some minutes)"
+	$(PIP) --editable '.[dev]'
+	@touch $@ .venv/.run
+
+clean:
+	rm -rf .venv runs

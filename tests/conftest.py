@@ -1,0 +1,78 @@
+"""Shared by all tests: a place for the demo model, and a command line that runs in this process."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+REAL_DATA = os.environ.get("AFRIEVAL_DATA")
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # a test that would need the network fails at once
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what needs real data where there is none, and the long reading unless it is asked for."""
+    without_data = pytest.mark.skip(reason="AFRIEVAL_DATA names no folder with real benchmark data")
+    long = pytest.mark.skip(reason="reads every row; run by make test-data")
+    for item in items:
+        if "alldata" in item.keywords and "alldata" not in (config.option.markexpr or ""):
+            item.add_marker(long)
+        elif ("data" in item.keywords or "alldata" in item.keywords) and not REAL_DATA:
+            item.add_marker(without_data)
+
+
+class Outcome(NamedTuple):
+    """What a command left: exit code, standard output and standard error."""
+
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Outcome]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _demo_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Builds the demo model into a folder of this test session, so that the build is tested as well."""
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.getbasetemp() / "cache")
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Returns a function that runs `afrieval` with words and gives its outcome; AFRIEVAL_DATA is not set for it."""
+    from afrieval.cli import main
+
+    monkeypatch.delenv("AFRIEVAL_DATA", raising=False)
+    monkeypatch.chdir(ROOT)
+
+    def run(*words: object) -> Outcome:
+        capsys.readouterr()
+        code = main([str(w) for w in words])
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def run_demo(cli: Cli, tmp_path: Path) -> Cli:
+    """Returns a function that runs the demo model on the sample rows in a folder of this test."""
+
+    def run(*words: object) -> Outcome:
+        given = [str(w) for w in words]
+        defaults = {
+            "--model.model_name": "demo",
+            "--data.source": "samples",
+            "--run_dir": str(tmp_path / "run"),
+            "--task.task_name": "afrimmlu",
+        }
+        for flag, value in defaults.items():
+            if not any(w.split("=")[0] == flag for w in given):
+                given += [flag, value]
+        return cli("run", *given)
+
+    return run
