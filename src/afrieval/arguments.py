@@ -157,9 +157,7 @@ def _parse(flags: list[str], values: dict[str, Any], origin: dict[str, str], com
         given[key] = value
     parser = _parser(command)
     try:
-        config: RunConfig = RunConfig(
-            **vars(parser.instantiate_classes(_known(parser.parse_args(flags, namespace=given))))
-        )
+        config: RunConfig = RunConfig(**vars(parser.instantiate(_known(parser.parse_args(flags, namespace=given)))))
         return config
     except UserError:
         raise

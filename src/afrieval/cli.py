@@ -53,3 +53,7 @@ def _help() -> str:
             "afrieval COMMAND --help tells a command's options.",
         ]
     )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -59,5 +59,5 @@ def nearest(name: str, known: list[str]) -> str:
 
 def _near_files(path: Path) -> str:
     there = sorted(p.name for p in path.parent.glob("*.yaml")) if path.parent.is_dir() else []
-    near = difflib.get_close_matches(path.name, there, n=3) or there[:5]
+    near = difflib.get_close_matches(path.name, there, n=3) or [name for name in there if name[0] != "."][:5]
     return f"in {path.parent} there is: {', '.join(near)}" if near else "check the path"

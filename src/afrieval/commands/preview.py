@@ -6,7 +6,6 @@ from afrieval.arguments import read_config
 from afrieval.commands.writeout import prompt_block
 from afrieval.errors import UserError
 from afrieval.run.plan import Cell, plan
-from afrieval.run.progress import describe
 from afrieval.tasks.prompts import answers
 
 OPTIONS = """
@@ -40,7 +39,7 @@ def _show(cell: Cell, number: int, blanks: bool, chat: bool) -> None:
         )
     document = cell.data.documents[number]
     if document.gold is None:
-        print(f"{describe(cell)}, document {number}: left out, {document.defect}\n")
+        print(f"{cell.title}, document {number}: left out, {document.defect}\n")
         return
     examples = cell.examples(document)
     task = build_task(
@@ -61,7 +60,7 @@ def _show(cell: Cell, number: int, blanks: bool, chat: bool) -> None:
         chat_template=_turns,
         **chat_options,
     )
-    print(f"{describe(cell)}, document {number}, few-shot rows {[e.id for e in examples] or 'none'}")
+    print(f"{cell.title}, document {number}, few-shot rows {[e.id for e in examples] or 'none'}")
     print(prompt_block(visible(text) if blanks else text))
     for i, continuation in enumerate(answers(cell.prompt, document, cell.answer_form)):
         shown = f"{'' if chat else ' '}{continuation}"

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from afrieval.results.files import read_samples, sample_path
 from afrieval.run.plan import Cell
-from afrieval.run.progress import describe
 
 LINE = "-" * 80
 
@@ -20,9 +19,9 @@ def write_out(folder: Path, cell: Cell) -> None:
     """
     sample = next((s for s in read_samples(sample_path(folder, cell.name)) if s["metrics"]), None)
     if sample is None:
-        print(f"{describe(cell)}: no document of this cell can be scored")
+        print(f"{cell.title}: no document of this cell can be scored")
         return
-    print(f"{describe(cell)}, document {sample['doc_id']}, few-shot rows {sample['fewshot_ids'] or 'none'}")
+    print(f"{cell.title}, document {sample['doc_id']}, few-shot rows {sample['fewshot_ids'] or 'none'}")
     if "arguments" not in sample:
         print("(its prompt was not kept: eval.log_samples is false)")
         return

@@ -19,8 +19,13 @@ def differences(old: dict[str, Any], new: dict[str, Any], path: str = "") -> lis
         if isinstance(old[key], dict) and isinstance(new[key], dict):
             found += differences(old[key], new[key], name)
         elif old[key] != new[key]:
-            found.append(f"{name} was {old[key]!r} and is {new[key]!r}")
+            found.append(f"{name} was {_short(old[key])} and is {_short(new[key])}")
     return found
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:12]}...{text[-4:]}"
 
 
 def check_same_run(old: dict[str, Any], new: dict[str, Any], folder: Any) -> None:
@@ -31,7 +36,8 @@ def check_same_run(old: dict[str, Any], new: dict[str, Any], folder: Any) -> Non
     """
     if found := differences(old, new):
         raise UserError(
-            f"the run folder {folder} holds another run: {'; '.join(found[:3])}",
+            f"the run folder {folder} holds another run: {found[0]}"
+            + (f", and {len(found) - 1} more" if found[1:] else ""),
             "give another --run_dir, or the settings that the folder was begun with",
         )
 

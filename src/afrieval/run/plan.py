@@ -5,7 +5,7 @@ from functools import cached_property
 
 from afrieval.config import RunConfig
 from afrieval.errors import UserError
-from afrieval.languages import ENGLISH
+from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.data import Split, check_source, load_split
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import examples, ranking
@@ -42,6 +42,12 @@ class Cell:
     def name(self) -> str:
         """Stable name of the cell, used for its sample file."""
         return f"{self.task.name}_{self.language}_{self.prompt_language}_{self.prompt.number}"
+
+    @property
+    def title(self) -> str:
+        """The cell's name for people."""
+        written = "native" if self.prompt_language == "native" else "English"
+        return f"{self.task.name} {LANGUAGES[self.language].name}, {written} prompt {self.prompt.number}"
 
     @property
     def documents(self) -> list[Document]:

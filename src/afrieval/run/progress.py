@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from afrieval.languages import LANGUAGES
 from afrieval.run.plan import Cell
 
 
@@ -42,7 +41,7 @@ class Progress:
     def begin(self, cell: Cell) -> None:
         """Names the cell that runs from now on."""
         self._began = time.monotonic()
-        self._bar.update(self._task, description=describe(cell))
+        self._bar.update(self._task, description=cell.title)
 
     def tick(self, answered: int) -> None:
         """Counts answered requests."""
@@ -57,7 +56,7 @@ class Progress:
         now = time.monotonic()
         left = (now - self._start) * (self._total - self._done) / max(self._done, 1)
         self._console.print(
-            f"[{self._finished}/{self._cells}] {describe(cell)}: {now - self._began:.1f} s, about {_clock(left)} left",
+            f"[{self._finished}/{self._cells}] {cell.title}: {now - self._began:.1f} s, about {_clock(left)} left",
             markup=False,
             highlight=False,
             soft_wrap=True,
@@ -74,12 +73,6 @@ class Progress:
 def requests(cell: Cell) -> int:
     """Returns how many requests a cell asks: one per choice of each document that can be scored."""
     return sum(len(d.choices) for d in cell.documents if d.gold is not None)
-
-
-def describe(cell: Cell) -> str:
-    """Returns a cell's name for people."""
-    written = "native" if cell.prompt_language == "native" else "English"
-    return f"{cell.task.name} {LANGUAGES[cell.language].name}, {written} prompt {cell.prompt.number}"
 
 
 def _clock(seconds: float) -> str:

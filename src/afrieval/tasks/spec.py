@@ -8,8 +8,7 @@ from afrieval.errors import UserError
 from afrieval.languages import LANGUAGES
 from afrieval.yamlfile import check_keys, nearest, read_map
 
-_PACKAGED = Path(__file__).parents[1] / "data" / "tasks"
-TASKS = _PACKAGED if _PACKAGED.is_dir() else Path(__file__).parents[3] / "tasks"
+TASKS = Path(__file__).parents[3] / "tasks"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,150 @@
+"""Files and flags add up to a config, whatever their order; what cannot be used is refused in one line."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afrieval.arguments import normalise, read_config
+from afrieval.config import RunConfig
+from afrieval.errors import UserError
+
+ENOUGH = ["--model.model_name", "demo", "--task.task_name", "afrimmlu"]
+
+
+def read(*words: str) -> RunConfig:
+    return read_config(list(words), command="run", needs_model=True)
+
+
+def refused(*words: str) -> UserError:
+    with pytest.raises(UserError) as caught:
+        read(*words)
+    return caught.value
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    model, task = tmp_path / "model.yaml", tmp_path / "task.yaml"
+    model.write_text("model_name: m\ndtype: float16\neval: {num_fewshot: 1, limit: 7}\n")
+    task.write_text("task_name: afrixnli\nlanguages: [yor]\neval: {num_fewshot: 2}\n")
+    return model, task
+
+
+def test_task_file_beats_model_file_and_flags_beat_both(files: tuple[Path, Path]) -> None:
+    words = ["--model-config-yaml", str(files[0]), "--task-config-yaml", str(files[1])]
+    config = read(*words)
+    assert (config.eval.num_fewshot, config.eval.limit, config.model.dtype) == (2, 7, "float16")
+    assert config.task_names == ["afrixnli"] and config.task.languages == ["yor"]
+    for flags in (["--eval.num_fewshot", "5", *words], [*words, "--eval.num_fewshot", "5"]):
+        assert read(*flags).eval.num_fewshot == 5
+
+
+def test_dashes_underscores_and_equals_signs_are_one() -> None:
+    for flag in (["--eval.num-fewshot", "3"], ["--eval.num_fewshot=3"], ["--eval.num-fewshot=3"]):
+        assert read(*ENOUGH, *flag).eval.num_fewshot == 3
+    assert read(*ENOUGH, "--model.model-name=a-b/c-d").model.model_name == "a-b/c-d"
+
+
+def test_booleans_work_bare_and_with_a_value() -> None:
+    assert read(*ENOUGH, "--eval.write-out").eval.write_out
+    assert read("--eval.write-out", *ENOUGH).eval.write_out
+    assert read(*ENOUGH, "--eval.write_out", "true", "--eval.limit", "1").eval.write_out
+    assert not read(*ENOUGH, "--eval.use_cache", "false").eval.use_cache
+    assert read(*ENOUGH, "--model.add_bos_token").model.add_bos_token is True
+
+
+def test_lists_with_and_without_brackets() -> None:
+    for text in ("yor,hau", "[yor, hau]", "[yor,hau]"):
+        assert read(*ENOUGH, "--task.languages", text).task.languages == ["yor", "hau"]
+    assert read(*ENOUGH, "--task.prompts", "2").task.prompts == [2]
+    assert read("--model.model_name", "m", "--task.task_name", "a,b").task_names == ["a", "b"]
+
+
+def test_old_name_of_backend_args(tmp_path: Path) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text("model_name: m\nvllm: {gpu_memory_utilization: 0.5}\n")
+    config = read("--model-config-yaml", str(path), "--task.task_name", "afrimmlu")
+    assert config.model.backend_args == {"gpu_memory_utilization": 0.5}
+
+
+def test_environment_names_the_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AFRIEVAL_DATA", "/some/folder")
+    assert read(*ENOUGH).data.source == "/some/folder"
+    assert read(*ENOUGH, "--data.source", "samples").data.source == "samples"
+    monkeypatch.delenv("AFRIEVAL_DATA")
+    assert read(*ENOUGH).data.source == "hub"
+
+
+FLAGS = ["--eval.limit=3", "--eval.write-out", "--task.languages=yor,hau", "--model.dtype=float32", "--run-dir=x"]
+
+
+@given(st.permutations([["--model.model_name", "demo"], ["--task.task_name", "afrimmlu"], *([f] for f in FLAGS)]))
+def test_the_order_of_flags_does_not_matter(order: list[list[str]]) -> None:
+    assert read(*(word for flag in order for word in flag)) == read(*ENOUGH, *FLAGS)
+
+
+@given(st.lists(st.text(max_size=20)))
+def test_normalise_gives_flags_or_a_user_error(words: list[str]) -> None:
+    try:
+        flags = normalise(words)
+    except UserError as e:
+        assert e.message and e.hint
+    else:
+        assert all(f.startswith("--") for f in flags)
+
+
+BAD = {
+    "unknown option": (["--eval.limt", "3"], "--eval.limt", "--eval.limit"),
+    "option without its section": (["--limit", "3"], "--limit", "--eval.limit"),
+    "option without a value": (["--eval.limit"], "--eval.limit", "VALUE"),
+    "stray word": (["yor"], "'yor'", "--help"),
+    "wrong type": (["--eval.limit", "ten"], "eval.limit cannot be 'ten'", "whole number"),
+    "wrong choice": (["--model.dtype", "int8"], "'int8'", "bfloat16"),
+    "wrong boolean": (["--eval.write_out=perhaps"], "'perhaps'", "true or false"),
+    "zero limit": (["--eval.limit", "0"], "eval.limit is 0", "1 or more"),
+    "negative limit": (["--eval.limit", "-4"], "eval.limit is -4", "1 or more"),
+    "negative shots": (["--eval.num_fewshot", "-1"], "-1", "0 or more"),
+    "batch of none": (["--eval.batch_size", "0"], "eval.batch_size is 0", "1 or more"),
+    "empty languages": (["--task.languages", "[]"], "task.languages is an empty list", "leave task.languages out"),
+    "empty prompts": (["--task.prompts", "[]"], "task.prompts is an empty list", "leave task.prompts out"),
+    "not yet": (["--task.variant", "translate"], "task.variant translate", "leave it out"),
+    "backend not yet": (["--model.model_type", "vllm"], "vllm", "leave it out"),
+    "missing file": (["--model-config-yaml", "configs/models/dmo.yaml"], "dmo.yaml", "demo.yaml"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_refuses(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[1])
+    words, message, hint = BAD[name]
+    error = refused(*ENOUGH, *words)
+    assert message in error.message and hint in error.hint
+    assert "\n" not in error.message + error.hint
+
+
+def test_refuses_no_model_and_no_task() -> None:
+    assert "no model" in refused("--task.task_name", "afrimmlu").message
+    assert "no task" in refused("--model.model_name", "demo").message
+    config = read_config(["--task.task_name", "afrimmlu"], command="preview", needs_model=False)
+    assert config.model.model_name is None
+
+
+BAD_FILES = {
+    "empty file": ("", "is empty", "configs/"),
+    "a list": ("- a\n", "not a map", "configs/"),
+    "broken YAML": ("model_name: x\ndtype: [a\nb: c\n", "line 3", "mend"),
+    "unknown key": ("model_nam: x\n", "unknown key 'model_nam'", "model_name"),
+    "unknown eval key": ("model_name: x\neval: {num_shots: 1}\n", "unknown key 'num_shots'", "num_fewshot"),
+    "wrong type": ("model_name: x\ntrust_remote_code: 3\n", "model.trust_remote_code cannot be '3'", "true or false"),
+    "section instead of key": ("eval: 3\nmodel_name: x\n", "unknown key 'eval'", "known are"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_refuses_file(name: str, tmp_path: Path) -> None:
+    text, message, hint = BAD_FILES[name]
+    path = tmp_path / "bad.yaml"
+    path.write_text(text)
+    error = refused("--task.task_name", "afrimmlu", "--model-config-yaml", str(path))
+    assert str(path) in error.message and message in error.message and hint in error.hint

@@ -1,0 +1,66 @@
+"""The table of commands, what is loaded for --help, and how errors look."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from afrieval.cli import COMMANDS, main
+from tests.conftest import ROOT, Cli
+
+HEAVY = ("torch", "transformers", "datasets", "lm_eval", "numpy", "rich")
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["run", "--help"], ["preview", "--help"], ["prefetch", "--help"]])
+def test_help_loads_nothing_heavy(words: list[str]) -> None:
+    code = (
+        "import sys\nfrom afrieval.cli import main\n"
+        f"try:\n    main({words!r})\nexcept SystemExit as e:\n    assert not e.code\n"
+        f"print(*(m for m in {HEAVY!r} if m in sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr.strip() == ""
+    assert "usage: afrieval" in done.stdout
+
+
+def test_help_tells_every_option() -> None:
+    done = subprocess.run([sys.executable, "src/evaluate.py", "--help"], cwd=ROOT, capture_output=True, text=True)
+    for option in ("--model.trust_remote_code", "--task.prompt_language", "--eval.num_fewshot", "--data.source"):
+        assert option in done.stdout
+    assert "Worked examples before each question." in done.stdout
+
+
+def test_unknown_command(cli: Cli) -> None:
+    done = cli("rnu")
+    assert done.code == 2 and done.err == "error: there is no command 'rnu'\nhint: did you mean run?\n"
+    assert set(COMMANDS) == {p.stem for p in (ROOT / "src/afrieval/commands").glob("*.py")} - {"__init__", "writeout"}
+
+
+def test_debug_shows_the_traceback() -> None:
+    from afrieval.errors import UserError
+
+    with pytest.raises(UserError):
+        main(["run", "--debug"])
+
+
+def test_ctrl_c_is_no_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(argv: list[str]) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("afrieval.commands.list.main", interrupt)
+    done = cli("list")
+    assert done.code == 130 and "goes on where this one stopped" in done.err and "Traceback" not in done.err
+
+
+def test_evaluate_py_is_afrieval_run() -> None:
+    done = subprocess.run([sys.executable, "src/evaluate.py"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.startswith("error: no model is given\nhint: ")
+
+
+def test_no_global_state_is_touched_by_ours() -> None:
+    """Only the seeding of libraries draws on global generators."""
+    sources = [p for p in Path(ROOT / "src").rglob("*.py") if p.name != "load.py"]
+    for path in sources:
+        text = path.read_text()
+        assert "random.seed" not in text and "np.random.rand" not in text, path

@@ -1,0 +1,47 @@
+"""constraints.txt, which pip reads, says the same as poetry.lock; neither names an index."""
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def locked() -> dict[str, set[str]]:
+    versions: dict[str, set[str]] = {}
+    for package in tomllib.loads((ROOT / "poetry.lock").read_text())["package"]:
+        versions.setdefault(canonical(package["name"]), set()).add(package["version"])
+    return versions
+
+
+def constrained() -> dict[str, set[str]]:
+    versions: dict[str, set[str]] = {}
+    for line in (ROOT / "constraints.txt").read_text().splitlines():
+        requirement = line.split(";")[0].strip()
+        name, version = requirement.split("==")
+        versions.setdefault(canonical(name.split("[")[0]), set()).add(version)
+    return versions
+
+
+def test_constraints_equal_the_lock() -> None:
+    assert constrained() == locked()
+
+
+def test_no_index_is_named() -> None:
+    lock = tomllib.loads((ROOT / "poetry.lock").read_text())
+    assert not [p["name"] for p in lock["package"] if "source" in p]
+    assert "http" not in re.sub(r"^(aio)?http\S*==", "", (ROOT / "constraints.txt").read_text(), flags=re.M)
+
+
+def test_every_dependency_is_locked_and_explained() -> None:
+    text = (ROOT / "pyproject.toml").read_text()
+    project = tomllib.loads(text)["project"]
+    for requirement in [*project["dependencies"], *project["optional-dependencies"]["dev"]]:
+        name = re.split(r"[ \[(]", requirement)[0]
+        assert canonical(name) in locked(), requirement
+        line = next(line for line in text.splitlines() if f'"{requirement}"' in line)
+        assert "#" in line, f"{name} does not say why it is there"
