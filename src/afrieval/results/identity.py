@@ -35,9 +35,9 @@ def check_same_run(old: dict[str, Any], new: dict[str, Any], folder: Any) -> Non
         UserError: naming what differs.
     """
     if found := differences(old, new):
+        more = f", and {len(found) - 1} more" if found[1:] else ""
         raise UserError(
-            f"the run folder {folder} holds another run: {found[0]}"
-            + (f", and {len(found) - 1} more" if found[1:] else ""),
+            f"the run folder {folder} holds another run: {found[0]}{more}",
             "give another --run_dir, or the settings that the folder was begun with",
         )
 

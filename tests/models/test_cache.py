@@ -1,0 +1,109 @@
+"""Answers are kept as they come, read back equal, and asked for only once."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afrieval.models.cache import AnswerFile, CachedLM, request_key
+
+
+class FakeLM:
+    """Answers with the length of the continuation; dies after so many answers if told to."""
+
+    rank, world_size, tokenizer_name = 0, 1, "fake"
+
+    def __init__(self, dies_after: int | None = None):
+        self.asked: list[tuple[str, str]] = []
+        self.dies_after = dies_after
+        self.cache_hook: Any = None
+
+    def set_cache_hook(self, hook: Any) -> None:
+        self.cache_hook = hook
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+        answers = []
+        for request in requests:
+            if len(self.asked) == self.dies_after:
+                raise KeyboardInterrupt
+            self.asked.append(request.args)
+            answers.append((-float(len(request.args[1])), False, 1))
+            self.cache_hook.add_partial("loglikelihood", request.args, answers[-1])
+        return answers
+
+
+def requests(*continuations: str) -> list[Any]:
+    return [SimpleNamespace(args=("context", c)) for c in continuations]
+
+
+def test_asks_once_and_in_order(tmp_path: Path) -> None:
+    ticks: list[int] = []
+    lm = FakeLM()
+    with AnswerFile(tmp_path / "a.jsonl") as answers:
+        cached = CachedLM(lm, answers, ticks.append)
+        assert cached.loglikelihood(requests("a", "bbb", "a", "cc")) == [
+            (-1.0, False, 1),
+            (-3.0, False, 1),
+            (-1.0, False, 1),
+            (-2.0, False, 1),
+        ]
+        assert cached.loglikelihood(requests("bbb", "dddd"))[1] == (-4.0, False, 1)
+    assert lm.asked == [("context", c) for c in ("a", "bbb", "cc", "dddd")]
+    assert sum(ticks) == 6
+
+
+def test_what_was_answered_before_a_stop_is_not_asked_again(tmp_path: Path) -> None:
+    first, second = FakeLM(dies_after=2), FakeLM()
+    with AnswerFile(tmp_path / "a.jsonl") as answers, pytest.raises(KeyboardInterrupt):
+        CachedLM(first, answers).loglikelihood(requests("a", "bb", "ccc"))
+    with AnswerFile(tmp_path / "a.jsonl") as answers:
+        assert CachedLM(second, answers).loglikelihood(requests("a", "bb", "ccc"))[2][0] == -3.0
+    assert second.asked == [("context", "ccc")]
+
+
+@given(st.integers(0, 200))
+def test_a_file_cut_anywhere_loses_one_line_at_most(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
+    path = tmp_path_factory.mktemp("cache") / "a.jsonl"
+    with AnswerFile(path) as answers:
+        for i in range(5):
+            answers.put(f"key{i}", [-i - 0.1, True, i])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:cut])
+    with AnswerFile(path) as answers:
+        kept = [i for i in range(5) if answers.get(f"key{i}") == [-i - 0.1, True, i]]
+        answers.put("new", [1.5, False, 2])
+    assert len(kept) >= whole[:cut].count(b"\n")
+    with AnswerFile(path) as answers:
+        assert answers.get("new") == [1.5, False, 2]
+
+
+@given(st.floats(allow_nan=False))
+def test_floats_read_back_equal(value: float) -> None:
+    assert json.loads(json.dumps(value)) == value
+
+
+def test_keys_tell_requests_apart() -> None:
+    keys = {
+        request_key(*r)
+        for r in [
+            ("loglikelihood", ("a", "bc")),
+            ("loglikelihood", ("ab", "c")),
+            ("generate_until", ("a", {"until": ["b"]})),
+            ("generate_until", ("a", {"until": ["c"]})),
+        ]
+    }
+    assert len(keys) == 4
+    assert request_key("loglikelihood", ("a", "b")) == request_key("loglikelihood", ["a", "b"])
+
+
+def test_without_a_file_answers_stay_in_memory() -> None:
+    lm = FakeLM()
+    with AnswerFile(None) as answers:
+        cached = CachedLM(lm, answers)
+        cached.loglikelihood(requests("a"))
+        cached.loglikelihood(requests("a"))
+    assert len(lm.asked) == 1

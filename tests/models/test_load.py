@@ -1,0 +1,122 @@
+"""Models load, or say in one line why not; a fingerprint tells one from another."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from tests.models.tiny import CHAT, tiny_llama, tiny_t5
+
+from afrieval.config import EvalConfig, ModelConfig
+from afrieval.errors import UserError
+from afrieval.models.demo import demo_folder
+from afrieval.models.load import explain, fingerprint, load_model
+
+
+def load(name: object, **options: object) -> object:
+    return load_model(ModelConfig(model_name=str(name), **options), EvalConfig())  # type: ignore[arg-type]
+
+
+def refused(name: object, **options: object) -> UserError:
+    with pytest.raises(UserError) as caught:
+        load(name, **options)
+    assert "\n" not in caught.value.message + caught.value.hint
+    return caught.value
+
+
+def test_the_demo_model_is_built_once_and_is_always_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = fingerprint(load("demo"))
+    built = (demo_folder() / "config.json").stat().st_mtime_ns
+    assert fingerprint(load("demo")) == first
+    assert (demo_folder() / "config.json").stat().st_mtime_ns == built
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert fingerprint(load("demo")) == first
+
+
+def test_a_fingerprint_tells_weights_apart_and_not_folders(tmp_path: Path) -> None:
+    names = {n: fingerprint(load(tiny_llama(tmp_path / n, s))) for n, s in [("a", 0), ("b", 1), ("c", 0)]}
+    assert names["a"] == names["c"] != names["b"]
+
+
+def test_a_cpu_gets_a_fixed_batch_and_no_search() -> None:
+    assert load("demo").batch_size == 8  # type: ignore[attr-defined]
+
+
+def test_folders_without_a_model(tmp_path: Path) -> None:
+    assert "no model in" in refused(tmp_path).message
+    assert "no model in" in refused(tmp_path / "nothing").message
+    (tmp_path / "config.json").write_text("{}")
+    assert str(tmp_path) in refused(tmp_path).message
+
+
+def test_a_hub_name_without_network() -> None:
+    error = refused("nobody/no-such-model")
+    assert "cannot be reached" in error.message and "folder" in error.hint
+
+
+def test_code_of_its_own_needs_leave(tmp_path: Path) -> None:
+    folder = tiny_llama(tmp_path / "m")
+    config = json.loads((folder / "config.json").read_text())
+    config["auto_map"] = {"AutoConfig": "code.MyConfig", "AutoModelForCausalLM": "code.MyModel"}
+    config["model_type"] = "mine"
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "code.py").write_text("raise SystemExit('this must not run')\n")
+    error = refused(folder)
+    assert "brings its own Python code" in error.message and "--model.trust_remote_code true" in error.hint
+
+
+def test_chat_template_asked_for_and_not_there() -> None:
+    assert "no chat template" in refused("demo", chat_template=True).message
+
+
+def test_an_argument_that_the_backend_does_not_know() -> None:
+    assert "backend_args" in refused("demo", backend_args={"no_such_argument": 1}).hint
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("You are trying to access a gated repo. 401 Client Error", "no access"),
+        ("403 Client Error: Forbidden", "no access"),
+        ("CUDA out of memory. Tried to allocate", "does not fit"),
+        ("x is not a local folder and is not a valid model identifier", "there is no model"),
+        ("We couldn't connect to the hub", "cannot be reached"),
+    ],
+)
+def test_what_libraries_say_becomes_what_to_do(text: str, message: str) -> None:
+    error = explain(ModelConfig(model_name="org/m"), OSError(text))
+    assert isinstance(error, UserError) and message in error.message and "org/m" in error.message
+
+
+def test_an_error_that_nobody_can_mend_stays_as_it_is() -> None:
+    bug = KeyError("x")
+    assert explain(ModelConfig(model_name="m"), bug) is bug
+
+
+def test_a_template_without_system_turn_keeps_the_system_text(tmp_path: Path) -> None:
+    lm = load(tiny_llama(tmp_path / "chat", chat_template=CHAT), chat_template=True)
+    turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Q"}]
+    assert lm.apply_chat_template(turns) == "<user>Be brief.\n\nQ\n<assistant>"  # type: ignore[attr-defined]
+    assert turns[1]["content"] == "Q"
+
+
+def test_truncation_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    lm = load(tiny_llama(tmp_path / "short", max_length=32))
+    requests = [SimpleNamespace(args=("x" * n, " yes")) for n in (5, 100, 200)]
+    lm.loglikelihood(requests, disable_tqdm=True)  # type: ignore[attr-defined]
+    assert [r.getMessage() for r in caplog.records if r.levelname == "WARNING"] == [
+        "2 of 3 requests are longer than the model's 32 tokens and lose their beginning"
+    ]
+
+
+def test_an_encoder_decoder_scores_and_counts_tokens(tmp_path: Path) -> None:
+    import torch
+
+    lm = load(tiny_t5(tmp_path / "t5"))
+    answer = lm.loglikelihood([SimpleNamespace(args=("What?", " yes"))], disable_tqdm=True)[0]  # type: ignore[attr-defined]
+    tokenizer, model = lm.tokenizer, lm.model  # type: ignore[attr-defined]
+    target = torch.tensor([tokenizer.encode(" yes", add_special_tokens=False)])
+    with torch.no_grad():
+        logits = model(input_ids=torch.tensor([tokenizer.encode("What?")]), labels=target).logits
+    expected = torch.log_softmax(logits, -1)[0].gather(1, target[0][:, None]).sum().item()
+    assert answer[0] == pytest.approx(expected, abs=1e-4) and answer[2] == 4

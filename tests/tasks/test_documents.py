@@ -1,0 +1,85 @@
+"""Every coding that occurs becomes the same document; what cannot be scored is marked, never guessed."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afrieval.errors import UserError
+from afrieval.tasks.documents import LETTERS, Document, documents, normalise
+from afrieval.tasks.spec import load_task
+
+MMLU, XNLI = load_task("afrimmlu"), load_task("afrixnli")
+
+
+def mmlu(**changes: Any) -> Document:
+    row = {"subject": "s", "question": "q?", "choices": "['a', 'b', 'c', 'd']", "answer": "C"} | changes
+    return documents(MMLU, [row], "here")[0]
+
+
+@pytest.mark.parametrize("choices", ["['4', '6', '8', '10']", ["4", "6", "8", "10"], "[4, 6, 8, 10]", [4, 6, 8, 10]])
+def test_choices_as_list_or_its_text(choices: Any) -> None:
+    assert mmlu(choices=choices).choices == ("4", "6", "8", "10")
+
+
+@pytest.mark.parametrize("answer", ["C", " C ", 2, "2"])
+def test_gold_as_letter_or_number(answer: Any) -> None:
+    assert mmlu(answer=answer).gold == 2
+
+
+@pytest.mark.parametrize("label", [1, "1", "neutral"])
+def test_labels_as_number_or_text(label: Any) -> None:
+    document = documents(XNLI, [{"premise": "p", "hypothesis": "h", "label": label}], "here")[0]
+    assert (document.choices[1], document.gold) == ("neutral", 1)
+
+
+@pytest.mark.parametrize("answer", ["", None, "E", 4, "-1", "²", "neutral"])
+def test_a_row_without_gold_is_marked(answer: Any) -> None:
+    document = mmlu(answer=answer)
+    assert document.gold is None and document.defect == "no gold answer among the choices"
+
+
+def test_a_choice_equal_to_gold_is_a_defect_that_can_be_scored() -> None:
+    document = mmlu(choices="['a', 'b', ' b', 'd']", answer="C")
+    assert document.gold == 2 and "gold" in document.defect
+    assert not mmlu(choices="['a', 'b', 'b', 'd']", answer="A").defect
+
+
+def test_an_empty_choice_cannot_be_scored() -> None:
+    document = mmlu(choices="['a', '', 'c', 'd']", answer="A")
+    assert document.gold is None and document.defect == "an empty choice"
+    assert mmlu(question=" ").defect == "empty question"
+
+
+def test_text_is_nfc_and_stripped_and_otherwise_untouched() -> None:
+    assert normalise("  o\u0323\u0301la\u0300  a\u00a0b\n") == "ọ\u0301là  a\u00a0b"
+    assert mmlu(question=" a  b ").fields["question"] == "a  b"
+
+
+@given(st.text())
+def test_normalise_twice_is_once(text: str) -> None:
+    assert normalise(normalise(text)) == normalise(text)
+
+
+@given(st.lists(st.text(min_size=1), min_size=2, max_size=10), st.data())
+def test_any_list_of_texts_survives_its_python_form(texts: list[str], data: st.DataObject) -> None:
+    gold = data.draw(st.integers(0, len(texts) - 1))
+    document = mmlu(choices=repr(texts), answer=LETTERS[gold])
+    assert document.choices == tuple(normalise(t) for t in texts)
+    assert document.gold in (gold, None) and (document.gold == gold or "" in document.choices)
+
+
+@pytest.mark.parametrize("choices", ["a, b", "__import__('os').getcwd()", "{'a': 1}", "['a']", "", None])
+def test_choices_that_are_none_are_refused(choices: Any) -> None:
+    with pytest.raises(UserError, match="here, row 0"):
+        mmlu(choices=choices)
+
+
+def test_missing_column_and_no_rows() -> None:
+    with pytest.raises(UserError, match="no column 'question'") as caught:
+        documents(replace(MMLU), [{"subject": "s", "choices": "[]", "answer": "A"}], "afrimmlu yor")
+    assert "subject, choices, answer" in caught.value.hint
+    with pytest.raises(UserError, match="has no rows"):
+        documents(MMLU, [], "afrimmlu yor")
