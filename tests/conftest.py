@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 REAL_DATA = os.environ.get("AFRIEVAL_DATA")
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # several tests run at once, and the models are tiny
 os.environ["HF_HUB_OFFLINE"] = "1"  # a test that would need the network fails at once
 
 

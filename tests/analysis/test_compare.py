@@ -1,0 +1,113 @@
+"""Numbers of cells and comparisons against ones worked out by hand."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from afrieval.analysis.cells import CellScores, cell_scores, harness_results, summary_row
+from afrieval.analysis.compare import by_language, native_differences
+from afrieval.analysis.statistics import bootstrap, wilson
+from afrieval.analysis.tables import difference_table, ranges, score_table
+
+
+def sample(doc_id: int, acc: float | None, **changes: Any) -> dict[str, Any]:
+    scored = {} if acc is None else {"acc": acc, "acc_norm": 1 - acc}
+    return {
+        "doc_id": doc_id,
+        "task": "afrimmlu",
+        "language": "yor",
+        "prompt": 1,
+        "prompt_language": "eng",
+        "metrics": list(scored),
+        "resps": [] if acc is None else [[[-1.0, False, 1]]] * 4,
+        "defect": "",
+        **scored,
+        **changes,
+    }
+
+
+def cell(scores: list[float | None], **changes: Any) -> CellScores:
+    return cell_scores("name", [sample(i, acc, **changes) for i, acc in enumerate(scores)])
+
+
+def test_a_document_without_gold_is_counted_and_not_scored() -> None:
+    samples = [sample(0, 1.0), sample(1, 0.0, defect="equal"), sample(2, None, defect="no gold")]
+    scores = cell_scores("c", samples)
+    assert (scores.n, scores.n_unscored, scores.n_defect, scores.score, scores.chance) == (2, 1, 2, 0.5, 0.25)
+    row = summary_row(scores)
+    assert row["score"] == 0.5 and row["acc_norm"] == 0.5 and (row["low"], row["high"]) == wilson(1, 2)
+    assert "acc_tokens" not in row
+
+
+def test_a_cell_without_any_score_has_no_number() -> None:
+    empty = cell([None, None])
+    assert empty.n == 0 and "score" not in summary_row(empty)
+    assert by_language([empty], 1) == [] and native_differences([empty], 1) == []
+
+
+def test_one_prompt_has_wilsons_interval_and_several_a_bootstrap_over_documents() -> None:
+    one, two = cell([1.0, 0.0, 0.0, 1.0]), cell([1.0, 1.0, 0.0, 0.0], prompt=2)
+    (single,) = by_language([one], 7)
+    assert single.score == 0.5 and single.interval == wilson(2, 4) and single.prompts == [1]
+    (both,) = by_language([two, one], 7)
+    assert both.score == 0.5 and both.prompts == [1, 2] and both.n == 4
+    assert both.interval == bootstrap(np.array([1.0, 0.5, 0.0, 0.5]), np.random.default_rng(7))
+    assert both.others == {"acc_norm": 0.5}
+
+
+def test_native_against_english_by_hand() -> None:
+    """Prompt 3 has no native twin and document 4 was not scored natively: both stay out."""
+    english = [cell([1.0, 0.0, 0.0, 0.0, 1.0]), cell([0.0, 0.0, 0.0, 1.0, 1.0], prompt=2), cell([1.0] * 5, prompt=3)]
+    native = [
+        cell([1.0, 1.0, 0.0, 0.0, None], prompt_language="native"),
+        cell([1.0, 0.0, 0.0, 1.0, 1.0], prompt=2, prompt_language="native"),
+    ]
+    (found,) = native_differences(english + native, 5)
+    assert found.prompts == [1, 2] and found.n == 4
+    assert (found.english, found.native) == (0.25, 0.5)
+    assert found.difference == 0.25
+    assert found.interval == bootstrap(np.array([0.5, 0.5, 0.0, 0.0]), np.random.default_rng(5))
+
+
+def test_equal_answers_differ_by_nothing() -> None:
+    (found,) = native_differences([cell([1.0, 0.0]), cell([1.0, 0.0], prompt_language="native")], 1)
+    assert found.difference == 0.0 and found.interval == (0.0, 0.0)
+
+
+def test_a_language_without_native_prompts_has_no_difference() -> None:
+    assert native_differences([cell([1.0, 0.0]), cell([1.0, 0.0], language="eng")], 1) == []
+
+
+def test_results_have_the_harness_form() -> None:
+    results = json.loads(json.dumps(harness_results([cell([1.0, 0.0, 1.0])], 3, {"afrimmlu": 2})))
+    metrics = results["results"]["name"]
+    assert metrics["acc,none"] == pytest.approx(2 / 3)
+    assert metrics["acc_stderr,none"] == pytest.approx(np.std([1, 0, 1], ddof=1) / np.sqrt(3))
+    assert results["n-shot"]["name"] == 3 and results["versions"]["name"] == 2
+    assert results["n-samples"]["name"] == {"original": 3, "effective": 3}
+    single = harness_results([cell([1.0])], 0, {"afrimmlu": 1})["results"]["name"]
+    assert single["acc_stderr,none"] == "N/A"
+
+
+def printed(table: object) -> str:
+    console = Console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    console.print(table)
+    return console.export_text()
+
+
+def test_tables_fit_80_columns_and_mark_what_needs_a_mark() -> None:
+    cells = [
+        cell([1.0, 0.0] * 250, language="kin"),
+        *(cell([1.0, 1.0] * 250, language="kin", prompt=n, prompt_language="native") for n in (1, 2, 3, 5)),
+    ]
+    text = printed(score_table("afrimmlu", by_language(cells, 1), {"kin"}, {"yor"}))
+    assert "…" not in text and "native 1-3, 5*" in text and "(Kinyarwanda)" in text and "A guess gives 25.0 %" in text
+    text = printed(difference_table("afrimmlu", native_differences(cells, 1), {"kin"}))
+    assert "…" not in text and "Kinyarwanda*" in text and "+50.0" in text
+
+
+def test_ranges() -> None:
+    assert [ranges(n) for n in ([1], [1, 2], [1, 2, 3, 5], [2, 4])] == ["1", "1-2", "1-3, 5", "2, 4"]

@@ -1,0 +1,50 @@
+"""Intervals agree with scipy, and hold what they promise."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from afrieval.analysis.statistics import bootstrap, standard_error, wilson
+
+
+@given(st.integers(1, 2000), st.data())
+def test_wilson_equals_scipy(n: int, data: st.DataObject) -> None:
+    k = data.draw(st.integers(0, n))
+    expected = stats.binomtest(k, n).proportion_ci(0.95, method="wilson")
+    assert wilson(k, n) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+def test_standard_error_is_the_harness_own() -> None:
+    from lm_eval.api.metrics import mean_stderr
+
+    values = [1.0, 0.0, 0.0, 1.0, 1.0]
+    assert standard_error(np.array(values)) == pytest.approx(mean_stderr(values))
+    assert math.isnan(standard_error(np.array([1.0])))
+
+
+def test_bootstrap_is_near_scipy_and_the_same_for_a_seed() -> None:
+    values = np.random.default_rng(0).normal(0.3, 1.0, 400)
+    expected = stats.bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(1))
+    low, high = bootstrap(values, np.random.default_rng(2))
+    assert (low, high) == pytest.approx(tuple(expected.confidence_interval), abs=0.01)
+    assert bootstrap(values, np.random.default_rng(2)) == (low, high)
+
+
+def test_bootstrap_in_pieces_covers_all_resamples() -> None:
+    """40,000 documents do not fit in one piece."""
+    values = np.random.default_rng(0).normal(0.0, 1.0, 40_000)
+    low, high = bootstrap(values, np.random.default_rng(1), resamples=300)
+    assert low < values.mean() < high and high - low == pytest.approx(2 * 1.96 / 200, rel=0.15)
+
+
+def test_bootstrap_covers_at_about_the_stated_rate() -> None:
+    rng = np.random.default_rng(3)
+    hits = 0
+    for _ in range(300):
+        low, high = bootstrap((rng.random(200) < 0.4).astype(float), rng, resamples=500)
+        hits += low <= 0.4 <= high
+    assert 0.91 <= hits / 300 <= 0.98

@@ -1,0 +1,100 @@
+"""Files are written whole, read back equal, and kept from other processes."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afrieval.errors import UserError
+from afrieval.results.files import (
+    locked,
+    read_run,
+    read_samples,
+    sample_path,
+    write_atomically,
+    write_run,
+    write_samples,
+)
+from afrieval.results.identity import check_same_run, differences, merged
+
+
+@given(st.floats(allow_nan=False), st.text(st.characters(exclude_categories=["Cs"])))
+def test_samples_read_back_equal(tmp_path_factory: pytest.TempPathFactory, number: float, text: str) -> None:
+    folder = tmp_path_factory.mktemp("run")
+    samples = [{"doc_id": 0, "acc": number, "doc": {"question": text}}, {"doc_id": 1, "acc": 0.1 + 0.2}]
+    write_samples(folder, "cell", samples)
+    assert read_samples(sample_path(folder, "cell")) == samples
+
+
+def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+    path = sample_path(tmp_path, "cell")
+    path.write_text('{"doc_id": 0}\n{"doc_id": \n')
+    with pytest.raises(UserError, match="line 2") as caught:
+        read_samples(path)
+    assert "only its cell is redone" in caught.value.hint
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x"
+    write_atomically(path, "old")
+
+    def full_disk(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(OSError, match="No space"):
+        write_atomically(path, "new")
+    assert path.read_text() == "old"
+
+
+def test_run_yaml_reads_back(tmp_path: Path) -> None:
+    assert read_run(tmp_path) == {}
+    content = {"identity": {"model": {"model_name": "a/b", "add_bos_token": None}}, "left_out": ["Yorùbá"]}
+    write_run(tmp_path, content)
+    assert read_run(tmp_path) == content
+    (tmp_path / "run.yaml").write_text("a: [")
+    with pytest.raises(UserError, match=r"run.yaml cannot be read"):
+        read_run(tmp_path)
+
+
+def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
+    code = (
+        "import sys, time, pathlib\nfrom afrieval.results.files import locked\n"
+        "with locked(pathlib.Path(sys.argv[1])):\n    print('in', flush=True)\n    time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(UserError, match="in use"), locked(tmp_path):
+            pass
+        other.kill()
+    time.sleep(0.1)
+    with locked(tmp_path):  # a killed process keeps nothing locked
+        pass
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="cannot be written") as caught, locked(tmp_path / "file" / "run"):
+        pass
+    assert "--run_dir" in caught.value.hint
+
+
+def test_differences_are_values_that_both_have() -> None:
+    old = {"model": {"dtype": "auto", "name": "a"}, "tasks": {"x": {"prompts": {"eng": {1: "aa", 2: "bb"}}}}}
+    new = {"model": {"dtype": "auto", "name": "b"}, "tasks": {"x": {"prompts": {"eng": {2: "cc", 3: "dd"}}}, "y": {}}}
+    assert differences(old, new) == ["model.name was 'a' and is 'b'", "tasks.x.prompts.eng.2 was 'bb' and is 'cc'"]
+    assert differences(old, {"tasks": {"y": {}}}) == []
+    with pytest.raises(UserError, match=r"another run: model\.name was 'a' and is 'b', and 1 more"):
+        check_same_run(old, new, "runs/x")
+
+
+def test_merged_keeps_both() -> None:
+    old = {"a": {"x": 1, "y": 2}, "b": 1}
+    assert merged(old, {"a": {"y": 3, "z": 4}, "c": 5}) == {"a": {"x": 1, "y": 3, "z": 4}, "b": 1, "c": 5}
+    assert old == {"a": {"x": 1, "y": 2}, "b": 1}
