@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -37,27 +36,16 @@ def summary(folder: Path) -> list[dict[str, str]]:
     "words", [(), ("--task.answer_form=letter", "--eval.num_fewshot=2"), ("--task.task_name=afrixnli",)]
 )
 def test_stored_likelihoods_are_those_of_the_slow_way(run_demo: Cli, tmp_path: Path, words: tuple[str, ...]) -> None:
-    done = run_demo(
-        "--task.languages",
-        "yor,amh",
-        "--task.prompts",
-        "1,2",
-        "--task.prompt_language",
-        "both",
-        "--eval.limit",
-        2,
-        *words,
-    )
+    cells = ("--task.languages", "yor,amh", "--task.prompts", "1,2", "--task.prompt_language", "both")
+    done = run_demo(*cells, "--eval.limit", 2, *words)
     assert done.code == 0, done.err
     checked = 0
     for path in sample_files(run_folder(tmp_path)):
-        for sample in read_samples(path)[:1]:
-            for (context, continuation), ((value, _, tokens),) in zip(
-                sample["arguments"], sample["resps"], strict=True
-            ):
-                assert value == pytest.approx(slow_loglikelihood(demo_folder(), context, continuation), abs=1e-4)
-                assert tokens == len(continuation.encode())
-                checked += 1
+        sample = read_samples(path)[0]
+        for request, ((value, _, tokens),) in zip(sample["arguments"], sample["resps"], strict=True):
+            assert value == pytest.approx(slow_loglikelihood(demo_folder(), *request), abs=1e-4)
+            assert tokens == len(request[1].encode())
+            checked += 1
     assert checked >= 8 * 3
 
 
@@ -70,20 +58,9 @@ def test_the_run_folder_holds_what_it_should(run_demo: Cli, tmp_path: Path) -> N
         *(f"afrimmlu_hau_native_{n}" for n in range(1, 4)),
     }
     sample = read_samples(sample_path(folder, "afrimmlu_hau_native_2"))[3]
-    harness = {
-        "doc_id",
-        "doc",
-        "target",
-        "arguments",
-        "resps",
-        "filtered_resps",
-        "doc_hash",
-        "prompt_hash",
-        "target_hash",
-    }
-    assert harness | {"metrics", "task", "language", "prompt", "prompt_language", "fewshot_ids", "defect"} <= set(
-        sample
-    )
+    harness = "doc_id doc target arguments resps filtered_resps doc_hash prompt_hash target_hash metrics"
+    ours = "task language prompt prompt_language fewshot_ids defect"
+    assert set(f"{harness} {ours}".split()) <= set(sample)
     assert sample["doc_id"] == 3 and sample["prompt_language"] == "native" and len(sample["fewshot_ids"]) == 1
     record = yaml.safe_load((folder / "run.yaml").read_text())
     assert record["fewshot_ids"]["afrimmlu_hau_native_2"] == sample["fewshot_ids"]
@@ -188,11 +165,9 @@ def test_a_damaged_sample_file_is_named_and_the_rest_is_kept(run_demo: Cli, tmp_
 
 
 def start(folder: Path, *words: str) -> subprocess.Popen[str]:
-    base = ["--model.model_name", "demo", "--data.source", "samples", "--task.task_name", "afrimmlu,afrixnli"]
+    base = ["--model.model_name", "demo", "--data.source", "samples", "--task.task_name", "afrimmlu"]
     command = [sys.executable, "src/evaluate.py", *base, "--run_dir", str(folder), "--eval.batch_size", "1", *words]
-    return subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
-    )
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def answered(folder: Path) -> list[str]:
@@ -201,21 +176,21 @@ def answered(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been(tmp_path: Path, how: signal.Signals) -> None:
-    words = ("--task.languages", "yor,amh", "--eval.num_fewshot", "2")
+    words = ("--task.languages", "yor,amh", "--task.prompts", "1,3")
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     process = start(killed, *words)
     deadline = time.monotonic() + 120
-    while len(answered(killed)) < 40 and time.monotonic() < deadline and process.poll() is None:
+    while len(answered(killed)) < 10 and time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.02)
     process.send_signal(how)
-    out, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == (130 if how == signal.SIGINT else -how), err
     assert "Traceback" not in err
     kept = answered(killed)
-    assert len(kept) >= 40 and len(sample_files(killed)) < 20
+    assert len(kept) >= 10 and len(sample_files(killed)) < 4
     for folder in (killed, whole):
         process = start(folder, *words)
-        out, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
     assert answered(killed)[: len(kept)] == kept, "what was answered was kept"
     assert len(set(answered(killed))) == len(answered(killed)) == len(answered(whole)), "nothing was asked twice"
@@ -227,9 +202,8 @@ def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been(tmp_path: Path, how
 
 def stable(samples: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rounds what another order of a batch may change in its last digits."""
-    return [
-        {**s, "resps": [[[round(r[0][0], 3), *r[0][1:]]] for r in s["resps"]], "filtered_resps": None} for s in samples
-    ]
+    rounded = [[[round(r[0][0], 3), *r[0][1:]] for r in s["resps"]] for s in samples]
+    return [{**s, "resps": r, "filtered_resps": None} for s, r in zip(samples, rounded, strict=True)]
 
 
 def test_texts_are_left_out_if_asked(run_demo: Cli, tmp_path: Path) -> None:
