@@ -9,7 +9,7 @@ from rich.console import Console
 
 from afrieval.analysis.cells import CellScores, cell_scores, harness_results, summary_row
 from afrieval.analysis.compare import by_language, native_differences
-from afrieval.analysis.statistics import bootstrap, wilson
+from afrieval.analysis.statistics import bootstrap, clustered_wilson, wilson
 from afrieval.analysis.tables import difference_table, ranges, score_table
 
 
@@ -45,16 +45,16 @@ def test_a_document_without_gold_is_counted_and_not_scored() -> None:
 def test_a_cell_without_any_score_has_no_number() -> None:
     empty = cell([None, None])
     assert empty.n == 0 and "score" not in summary_row(empty)
-    assert by_language([empty], 1) == [] and native_differences([empty], 1) == []
+    assert by_language([empty]) == [] and native_differences([empty], 1) == []
 
 
-def test_one_prompt_has_wilsons_interval_and_several_a_bootstrap_over_documents() -> None:
+def test_one_prompt_has_wilsons_interval_and_several_one_with_documents_as_clusters() -> None:
     one, two = cell([1.0, 0.0, 0.0, 1.0]), cell([1.0, 1.0, 0.0, 0.0], prompt=2)
-    (single,) = by_language([one], 7)
+    (single,) = by_language([one])
     assert single.score == 0.5 and single.interval == wilson(2, 4) and single.prompts == [1]
-    (both,) = by_language([two, one], 7)
+    (both,) = by_language([two, one])
     assert both.score == 0.5 and both.prompts == [1, 2] and both.n == 4
-    assert both.interval == bootstrap(np.array([1.0, 0.5, 0.0, 0.5]), np.random.default_rng(7))
+    assert both.interval == clustered_wilson(np.array([1.0, 0.5, 0.0, 0.5]), 2)
     assert both.others == {"acc_norm": 0.5}
 
 
@@ -74,7 +74,8 @@ def test_native_against_english_by_hand() -> None:
 
 def test_equal_answers_differ_by_nothing() -> None:
     (found,) = native_differences([cell([1.0, 0.0]), cell([1.0, 0.0], prompt_language="native")], 1)
-    assert found.difference == 0.0 and found.interval == (0.0, 0.0)
+    assert found.difference == 0.0 and found.interval is None
+    assert "none: all documents differ alike" in printed(difference_table("afrimmlu", [found], set()))
 
 
 def test_a_language_without_native_prompts_has_no_difference() -> None:
@@ -103,11 +104,11 @@ def test_tables_fit_80_columns_and_mark_what_needs_a_mark() -> None:
         cell([1.0, 0.0] * 250, language="kin"),
         *(cell([1.0, 1.0] * 250, language="kin", prompt=n, prompt_language="native") for n in (1, 2, 3, 5)),
     ]
-    text = printed(score_table("afrimmlu", by_language(cells, 1), {"kin"}, {"yor"}))
-    assert "…" not in text and "native 1-3, 5*" in text and "(Kinyarwanda)" in text and "A guess gives 25.0 %" in text
+    text = printed(score_table("afrimmlu", by_language(cells), {"kin"}, {"yor"}))
+    assert "…" not in text and "native 1-3,5*" in text and "Kinyarwanda°" in text and "A guess gives 25.0 %" in text
     text = printed(difference_table("afrimmlu", native_differences(cells, 1), {"kin"}))
     assert "…" not in text and "Kinyarwanda*" in text and "+50.0" in text
 
 
 def test_ranges() -> None:
-    assert [ranges(n) for n in ([1], [1, 2], [1, 2, 3, 5], [2, 4])] == ["1", "1-2", "1-3, 5", "2, 4"]
+    assert [ranges(n) for n in ([1], [1, 2], [1, 2, 3, 5], [2, 4])] == ["1", "1-2", "1-3,5", "2,4"]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from afrieval.errors import UserError
 from afrieval.results.files import (
+    Sample,
     locked,
     read_run,
     read_samples,
@@ -26,7 +27,7 @@ from afrieval.results.identity import check_same_run, differences, merged
 @given(st.floats(allow_nan=False), st.text(st.characters(exclude_categories=["Cs"])))
 def test_samples_read_back_equal(tmp_path_factory: pytest.TempPathFactory, number: float, text: str) -> None:
     folder = tmp_path_factory.mktemp("run")
-    samples = [{"doc_id": 0, "acc": number, "doc": {"question": text}}, {"doc_id": 1, "acc": 0.1 + 0.2}]
+    samples: list[Sample] = [{"doc_id": 0, "acc": number, "doc": {"question": text}}, {"doc_id": 1, "acc": 0.1 + 0.2}]
     write_samples(folder, "cell", samples)
     assert read_samples(sample_path(folder, "cell")) == samples
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval.analysis.cells import SCORE, CellScores
-from afrieval.analysis.statistics import Interval, bootstrap, wilson
+from afrieval.analysis.statistics import Interval, bootstrap, clustered_wilson
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class LanguageScore:
     """A language's score, averaged over prompts.
 
     Attributes:
-        interval: Wilson's for one prompt; over documents, by bootstrap, for the mean of several.
+        interval: Wilson's; for the mean of several prompts with documents as clusters.
         others: the same mean for the other ways to compare log-likelihoods.
     """
 
@@ -32,7 +32,11 @@ class LanguageScore:
 
 @dataclass(frozen=True)
 class Difference:
-    """Native minus English prompts, on the same documents and prompt numbers."""
+    """Native minus English prompts, on the same documents and prompt numbers.
+
+    Attributes:
+        interval: bootstrap over documents; None where every document differs by the same.
+    """
 
     task: str
     language: str
@@ -40,38 +44,33 @@ class Difference:
     english: float
     native: float
     difference: float
-    interval: Interval
+    interval: Interval | None
     n: int
 
 
-def by_language(cells: list[CellScores], seed: int) -> list[LanguageScore]:
+def by_language(cells: list[CellScores]) -> list[LanguageScore]:
     """Returns a score per task, language and prompt language, in the order of the cells.
 
     Args:
         cells: cells with at least one scored document are used.
-        seed: of the bootstrap.
     """
     groups: dict[tuple[str, str, str], list[CellScores]] = {}
     for cell in cells:
         if cell.n:
             groups.setdefault((cell.task, cell.language, cell.prompt_language), []).append(cell)
-    return [_language_score(group, seed) for group in groups.values()]
+    return [_language_score(group) for group in groups.values()]
 
 
-def _language_score(cells: list[CellScores], seed: int) -> LanguageScore:
+def _language_score(cells: list[CellScores]) -> LanguageScore:
     first = cells[0]
     values = document_means(cells)
-    if len(cells) == 1:
-        interval = wilson(float(values.sum()), len(values))
-    else:
-        interval = bootstrap(values, np.random.default_rng(seed))
     return LanguageScore(
         task=first.task,
         language=first.language,
         prompt_language=first.prompt_language,
         prompts=sorted(c.prompt for c in cells),
         score=float(values.mean()),
-        interval=interval,
+        interval=clustered_wilson(values, len(cells)),
         others={m: float(document_means(cells, m).mean()) for m in first.metrics if m != SCORE and first.metrics[m]},
         n=len(values),
         n_defect=first.n_defect,

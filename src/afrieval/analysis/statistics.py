@@ -17,7 +17,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson(successes: float, n: int) -> Interval:
+def wilson(successes: float, n: float) -> Interval:
     """Returns Wilson's score interval of a proportion.
 
     Wilson 1927, "Probable Inference, the Law of Succession, and Statistical Inference"; it stays inside 0 and 1 and
@@ -33,14 +33,35 @@ def wilson(successes: float, n: int) -> Interval:
     return Interval(max(0.0, middle - half), min(1.0, middle + half))
 
 
+def clustered_wilson(values: NDArray[np.float64], per_document: int) -> Interval:
+    """Returns Wilson's interval of a mean over documents that were each asked several times.
+
+    The answers to one document are alike, so n counts neither documents nor answers: it is the number of independent
+    answers that would have the standard error found (Korn & Graubard 1998, "Confidence Intervals for Proportions with
+    Small Expected Number of Positive Counts Estimated from Survey Data"), never under the number of documents and never
+    over that of answers. A bootstrap has no width where all documents score alike; this has.
+
+    Args:
+        values: each document's mean score, 0 to 1, shape (n,).
+        per_document: how many answers each document has.
+    """
+    n, p = len(values), float(values.mean())
+    error = standard_error(values)
+    independent = p * (1 - p) / error**2 if error > 0 else math.inf
+    effective = min(max(independent, n), n * per_document) if 0 < p < 1 else n
+    return wilson(p * effective, effective)
+
+
 def standard_error(values: NDArray[np.float64]) -> float:
     """Returns the standard error of a mean, with n - 1 as the harness has it; NaN for a single value."""
     n = len(values)
     return float(np.std(values, ddof=1) / math.sqrt(n)) if n > 1 else math.nan
 
 
-def bootstrap(values: NDArray[np.float64], rng: np.random.Generator, resamples: int = RESAMPLES) -> Interval:
-    """Returns the percentile bootstrap interval of a mean.
+def bootstrap(values: NDArray[np.float64], rng: np.random.Generator, resamples: int = RESAMPLES) -> Interval | None:
+    """Returns the percentile bootstrap interval of a mean, or None where all values are the same.
+
+    Values without spread, a single one above all, give a bootstrap nothing to resample, not certainty.
 
     Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13. For a paired difference, hand over the
     differences: resampling pairs and resampling their differences is the same.
@@ -51,6 +72,8 @@ def bootstrap(values: NDArray[np.float64], rng: np.random.Generator, resamples: 
         resamples: how many samples are drawn.
     """
     n = len(values)
+    if np.all(values == values[0]):
+        return None
     means = np.empty(resamples)
     step = max(1, 2_000_000 // n)
     for start in range(0, resamples, step):

@@ -38,9 +38,12 @@ def show(cells: list[CellScores], unreviewed: dict[str, set[str]], supported: se
         seed: of the bootstrap.
     """
     console = Console()
-    scores, differences = by_language(cells, seed), native_differences(cells, seed)
+    scores, differences = by_language(cells), native_differences(cells, seed)
     for task in dict.fromkeys(s.task for s in scores):
         doubtful = unreviewed.get(task, set())
+        console.print()
         console.print(score_table(task, (s for s in scores if s.task == task), doubtful, supported))
         if of_task := [d for d in differences if d.task == task]:
+            console.print()
             console.print(difference_table(task, of_task, doubtful))
+    console.print()

@@ -15,7 +15,8 @@ STYLE: Any = {
     "caption_justify": "left",
     "box": SIMPLE_HEAD,
     "pad_edge": False,
-    "padding": (0, 0),
+    "show_edge": False,
+    "padding": (0, 1, 0, 0),
 }
 
 
@@ -26,18 +27,18 @@ def score_table(task: str, scores: Iterable[LanguageScore], unreviewed: set[str]
         task: its name.
         scores: the task's scores.
         unreviewed: languages whose native prompts nobody has reviewed; marked with a star.
-        supported: languages that the model's authors name; others are put in brackets. Empty if they name none.
+        supported: languages that the model's authors name; others are marked. Empty if they name none.
     """
     rows = list(scores)
     table = Table(title=task, **STYLE)
     for name in ("language", "prompts"):
         table.add_column(name, no_wrap=True)
-    for name in ("acc", "95 % int.", "/char", "/byte", "/token", "n", "defect"):
+    for name in ("acc", "95 % int.", "/char", "/byte", "/tok", "n", "bad"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         name = LANGUAGES[row.language].name
         table.add_row(
-            name if not supported or row.language in supported else f"({name})",
+            name if not supported or row.language in supported else f"{name}°",
             _prompts(row, unreviewed),
             percent(row.score),
             _interval(row.interval),
@@ -45,11 +46,11 @@ def score_table(task: str, scores: Iterable[LanguageScore], unreviewed: set[str]
             str(row.n),
             str(row.n_defect),
         )
-    notes = [f"A guess gives {percent(rows[0].chance)} %."]
+    notes = [f"A guess gives {percent(rows[0].chance)} %. bad: rows with a defect."]
     if any(r.prompt_language == "native" and r.language in unreviewed for r in rows):
         notes.append("* machine-written prompts that no speaker has reviewed.")
     if supported and any(r.language not in supported for r in rows):
-        notes.append("(In brackets: not named by the model's authors.)")
+        notes.append("° not among the languages that the model's authors name.")
     table.caption = " ".join(notes)
     return table
 
@@ -71,11 +72,15 @@ def difference_table(task: str, differences: Iterable[Difference], unreviewed: s
             percent(row.english),
             percent(row.native),
             f"{100 * row.difference:+.1f}",
-            f"{100 * row.interval.low:+.1f} to {100 * row.interval.high:+.1f}",
+            f"{100 * row.interval.low:+.1f} to {100 * row.interval.high:+.1f}" if row.interval else "none",
             str(row.n),
         )
+    notes = ["Difference: native minus English, in points; interval by paired bootstrap."]
+    if any(row.interval is None for row in rows):
+        notes.append("none: all documents differ alike.")
     if any(row.language in unreviewed for row in rows):
-        table.caption = "* machine-written prompts that no speaker has reviewed."
+        notes.append("* machine-written prompts that no speaker has reviewed.")
+    table.caption = " ".join(notes)
     return table
 
 
@@ -86,14 +91,14 @@ def _prompts(row: LanguageScore, unreviewed: set[str]) -> str:
 
 
 def ranges(numbers: list[int]) -> str:
-    """Returns sorted numbers in short: 1-3, 5."""
+    """Returns sorted numbers in short: 1-3,5."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and runs[-1][-1] == number - 1:
             runs[-1].append(number)
         else:
             runs.append([number])
-    return ", ".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
+    return ",".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
 
 
 def percent(share: float) -> str:

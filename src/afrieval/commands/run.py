@@ -57,6 +57,7 @@ def default_folder(config: RunConfig, first: Cell) -> Path:
     settings += ["chat"] if model.chat_template else []
     settings += [model.dtype] if model.dtype != "auto" else []
     settings += ["samples"] if config.data.source == "samples" else []
-    name = str(model.model_name).rstrip("/").replace("/", "__").lstrip("._")
+    name = str(model.model_name)
+    name = Path(name).resolve().name if Path(name).is_dir() else name.replace("/", "__")
     revision = "" if model.revision == "main" else f"@{model.revision.replace('/', '__')}"
     return Path("runs") / "+".join(config.task_names) / f"{name}{revision}" / "-".join(settings)

@@ -171,10 +171,16 @@ def _prompts(spec: TaskSpec, config: RunConfig, language: str) -> list[tuple[str
     if wanted in ("eng", "both") or language == ENGLISH:
         chosen += [("eng", p) for p in _numbered(spec, config, ENGLISH)]
     if wanted in ("native", "both") and language != ENGLISH:
-        if config.task.languages is None and language not in prompt_languages(spec):
+        if config.task.languages is None and not _has_native(spec, config, language):
             return chosen
         chosen += [("native", p) for p in _numbered(spec, config, language)]
     return chosen
+
+
+def _has_native(spec: TaskSpec, config: RunConfig, language: str) -> bool:
+    if language not in prompt_languages(spec):
+        return False
+    return set(config.task.prompts or ()) <= set(load_prompts(spec, language))
 
 
 def _numbered(spec: TaskSpec, config: RunConfig, language: str) -> list[Prompt]:

@@ -127,11 +127,16 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
         "origin": content["origin"],
         "reviewed_by": content.get("reviewed_by") or "",
     }
-    return {number: _prompt(spec, path, number, body, shared) for number, body in content["prompts"].items()}
+    prompts = content.get("prompts")
+    if not isinstance(prompts, dict) or not prompts:
+        raise UserError(f"{path}: prompts are missing", "number them from 1, each with a template")
+    return {number: _prompt(spec, path, number, body, shared) for number, body in prompts.items()}
 
 
 def _prompt(spec: TaskSpec, path: Path, number: Any, body: dict[str, Any], shared: dict[str, Any]) -> Prompt:
     where = f"{path}, prompt {number}"
+    if not isinstance(body, dict) or not isinstance(body.get("template"), str):
+        raise UserError(f"{where}: the template is missing", "write `template: |` and the text below it")
     check_keys(body, PROMPT_KEYS, where)
     labels = body.get("labels") or {}
     if set(labels) != set(spec.labels):
@@ -139,7 +144,8 @@ def _prompt(spec: TaskSpec, path: Path, number: Any, body: dict[str, Any], share
     try:
         used = meta.find_undeclared_variables(ENVIRONMENT.parse(body["template"]))
     except TemplateError as e:
-        raise UserError(f"{where}: the template cannot be read: {e}", "mend the template") from None
+        reason = str(e).splitlines()[0]
+        raise UserError(f"{where}: the template cannot be read: {reason}", "mend the template") from None
     check_keys(sorted(used), [*spec.fields, "choices", "labels", "language"], where)
     return Prompt(number=number, template=body["template"], labels={k: str(v) for k, v in labels.items()}, **shared)
 

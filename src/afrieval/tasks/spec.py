@@ -10,6 +10,10 @@ from afrieval.yamlfile import check_keys, nearest, read_map
 
 TASKS = Path(__file__).parents[3] / "tasks"
 
+KINDS = ("multiple_choice",)
+FORMS = ("text", "letter")
+RESERVED = ("id", "choices", "gold", "labels", "language")  # names that prompts and documents have already
+
 
 @dataclass(frozen=True)
 class DataSpec:
@@ -102,7 +106,12 @@ def _check(cls: type, content: dict[str, Any], where: str, given_elsewhere: tupl
 
 
 def _check_consistent(spec: TaskSpec, path: Path) -> None:
+    if not isinstance(spec.languages, dict):
+        raise UserError(f"{path}: languages are no map", "write the suite's code: the data set's code, one a line")
     problems = {
+        f"kind is {spec.kind!r}, not one of {', '.join(KINDS)}": spec.kind not in KINDS,
+        f"answer_forms {spec.answer_forms} are not among {', '.join(FORMS)}": not set(spec.answer_forms) <= set(FORMS),
+        f"a field is named {', '.join(RESERVED)}": bool(set(spec.fields) & set(RESERVED)),
         f"name is {spec.name!r}, its folder {path.parent.name!r}": spec.name != path.parent.name,
         "it needs either choices or labels": bool(spec.choices) == bool(spec.labels),
         f"data.evaluate {spec.data.evaluate!r} has no file": spec.data.evaluate not in spec.data.files,

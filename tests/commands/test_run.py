@@ -1,0 +1,133 @@
+"""What a user sees of a run: tables, write-out, lines about what was left out, and errors of every kind."""
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.conftest import Cli
+
+from afrieval.arguments import read_config
+from afrieval.commands.run import default_folder
+from afrieval.run.plan import plan
+
+ONE = ("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "1")
+
+
+def test_the_tables(run_demo: Cli) -> None:
+    done = run_demo("--task.languages", "eng,yor,hau", "--task.prompt_language", "both", "--task.prompts", "1,2")
+    lines = done.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line.split()[0] for line in lines if "English 1-2" in line] == ["English", "Hausa", "Yoruba"]
+    assert len([line for line in lines if "native 1-2*" in line]) == 2
+    assert "A guess gives 25.0 %" in done.out and "no speaker has reviewed" in done.out
+    assert "native prompts against English prompts" in done.out
+    assert "The demo model is random" in done.out and "Run folder: " in done.out
+
+
+def test_write_out_shows_prompt_examples_and_likelihoods(run_demo: Cli) -> None:
+    done = run_demo(*ONE, "--eval.write-out", "--eval.num-fewshot", "1")
+    head, prompt, tail = done.out.split("-" * 80 + "\n", 2)
+    assert "afrimmlu Yoruba, English prompt 1, document 0, few-shot rows [" in head
+    assert prompt.count("Question: ") == 2 and prompt.endswith("Answer:\n")
+    choices = tail.split("\n\n")[0].splitlines()
+    assert len(choices) == 4 and sum("gold" in c for c in choices) == 1 and sum("picked" in c for c in choices) == 1
+    assert all(float(c.split()[0]) < 0 for c in choices)
+    again = run_demo(*ONE, "--eval.write-out", "--eval.num-fewshot", "1")
+    assert again.out == done.out
+
+
+def test_a_prompt_without_native_twin_is_left_out_unless_its_language_was_named(run_demo: Cli) -> None:
+    done = run_demo("--task.prompt_language", "both", "--task.prompts", "4", "--eval.limit", "1")
+    assert done.code == 0 and "no native prompts for amh, hau, swa, yor, zul" in done.err
+
+
+def test_what_is_left_out_is_said(run_demo: Cli) -> None:
+    done = run_demo("--task.prompt_language", "native", "--task.prompts", "1", "--eval.limit", "1")
+    assert "left out: afrimmlu: no data for ewe, fra, ibo" in done.err
+
+
+def test_runs_of_other_settings_have_folders_of_their_own() -> None:
+    def folder(*words: str) -> Path:
+        base = ["--model.model_name", "org/m", "--task.task_name", "afrimmlu", "--data.source", "samples"]
+        config = read_config([*base, *words], command="run", needs_model=True)
+        return default_folder(config, plan(config).cells[0])
+
+    assert folder() == Path("runs/afrimmlu/org__m/text-0shot-samples")
+    others = [
+        folder(),
+        folder("--eval.num_fewshot", "2"),
+        folder("--eval.num_fewshot", "2", "--eval.fewshot_random_seed", "7"),
+        folder("--eval.num_fewshot", "2", "--eval.fewshot_selection", "per_document"),
+        folder("--task.answer_form", "letter"),
+        folder("--model.chat_template"),
+        folder("--model.dtype", "float16"),
+        folder("--model.revision", "v2"),
+    ]
+    assert len(set(others)) == len(others)
+    assert folder("--eval.limit", "1") == folder("--task.languages", "yor") == folder()
+
+
+BAD = {
+    "unknown task": (("--task.task_name", "afrimlu"), "no task 'afrimlu'", "afrimmlu"),
+    "unknown language": (("--task.languages", "yoruba"), "no language 'yoruba'", "yor"),
+    "language without rows": (("--task.languages", "kin"), "no afrimmlu rows for kin", "--data.source"),
+    "unknown prompt": (("--task.prompts", "1,9"), "no prompt 9 in eng", "1, 2, 3, 4, 5"),
+    "prompt without native twin": (
+        ("--task.prompts", "4", "--task.prompt_language", "native", "--task.languages", "yor"),
+        "no prompt 4 in yor",
+        "1, 2, 3",
+    ),
+    "answer form of another task": (
+        ("--task.task_name", "afrixnli", "--task.answer_form", "letter"),
+        "no answer form 'letter'",
+        "text",
+    ),
+    "too many shots": (("--eval.num_fewshot", "5"), "only 4 usable", "4 or fewer"),
+    "no such model folder": (("--model.model_name", "./nothing"), "no model in ./nothing", "hub id"),
+    "no such data folder": (("--data.source", "./nothing"), "'./nothing' is no folder", "samples"),
+    "data set not in the folder": (("--data.source", "docs"), "does not hold masakhane/afrimmlu", "docs"),
+    "not fetched and no network": (("--data.source", "hub"), "the hub cannot be reached", "prefetch"),
+    "no GPU": (("--model.device", "cuda"), "no GPU", "leave it out"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    words, message, hint = BAD[name]
+    done = run_demo(*words)
+    assert done.code == 2 and "Traceback" not in done.err + done.out
+    error, cure = [line for line in done.err.splitlines() if not line.startswith("left out: ")]
+    assert error.startswith("error: ") and message in error
+    assert cure.startswith("hint: ") and hint in cure
+
+
+def test_no_native_prompts_for_a_language_that_was_named(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "masakhane/afrimmlu/data/kin"
+    folder.mkdir(parents=True)
+    (folder / "test.tsv").write_text("question\tchoices\tanswer\tsubject\nq\t['a', 'b']\tA\tglobal_facts\n")
+    words = ("--task.task_name", "afrimmlu", "--data.source", tmp_path, "--task.prompt_language", "native")
+    done = cli("preview", *words, "--task.languages", "kin")
+    assert done.code == 2 and "no prompts in Kinyarwanda (kin)" in done.err
+    assert "amh, eng, hau, ibo, swa, yor, zul" in done.err and "docs/native-prompts.md" in done.err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_run_folder_without_leave(run_demo: Cli, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir(mode=0o500)
+    done = run_demo(*ONE)
+    assert done.code == 2 and "cannot be written" in done.err
+
+
+def test_a_run_folder_that_is_a_file(run_demo: Cli, tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("")
+    done = run_demo(*ONE)
+    assert done.code == 2 and "cannot be written" in done.err
+
+
+def test_bad_input_costs_no_results(run_demo: Cli, tmp_path: Path) -> None:
+    run_demo(*ONE)
+    before = {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir()}
+    for words, _, _ in BAD.values():
+        assert run_demo(*words).code == 2
+    assert {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir()} == before

@@ -1,0 +1,400 @@
+"""What every task, language and prompt must keep. Each check returns its complaints; none means all is well."""
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from jinja2 import meta
+
+from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.tasks.build import build_task
+from afrieval.tasks.data import SAMPLES, load_split
+from afrieval.tasks.documents import LETTERS, Document
+from afrieval.tasks.prompts import ENVIRONMENT, Prompt, answers, choice_texts, load_prompts, prompt_languages, render
+from afrieval.tasks.spec import TaskSpec
+from afrieval.yamlfile import read_map
+
+Complaints = list[str]
+Splits = dict[str, list[Document]]
+
+SHOTS = 2
+MARK = "90909"  # digits: a word of no language, and of every script
+MIN_SAMPLES = 12
+SCRIPTS = {"Latn": "LATIN", "Ethi": "ETHIOPIC"}
+# Words that another language writes as English does: no English left over.
+COGNATES = {"fra": {"question", "options", "test", "option", "claim"}}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One prompt, asked about documents in one language."""
+
+    spec: TaskSpec
+    prompt: Prompt
+    language: str
+    documents: Sequence[Document]
+
+    def at(self, document: Document | None = None) -> str:
+        where = f"{self.spec.name}, {self.language}, prompt {self.prompt.language} {self.prompt.number}"
+        return where if document is None else f"{where}, document {document.id}"
+
+    def render(self, document: Document) -> str:
+        return render(self.prompt, document, self.language)
+
+    @property
+    def placeholder(self) -> Document:
+        return placeholder(self.spec, len(self.documents[0].choices))
+
+
+def placeholder(spec: TaskSpec, n_choices: int) -> Document:
+    """A document without words: what its prompt says, the template says."""
+    fields = {name: str(70001 + i) for i, name in enumerate(spec.fields)}
+    choices = tuple(spec.labels) or tuple(str(80001 + i) for i in range(n_choices))
+    return Document(0, fields, choices, 0)
+
+
+def sample_splits(spec: TaskSpec, language: str) -> Splits:
+    """The sample rows of a language by split; none where it has no sample file."""
+    path = spec.folder / "sample" / f"{language}.jsonl"
+    if not path.is_file():
+        return {}
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return data_splits(spec, language, dict.fromkeys(json.loads(line)["split"] for line in lines), SAMPLES)
+
+
+def data_splits(spec: TaskSpec, language: str, splits: Iterable[str], source: str) -> Splits:
+    found = {split: load_split(spec, language, split, source) for split in splits}
+    return {split: data.documents for split, data in found.items() if data}
+
+
+def flat(splits: Splits) -> list[Document]:
+    return [document for documents in splits.values() for document in documents]
+
+
+# Checks of one prompt on documents
+
+
+def renders(case: Case) -> Complaints:
+    complaints = []
+    for document in case.documents:
+        try:
+            if not case.render(document):
+                complaints.append(f"{case.at(document)}: the prompt is empty")
+        except Exception as e:  # whatever it is, the complaint must name the document
+            complaints.append(f"{case.at(document)}: {type(e).__name__}: {e}")
+    return complaints
+
+
+def uses_every_field(case: Case) -> Complaints:
+    """Each declared field is in the template, and all of its text reaches the prompt."""
+    used = meta.find_undeclared_variables(ENVIRONMENT.parse(case.prompt.template))
+    declared = {*case.spec.fields, *(["choices"] if case.spec.choices else [])}
+    complaints = [f"{case.at()}: the template does not use {name!r}" for name in sorted(declared - used)]
+    for document in case.documents:
+        text = case.render(document)
+        for name, mutant in _mutants(case.spec, document):
+            changed = case.render(mutant)
+            if changed == text or MARK not in changed:
+                complaints.append(f"{case.at(document)}: a change of {name} does not change the prompt")
+        for name, data in _verbatim(case, document):
+            if data not in text:
+                complaints.append(f"{case.at(document)}: the prompt lacks or changes {name} {data!r}")
+    return complaints
+
+
+def _mutants(spec: TaskSpec, document: Document) -> Iterator[tuple[str, Document]]:
+    """Documents with a mark at the end of one text, where a cut would lose it."""
+    for name, text in document.fields.items():
+        yield name, replace(document, fields={**document.fields, name: f"{text} {MARK}"})
+    for i, text in enumerate(document.choices if spec.choices else ()):
+        choices = (*document.choices[:i], f"{text} {MARK}", *document.choices[i + 1 :])
+        yield f"choice {i}", replace(document, choices=choices)
+
+
+def _verbatim(case: Case, document: Document) -> Iterator[tuple[str, str]]:
+    named = {*case.prompt.values, *case.spec.breakdowns}  # names of kinds: words may stand for them
+    yield from ((name, text) for name, text in document.fields.items() if name not in named)
+    yield from ((f"choice {i}", text) for i, text in enumerate(document.choices if case.spec.choices else ()))
+
+
+def tells_documents_apart(case: Case) -> Complaints:
+    seen: dict[str, Document] = {}
+    twins = [(d, seen.setdefault(case.render(d), d)) for d in case.documents]
+    return [
+        f"{case.at(d)}: same prompt as document {twin.id}"
+        for d, twin in twins
+        if (d.fields, d.choices) != (twin.fields, twin.choices)
+    ]
+
+
+def names_what_is_scored(case: Case) -> Complaints:
+    """Labels as whole words, exactly as scored; letters before the texts of their choices."""
+    text = case.render(case.placeholder)
+    scored = choice_texts(case.prompt, case.placeholder)
+    complaints = _letters(case) if "letter" in case.spec.answer_forms else []
+    return complaints + [f"{case.at()}: {w!r} is scored, but not in the prompt" for w in scored if not _has(text, w)]
+
+
+def _letters(case: Case) -> Complaints:
+    complaints = []
+    for n in sorted({len(d.choices) for d in case.documents}):
+        document = placeholder(case.spec, n)
+        scored = answers(case.prompt, document, "letter")
+        lines = case.render(document).splitlines()
+        heads = [line.removesuffix(text) for text in document.choices for line in lines if line.endswith(text)]
+        shown = [m.group(1) if (m := re.fullmatch(r"(\w+)\W{1,3}", head)) else head for head in heads]
+        if shown != scored:
+            complaints.append(f"{case.at()}: choices are headed by {shown}, but {scored} are scored")
+        rest = " ".join(line for line in lines if not line.endswith(document.choices))
+        # vowels are words of their own in some languages
+        named = set(re.findall(r"(?<!\w)[BCDFGHJ](?!\w)", rest))
+        if named and named != set(scored) & set("BCDFGHJ"):
+            complaints.append(f"{case.at()}: the text names the letters {sorted(named)}, but {scored} are scored")
+    return complaints
+
+
+def names_nothing_else(case: Case, siblings: Mapping[int, Prompt], english: Mapping[int, Prompt]) -> Complaints:
+    """No label word of another prompt of the file, unless the English prompt uses that word in its text too."""
+    text = f"{case.prompt.system}\n{case.render(case.placeholder)}"
+    for word in sorted(case.prompt.labels.values(), key=len, reverse=True):
+        text = _cut(text, word)
+    return [
+        f"{case.at()}: names {word!r} of prompt {number}, which is not scored"
+        for number, sibling in siblings.items()
+        for name, word in sibling.labels.items()
+        if _has(text, word) and not _ordinary(case, english, number, name)
+    ]
+
+
+def _ordinary(case: Case, english: Mapping[int, Prompt], number: int, label: str) -> bool:
+    """Whether the English prompt's text holds a label's word in lower case: scripts without case cannot tell."""
+    if case.prompt.language == ENGLISH or not {case.prompt.number, number} <= set(english):
+        return False
+    return _has(_words_only(english[case.prompt.number].template), english[number].labels[label].casefold())
+
+
+def few_shot_answers_look_scored(case: Case) -> Complaints:
+    """What the harness asks: examples, each with a continuation that is scored for it, then the document."""
+    usable = [replace(d, id=i) for i, d in enumerate(d for d in case.documents if not d.defect)]
+    if len(usable) <= SHOTS:
+        return [f"{case.at()}: no document is left beside the {SHOTS} examples"]
+    return [c for form in case.spec.answer_forms for c in _few_shot(case, form, usable[: SHOTS + 2])]
+
+
+def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
+    name, version, pool = case.spec.name, case.spec.version, asked[:SHOTS]
+    task = build_task(name, version, case.language, case.prompt, form, asked, lambda _: pool, SHOTS)
+    task.build_all_requests()
+    contexts = {r.doc_id: r.args[0] for r in task.instances}
+    scored = {d.id: [r.args[1] for r in task.instances if r.doc_id == d.id] for d in asked}
+    examples = "".join(f"{case.render(d)}{scored[d.id][d.gold or 0]}\n\n" for d in pool)
+    complaints = []
+    for d in asked:
+        words = [f" {word}" for word in answers(case.prompt, d, form)]
+        if scored[d.id] != words:
+            complaints.append(f"{case.at(d)}: scored are {scored[d.id]}, not {words}")
+        if contexts[d.id] != examples + case.render(d):
+            complaints.append(f"{case.at(d)}: asked is\n{contexts[d.id]}\nand not\n{examples}{case.render(d)}")
+    return complaints
+
+
+# Checks of one prompt
+
+
+def labels_differ(case: Case, siblings: Mapping[int, Prompt]) -> Complaints:
+    """No label starts with another, and a word means one class in the whole file."""
+    prompt = case.prompt
+    complaints = []
+    for (a, first), (b, second) in combinations(prompt.labels.items(), 2):
+        short, long = sorted((first.casefold(), second.casefold()), key=len)
+        if long.startswith(short):
+            complaints.append(f"{case.at()}: label {a} {first!r} and label {b} {second!r} begin alike")
+    everywhere = [(p.number, name, word) for p in siblings.values() for name, word in p.labels.items()]
+    for name, word in prompt.labels.items():
+        for number, other, its_word in everywhere:
+            if other != name and word.casefold() in (other.casefold(), its_word.casefold()):
+                complaints.append(f"{case.at()}: {word!r} is {name}, but {other} in prompt {number}")
+    return complaints
+
+
+def clean(case: Case) -> Complaints:
+    prompt = case.prompt
+    texts = {"prompt": case.render(case.placeholder), "system text": prompt.system}
+    texts["template"] = prompt.template.removesuffix("\n")
+    texts |= {f"label {name}": word for name, word in prompt.labels.items()}
+    texts |= {f"words for {raw}": words for field in prompt.values.values() for raw, words in field.items()}
+    complaints = [f"{case.at()}: {name}: {f}: {text!r}" for name, text in texts.items() for f in _unclean(text)]
+    if re.search(r"{{|}}|{%|%}|{#", texts["prompt"]):
+        complaints.append(f"{case.at()}: the prompt holds template code: {texts['prompt']!r}")
+    return complaints
+
+
+def _unclean(text: str) -> list[str]:
+    faults = {
+        "a run of blanks": r"[^\S\n]{2}",
+        "a blank at a line's end": r"[^\S\n](\n|\Z)",
+        "a leading blank": r"(?m)^[^\S\n]",
+        "two empty lines in a row": r"\n\n\n",
+        "an empty line at an end": r"\A\n|\n\Z",
+        "a blank that is none": r"[^\S \n]|[\u200b\u2060\ufeff\u00ad]",
+        "a backslash": r"\\",
+    }
+    found = [fault for fault, pattern in faults.items() if re.search(pattern, text)]
+    return found if unicodedata.is_normalized("NFC", text) else [*found, "not NFC"]
+
+
+def no_english_words(case: Case, english: Mapping[int, Prompt]) -> Complaints:
+    shown = "\n".join(_own_text(p) for p in english.values())
+    words = set(re.findall(r"\w{4,}", shown.casefold())) - COGNATES.get(case.prompt.language, set())
+    short = {w for w in ("Yes", "No", "True") if _has(shown, w)}
+    own = _own_text(case.prompt)
+    left = sorted({w for w in words if _has(own.casefold(), w)} | {w for w in short if _has(own, w)})
+    return [f"{case.at()}: English words {', '.join(left)}"] if left else []
+
+
+def same_layout(case: Case, english: Mapping[int, Prompt]) -> Complaints:
+    """Prompt n has the lines, empty lines and placeholders of the English prompt n."""
+    twin = english.get(case.prompt.number)
+    if twin is None:
+        return [f"{case.at()}: {ENGLISH}.yaml has no prompt {case.prompt.number}"]
+    ours, theirs = _layout(case.prompt), _layout(twin)
+    return [] if ours == theirs else [f"{case.at()}: lines are {ours}, in English {theirs}"]
+
+
+def _layout(prompt: Prompt) -> list[list[str] | None]:
+    """Per line the placeholders in it; None for an empty line."""
+    lines = prompt.template.strip("\n").split("\n")
+    return [_placeholders(line) if line.strip() else None for line in lines]
+
+
+def _placeholders(line: str) -> list[str]:
+    codes = [re.sub(r"\s*\|\s*spaced", "", code).strip() for code in re.findall(r"{{(.*?)}}", line)]
+    return sorted(code for code in codes if code != "language")  # a native prompt may name its language itself
+
+
+def right_script(case: Case) -> Complaints:
+    script = SCRIPTS[LANGUAGES[case.prompt.language].script]
+    own = re.sub(r"\([^)]*\)", " ", _own_text(case.prompt))  # loan words in parentheses
+    own = re.sub(rf"(?<!\w)[{LETTERS}](?!\w)", " ", own)
+    wrong = sorted({c for c in own if c.isalpha() and not unicodedata.name(c, "").startswith(script)})
+    names = ", ".join(f"{c} ({unicodedata.name(c, '?')})" for c in wrong)
+    return [f"{case.at()}: not in {script} script: {names}"] if wrong else []
+
+
+# Checks of documents and files
+
+
+def gold_is_a_choice(where: str, documents: Sequence[Document]) -> Complaints:
+    complaints = [
+        f"{where}, document {d.id}: gold {d.gold} of {d.choices}, defect {d.defect!r}"
+        for d in documents
+        if (not d.defect if d.gold is None else not 0 <= d.gold < len(d.choices))
+    ]
+    lost = sum(d.gold is None for d in documents)
+    if lost * 10 > len(documents):
+        complaints.append(f"{where}: {lost} of {len(documents)} documents have no gold: a coding not understood?")
+    return complaints
+
+
+def values_have_words(spec: TaskSpec, file: str, documents: Iterable[Document]) -> Complaints:
+    values = next(iter(load_prompts(spec, file).values())).values
+    raw = {(name, d.fields[name]) for d in documents for name in values}
+    missing = sorted((name, value) for name, value in raw if value not in values[name])
+    return [f"{spec.name}, {file}.yaml: no words for {name} {value!r}" for name, value in missing]
+
+
+def same_values_in_all_files(spec: TaskSpec) -> Complaints:
+    """All native files put the same raw values into words."""
+    keys = {file: _values(spec, file) for file in prompt_languages(spec) if file != ENGLISH}
+    everything = set().union(*keys.values())
+    lacking = {file: sorted(everything - given) for file, given in keys.items() if given != everything}
+    complaints = [f"{spec.name}, {file}.yaml: values lack {lack}" for file, lack in lacking.items()]
+    unknown = sorted({field for field, _ in everything} - set(spec.fields))
+    return complaints + [f"{spec.name}: values for {field!r}, which is no field" for field in unknown]
+
+
+def _values(spec: TaskSpec, file: str) -> set[tuple[str, str]]:
+    values = read_map(spec.folder / "prompts" / f"{file}.yaml").get("values") or {}
+    return {(field, raw) for field, words in values.items() for raw in words}
+
+
+def says_who_wrote_it(spec: TaskSpec, file: str) -> Complaints:
+    content = read_map(spec.folder / "prompts" / f"{file}.yaml")
+    where = f"{spec.name}, {file}.yaml"
+    reviewed_by, reviewed_on = content.get("reviewed_by") or "", content.get("reviewed_on") or ""
+    complaints = [f"{where}: {key} is missing" for key in ("origin", "written_by") if not content.get(key)]
+    if bool(reviewed_by) != bool(reviewed_on):
+        complaints.append(f"{where}: reviewed_by and reviewed_on are filled together or not at all")
+    if reviewed_on and not re.fullmatch(r"\d{4}-\d\d-\d\d", str(reviewed_on)):
+        complaints.append(f"{where}: reviewed_on {reviewed_on!r} is no day such as 2026-01-31")
+    if file != ENGLISH and not reviewed_by and content.get("origin") != "machine":
+        complaints.append(f"{where}: nobody reviewed it, so its origin is machine")
+    return complaints
+
+
+def prompts_differ(spec: TaskSpec, file: str) -> Complaints:
+    prompts = load_prompts(spec, file).values()
+    shown = Counter(render(p, placeholder(spec, 4), file) for p in prompts)
+    return [f"{spec.name}, {file}.yaml: two prompts with one text: {text!r}" for text, n in shown.items() if n > 1]
+
+
+def good_samples(spec: TaskSpec, language: str) -> Complaints:
+    """Enough rows, every gold choice among them, and no text left in English."""
+    splits, english = sample_splits(spec, language), sample_splits(spec, ENGLISH)
+    where = f"{spec.name}, sample {language}.jsonl"
+    rows = flat(splits)
+    complaints = [] if len(rows) >= MIN_SAMPLES else [f"{where}: {len(rows)} rows, wanted {MIN_SAMPLES}"]
+    missing = set(range(max(len(d.choices) for d in rows))) - {d.gold for d in rows}
+    complaints += [f"{where}: no row has gold choice {LETTERS[i]}" for i in sorted(missing)]
+    for split, documents in splits.items() if language != ENGLISH else ():
+        for ours, theirs in zip(documents, english.get(split, []), strict=False):
+            complaints += [f"{where}, {split} {ours.id}: {t!r} is English" for t in _english_texts(spec, ours, theirs)]
+    return complaints
+
+
+def _english_texts(spec: TaskSpec, ours: Document, theirs: Document) -> list[str]:
+    same = [text for name, text in ours.fields.items() if text == theirs.fields[name] and name not in spec.breakdowns]
+    return [text for text in same if re.search(r"[^\W\d]", text)]
+
+
+def differing_rows(spec: TaskSpec, group: Mapping[str, Sequence[Document]]) -> dict[str, set[int]]:
+    """Rows in which a language's answer or breakdowns are not those of most languages of its group."""
+    found: dict[str, set[int]] = {}
+    for row in range(max(map(len, group.values()), default=0)):
+        facts = {language: _facts(spec, documents, row) for language, documents in group.items()}
+        usual = Counter(facts.values()).most_common(1)[0][0]
+        for language, fact in facts.items():
+            if fact != usual:
+                found.setdefault(language, set()).add(row)
+    return found
+
+
+def _facts(spec: TaskSpec, documents: Sequence[Document], row: int) -> tuple[object, ...]:
+    if row >= len(documents):
+        return ("no such row",)
+    return (documents[row].gold, len(documents[row].choices), *(documents[row].fields[n] for n in spec.breakdowns))
+
+
+def _own_text(prompt: Prompt) -> str:
+    """All that a prompt file says for a prompt, without what the data brings."""
+    words = [*prompt.labels.values(), *(words for field in prompt.values.values() for words in field.values())]
+    return "\n".join([_words_only(prompt.template), prompt.system, *words])
+
+
+def _words_only(template: str) -> str:
+    return re.sub(r"{{.*?}}|{%.*?%}", " ", template)
+
+
+_PART_OF_A_WORD = r"[\w\u0300-\u036f\u135d-\u135f]"  # Python's \w leaves out tone marks and the like
+
+
+def _has(text: str, word: str) -> bool:
+    return _cut(text, word) != text
+
+
+def _cut(text: str, word: str) -> str:
+    return re.sub(rf"(?<!{_PART_OF_A_WORD}){re.escape(word)}(?!{_PART_OF_A_WORD})", "", text)

@@ -1,0 +1,286 @@
+"""The contract over every task, language and prompt there is: a new task is covered by being there."""
+
+import os
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from tests.tasks import contract
+from tests.tasks.contract import Case, Complaints, Splits
+
+from afrieval.languages import ENGLISH
+from afrieval.tasks.documents import Document
+from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
+from afrieval.tasks.spec import load_task, task_names
+
+# Rows whose answer is not that of the other languages: (task, split, language) to row numbers.
+DIFFERING_SAMPLES = {
+    ("afrimmlu", "test", "hau"): {7},  # left without an answer, so that the samples show a row that cannot be scored
+}
+DIFFERING_DATA = {
+    ("afrimmlu", "test", "lug"): {200, 201, 202, 203, 204, 205, *range(207, 214)},
+    ("afrimmlu", "test", "hau"): {375, 376},
+    ("afrimmlu", "validation", "xho"): {32},  # empty answer
+}
+
+DATA = os.environ.get("AFRIEVAL_DATA", "")
+FIRST = 50
+SOURCES: dict[str, list[pytest.MarkDecorator]] = {
+    "samples": [],
+    "first": [pytest.mark.data],
+    "all": [pytest.mark.alldata],
+}
+
+spec_of = cache(load_task)
+
+
+@cache
+def prompts_of(task: str, file: str) -> dict[int, Prompt]:
+    return load_prompts(spec_of(task), file)
+
+
+@cache
+def samples(task: str, language: str) -> Splits:
+    return contract.sample_splits(spec_of(task), language)
+
+
+@cache
+def data(task: str, language: str) -> Splits:
+    return contract.data_splits(spec_of(task), language, spec_of(task).data.files, DATA)
+
+
+def documents(task: str, language: str, source: str) -> list[Document]:
+    if source == "samples":
+        return contract.flat(samples(task, language) or samples(task, ENGLISH))
+    splits = data(task, language)
+    return contract.flat(splits) if source == "all" else splits[spec_of(task).data.evaluate][:FIRST]
+
+
+class Cell(NamedTuple):
+    """What a test is about, light enough to be collected in thousands; one prompt, or on real data a file of them."""
+
+    task: str
+    language: str
+    file: str
+    numbers: tuple[int, ...]
+    source: str
+
+    @property
+    def name(self) -> str:
+        return "-".join([self.task, self.language, self.file, *map(str, self.numbers), self.source])
+
+    @property
+    def prompts(self) -> dict[int, Prompt]:
+        return prompts_of(self.task, self.file)
+
+    @property
+    def english(self) -> dict[int, Prompt]:
+        return prompts_of(self.task, ENGLISH)
+
+    @property
+    def cases(self) -> list[Case]:
+        rows = documents(self.task, self.language, self.source)
+        return [Case(spec_of(self.task), self.prompts[number], self.language, rows) for number in self.numbers]
+
+
+def files(task: str) -> list[str]:
+    return prompt_languages(spec_of(task))
+
+
+def languages(task: str, source: str) -> list[str]:
+    """Languages of which the source has rows; all where there is no folder, for pytest to skip them by name."""
+    spec = spec_of(task)
+    folder, file = Path(DATA) / spec.data.hub, spec.data.files[spec.data.evaluate]
+    everything = source == "samples" or not DATA
+    return [name for name, code in spec.languages.items() if everything or (folder / file.format(code=code)).is_file()]
+
+
+def each_language(*sources: str) -> Iterator[object]:
+    for source in sources:
+        for task in task_names():
+            for language in languages(task, source):
+                yield pytest.param(task, language, source, id=f"{task}-{language}-{source}", marks=SOURCES[source])
+
+
+def each_file(native: bool = False) -> Iterator[object]:
+    for task in task_names():
+        yield from (pytest.param(task, f, id=f"{task}-{f}") for f in files(task) if not (native and f == ENGLISH))
+
+
+def each_cell(*sources: str) -> Iterator[object]:
+    """Every language with the English prompts and its own, on each source's documents."""
+    for source in sources:
+        for task in task_names():
+            for language in languages(task, source):
+                for file in [f for f in files(task) if f in (ENGLISH, language)]:
+                    yield from (
+                        pytest.param(cell, id=cell.name, marks=SOURCES[source])
+                        for cell in _cells(task, language, file, source)
+                    )
+
+
+def each_prompt(native: bool = False) -> Iterator[object]:
+    """Every prompt of every file, in its own language."""
+    for task in task_names():
+        for file in [f for f in files(task) if not (native and f == ENGLISH)]:
+            yield from (pytest.param(cell, id=cell.name) for cell in _cells(task, file, file, "samples"))
+
+
+def _cells(task: str, language: str, file: str, source: str) -> list[Cell]:
+    numbers = tuple(prompts_of(task, file))
+    parts = [(n,) for n in numbers] if source == "samples" else [numbers]
+    return [Cell(task, language, file, part, source) for part in parts]
+
+
+def each(check: Callable[[Case], Complaints], cell: Cell) -> None:
+    none([complaint for case in cell.cases for complaint in check(case)])
+
+
+def none(complaints: Complaints) -> None:
+    if complaints:
+        pytest.fail("\n".join([f"{len(complaints)} complaints, of which", *complaints[:5]]), pytrace=False)
+
+
+on_documents = pytest.mark.parametrize("cell", list(each_cell("samples", "first", "all")))
+on_prompts = pytest.mark.parametrize("cell", list(each_prompt()))
+on_native_prompts = pytest.mark.parametrize("cell", list(each_prompt(native=True)))
+on_native_files = pytest.mark.parametrize(("task", "file"), list(each_file(native=True)))
+
+
+@on_documents
+def test_renders(cell: Cell) -> None:
+    each(contract.renders, cell)
+
+
+@on_documents
+def test_every_field_reaches_the_prompt(cell: Cell) -> None:
+    each(contract.uses_every_field, cell)
+
+
+@on_documents
+def test_different_documents_give_different_prompts(cell: Cell) -> None:
+    each(contract.tells_documents_apart, cell)
+
+
+@pytest.mark.parametrize(("task", "language", "source"), list(each_language("samples", "first", "all")))
+def test_gold_is_a_choice(task: str, language: str, source: str) -> None:
+    none(contract.gold_is_a_choice(f"{task}, {language}", documents(task, language, source)))
+
+
+@on_prompts
+def test_labels_differ(cell: Cell) -> None:
+    each(lambda case: contract.labels_differ(case, cell.prompts), cell)
+
+
+@on_documents
+def test_prompt_names_what_is_scored(cell: Cell) -> None:
+    each(contract.names_what_is_scored, cell)
+
+
+@on_prompts
+def test_prompt_names_nothing_else(cell: Cell) -> None:
+    each(lambda case: contract.names_nothing_else(case, cell.prompts, cell.english), cell)
+
+
+@pytest.mark.parametrize("cell", list(each_cell("samples", "first")))
+def test_few_shot_answers_look_scored(cell: Cell) -> None:
+    each(lambda case: contract.few_shot_answers_look_scored(case), cell)
+
+
+@on_prompts
+def test_prompt_is_clean(cell: Cell) -> None:
+    each(contract.clean, cell)
+
+
+@pytest.mark.parametrize(("task", "file"), list(each_file()))
+def test_prompts_of_a_file_differ(task: str, file: str) -> None:
+    none(contract.prompts_differ(spec_of(task), file))
+
+
+@on_native_prompts
+def test_native_prompt_holds_no_english_words(cell: Cell) -> None:
+    each(lambda case: contract.no_english_words(case, cell.english), cell)
+
+
+@on_native_prompts
+def test_native_prompt_has_the_english_layout(cell: Cell) -> None:
+    each(lambda case: contract.same_layout(case, cell.english), cell)
+
+
+@pytest.mark.parametrize("task", task_names())
+def test_native_files_put_the_same_values_into_words(task: str) -> None:
+    none(contract.same_values_in_all_files(spec_of(task)))
+
+
+@on_native_files
+def test_values_of_samples_have_words(task: str, file: str) -> None:
+    rows = [d for language in languages(task, "samples") for d in contract.flat(samples(task, language))]
+    none(contract.values_have_words(spec_of(task), file, rows))
+
+
+@pytest.mark.data
+@on_native_files
+def test_values_of_data_have_words(task: str, file: str) -> None:
+    rows = [d for language in languages(task, "all") for d in contract.flat(data(task, language))]
+    none(contract.values_have_words(spec_of(task), file, rows))
+
+
+@on_prompts
+def test_right_script(cell: Cell) -> None:
+    each(contract.right_script, cell)
+
+
+@pytest.mark.parametrize(("task", "file"), list(each_file()))
+def test_file_says_who_wrote_it(task: str, file: str) -> None:
+    none(contract.says_who_wrote_it(spec_of(task), file))
+
+
+@pytest.mark.parametrize("task", task_names())
+def test_sample_rows_are_parallel(task: str) -> None:
+    """All languages' sample rows are translations of one another, whatever the real data are."""
+    rows = {language: samples(task, language) for language in languages(task, "samples")}
+    groups = {split: [list(rows)] for splits in rows.values() for split in splits}
+    _check_parallel(task, groups, lambda language: rows[language], DIFFERING_SAMPLES)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("task", task_names())
+def test_data_rows_are_parallel_as_declared(task: str) -> None:
+    _check_parallel(task, spec_of(task).parallel, lambda language: data(task, language), DIFFERING_DATA)
+
+
+def _check_parallel(
+    task: str,
+    groups: dict[str, list[list[str]]],
+    splits_of: Callable[[str], Splits],
+    known: dict[tuple[str, str, str], set[int]],
+) -> None:
+    found: dict[tuple[str, str, str], set[int]] = {}
+    read = set()
+    for split, group in [(name, group) for name in groups for group in groups[name]]:
+        rows = {language: splits_of(language)[split] for language in group if split in splits_of(language)}
+        read |= {(task, split, language) for language in rows}
+        for language, numbers in contract.differing_rows(spec_of(task), rows).items():
+            found[task, split, language] = numbers
+    assert found == {key: numbers for key, numbers in known.items() if key in read}
+
+
+@pytest.mark.parametrize("task", task_names())
+def test_there_are_english_prompts_and_samples(task: str) -> None:
+    assert ENGLISH in files(task)
+    assert set(samples(task, ENGLISH)) >= {spec_of(task).data.evaluate, spec_of(task).data.fewshot} - {None}
+
+
+@pytest.mark.parametrize("task", task_names())
+def test_files_are_named_after_languages_of_the_task(task: str) -> None:
+    named = {*files(task), *(p.stem for p in (spec_of(task).folder / "sample").iterdir())}
+    assert named <= set(spec_of(task).languages)
+
+
+@pytest.mark.parametrize(
+    ("task", "language"), [(t, s) for t in task_names() for s in languages(t, "samples") if samples(t, s)]
+)
+def test_samples_are_good(task: str, language: str) -> None:
+    none(contract.good_samples(spec_of(task), language))

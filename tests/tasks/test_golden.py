@@ -1,0 +1,77 @@
+"""The exact text of every prompt; AFRIEVAL_REWRITE_GOLDEN=1 writes the files anew, for git to show what changed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from afrieval.languages import ENGLISH
+from afrieval.tasks.data import SAMPLES, load_split
+from afrieval.tasks.documents import Document
+from afrieval.tasks.prompts import answers, load_prompts, prompt_languages, render
+from afrieval.tasks.spec import TaskSpec, load_task, task_names
+
+GOLDEN = Path(__file__).parent / "golden"
+REWRITE = os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1"
+FILES = [(task, file) for task in task_names() for file in prompt_languages(load_task(task))]
+
+
+@pytest.mark.parametrize(("task", "file"), FILES)
+def test_every_prompt_is_as_reviewed(task: str, file: str) -> None:
+    path = GOLDEN / f"{task}-{file}.txt"
+    text = shown(load_task(task), file)
+    if REWRITE:
+        GOLDEN.mkdir(exist_ok=True)
+        path.write_bytes(text.encode())
+    assert path.is_file(), "AFRIEVAL_REWRITE_GOLDEN=1 python -m pytest tests/tasks/test_golden.py writes it"
+    assert path.read_bytes().decode() == text
+
+
+def test_no_golden_file_is_left_over() -> None:
+    left_over = [p for p in GOLDEN.glob("*") if p.name not in {f"{task}-{file}.txt" for task, file in FILES}]
+    for path in left_over if REWRITE else ():
+        path.unlink()
+    assert REWRITE or not left_over
+
+
+def test_authors_prompt_on_real_row() -> None:
+    question = Document(
+        id=0,
+        fields={"subject": "elementary_mathematics", "question": "Kínni iyì p nínú 24 = 2p?"},
+        choices=("p = 4", "p = 8", "p = 12", "p = 24"),
+        gold=2,
+    )
+    assert render(load_prompts(load_task("afrimmlu"), ENGLISH)[1], question, "yor") == AUTHORS_PROMPT
+
+
+AUTHORS_PROMPT = """\
+You are a highly knowledgeable and intelligent artificial intelligence model answers multiple-choice questions about \
+elementary_mathematics
+
+Question: Kínni iyì p nínú 24 = 2p?
+
+Choices:
+A: p = 4
+B: p = 8
+C: p = 12
+D: p = 24
+
+Answer:"""
+
+
+def shown(spec: TaskSpec, file: str) -> str:
+    """All prompts of a file on one document, each headed by what is scored as its answer."""
+    document = first_document(spec, file)
+    parts = []
+    for number, prompt in load_prompts(spec, file).items():
+        scored = " | ".join(answers(prompt, document, spec.answer_forms[0]))
+        parts.append(f"=== prompt {number}, scored: {scored}\n{render(prompt, document, file)}\n")
+    return "".join(parts)
+
+
+def first_document(spec: TaskSpec, language: str) -> Document:
+    split = load_split(spec, language, spec.data.evaluate, SAMPLES) or load_split(
+        spec, ENGLISH, spec.data.evaluate, SAMPLES
+    )
+    assert split, f"{spec.name} has no English sample rows"
+    return split.documents[0]

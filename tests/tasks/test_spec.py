@@ -1,0 +1,89 @@
+"""Task and prompt files: what is wrong in them is named with file and key."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.conftest import ROOT
+
+from afrieval.errors import UserError
+from afrieval.tasks.prompts import load_prompts
+from afrieval.tasks.spec import load_task, task_names
+
+
+@pytest.fixture
+def tasks(tmp_path: Path) -> Path:
+    shutil.copytree(ROOT / "tasks", tmp_path / "tasks")
+    return tmp_path / "tasks"
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_all_tasks_load() -> None:
+    assert task_names() == ["afrimmlu", "afrixnli"]
+    for name in task_names():
+        assert len(load_task(name).languages) == 18
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message", "hint"),
+    [
+        ("licence:", "license:", "unknown key 'license'", "licence"),
+        ("title: AfriMMLU\n", "", "'title' is missing", ""),
+        ("evaluate: test", "evaluate: tset", "data.evaluate 'tset' has no file", ""),
+        ("evaluate: test", "evalute: test", "unknown key 'evalute'", "evaluate"),
+        ("name: afrimmlu", "name: other", "name is 'other'", ""),
+        ("  zul: zul\n", "  zul: zul\n  xxx: xxx\n", "language 'xxx' is not in the language table", ""),
+        ("choices: choices\n", "", "either choices or labels", ""),
+        ("breakdowns: [subject]", "breakdowns: [topic]", "breakdowns", ""),
+        ("data:\n", "date:\n", "data is missing", ""),
+        ("kind: multiple_choice", "kind: multiple", "kind is 'multiple'", ""),
+        ("[text, letter]", "[txt]", "answer_forms ['txt']", ""),
+        ("  subject: subject", "  gold: subject", "a field is named", ""),
+    ],
+)
+def test_a_fault_in_a_task_file(tasks: Path, old: str, new: str, message: str, hint: str) -> None:
+    path = tasks / "afrimmlu/task.yaml"
+    change(path, old, new)
+    with pytest.raises(UserError) as caught:
+        load_task("afrimmlu", tasks)
+    assert str(path) in caught.value.message and message in caught.value.message and hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("{{ premise }}", "{{ premis }}", "unknown key 'premis'"),
+        ("{{ premise }}", "{{ premise }", "template cannot be read"),
+        ("origin: human", "origin: robot", "origin is 'robot'"),
+        ("neutral: Neither", "neutrl: Neither", "labels are entailment, neutrl, contradiction"),
+        ("system:", "sytem:", "unknown key 'sytem'"),
+        ("    template: |", "    tmplate: |", "the template is missing"),
+        ("    template: |", "    author: me\n    template: |", "unknown key 'author'"),
+        ("{{ premise }}", "{{ premise | nofilter }}", "template cannot be read: No filter named"),
+        ("prompts:\n  1:", "values:\n  1:", "prompts are missing"),
+    ],
+)
+def test_a_fault_in_a_prompt_file(tasks: Path, old: str, new: str, message: str) -> None:
+    path = tasks / "afrixnli/prompts/eng.yaml"
+    change(path, old, new)
+    with pytest.raises(UserError) as caught:
+        load_prompts(load_task("afrixnli", tasks), "eng")
+    assert str(path) in caught.value.message and message in caught.value.message
+
+
+def test_templates_run_in_a_sandbox(tasks: Path) -> None:
+    from jinja2.exceptions import SecurityError
+
+    from afrieval.tasks.documents import Document
+    from afrieval.tasks.prompts import render
+
+    change(tasks / "afrixnli/prompts/eng.yaml", "{{ premise }}", "{{ premise.__class__.__mro__ }}")
+    prompt = load_prompts(load_task("afrixnli", tasks), "eng")[1]
+    document = Document(0, {"premise": "p", "hypothesis": "h"}, ("entailment", "neutral", "contradiction"), 0)
+    with pytest.raises(SecurityError):
+        render(prompt, document, "eng")

@@ -1,0 +1,69 @@
+"""What the pages say holds: code runs, commands are known, files that are named exist."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from afrieval.arguments import FILES, FLAGS
+from afrieval.cli import COMMANDS
+from afrieval.models.demo import demo_folder
+from afrieval.results.files import read_samples, sample_path
+from tests.conftest import ROOT, Cli
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def test_the_slow_example_gives_the_stored_likelihoods(run_demo: Cli, tmp_path: Path) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/scoring.md").read_text(), re.S)
+    run_demo("--task.languages", "yor,amh", "--task.prompts", "1", "--eval.limit", 2, "--eval.num_fewshot", 1)
+    for language in ("yor", "amh"):
+        sample = read_samples(sample_path(tmp_path / "run", f"afrimmlu_{language}_eng_1"))[1]
+        context, choices = sample["arguments"][0][0], [continuation for _, continuation in sample["arguments"]]
+        names = {"folder": str(demo_folder()), "context": context, "choices": choices}
+        exec(code, names)
+        assert names["loglikelihoods"] == pytest.approx([r[0][0] for r in sample["resps"]], abs=1e-4)
+
+
+def commands(page: Path) -> list[list[str]]:
+    """Returns the words of each indented or fenced command line of ours, continued lines joined."""
+    text = page.read_text().replace("\\\n", " ")
+    lines = re.findall(r"^(?: {4,}|\t)((?:python src/evaluate\.py|afrieval) .*)$", text, re.M)
+    return [shlex.split(line, comments=True) for line in lines]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_commands_use_options_that_exist(page: Path) -> None:
+    own = {"document", "show_blanks", "help", "debug"}
+    for words in commands(page):
+        if words[0] == "afrieval":
+            assert words[1] in {*COMMANDS, "COMMAND", "..."}, words
+        for word in words:
+            if word.startswith("--"):
+                name = word[2:].split("=")[0].replace("-", "_")
+                assert name in {*FLAGS, *FILES, *own}, f"{page.name}: {word}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_and_named_files_exist(page: Path) -> None:
+    text = page.read_text()
+    for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+        assert link.startswith("https://") or (page.parent / link).exists(), link
+    for path in re.findall(r"\b((?:configs|tasks|tests|docs|src)/[\w./-]+\.(?:yaml|py|md|jsonl))", text):
+        assert (ROOT / path).exists(), path
+
+
+def test_the_readme_leads_with_the_two_commands() -> None:
+    text = (ROOT / "README.md").read_text()
+    first = [text.index(command) for command in ("make demo", "make test", "python src/evaluate.py")]
+    assert first == sorted(first) and len(text[: first[1]].splitlines()) < 15
+
+
+def test_the_command_of_the_design_runs(run_demo: Cli) -> None:
+    """The README's command, with the demo model and the sample rows in place of gated weights and the hub."""
+    done = run_demo(
+        "--model-config-yaml", "configs/models/demo.yaml", "--task-config-yaml", "configs/tasks/afrimmlu-direct.yaml",
+        "--eval.num-fewshot", 0, "--eval.limit", 1, "--eval.write-out",
+    )  # fmt: skip
+    assert done.code == 0 and done.out.count("picked") == 30
