@@ -64,3 +64,9 @@ def test_no_global_state_is_touched_by_ours() -> None:
     for path in sources:
         text = path.read_text()
         assert "random.seed" not in text and "np.random.rand" not in text, path
+
+
+def test_a_closed_pipe_is_no_traceback() -> None:
+    command = f"{sys.executable} -m afrieval.cli list | head -1"
+    done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.startswith("afrimmlu") and done.stderr == ""

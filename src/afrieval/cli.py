@@ -1,6 +1,7 @@
 """The table of commands. Each is imported when it is called, so that `--help` answers at once."""
 
 import importlib
+import os
 import sys
 
 from afrieval.errors import UserError
@@ -28,6 +29,9 @@ def main(argv: list[str] | None = None) -> int:
             raise
         print(f"error: {e.message}\nhint: {e.hint}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # the reader, head for one, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("\nstopped; the same command goes on where this one stopped", file=sys.stderr)
         return 130

@@ -21,18 +21,18 @@ from afrieval.tasks.hub import fetch
 
 
 class FakeHub:
-    """Stands in for hf_hub_download: a remote folder and a cache folder."""
+    """Stands in for the hub's client: a remote folder and a cache folder."""
 
     def __init__(self, root: Path):
         self.remote, self.cache = root / "remote", root / "cache"
         self.calls: list[str] = []
         self.error: Exception | None = None
 
-    def download(self, repository: str, file: str, *, repo_type: str, revision: str, local_files_only: bool) -> str:
-        assert repo_type == "dataset" and revision == "main"
+    def download(self, repository: str, file: str, revision: str, local_files_only: bool) -> Path:
+        assert revision == "main"
         cached, there = self.cache / repository / file, self.remote / repository / file
         if cached.exists():
-            return str(cached)
+            return cached
         if local_files_only:
             raise LocalEntryNotFoundError("not in the cache")
         self.calls.append(file)
@@ -42,7 +42,7 @@ class FakeHub:
             raise RemoteEntryNotFoundError("404", response=response(404))
         cached.parent.mkdir(parents=True, exist_ok=True)
         cached.write_bytes(there.read_bytes())
-        return str(cached)
+        return cached
 
 
 def response(status: int) -> Any:
@@ -54,7 +54,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
     fake = FakeHub(tmp_path)
     for split in ("test", "val", "dev"):
         write_tsv(fake.remote, "yor", split, [row(i) for i in range(5)])
-    monkeypatch.setattr("huggingface_hub.hf_hub_download", fake.download)
+    monkeypatch.setattr("afrieval.tasks.hub.download", fake.download)
     yield fake
 
 

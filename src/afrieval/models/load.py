@@ -104,7 +104,7 @@ def _batch_size(evaluation: EvalConfig, device: str) -> int | str:
 
 def explain(config: ModelConfig, error: Exception) -> Exception:
     """Returns a UserError for what a user can mend, and any other error as it is."""
-    text, name = f"{type(error).__name__}: {error}", config.model_name
+    text, name = _chain(error), config.model_name
     cases = {
         ("trust_remote_code",): (
             f"{name} brings its own Python code",
@@ -125,6 +125,7 @@ def explain(config: ModelConfig, error: Exception) -> Exception:
             "ConnectError",
             "ConnectionError",
             "LocalEntryNotFound",
+            "OfflineModeIsEnabled",
         ): (
             f"{name} is not in the hub's cache and the hub cannot be reached",
             "fetch it where there is a network with `hf download`, or give a folder that holds the model",
@@ -151,3 +152,12 @@ def explain(config: ModelConfig, error: Exception) -> Exception:
     if isinstance(error, OSError | ValueError):
         return UserError(f"{name} cannot be loaded: {' '.join(str(error).split())[:300]}", "check model.model_name")
     return error
+
+
+def _chain(error: BaseException | None) -> str:
+    """Returns what an error and those that led to it say; libraries hide the cause behind their own."""
+    said = []
+    while error is not None:
+        said.append(f"{type(error).__name__}: {error}")
+        error = error.__cause__ or error.__context__
+    return " | ".join(said)

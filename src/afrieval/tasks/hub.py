@@ -5,6 +5,14 @@ from pathlib import Path
 from afrieval.errors import UserError
 
 
+def download(repository: str, file: str, revision: str, local_files_only: bool) -> Path:
+    """Returns the path of a file in the hub's cache; raises what the hub's client raises."""
+    from huggingface_hub import hf_hub_download
+
+    path = hf_hub_download(repository, file, repo_type="dataset", revision=revision, local_files_only=local_files_only)
+    return Path(path)
+
+
 def fetch(repository: str, file: str, revision: str) -> Path | None:
     """Returns the local path of a dataset repository's file, downloaded if need be.
 
@@ -19,20 +27,14 @@ def fetch(repository: str, file: str, revision: str) -> Path | None:
     Raises:
         UserError: if there is no network, no such repository, or no access to it.
     """
-    from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
 
-    def download(local_files_only: bool) -> Path:
-        return Path(
-            hf_hub_download(repository, file, repo_type="dataset", revision=revision, local_files_only=local_files_only)
-        )
-
     try:
-        return download(local_files_only=True)
+        return download(repository, file, revision, local_files_only=True)
     except LocalEntryNotFoundError:
         pass
     try:
-        return download(local_files_only=False)
+        return download(repository, file, revision, local_files_only=False)
     except LocalEntryNotFoundError as e:
         raise _unreachable(repository, e) from None
     except EntryNotFoundError:
