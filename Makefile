@@ -28,7 +28,8 @@ format: .venv/.dev
 
 lock:  ## needs poetry with its export plugin
 	poetry lock
-	poetry export --all-extras --without-hashes --output constraints.txt
+	# torch pins its GPU libraries itself, and the export names some of them twice
+	poetry export --all-extras --without-hashes | grep -vE '^(nvidia|cuda)-' > constraints.txt
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14) and "error: $(PYTHON) is no Python 3.11 to 3.13; try make PYTHON=python3.12 ...")'
