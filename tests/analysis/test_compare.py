@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from afrieval.analysis.cells import CellScores, cell_scores, harness_results, summary_row
-from afrieval.analysis.compare import by_language, native_differences
+from afrieval.analysis.compare import african_means, by_language, native_differences
 from afrieval.analysis.statistics import bootstrap, clustered_wilson, wilson
-from afrieval.analysis.tables import difference_table, ranges, score_table
+from afrieval.analysis.tables import difference_table, mean_lines, ranges, score_table
 
 
 def sample(doc_id: int, acc: float | None, **changes: Any) -> dict[str, Any]:
@@ -108,6 +108,19 @@ def test_tables_fit_80_columns_and_mark_what_needs_a_mark() -> None:
     assert "…" not in text and "native 1-3,5*" in text and "Kinyarwanda°" in text and "A guess gives 25.0 %" in text
     text = printed(difference_table("afrimmlu", native_differences(cells, 1), {"kin"}))
     assert "…" not in text and "Kinyarwanda*" in text and "+50.0" in text
+
+
+def test_the_mean_counts_african_languages_the_same_and_no_others() -> None:
+    cells = [
+        cell([1.0, 1.0, 1.0, 1.0], language="yor"),
+        cell([0.0, 0.0], language="swa"),
+        cell([1.0], language="eng"),
+        cell([1.0], language="fra"),
+        cell([1.0, 0.0], language="yor", prompt_language="native"),
+    ]
+    (mean,) = african_means(by_language(cells))
+    assert (mean.prompt_language, mean.languages, mean.score) == ("eng", ["yor", "swa"], 0.5)
+    assert mean_lines(by_language(cells)) == ["Mean over 2 African languages, English prompts: 50.0 (yor swa)"]
 
 
 def test_ranges() -> None:

@@ -1,5 +1,6 @@
 """Scores per language over prompts, and English against native prompts on the same documents."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import NDArray
 
 from afrieval.analysis.cells import SCORE, CellScores
 from afrieval.analysis.statistics import Interval, bootstrap, clustered_wilson
+from afrieval.languages import LANGUAGES
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,15 @@ class LanguageScore:
     n: int
     n_defect: int
     chance: float
+
+
+@dataclass(frozen=True)
+class AfricanMean:
+    """Macro mean: each of the African languages counts the same; English and French are never in it."""
+
+    prompt_language: str
+    languages: list[str]
+    score: float
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,19 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
         n_defect=first.n_defect,
         chance=first.chance,
     )
+
+
+def african_means(scores: Iterable[LanguageScore]) -> list[AfricanMean]:
+    """Returns the mean over the African languages for each prompt language, if there are two or more."""
+    groups: dict[str, list[LanguageScore]] = {}
+    for score in scores:
+        if LANGUAGES[score.language].african:
+            groups.setdefault(score.prompt_language, []).append(score)
+    return [
+        AfricanMean(kind, [s.language for s in group], float(np.mean([s.score for s in group])))
+        for kind, group in groups.items()
+        if len(group) > 1
+    ]
 
 
 def document_means(cells: list[CellScores], metric: str = SCORE) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from afrieval.analysis.cells import SUMMARY_COLUMNS, CellScores, cell_scores, harness_results, summary_row
 from afrieval.analysis.compare import by_language, native_differences
-from afrieval.analysis.tables import difference_table, score_table
+from afrieval.analysis.tables import difference_table, mean_lines, score_table
 from afrieval.results.files import read_run, read_samples, sample_files, write_results, write_summary
 
 
@@ -42,8 +42,11 @@ def show(cells: list[CellScores], unreviewed: dict[str, set[str]], supported: se
     for task in dict.fromkeys(s.task for s in scores):
         doubtful = unreviewed.get(task, set())
         console.print()
-        console.print(score_table(task, (s for s in scores if s.task == task), doubtful, supported))
-        if of_task := [d for d in differences if d.task == task]:
+        of_task = [s for s in scores if s.task == task]
+        console.print(score_table(task, of_task, doubtful, supported))
+        for line in mean_lines(of_task):
+            console.print(line, highlight=False)
+        if differing := [d for d in differences if d.task == task]:
             console.print()
-            console.print(difference_table(task, of_task, doubtful))
+            console.print(difference_table(task, differing, doubtful))
     console.print()

@@ -6,7 +6,7 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from afrieval.analysis.compare import Difference, LanguageScore
+from afrieval.analysis.compare import Difference, LanguageScore, african_means
 from afrieval.analysis.statistics import Interval
 from afrieval.languages import LANGUAGES
 
@@ -53,6 +53,18 @@ def score_table(task: str, scores: Iterable[LanguageScore], unreviewed: set[str]
         notes.append("° not among the languages that the model's authors name.")
     table.caption = " ".join(notes)
     return table
+
+
+def mean_lines(scores: Iterable[LanguageScore]) -> list[str]:
+    """Returns a line for each mean over African languages, with its members."""
+    lines = []
+    for mean in african_means(scores):
+        kind = "native" if mean.prompt_language == "native" else "English"
+        members = " ".join(mean.languages)
+        lines.append(
+            f"Mean over {len(mean.languages)} African languages, {kind} prompts: {percent(mean.score)} ({members})"
+        )
+    return lines
 
 
 def difference_table(task: str, differences: Iterable[Difference], unreviewed: set[str]) -> Table:

@@ -48,7 +48,8 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> list[Do
 def _check_columns(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> None:
     if not rows:
         raise UserError(f"{where} has no rows", "check the file, or fetch it again")
-    needed = {*spec.fields.values(), spec.answer, *([spec.choices] if spec.choices else [])}
+    columns = [spec.choices] if isinstance(spec.choices, str) else spec.choices or []
+    needed = {*spec.fields.values(), spec.answer, *columns}
     missing = sorted(needed - set(rows[0]))
     if missing:
         raise UserError(
@@ -59,8 +60,8 @@ def _check_columns(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> No
 
 def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> Document:
     texts = {name: normalise(row[column]) for name, column in spec.fields.items()}
-    choices = tuple(spec.labels) if spec.labels else _choices(row[str(spec.choices)], f"{where}, row {number}")
-    gold = _gold(row[spec.answer], spec.labels or list(LETTERS[: len(choices)]))
+    choices = tuple(spec.labels) or _choices(spec, row, f"{where}, row {number}")
+    gold = _gold(row[spec.answer], spec.labels or list(LETTERS[: len(choices)]), spec.first_answer)
     defect = _defect(texts, choices, gold)
     if any(not c for c in choices):
         gold = None
@@ -72,8 +73,11 @@ def normalise(value: Any) -> str:
     return unicodedata.normalize("NFC", "" if value is None else str(value)).strip()
 
 
-def _choices(value: Any, where: str) -> tuple[str, ...]:
-    """Reads option texts from a list, or from the text of a Python list."""
+def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]:
+    """Reads option texts from columns of their own, a list, or the text of a Python list."""
+    if not isinstance(spec.choices, str):
+        return tuple(normalise(row[column]) for column in spec.choices or ())
+    value = row[spec.choices]
     if isinstance(value, str):
         try:
             value = ast.literal_eval(value)
@@ -84,13 +88,13 @@ def _choices(value: Any, where: str) -> tuple[str, ...]:
     return tuple(normalise(v) for v in value)
 
 
-def _gold(value: Any, names: list[str]) -> int | None:
-    """Reads the index of the gold choice from its number, counted from 0, or its name."""
+def _gold(value: Any, names: list[str], first: int) -> int | None:
+    """Reads the index of the gold choice from its number, counted from `first`, or its name."""
     text = normalise(value)
     if text in names:
         return names.index(text)
-    if text.isascii() and text.isdigit() and int(text) < len(names):
-        return int(text)
+    if text.isascii() and text.isdigit() and 0 <= int(text) - first < len(names):
+        return int(text) - first
     return None
 
 

@@ -42,9 +42,10 @@ class TaskSpec:
         languages: the suite's language code to the data set's own.
         parallel: per split, groups of languages whose row i is a translation of one another's row i.
         fields: name used in prompts to column of the data.
-        choices: column with the option texts of each row; none if `labels` are the choices.
+        choices: column with the option texts of each row, or a column for each; none if `labels` are the choices.
         labels: names of the classes in the order of the data set's numbers; empty if rows bring choices.
         answer: column with the gold answer: a letter, a number or a label's name.
+        first_answer: what the data's numbers begin with, 0 or 1.
         breakdowns: fields by which results are broken down.
         folder: where the task's prompts and samples are.
     """
@@ -63,7 +64,8 @@ class TaskSpec:
     fields: dict[str, str]
     answer: str
     folder: Path
-    choices: str | None = None
+    choices: str | list[str] | None = None
+    first_answer: int = 0
     labels: list[str] = field(default_factory=list)
     breakdowns: list[str] = field(default_factory=list)
 
