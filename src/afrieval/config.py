@@ -181,7 +181,6 @@ def _check_not_yet(config: RunConfig) -> None:
         "task.wandb_project": task.wandb_project,
         "task.wandb_job_type": task.wandb_job_type,
         "task.variant translate": task.variant == "translate",
-        "task.answer_form generate": task.answer_form == "generate",
         "model.engine tree": model.engine == "tree",
         f"model.model_type {model.model_type}": model.model_type != "hf",
     }

@@ -23,6 +23,7 @@ def sample(doc_id: int, acc: float | None, **changes: Any) -> dict[str, Any]:
         "prompt_language": "eng",
         "metrics": list(scored),
         "resps": [] if acc is None else [[[-1.0, False, 1]]] * 4,
+        "n_choices": 4,
         "defect": "",
         **scored,
         **changes,

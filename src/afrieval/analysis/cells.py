@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval.analysis.statistics import Interval, standard_error, wilson
-from afrieval.metrics.choice import ACCURACIES
+from afrieval.metrics.choice import ACCURACIES, UNREAD
 from afrieval.results.files import Sample
 
 SCORE = "acc"
+METRICS = (*ACCURACIES, UNREAD)
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,11 @@ def cell_scores(name: str, samples: list[Sample]) -> CellScores:
         language=first["language"],
         prompt=first["prompt"],
         prompt_language=first["prompt_language"],
-        metrics={m: {s["doc_id"]: s[m] for s in scored if m in s} for m in ACCURACIES},
+        metrics={m: {s["doc_id"]: s[m] for s in scored if m in s} for m in METRICS},
         n=len(scored),
         n_unscored=len(samples) - len(scored),
         n_defect=sum(bool(s["defect"]) for s in samples),
-        chance=float(np.mean([1 / len(s["resps"]) for s in scored])) if scored else math.nan,
+        chance=float(np.mean([1 / s["n_choices"] for s in scored])) if scored else math.nan,
     )
 
 
@@ -86,19 +87,18 @@ SUMMARY_COLUMNS = [
     "high",
     "n",
     "n_defect",
-    "unparsed",
-    *ACCURACIES[1:],
+    *METRICS[1:],
 ]
 
 
 def summary_row(cell: CellScores) -> dict[str, Any]:
-    """Returns a cell's row of summary.csv; shares are 0 to 1, unparsed is the share of unread answers."""
+    """Returns a cell's row of summary.csv; shares are 0 to 1, and a metric that was not measured is empty."""
     row: dict[str, Any] = {
         c: getattr(cell, c) for c in ("task", "language", "prompt", "prompt_language", "n", "n_defect")
     }
     if not cell.n:
         return row
-    others = {m: float(np.mean(v)) for m in ACCURACIES[1:] if len(v := cell.values(m))}
+    others = {m: float(np.mean(v)) for m in METRICS[1:] if len(v := cell.values(m))}
     low, high = cell.interval
     error = standard_error(cell.values(SCORE))
     return {
@@ -107,7 +107,6 @@ def summary_row(cell: CellScores) -> dict[str, Any]:
         "standard_error": error,
         "low": low,
         "high": high,
-        "unparsed": 0.0,
         **others,
     }
 
@@ -123,7 +122,7 @@ def harness_results(cells: list[CellScores], shots: int, versions: dict[str, int
     results = {}
     for cell in cells:
         metrics: dict[str, Any] = {"name": cell.name, "alias": cell.name, "sample_len": cell.n}
-        for metric in ACCURACIES:
+        for metric in METRICS:
             if len(values := cell.values(metric)):
                 error = standard_error(values)
                 metrics[f"{metric},none"] = float(np.mean(values))
@@ -135,6 +134,6 @@ def harness_results(cells: list[CellScores], shots: int, versions: dict[str, int
         "group_subtasks": {name: [] for name in names},
         "versions": {c.name: versions[c.task] for c in cells},
         "n-shot": dict.fromkeys(names, shots),
-        "higher_is_better": {name: dict.fromkeys(ACCURACIES, True) for name in names},
+        "higher_is_better": {name: {m: m != UNREAD for m in METRICS} for name in names},
         "n-samples": {c.name: {"original": c.n + c.n_unscored, "effective": c.n} for c in cells},
     }

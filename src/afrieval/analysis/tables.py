@@ -19,6 +19,8 @@ STYLE: Any = {
     "padding": (0, 1, 0, 0),
 }
 
+OTHERS = {"acc_norm": "/char", "acc_bytes": "/byte", "acc_tokens": "/tok", "unread": "unread"}
+
 
 def score_table(task: str, scores: Iterable[LanguageScore], unreviewed: set[str], supported: set[str]) -> Table:
     """Returns a task's table: one row per language and prompt language.
@@ -33,7 +35,8 @@ def score_table(task: str, scores: Iterable[LanguageScore], unreviewed: set[str]
     table = Table(title=task, **STYLE)
     for name in ("language", "prompts"):
         table.add_column(name, no_wrap=True)
-    for name in ("acc", "95 % int.", "/char", "/byte", "/tok", "n", "bad"):
+    measured = [m for m in OTHERS if any(m in row.others for row in rows)]
+    for name in ("acc", "95 % int.", *(OTHERS[m] for m in measured), "n", "bad"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         name = LANGUAGES[row.language].name
@@ -42,11 +45,12 @@ def score_table(task: str, scores: Iterable[LanguageScore], unreviewed: set[str]
             _prompts(row, unreviewed),
             percent(row.score),
             _interval(row.interval),
-            *(percent(row.others[m]) if m in row.others else "" for m in ("acc_norm", "acc_bytes", "acc_tokens")),
+            *(percent(row.others[m]) if m in row.others else "" for m in measured),
             str(row.n),
             str(row.n_defect),
         )
-    notes = [f"A guess gives {percent(rows[0].chance)} %. bad: rows with a defect."]
+    notes = ["unread: answers that name no choice, in percent; they count as wrong."] if "unread" in measured else []
+    notes += [f"A guess gives {percent(rows[0].chance)} %. bad: rows with a defect."]
     if any(r.prompt_language == "native" and r.language in unreviewed for r in rows):
         notes.append("* machine-written prompts that no speaker has reviewed.")
     if supported and any(r.language not in supported for r in rows):

@@ -26,6 +26,10 @@ def write_out(folder: Path, cell: Cell) -> None:
         print("(its prompt was not kept: eval.log_samples is false)")
         return
     print(prompt_block(sample["arguments"][0][0]))
+    if isinstance(sample["resps"][0][0], str):
+        verdict = "right" if sample["acc"] else "unread" if sample["unread"] else "wrong"
+        print(f"answer: {sample['resps'][0][0]!r}  {verdict}\n")
+        return
     best = max(range(len(sample["resps"])), key=lambda i: sample["resps"][i][0][0])
     for i, ((_, continuation), (answer,)) in enumerate(zip(sample["arguments"], sample["resps"], strict=True)):
         marks = ("gold " if i == sample["target"] else "") + ("picked" if i == best else "")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 ACCURACIES = ("acc", "acc_norm", "acc_bytes", "acc_tokens")
+UNREAD = "unread"
 
 
 class Answer(NamedTuple):
@@ -43,6 +44,17 @@ def score(
     }
     picks = {name: _best(answers, length) for name, length in lengths.items()}
     return {name: float(choices[pick] == choices[gold]) for name, pick in picks.items() if pick is not None}
+
+
+def score_choice(read: int | None, choices: Sequence[str], gold: int) -> dict[str, float]:
+    """Returns accuracy of a choice that was read from a generated answer, and whether none could be read.
+
+    Args:
+        read: index of the choice; None, where none could be read, is wrong.
+        choices: the option texts.
+        gold: index of the right choice; one with the same text is right too.
+    """
+    return {"acc": float(read is not None and choices[read] == choices[gold]), UNREAD: float(read is None)}
 
 
 def _best(answers: Sequence[Answer], length: Callable[[int], float | None]) -> int | None:

@@ -14,8 +14,9 @@ from afrieval.results.identity import check_same_run, merged
 from afrieval.run.describe import circumstances, identity
 from afrieval.run.plan import Cell, Plan
 from afrieval.run.progress import Progress
-from afrieval.tasks.build import build_task
+from afrieval.tasks.build import MAX_TOKENS, build_task
 from afrieval.tasks.documents import Document
+from afrieval.tasks.prompts import answers
 
 AfterCell = Callable[[Cell], None]
 
@@ -100,6 +101,7 @@ def run_cell(cell: Cell, lm: Any, config: RunConfig) -> list[Sample]:
             scorable,
             cell.examples,
             cell.shots,
+            max_tokens=_answer_length(cell, lm),
         )
         chat = config.model.chat_template
         results = harness_evaluate(
@@ -113,6 +115,17 @@ def run_cell(cell: Cell, lm: Any, config: RunConfig) -> list[Sample]:
         )
         samples = {s["doc"]["id"]: s for s in results["samples"][cell.name]}
     return [_sample(cell, d, samples.get(d.id), config.eval.log_samples) for d in cell.documents]
+
+
+def _answer_length(cell: Cell, lm: Any) -> int:
+    """Returns twice the tokens that the longest answer takes with this model, and room for a few words before it.
+
+    A limit in tokens that suits English cuts Amharic short: its letters take several tokens each in most models.
+    """
+    if cell.answer_form != "generate":
+        return MAX_TOKENS
+    longest = max(len(lm.tok_encode(a)) for d in cell.documents[:1] for a in answers(cell.prompt, d, "generate"))
+    return int(2 * longest + MAX_TOKENS)
 
 
 def _sample(cell: Cell, document: Document, answered: Sample | None, keep_texts: bool) -> Sample:
@@ -131,4 +144,5 @@ def _sample(cell: Cell, document: Document, answered: Sample | None, keep_texts:
         "prompt_language": cell.prompt_language,
         "fewshot_ids": [e.id for e in cell.examples(document)] if answered else [],
         "defect": document.defect,
+        "n_choices": len(document.choices),
     }

@@ -71,8 +71,9 @@ class Progress:
 
 
 def requests(cell: Cell) -> int:
-    """Returns how many requests a cell asks: one per choice of each document that can be scored."""
-    return sum(len(d.choices) for d in cell.documents if d.gold is not None)
+    """Returns how many requests a cell asks: one per choice of each document, or one to generate."""
+    generate = cell.answer_form == "generate"
+    return sum(1 if generate else len(d.choices) for d in cell.documents if d.gold is not None)
 
 
 def _clock(seconds: float) -> str:

@@ -6,11 +6,13 @@ from typing import Any
 from datasets import Dataset
 from lm_eval.api.task import ConfigurableTask
 
-from afrieval.metrics.choice import ACCURACIES, Answer, score
+from afrieval.metrics.choice import ACCURACIES, UNREAD, Answer, score, score_choice
+from afrieval.metrics.reading import read_choice
 from afrieval.tasks.documents import Document
 from afrieval.tasks.prompts import Prompt, answers, choice_texts, render
 
 Row = dict[str, Any]
+MAX_TOKENS = 32
 
 
 class InMemoryTask(ConfigurableTask):
@@ -41,7 +43,8 @@ class InMemoryTask(ConfigurableTask):
         for doc_id, doc in self.doc_iterator(**ranks):
             text = self.fewshot_context(doc, num_fewshot=self.config.num_fewshot, **context, **chat)
             metadata = (self.config.task, doc_id, self.config.repeats)
-            self._instances += self.construct_requests(doc=doc, ctx=text, metadata=metadata, **chat)
+            requests = self.construct_requests(doc=doc, ctx=text, metadata=metadata, **chat)
+            self._instances += requests if isinstance(requests, list) else [requests]
 
 
 def build_task(
@@ -53,6 +56,7 @@ def build_task(
     documents: Sequence[Document],
     examples: Callable[[Document], list[Document]],
     shots: int,
+    max_tokens: int = MAX_TOKENS,
 ) -> InMemoryTask:
     """Returns a multiple-choice task of the harness.
 
@@ -61,33 +65,45 @@ def build_task(
         version: the task file's version.
         language: code of the language evaluated.
         prompt: template and words.
-        answer_form: `text` or `letter`.
+        answer_form: `text`, `letter` or `generate`.
         documents: what is asked; each has a gold answer.
         examples: document to the worked examples before it.
         shots: how many these are.
+        max_tokens: how long a generated answer may be.
     """
     by_id = {d.id: d for d in documents}
 
     def document(row: Row) -> Document:
         return Document(row["id"], {k: row[k] for k in row if k not in _OWN}, tuple(row["choices"]), row["gold"])
 
-    def results(row: Row, responses: list[Any]) -> Row:
+    def by_likelihood(row: Row, responses: list[Any]) -> Row:
         asked = document(row)
         given = [Answer(*r) for r in responses]
         return score(given, answers(prompt, asked, answer_form), choice_texts(prompt, asked), row["gold"])
 
+    def by_reading(row: Row, responses: list[Any]) -> Row:
+        asked = document(row)
+        read = read_choice(responses[0], answers(prompt, asked, answer_form))
+        return score_choice(read, choice_texts(prompt, asked), row["gold"])
+
+    generate = answer_form == "generate"
+    generation = {"until": ["\n\n"], "max_gen_toks": max_tokens, "do_sample": False}
     # Functions of this scope, no bound methods: the harness copies its config deeply.
-    config = {
+    config: Row = {
         "task": name,
-        "output_type": "multiple_choice",
+        "output_type": "generate_until" if generate else "multiple_choice",
+        "generation_kwargs": generation if generate else None,
         "test_split": "test",
         "doc_to_text": lambda row: render(prompt, document(row), language),
         "doc_to_choice": lambda row: answers(prompt, document(row), answer_form),
         "doc_to_target": "gold",
-        "process_results": results,
+        "process_results": by_reading if generate else by_likelihood,
         "num_fewshot": shots,
         "fewshot_config": {"sampler": "first_n", "samples": []},
-        "metric_list": [{"metric": m, "aggregation": "mean", "higher_is_better": True} for m in ACCURACIES],
+        "metric_list": [
+            {"metric": metric, "aggregation": "mean", "higher_is_better": metric != UNREAD}
+            for metric in ((ACCURACIES[0], UNREAD) if generate else ACCURACIES)
+        ],
         "metadata": {"version": version},
     }
     return InMemoryTask(config, documents, lambda i: examples(by_id[i]))

@@ -94,9 +94,14 @@ def choice_texts(prompt: Prompt, document: Document) -> list[str]:
 
 
 def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:
-    """Returns what is scored as continuation, one per choice: texts, or letters."""
+    """Returns what is scored or read as an answer, one per choice.
+
+    Letters for `letter`; option texts or label words for `text`; for `generate` label words where there are labels, and
+    letters where rows bring their own choices.
+    """
     texts = choice_texts(prompt, document)
-    return list(LETTERS[: len(texts)]) if answer_form == "letter" else texts
+    lettered = answer_form == "letter" or (answer_form == "generate" and not prompt.labels)
+    return list(LETTERS[: len(texts)]) if lettered else texts
 
 
 def prompt_languages(spec: TaskSpec) -> list[str]:

@@ -11,7 +11,7 @@ from afrieval.yamlfile import check_keys, nearest, read_map
 TASKS = Path(__file__).parents[3] / "tasks"
 
 KINDS = ("multiple_choice",)
-FORMS = ("text", "letter")
+FORMS = ("text", "letter", "generate")
 RESERVED = ("id", "choices", "gold", "labels", "language")  # names that prompts and documents have already
 
 
