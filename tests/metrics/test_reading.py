@@ -16,25 +16,11 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "B",
-        " B ",
-        "B\n",
-        "B.",
-        "B. p = 8",
-        "B: p = 8",
-        "(B)",
-        "(B) p = 8",
-        "**B**",
-        "**B.** p = 8",
-        "`B`",
-        '"B"',
-        "B\n\nA",
-    ]
-    + ["\n\n B) because", "[B]", "B, for sure", "B።"],
-)
+READ = ["B", " B ", "B\n", "B.", "B. p = 8", "B: p = 8", "(B)", "(B) p = 8", "**B**", "**B.** p = 8", "`B`", '"B"']
+READ += ["B\n\nA", "\n\n B) because", "[B]", "B, for sure", "B።"]
+
+
+@pytest.mark.parametrize("text", READ)
 def test_a_letter_that_is_read(text: str) -> None:
     assert read_choice(text, LETTERS) == 1
 
