@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
 REAL_DATA = os.environ.get("AFRIEVAL_DATA")
 
+settings.register_profile("untimed", deadline=None)  # speed is measured by benchmarks
+settings.load_profile("untimed")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # several tests run at once, and the models are tiny
 os.environ["HF_HUB_OFFLINE"] = "1"  # a test that would need the network fails at once
 

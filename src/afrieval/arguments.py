@@ -68,6 +68,11 @@ def read_file(path: Path, section: str) -> dict[str, Any]:
         name = OLD_NAMES.get(f"{section}.{key}", f"{section}.{key}")
         check_keys([name.removeprefix(f"{section}.")], _keys(SECTIONS[section]), str(path))
         values[name] = value
+    for name, value in values.items():
+        if value is None and type(None) not in _members(name):
+            raise UserError(
+                f"{path}: {name} has no value", f"it takes {_types(name)}; leave the key out for its default"
+            )
     return values
 
 
@@ -182,8 +187,11 @@ def _value_error(text: str, origin: dict[str, str]) -> UserError:
     where = f"{origin[key]}: " if key in origin and not origin[key].startswith("--") else ""
     if not key or value is None:
         return UserError(" ".join(text.split()), "see --help for what each option takes")
-    wanted = " or ".join(_type_name(m) for m in _members(key))
-    return UserError(f"{where}{key} cannot be {value!r}", f"it takes {wanted}")
+    return UserError(f"{where}{key} cannot be {value!r}", f"it takes {_types(key)}")
+
+
+def _types(key: str) -> str:
+    return " or ".join(_type_name(m) for m in _members(key))
 
 
 def _type_name(hint: Any) -> str:

@@ -4,11 +4,13 @@ Ranges are checked here; types and names are checked where files and flags are r
 """
 
 import os
+import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from afrieval.errors import UserError
 
+DEMO = "demo"
 AnswerForm = Literal["text", "letter", "generate"]
 PromptLanguage = Literal["eng", "native", "both"]
 
@@ -98,7 +100,7 @@ class EvalConfig:
     log_samples: bool = True
     """Keep prompts and documents in the sample files; false keeps scores and ids only."""
     write_out: bool = False
-    """Print each prompt as the model sees it, with the choices and their log-likelihoods."""
+    """Print the first document under each prompt as the model sees it, and what the model says of the choices."""
     split_tasks: bool = True
     """Accepted for old configs; cells are always separate."""
 
@@ -130,7 +132,7 @@ class RunConfig:
     def task_names(self) -> list[str]:
         """The tasks asked for, in order."""
         names = self.task.task_name
-        return [names] if isinstance(names, str) else list(names or [])
+        return [names] if isinstance(names, str) else list(dict.fromkeys(names or []))
 
 
 def check(config: RunConfig, *, needs_model: bool) -> None:
@@ -150,6 +152,9 @@ def check(config: RunConfig, *, needs_model: bool) -> None:
         raise UserError(f"eval.limit is {evaluation.limit}", "give 1 or more, or leave it out to run every document")
     if evaluation.num_fewshot < 0:
         raise UserError(f"eval.num_fewshot is {evaluation.num_fewshot}", "give 0 or more")
+    for code in config.model.languages_supported:
+        if not re.fullmatch("[a-z]{3}", code):
+            raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
     for name in ("batch_size", "max_batch_size"):
         if (value := getattr(evaluation, name)) != "auto" and value < 1:
             raise UserError(f"eval.{name} is {value}", "give 1 or more")

@@ -10,6 +10,19 @@ import yaml
 from afrieval.errors import UserError
 
 
+class _OnceLoader(yaml.SafeLoader):
+    """A SafeLoader that refuses a key given twice, where YAML would drop the first without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for index, key in enumerate(keys):
+            if key in keys[:index]:
+                raise yaml.MarkedYAMLError(
+                    problem=f"key {key!r} is given twice", problem_mark=node.value[index][0].start_mark
+                )
+        return super().construct_mapping(node, deep)
+
+
 def read_map(path: Path) -> dict[Any, Any]:
     """Returns the map that a YAML file holds.
 
@@ -17,7 +30,7 @@ def read_map(path: Path) -> dict[Any, Any]:
         UserError: if there is no such file, or it is empty, not YAML (the line is named) or not a map.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_OnceLoader)
     except FileNotFoundError:
         raise UserError(f"there is no file {path}", _near_files(path)) from None
     except (OSError, UnicodeDecodeError) as e:

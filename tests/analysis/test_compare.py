@@ -43,6 +43,15 @@ def test_a_document_without_gold_is_counted_and_not_scored() -> None:
     assert "acc_tokens" not in row
 
 
+def test_bad_rows_are_counted_among_the_documents_of_the_table() -> None:
+    """Prompt 1 ran in full and has a row without gold; prompt 2 ran on three rows, which are sound."""
+    whole = cell_scores("c", [sample(0, 1.0), sample(1, 0.0), sample(2, 1.0), sample(3, None, defect="no gold")])
+    (both,) = by_language([whole, cell([1.0, 1.0, 1.0], prompt=2)])
+    assert (both.n, both.n_defect) == (3, 0)
+    (alone,) = by_language([whole])
+    assert (alone.n, alone.n_defect) == (3, 1)
+
+
 def test_a_cell_without_any_score_has_no_number() -> None:
     empty = cell([None, None])
     assert empty.n == 0 and "score" not in summary_row(empty)

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.conftest import Cli
+from tests.conftest import ROOT, Cli
 
 from afrieval.arguments import read_config
 from afrieval.commands.run import default_folder
@@ -103,13 +103,14 @@ def test_bad_input(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_no_native_prompts_for_a_language_that_was_named(cli: Cli, tmp_path: Path) -> None:
-    folder = tmp_path / "masakhane/afrimmlu/data/kin"
+    folder = tmp_path / "facebook/belebele/data"
     folder.mkdir(parents=True)
-    (folder / "test.tsv").write_text("question\tchoices\tanswer\tsubject\nq\t['a', 'b']\tA\tglobal_facts\n")
-    words = ("--task.task_name", "afrimmlu", "--data.source", tmp_path, "--task.prompt_language", "native")
-    done = cli("preview", *words, "--task.languages", "kin")
-    assert done.code == 2 and "no prompts in Kinyarwanda (kin)" in done.err
-    assert "amh, eng, hau, ibo, swa, yor, zul" in done.err and "docs/native-prompts.md" in done.err
+    sample = (ROOT / "tasks/belebele/sample/eng.jsonl").read_text()
+    (folder / "tso_Latn.jsonl").write_text(sample)
+    words = ("--task.task_name", "belebele", "--data.source", tmp_path, "--task.prompt_language", "native")
+    done = cli("preview", *words, "--task.languages", "tso")
+    assert done.code == 2 and "no prompts in Tsonga (tso)" in done.err
+    assert "amh, eng, fra, hau" in done.err and "docs/native-prompts.md" in done.err
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

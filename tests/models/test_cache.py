@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from afrieval.errors import UserError
 from afrieval.models.cache import AnswerFile, CachedLM, request_key
 
 
@@ -63,6 +64,16 @@ def test_what_was_answered_before_a_stop_is_not_asked_again(tmp_path: Path) -> N
     with AnswerFile(tmp_path / "a.jsonl") as answers:
         assert CachedLM(second, answers).loglikelihood(requests("a", "bb", "ccc"))[2][0] == -3.0
     assert second.asked == [("context", "ccc")]
+
+
+def test_what_is_no_number_is_refused_and_not_kept(tmp_path: Path) -> None:
+    class Broken(FakeLM):
+        def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+            return [(float("nan"), False, 1) for _ in requests]
+
+    with AnswerFile(tmp_path / "a.jsonl") as answers, pytest.raises(UserError, match="NaN"):
+        CachedLM(Broken(), answers).loglikelihood(requests("a"))
+    assert (tmp_path / "a.jsonl").read_text() == ""
 
 
 @given(st.integers(0, 200))

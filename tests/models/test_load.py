@@ -38,6 +38,15 @@ def test_a_fingerprint_tells_weights_apart_and_not_folders(tmp_path: Path) -> No
     assert names["a"] == names["c"] != names["b"]
 
 
+def test_a_fingerprint_tells_settings_apart(tmp_path: Path) -> None:
+    folder = tiny_llama(tmp_path / "m")
+    before = fingerprint(load(folder))
+    config = json.loads((folder / "config.json").read_text())
+    config["rms_norm_eps"] = 0.5
+    (folder / "config.json").write_text(json.dumps(config))
+    assert fingerprint(load(folder)) != before
+
+
 def test_a_cpu_gets_a_fixed_batch_and_no_search() -> None:
     assert load("demo").batch_size == 8  # type: ignore[attr-defined]
 

@@ -141,7 +141,10 @@ def test_other_weights_under_the_same_name_are_refused(run_demo: Cli, tmp_path: 
     assert run_demo(*words, "--task.prompts", 1).code == 0
     tiny_llama(model, seed=1)
     done = run_demo(*words, "--task.prompts", 2)
-    assert done.code == 2 and "model.fingerprint" in done.err
+    assert done.code == 2 and "model.files was" in done.err
+    assert run_demo(*words, "--task.prompts", 1).code == 2, (
+        "nor are they taken for the old ones where nothing is missing"
+    )
 
 
 def test_changed_data_or_prompts_are_refused(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,6 +153,71 @@ def test_changed_data_or_prompts_are_refused(run_demo: Cli, tmp_path: Path, monk
     monkeypatch.setattr("afrieval.tasks.prompts.Prompt.hash", property(lambda self: "other"))
     done = run_demo(*words)
     assert done.code == 2 and "tasks.afrimmlu.prompts.eng.1" in done.err
+
+
+def test_another_reading_of_the_rows_is_refused(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_demo("--task.languages", "yor", "--task.prompts", 1, "--eval.limit", 1)
+    monkeypatch.setattr("afrieval.tasks.spec.TaskSpec.declaration", property(lambda self: "other"))
+    done = run_demo("--task.languages", "yor", "--task.prompts", 2, "--eval.limit", 1)
+    assert done.code == 2 and "tasks.afrimmlu.declaration" in done.err
+
+
+def test_an_argument_of_the_backend_makes_another_run(run_demo: Cli, tmp_path: Path) -> None:
+    words = ("--task.languages", "yor", "--eval.limit", 1)
+    run_demo(*words, "--task.prompts", 1)
+    done = run_demo(*words, "--task.prompts", 2, "--model.backend_args.max_length", 40)
+    assert done.code == 2 and "model.backend_args" in done.err
+
+
+def test_samples_without_run_yaml_are_nobodys(run_demo: Cli, tmp_path: Path) -> None:
+    words = ("--task.languages", "yor", "--task.prompts", 1, "--eval.limit", 1)
+    run_demo(*words)
+    for content in (None, "", "5", "identity: 5"):
+        (run_folder(tmp_path) / "run.yaml").unlink()
+        if content is not None:
+            (run_folder(tmp_path) / "run.yaml").write_text(content)
+        done = run_demo(*words)
+        assert done.code == 2 and "run.yaml" in done.err and "Traceback" not in done.err, content
+        (run_folder(tmp_path) / "run.yaml").touch()
+
+
+@pytest.mark.parametrize("fault", ["line lost", "line twice", "another cell", "no document", "empty"])
+def test_a_sample_file_that_no_run_wrote(run_demo: Cli, tmp_path: Path, fault: str) -> None:
+    words = ("--task.languages", "yor", "--task.prompts", "1,2")
+    run_demo(*words)
+    path = sample_path(run_folder(tmp_path), "afrimmlu_yor_eng_1")
+    lines = path.read_text().splitlines()
+    other = sample_path(run_folder(tmp_path), "afrimmlu_yor_eng_2").read_text().splitlines()
+    faulty = {
+        "line lost": lines[:3] + lines[4:],
+        "line twice": [lines[0], *lines[:7]],
+        "another cell": other,
+        "no document": [*lines[:7], "{}"],
+        "empty": [],
+    }
+    path.write_text("\n".join(faulty[fault]) + "\n")
+    done = run_demo(*words)
+    assert done.code == 2 and "afrimmlu_yor_eng_1" in done.err and "Traceback" not in done.err
+
+
+def test_a_model_that_gives_no_numbers_gets_no_score(run_demo: Cli, tmp_path: Path) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    folder = tiny_llama(tmp_path / "nan")
+    model = AutoModelForCausalLM.from_pretrained(folder)
+    with torch.no_grad():
+        model.lm_head.weight[5, 0] = float("nan")
+    model.save_pretrained(folder)
+    done = run_demo("--model.model_name", folder, "--task.languages", "yor", "--task.prompts", 1)
+    assert done.code == 2 and "NaN" in done.err and "--model.dtype" in done.err
+    assert not sample_files(run_folder(tmp_path))
+
+
+def test_several_processes_are_refused(run_demo: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    done = run_demo("--task.languages", "yor", "--task.prompts", 1)
+    assert done.code == 2 and "several processes" in done.err
 
 
 def test_a_damaged_sample_file_is_named_and_the_rest_is_kept(run_demo: Cli, tmp_path: Path) -> None:

@@ -73,6 +73,28 @@ def test_parquet(tmp_path: Path) -> None:
     assert _rows(path, path.read_bytes()) == [{"text": "ọjọ́", "n": 3}]
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("test.tsv", "question\tchoices\n".encode("utf-16")),
+        ("test.tsv", b"question\xe9\tchoices\n"),
+        ("test.tsv", b'question\tchoices\n"never closed\tx\n' + b"y" * 200_000),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes) -> None:
+    path = write_tsv(tmp_path, "yor", "test", [row(0)])
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=r"yor/test\.tsv cannot be read"):
+        load_split(MMLU, "yor", "test", str(tmp_path))
+
+
+def test_json_that_is_no_list_of_rows(tmp_path: Path) -> None:
+    for name, content in (("x.json", b'{"a": 1}'), ("x.json", b"{"), ("x.parquet", b"no"), ("x.gz", b"")):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ValueError):
+            _rows(tmp_path / name, content)
+
+
 def test_a_folder_that_is_none_or_lacks_the_data_set(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is no folder"):
         check_source(MMLU, str(tmp_path / "nothing"))

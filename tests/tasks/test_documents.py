@@ -15,8 +15,8 @@ MMLU, XNLI = load_task("afrimmlu"), load_task("afrixnli")
 
 
 def mmlu(**changes: Any) -> Document:
-    row = {"subject": "s", "question": "q?", "choices": "['a', 'b', 'c', 'd']", "answer": "C"} | changes
-    return documents(MMLU, [row], "here")[0]
+    sound = {"subject": "s", "question": "q?", "choices": "['a', 'b', 'c', 'd']", "answer": "C"}
+    return documents(MMLU, [sound | changes, sound], "here")[0]
 
 
 @pytest.mark.parametrize("choices", ["['4', '6', '8', '10']", ["4", "6", "8", "10"], "[4, 6, 8, 10]", [4, 6, 8, 10]])
@@ -83,3 +83,30 @@ def test_missing_column_and_no_rows() -> None:
     assert "subject, choices, answer" in caught.value.hint
     with pytest.raises(UserError, match="has no rows"):
         documents(MMLU, [], "afrimmlu yor")
+
+
+def test_numbers_that_a_table_reader_made_floats() -> None:
+    assert mmlu(answer="2.0").gold == mmlu(answer=2.0).gold == 2
+    assert mmlu(answer="2.5").gold is None
+
+
+def xnli(labels: list[Any]) -> list[Document]:
+    return documents(XNLI, [{"premise": "p", "hypothesis": "h", "label": label} for label in labels], "afrixnli yor")
+
+
+def test_answers_coded_otherwise_are_refused_and_not_guessed() -> None:
+    with pytest.raises(UserError, match=r"no row has a gold answer; column 'label' has 'maybe', 'no'"):
+        xnli(["maybe", "no"])
+    with pytest.raises(UserError, match="counts from 1, not from 0") as caught:
+        xnli([1, 2, 3, 2])
+    assert "first_answer to 1" in caught.value.hint
+    assert [d.gold for d in xnli([1, 2, 1])] == [1, 2, 1]
+
+
+def test_numbers_that_count_from_one() -> None:
+    belebele = load_task("belebele")
+    row = {"flores_passage": "p", "question": "q", "correct_answer_num": "4"} | {
+        f"mc_answer{i}": str(i) for i in "1234"
+    }
+    (document,) = documents(belebele, [row], "here")
+    assert document.gold == 3 and document.choices == ("1", "2", "3", "4")

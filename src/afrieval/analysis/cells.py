@@ -23,7 +23,8 @@ class CellScores:
         metrics: metric to document id to score.
         n: documents scored.
         n_unscored: documents left out because they have no gold answer.
-        n_defect: documents with a defect, whether scored or left out.
+        ids: all documents, scored or left out.
+        defects: those with a defect, scored or left out.
         chance: expected accuracy of a guess.
     """
 
@@ -35,8 +36,14 @@ class CellScores:
     metrics: dict[str, dict[int, float]]
     n: int
     n_unscored: int
-    n_defect: int
+    ids: frozenset[int]
+    defects: frozenset[int]
     chance: float
+
+    @property
+    def n_defect(self) -> int:
+        """How many documents have a defect."""
+        return len(self.defects)
 
     @property
     def score(self) -> float:
@@ -71,7 +78,8 @@ def cell_scores(name: str, samples: list[Sample]) -> CellScores:
         metrics={m: {s["doc_id"]: s[m] for s in scored if m in s} for m in METRICS},
         n=len(scored),
         n_unscored=len(samples) - len(scored),
-        n_defect=sum(bool(s["defect"]) for s in samples),
+        ids=frozenset(s["doc_id"] for s in samples),
+        defects=frozenset(s["doc_id"] for s in samples if s["defect"]),
         chance=float(np.mean([1 / s["n_choices"] for s in scored])) if scored else math.nan,
     )
 

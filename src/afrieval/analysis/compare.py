@@ -81,10 +81,10 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
         prompt_language=first.prompt_language,
         prompts=sorted(c.prompt for c in cells),
         score=float(values.mean()),
-        interval=clustered_wilson(values, len(cells)),
+        interval=clustered_wilson(values, len(cells)) if len(cells) > 1 else first.interval,
         others={m: float(document_means(cells, m).mean()) for m in first.metrics if m != SCORE and first.metrics[m]},
         n=len(values),
-        n_defect=first.n_defect,
+        n_defect=len(first.defects.intersection(*(c.ids for c in cells))),
         chance=first.chance,
     )
 
@@ -102,10 +102,21 @@ def african_means(scores: Iterable[LanguageScore]) -> list[AfricanMean]:
     ]
 
 
-def document_means(cells: list[CellScores], metric: str = SCORE) -> NDArray[np.float64]:
-    """Returns each document's score averaged over cells, for the documents that all of them have."""
-    common = sorted(set.intersection(*(set(c.metrics[metric]) for c in cells)))
-    scores: NDArray[np.float64] = np.array([[c.metrics[metric][i] for i in common] for c in cells], dtype=np.float64)
+def common_documents(cells: Iterable[CellScores], metric: str = SCORE) -> list[int]:
+    """Returns the documents that all cells have a score for, sorted."""
+    return sorted(set.intersection(*(set(c.metrics[metric]) for c in cells)))
+
+
+def document_means(cells: list[CellScores], metric: str = SCORE, only: list[int] | None = None) -> NDArray[np.float64]:
+    """Returns each document's score averaged over cells.
+
+    Args:
+        cells: one or more.
+        metric: which score.
+        only: the documents to use; those that all cells have if not given.
+    """
+    documents = common_documents(cells, metric) if only is None else only
+    scores = np.array([[c.metrics[metric][i] for i in documents] for c in cells], dtype=np.float64)
     return np.asarray(scores.mean(axis=0))
 
 
@@ -125,29 +136,24 @@ def native_differences(cells: list[CellScores], seed: int) -> list[Difference]:
             kinds = found.setdefault((cell.task, cell.language), {"eng": {}, "native": {}})
             kinds[cell.prompt_language][cell.prompt] = cell
     differences = []
-    for (task, language), kinds in found.items():
+    for kinds in found.values():
         prompts = sorted(set(kinds["eng"]) & set(kinds["native"]))
         if prompts:
-            pairs = [(kinds["eng"][p], kinds["native"][p]) for p in prompts]
-            differences.append(_difference(task, language, prompts, pairs, seed))
+            english, native = ([kinds[k][p] for p in prompts] for k in ("eng", "native"))
+            differences.append(_difference(english, native, seed))
     return differences
 
 
-def _difference(
-    task: str, language: str, prompts: list[int], pairs: list[tuple[CellScores, CellScores]], seed: int
-) -> Difference:
-    common = set.intersection(*(set(c.metrics[SCORE]) for pair in pairs for c in pair))
-    english, native = (
-        np.array([[pair[side].metrics[SCORE][i] for i in sorted(common)] for pair in pairs]).mean(axis=0)
-        for side in (0, 1)
-    )
+def _difference(english: list[CellScores], native: list[CellScores], seed: int) -> Difference:
+    common = common_documents([*english, *native])
+    of_english, of_native = (document_means(cells, only=common) for cells in (english, native))
     return Difference(
-        task=task,
-        language=language,
-        prompts=prompts,
-        english=float(english.mean()),
-        native=float(native.mean()),
-        difference=float((native - english).mean()),
-        interval=bootstrap(native - english, np.random.default_rng(seed)),
+        task=english[0].task,
+        language=english[0].language,
+        prompts=[c.prompt for c in english],
+        english=float(of_english.mean()),
+        native=float(of_native.mean()),
+        difference=float((of_native - of_english).mean()),
+        interval=bootstrap(of_native - of_english, np.random.default_rng(seed)),
         n=len(common),
     )

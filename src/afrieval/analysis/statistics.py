@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 Z95 = 1.959963984540054
 RESAMPLES = 10_000
@@ -46,9 +47,12 @@ def clustered_wilson(values: NDArray[np.float64], per_document: int) -> Interval
         per_document: how many answers each document has.
     """
     n, p = len(values), float(values.mean())
+    if n == 1 or p in (0.0, 1.0):
+        return wilson(p * n, n)
     error = standard_error(values)
     independent = p * (1 - p) / error**2 if error > 0 else math.inf
-    effective = min(max(independent, n), n * per_document) if 0 < p < 1 else n
+    few = (Z95 / float(stats.t.ppf(0.975, n - 1))) ** 2  # the standard error itself is unsure where n is small
+    effective = min(max(independent, n), n * per_document) * few
     return wilson(p * effective, effective)
 
 

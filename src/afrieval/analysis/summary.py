@@ -7,7 +7,7 @@ from rich.console import Console
 from afrieval.analysis.cells import SUMMARY_COLUMNS, CellScores, cell_scores, harness_results, summary_row
 from afrieval.analysis.compare import by_language, native_differences
 from afrieval.analysis.tables import difference_table, mean_lines, score_table
-from afrieval.results.files import read_run, read_samples, sample_files, write_results, write_summary
+from afrieval.results.files import read_cell, read_run, sample_files, write_results, write_summary
 
 
 def summarise(folder: Path) -> list[CellScores]:
@@ -16,11 +16,8 @@ def summarise(folder: Path) -> list[CellScores]:
     Raises:
         UserError: if a sample file is damaged; its line is named.
     """
-    cells = [
-        cell_scores(path.stem.removeprefix("samples_"), samples)
-        for path in sample_files(folder)
-        if (samples := read_samples(path))
-    ]
+    names = [path.stem.removeprefix("samples_") for path in sample_files(folder)]
+    cells = [cell_scores(name, read_cell(folder, name)) for name in names]
     known = read_run(folder)["identity"]
     versions = {task: described["version"] for task, described in known["tasks"].items()}
     write_summary(folder, SUMMARY_COLUMNS, [summary_row(cell) for cell in cells])

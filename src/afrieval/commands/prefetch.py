@@ -1,8 +1,9 @@
 """`afrieval prefetch`: download what a config needs; after it, a run makes no network call."""
 
 from afrieval.arguments import read_config
-from afrieval.config import RunConfig
+from afrieval.config import DEMO, RunConfig
 from afrieval.errors import UserError
+from afrieval.run.plan import named_languages
 from afrieval.tasks.data import HUB, hub_file
 from afrieval.tasks.hub import fetch
 from afrieval.tasks.spec import TaskSpec, load_task
@@ -16,7 +17,7 @@ def main(argv: list[str]) -> None:
     for name in config.task_names:
         spec = load_task(name)
         print(f"{name}: {_fetch_task(spec, config)}")
-    if config.model.model_name not in (None, "demo"):
+    if config.model.model_name not in (None, DEMO):
         from huggingface_hub import snapshot_download
 
         from afrieval.models.load import explain
@@ -32,7 +33,7 @@ def main(argv: list[str]) -> None:
 
 
 def _fetch_task(spec: TaskSpec, config: RunConfig) -> str:
-    languages = config.task.languages or list(spec.languages)
+    languages = named_languages(spec, config.task.languages)
     files, missing = 0, []
     for language in languages:
         for split in spec.data.files:

@@ -5,7 +5,7 @@ import sys
 from afrieval.arguments import read_config
 from afrieval.commands.writeout import prompt_block
 from afrieval.errors import UserError
-from afrieval.run.plan import Cell, plan
+from afrieval.run.plan import Cell, cell_task, plan
 from afrieval.tasks.prompts import answers
 
 OPTIONS = """
@@ -30,8 +30,6 @@ def main(argv: list[str]) -> None:
 
 
 def _show(cell: Cell, number: int, blanks: bool, chat: bool) -> None:
-    from afrieval.tasks.build import build_task
-
     if number >= len(cell.data.documents):
         raise UserError(
             f"{cell.task.name} {cell.language} has no document {number}",
@@ -42,16 +40,7 @@ def _show(cell: Cell, number: int, blanks: bool, chat: bool) -> None:
         print(f"{cell.title}, document {number}: left out, {document.defect}\n")
         return
     examples = cell.examples(document)
-    task = build_task(
-        cell.name,
-        cell.task.version,
-        cell.language,
-        cell.prompt,
-        cell.answer_form,
-        [document],
-        cell.examples,
-        cell.shots,
-    )
+    task = cell_task(cell, [document])
     chat_options = {"system_instruction": cell.prompt.system, "apply_chat_template": True} if chat else {}
     text = task.fewshot_context(
         task.eval_docs[0],
@@ -84,10 +73,11 @@ def _without(argv: list[str], flag: str) -> tuple[list[str], bool]:
 
 
 def _document(argv: list[str]) -> tuple[list[str], int]:
+    argv = [part for word in argv for part in (word.split("=", 1) if word.startswith("--document=") else [word])]
     if "--document" not in argv:
         return argv, 0
     at = argv.index("--document")
     value = argv[at + 1] if at + 1 < len(argv) else ""
-    if not value.isdigit():
+    if not (value.isascii() and value.isdigit()):
         raise UserError(f"--document is {value!r}", "give a row number, counted from 0")
     return argv[:at] + argv[at + 2 :], int(value)

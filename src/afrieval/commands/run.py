@@ -6,7 +6,7 @@ from pathlib import Path
 
 from afrieval.arguments import read_config
 from afrieval.commands.writeout import write_out
-from afrieval.config import RunConfig
+from afrieval.config import DEMO, RunConfig
 from afrieval.run.plan import Cell, Plan, plan
 
 
@@ -16,7 +16,7 @@ def main(argv: list[str]) -> None:
     planned = plan(config)
     for line in planned.left_out:
         print(f"left out: {line}", file=sys.stderr)
-    folder = Path(config.run_dir) if config.run_dir else default_folder(config, planned.cells[0])
+    folder = Path(config.run_dir).expanduser() if config.run_dir else default_folder(config, planned.cells[0])
     from afrieval.results.files import locked
 
     with locked(folder):
@@ -25,13 +25,16 @@ def main(argv: list[str]) -> None:
 
 def _run(config: RunConfig, planned: Plan, folder: Path) -> None:
     from afrieval.analysis.summary import show, summarise
-    from afrieval.run.evaluate import evaluate, is_done
+    from afrieval.results.files import sample_files
+    from afrieval.run.evaluate import evaluate
 
     try:
         evaluate(config, planned, folder, partial(write_out, folder) if config.eval.write_out else _nothing)
-    finally:
-        if any(is_done(folder, cell) for cell in planned.cells):
-            cells = summarise(folder)
+    except KeyboardInterrupt:
+        if sample_files(folder):
+            summarise(folder)
+        raise
+    cells = summarise(folder)
     wanted = {cell.name for cell in planned.cells}
     unreviewed: dict[str, set[str]] = {}
     for cell in planned.cells:
@@ -39,7 +42,7 @@ def _run(config: RunConfig, planned: Plan, folder: Path) -> None:
             unreviewed.setdefault(cell.task.name, set()).add(cell.language)
     shown = [c for c in cells if c.name in wanted]
     show(shown, unreviewed, set(config.model.languages_supported), config.eval.numpy_random_seed)
-    if config.model.model_name == "demo":
+    if config.model.model_name == DEMO:
         print("The demo model is random: scores about chance are what it should have.")
     print(f"Run folder: {folder}")
 

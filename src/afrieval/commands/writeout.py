@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from afrieval.results.files import read_samples, sample_path
+from afrieval.results.files import read_cell
 from afrieval.run.plan import Cell
 
 LINE = "-" * 80
@@ -17,7 +17,7 @@ def write_out(folder: Path, cell: Cell) -> None:
         folder: the run folder.
         cell: one of its cells.
     """
-    sample = next((s for s in read_samples(sample_path(folder, cell.name)) if s["metrics"]), None)
+    sample = next((s for s in read_cell(folder, cell.name) if s["metrics"]), None)
     if sample is None:
         print(f"{cell.title}: no document of this cell can be scored")
         return

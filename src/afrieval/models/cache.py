@@ -2,12 +2,15 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from lm_eval.api.model import LM
+
+from afrieval.errors import UserError
 
 Tick = Callable[[int], None]
 
@@ -117,6 +120,7 @@ class CachedLM(LM):
 
     def add_partial(self, attr: str, args: Any, answer: Any) -> None:
         """Takes one answer as soon as the model has given it (the harness' cache hook)."""
+        _check_number(answer)
         self._stored.put(request_key(attr, args), answer)
         self.tick(1)
 
@@ -127,8 +131,16 @@ class CachedLM(LM):
         if new:
             given = getattr(self._lm, method)(list(new.values()), disable_tqdm=True)
             for key, answer in zip(new, given, strict=True):
+                _check_number(answer)
                 self._stored.put(key, answer)
         return [_answer(self._stored.get(key)) for key in keys]
+
+
+def _check_number(answer: Any) -> None:
+    """Refuses a likelihood that is no number; compared with others it would pick the first choice."""
+    value = answer[0] if isinstance(answer, tuple) else answer
+    if isinstance(value, float) and math.isnan(value):
+        raise UserError("the model's log-likelihoods are not numbers (NaN)", "give --model.dtype bfloat16 or float32")
 
 
 def _answer(stored: Any) -> Any:

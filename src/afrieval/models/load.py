@@ -1,16 +1,19 @@
 """A model config to a model of the harness, or to an error that says what to do."""
 
 import hashlib
+import json
+import os
 import random
 import sys
 from pathlib import Path
 from typing import Any
 
-from afrieval.config import EvalConfig, ModelConfig
+from afrieval.config import DEMO, EvalConfig, ModelConfig
 from afrieval.errors import UserError
 from afrieval.models.demo import demo_folder
 
 CPU_BATCH = 8
+NOT_THE_MODEL = ("_name_or_path", "transformers_version", "_commit_hash")
 PROBE = "Kínni iyì p nínú 24 = 2p? ጥያቄ Ŋuɖoɖo ƙarya 0123456789\n\n"
 
 
@@ -24,6 +27,8 @@ def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
     import transformers
 
     _check_folder(config)
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise UserError("several processes for one run are not supported yet", "start one process")
     if not sys.stderr.isatty():
         transformers.logging.disable_progress_bar()
     _seed(evaluation)
@@ -32,7 +37,7 @@ def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
         raise UserError(f"model.device is {device!r}, but there is no GPU that torch can use", "leave it out")
     from afrieval.models.hf import HF
 
-    name = demo_folder() if config.model_name == "demo" else Path(str(config.model_name)).expanduser()
+    name = demo_folder() if config.model_name == DEMO else Path(str(config.model_name)).expanduser()
     arguments: dict[str, Any] = {
         "pretrained": str(name),
         "revision": config.revision,
@@ -57,15 +62,19 @@ def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
 def fingerprint(lm: Any) -> str:
     """Returns a short name of the very weights and tokenizer that were loaded.
 
-    256 values of each parameter, its name and shape, the tokens of a text in several scripts and the chat
-    template go into it: another checkpoint under the same name is another model.
+    256 values of each parameter, its name and shape, the model's settings, the tokens of a text in several scripts and
+    the chat template go into it: another checkpoint under the same name is another model.
     """
     digest = hashlib.sha256()
     for name, parameter in lm.model.named_parameters():
+        digest.update(f"{name}{tuple(parameter.shape)}{parameter.dtype}".encode())
+        if parameter.is_meta:
+            continue  # offloaded to a disk by accelerate: not in memory
         values = parameter.detach().flatten()
         sample = values[:: max(1, values.numel() // 256)][:256].float().cpu()
-        digest.update(f"{name}{tuple(parameter.shape)}{parameter.dtype}".encode() + sample.numpy().tobytes())
-    digest.update(str([lm.tok_encode(PROBE), lm.tokenizer.chat_template]).encode())
+        digest.update(sample.numpy().tobytes())
+    settings = {k: v for k, v in lm.config.to_dict().items() if k not in NOT_THE_MODEL}
+    digest.update(json.dumps([settings, lm.tok_encode(PROBE), lm.tokenizer.chat_template], default=str).encode())
     return digest.hexdigest()[:16]
 
 

@@ -82,6 +82,23 @@ def read_samples(path: Path) -> list[Sample]:
     return samples
 
 
+def read_cell(folder: Path, cell: str) -> list[Sample]:
+    """Returns a cell's samples, whole and in order.
+
+    Raises:
+        UserError: if the file is damaged, lacks a document or holds another cell.
+    """
+    path = sample_path(folder, cell)
+    samples = read_samples(path)
+    keys = ("task", "language", "prompt_language", "prompt")
+    complete = [s.get("doc_id") for s in samples] == list(range(len(samples))) and bool(samples)
+    if not complete or any("_".join(str(s.get(k)) for k in keys) != cell for s in samples):
+        raise UserError(
+            f"{path} is not what a run of {cell} wrote", "delete the file and run again; only its cell is redone"
+        )
+    return samples
+
+
 def sample_files(folder: Path) -> list[Path]:
     """Returns the sample files of a run folder, sorted by name."""
     return sorted(folder.glob("samples_*.jsonl"))
@@ -91,16 +108,18 @@ def read_run(folder: Path) -> dict[str, Any]:
     """Returns what run.yaml says; an empty map if there is none yet.
 
     Raises:
-        UserError: if it cannot be read.
+        UserError: if it cannot be read, or there are samples and it is missing.
     """
     path = folder / RUN
-    if not path.exists():
+    if not path.exists() and not sample_files(folder):
         return {}
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as e:
+    except (yaml.YAMLError, OSError, UnicodeDecodeError) as e:
         raise UserError(f"{path} cannot be read: {' '.join(str(e).split())}", "give another --run_dir") from None
-    return content or {}
+    if not isinstance(content, dict) or not isinstance(content.get("identity"), dict):
+        raise UserError(f"{path} does not say which run this folder holds", "give another --run_dir")
+    return content
 
 
 def write_run(folder: Path, content: dict[str, Any]) -> None:

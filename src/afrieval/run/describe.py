@@ -1,6 +1,8 @@
 """What run.yaml says of a run: its identity, and the circumstances in which it was made."""
 
+import hashlib
 import importlib.metadata
+import json
 import platform
 import subprocess
 from dataclasses import asdict
@@ -8,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from afrieval.config import RunConfig
+from afrieval.config import DEMO, RunConfig
 from afrieval.run.plan import Cell, Plan
 
 PACKAGES = ("afrieval", "lm-eval", "transformers", "torch", "accelerate", "datasets")
@@ -22,6 +24,8 @@ def identity(config: RunConfig, cells: list[Cell]) -> dict[str, Any]:
     A folder may hold more cells later, and a larger limit; what is named here must stay.
     """
     model = {k: v for k, v in asdict(config.model).items() if k not in FREE}
+    model["backend_args"] = json.dumps(config.model.backend_args, sort_keys=True)
+    model |= _local(str(config.model.model_name))
     evaluation = config.eval
     fewshot = {
         "num_fewshot": evaluation.num_fewshot,
@@ -32,12 +36,29 @@ def identity(config: RunConfig, cells: list[Cell]) -> dict[str, Any]:
     for cell in cells:
         task = tasks.setdefault(
             cell.task.name,
-            {"version": cell.task.version, "answer_form": cell.answer_form, "prompts": {}, "data": {}},
+            {
+                "version": cell.task.version,
+                "declaration": cell.task.declaration,
+                "answer_form": cell.answer_form,
+                "prompts": {},
+                "data": {},
+            },
         )
         prompts = task["prompts"].setdefault(cell.prompt.language, {})
         prompts[cell.prompt.number] = cell.prompt.hash
         task["data"][cell.language] = _data(cell)
     return {"model": model, "variant": config.task.variant, "fewshot": fewshot, "tasks": tasks}
+
+
+def _local(name: str) -> dict[str, str]:
+    """Returns what tells a local model folder from the same folder with other weights, without loading them."""
+    folder = Path(name).expanduser()
+    if name == DEMO or not folder.is_dir():
+        return {}
+    files = sorted(p for p in folder.iterdir() if p.suffix in (".json", ".safetensors", ".bin", ".model"))
+    stamp = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files]
+    digest = hashlib.sha256(json.dumps(stamp).encode()).hexdigest()[:16]
+    return {"model_name": str(folder.resolve()), "files": digest}
 
 
 def _data(cell: Cell) -> dict[str, str]:

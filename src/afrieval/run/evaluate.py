@@ -1,5 +1,7 @@
 """Runs the cells that a run folder lacks, one harness call per cell, and stores their samples."""
 
+import hashlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,12 +11,12 @@ from lm_eval.evaluator import evaluate as harness_evaluate
 from afrieval.config import RunConfig
 from afrieval.models.cache import AnswerFile, CachedLM
 from afrieval.models.load import fingerprint, load_model
-from afrieval.results.files import Sample, read_run, sample_path, write_run, write_samples
+from afrieval.results.files import Sample, read_cell, read_run, sample_path, write_run, write_samples
 from afrieval.results.identity import check_same_run, merged
 from afrieval.run.describe import circumstances, identity
-from afrieval.run.plan import Cell, Plan
+from afrieval.run.plan import Cell, Plan, cell_task
 from afrieval.run.progress import Progress
-from afrieval.tasks.build import MAX_TOKENS, build_task
+from afrieval.tasks.build import MAX_TOKENS
 from afrieval.tasks.documents import Document
 from afrieval.tasks.prompts import answers
 
@@ -42,10 +44,10 @@ def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell)
             after_cell(cell)
         return
     lm = load_model(config.model, config.eval)
-    described["model"]["fingerprint"] = weights = fingerprint(lm)
+    described["model"]["fingerprint"] = fingerprint(lm)
     check_same_run(stored.get("identity", {}), described, folder)
     write_run(folder, _run_record(config, plan, stored, described, lm))
-    answers = folder / f"answers_{weights}.jsonl" if config.eval.use_cache else None
+    answers = _answer_path(folder, described["model"]) if config.eval.use_cache else None
     with (
         AnswerFile(answers) as answer_file,
         Progress(list(missing.values()), bar=not config.eval.write_out) as progress,
@@ -57,6 +59,12 @@ def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell)
                 write_samples(folder, cell.name, run_cell(cell, cached, config))
                 progress.end(cell)
             after_cell(cell)
+
+
+def _answer_path(folder: Path, model: dict[str, Any]) -> Path:
+    """Returns the file of a model's answers; another model, or the same one run otherwise, has another."""
+    digest = hashlib.sha256(json.dumps(model, sort_keys=True).encode()).hexdigest()[:16]
+    return folder / f"answers_{digest}.jsonl"
 
 
 def _run_record(
@@ -79,12 +87,12 @@ def _fewshot_ids(cell: Cell) -> list[int] | str:
 
 
 def is_done(folder: Path, cell: Cell) -> bool:
-    """Tells whether the folder has a cell with at least as many documents as asked for."""
-    path = sample_path(folder, cell.name)
-    if not path.exists():
-        return False
-    with path.open("rb") as file:
-        return sum(1 for _ in file) >= len(cell.documents)
+    """Tells whether the folder has a cell with at least as many documents as asked for.
+
+    Raises:
+        UserError: if the cell's file is damaged.
+    """
+    return sample_path(folder, cell.name).exists() and len(read_cell(folder, cell.name)) >= len(cell.documents)
 
 
 def run_cell(cell: Cell, lm: Any, config: RunConfig) -> list[Sample]:
@@ -92,17 +100,7 @@ def run_cell(cell: Cell, lm: Any, config: RunConfig) -> list[Sample]:
     scorable = [d for d in cell.documents if d.gold is not None]
     samples: dict[int, Sample] = {}
     if scorable:
-        task = build_task(
-            cell.name,
-            cell.task.version,
-            cell.language,
-            cell.prompt,
-            cell.answer_form,
-            scorable,
-            cell.examples,
-            cell.shots,
-            max_tokens=_answer_length(cell, lm),
-        )
+        task = cell_task(cell, scorable, _answer_length(cell, lm))
         chat = config.model.chat_template
         results = harness_evaluate(
             lm,

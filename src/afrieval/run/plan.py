@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from afrieval.config import RunConfig
 from afrieval.errors import UserError
@@ -136,12 +137,9 @@ def _plan_task(spec: TaskSpec, config: RunConfig) -> Plan:
 def _languages(spec: TaskSpec, config: RunConfig) -> tuple[dict[str, tuple[Split, Split | None]], list[str]]:
     """Returns the splits of each language that has data, and the languages that have none."""
     named = config.task.languages
-    for language in named or []:
-        if language not in spec.languages:
-            raise UserError(f"{spec.name} has no language {language!r}", nearest(language, list(spec.languages)))
     found: dict[str, tuple[Split, Split | None]] = {}
     missing = []
-    for language in dict.fromkeys(named or spec.languages):
+    for language in named_languages(spec, named):
         data = load_split(spec, language, spec.data.evaluate, config.data.source)
         pool = _pool(spec, language, config)
         if data is not None and (pool is not None or not config.eval.num_fewshot):
@@ -154,6 +152,18 @@ def _languages(spec: TaskSpec, config: RunConfig) -> tuple[dict[str, tuple[Split
         else:
             missing.append(language)
     return found, missing
+
+
+def named_languages(spec: TaskSpec, named: list[str] | None) -> list[str]:
+    """Returns the languages asked for, or all of the task's.
+
+    Raises:
+        UserError: for one that the task does not have.
+    """
+    for language in named or []:
+        if language not in spec.languages:
+            raise UserError(f"{spec.name} has no language {language!r}", nearest(language, list(spec.languages)))
+    return list(dict.fromkeys(named or spec.languages))
 
 
 def _pool(spec: TaskSpec, language: str, config: RunConfig) -> Split | None:
@@ -198,3 +208,26 @@ def _check_shots(cells: list[Cell]) -> None:
     for cell in cells:
         if cell.documents:
             cell.examples(cell.documents[0])
+
+
+def cell_task(cell: Cell, documents: list[Document], max_tokens: int | None = None) -> Any:
+    """Returns a cell's harness task over some of its documents.
+
+    Args:
+        cell: the cell.
+        documents: those to ask; each has a gold answer.
+        max_tokens: how long a generated answer may be.
+    """
+    from afrieval.tasks.build import MAX_TOKENS, build_task
+
+    return build_task(
+        cell.name,
+        cell.task.version,
+        cell.language,
+        cell.prompt,
+        cell.answer_form,
+        documents,
+        cell.examples,
+        cell.shots,
+        max_tokens or MAX_TOKENS,
+    )

@@ -38,9 +38,14 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str) -> Split 
     if path is None:
         return None
     content = path.read_bytes()
-    rows = _rows(path, content)
+    try:
+        rows = _rows(path, content)
+    except (ValueError, csv.Error, OSError) as e:
+        raise UserError(
+            f"{path} cannot be read: {' '.join(str(e).split())}", "check the file, or fetch it again"
+        ) from None
     if source == SAMPLES:
-        rows = [row for row in rows if row["split"] == split]
+        rows = [row for row in rows if row.get("split") == split]
     where = f"{spec.name} {language} {split} ({path.name})"
     return Split(documents(spec, rows, where), hashlib.sha256(content).hexdigest())
 
@@ -91,13 +96,18 @@ def _rows(path: Path, content: bytes) -> list[dict[str, Any]]:
     text = content.decode("utf-8-sig")
     if path.suffix in (".tsv", ".csv"):
         delimiter = "\t" if path.suffix == ".tsv" else ","
-        return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        return list(reader)
+    if path.suffix not in (".json", ".jsonl"):
+        raise ValueError(f"{path.suffix} is no format that is read: tsv, csv, json, jsonl or parquet")
     return _json_rows(path, text)
 
 
 def _json_rows(path: Path, text: str) -> list[dict[str, Any]]:
     if path.suffix == ".json":
         rows: list[dict[str, Any]] = json.loads(text)
+        if not isinstance(rows, list):
+            raise ValueError("it is no list of rows")
         return rows
     rows = []
     for number, line in enumerate(text.split("\n"), 1):

@@ -39,10 +39,26 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> list[Do
         where: file or language, for messages.
 
     Raises:
-        UserError: if a column is missing, or a row's choices cannot be read.
+        UserError: if a column is missing, a row's choices cannot be read, or the answers are coded otherwise.
     """
     _check_columns(spec, rows, where)
-    return [_document(spec, number, row, where) for number, row in enumerate(rows)]
+    found = [_document(spec, number, row, where) for number, row in enumerate(rows)]
+    _check_golds(spec, rows, found, where)
+    return found
+
+
+def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document], where: str) -> None:
+    """Refuses a whole file that codes its answers otherwise; a single row without an answer is only marked."""
+    if all(d.gold is None for d in found):
+        shown = ", ".join(sorted({repr(row[spec.answer]) for row in rows})[:4])
+        raise UserError(f"{where}: no row has a gold answer; column {spec.answer!r} has {shown}", "check the task file")
+    first, last = spec.first_answer, spec.first_answer + min(len(d.choices) for d in found)
+    numbers = {_number(row[spec.answer]) for row in rows}
+    if None not in numbers and last in numbers and first not in numbers:
+        raise UserError(
+            f"{where}: column {spec.answer!r} counts from {first + 1}, not from {first}",
+            f"set first_answer to {first + 1} in tasks/{spec.name}/task.yaml",
+        )
 
 
 def _check_columns(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> None:
@@ -50,7 +66,7 @@ def _check_columns(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> No
         raise UserError(f"{where} has no rows", "check the file, or fetch it again")
     columns = [spec.choices] if isinstance(spec.choices, str) else spec.choices or []
     needed = {*spec.fields.values(), spec.answer, *columns}
-    missing = sorted(needed - set(rows[0]))
+    missing = sorted(needed - set(rows[0]).intersection(*rows[1:]))
     if missing:
         raise UserError(
             f"{where} has no column {missing[0]!r}",
@@ -93,9 +109,14 @@ def _gold(value: Any, names: list[str], first: int) -> int | None:
     text = normalise(value)
     if text in names:
         return names.index(text)
-    if text.isascii() and text.isdigit() and 0 <= int(text) - first < len(names):
-        return int(text) - first
-    return None
+    number = _number(text)
+    return number - first if number is not None and 0 <= number - first < len(names) else None
+
+
+def _number(value: Any) -> int | None:
+    """Reads a whole number, also where a table reader has made it 1.0."""
+    text = normalise(value).removesuffix(".0")
+    return int(text) if text.isascii() and text.isdigit() else None
 
 
 def _defect(texts: dict[str, str], choices: tuple[str, ...], gold: int | None) -> str:

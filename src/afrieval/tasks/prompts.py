@@ -125,6 +125,10 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
     check_keys(content, FILE_KEYS, str(path))
     if content.get("origin") not in ORIGINS:
         raise UserError(f"{path}: origin is {content.get('origin')!r}", f"it is one of {', '.join(ORIGINS)}")
+    _check_texts({"system": content.get("system") or ""}, str(path))
+    check_keys(content.get("values") or {}, spec.fields, f"{path}, values")
+    for name, words in (content.get("values") or {}).items():
+        _check_texts(words, f"{path}, values of {name}")
     shared = {
         "language": language,
         "values": content.get("values") or {},
@@ -144,7 +148,7 @@ def _prompt(spec: TaskSpec, path: Path, number: Any, body: dict[str, Any], share
         raise UserError(f"{where}: the template is missing", "write `template: |` and the text below it")
     check_keys(body, PROMPT_KEYS, where)
     labels = body.get("labels") or {}
-    if set(labels) != set(spec.labels):
+    if not isinstance(labels, dict) or set(labels) != set(spec.labels):
         raise UserError(f"{where}: labels are {', '.join(labels) or 'missing'}", f"it needs {', '.join(spec.labels)}")
     try:
         used = meta.find_undeclared_variables(ENVIRONMENT.parse(body["template"]))
@@ -152,7 +156,24 @@ def _prompt(spec: TaskSpec, path: Path, number: Any, body: dict[str, Any], share
         reason = str(e).splitlines()[0]
         raise UserError(f"{where}: the template cannot be read: {reason}", "mend the template") from None
     check_keys(sorted(used), [*spec.fields, "choices", "labels", "language"], where)
-    return Prompt(number=number, template=body["template"], labels={k: str(v) for k, v in labels.items()}, **shared)
+    if not isinstance(number, int):
+        raise UserError(f"{where}: {number!r} is no number", "number the prompts 1, 2, 3")
+    _check_texts(labels, f"{where}, labels")
+    prompt = Prompt(number=number, template=body["template"], labels=labels, **shared)
+    try:
+        render(prompt, Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels or "xy"), 0), ENGLISH)
+    except TemplateError as e:
+        raise UserError(f"{where}: the template cannot be filled in: {e}", "mend the template") from None
+    return prompt
+
+
+def _check_texts(words: Any, where: str) -> None:
+    """Refuses what YAML has turned into something else than text: an unquoted No is false."""
+    if not isinstance(words, dict):
+        raise UserError(f"{where} are no map", "write name: text, one a line")
+    for name, word in words.items():
+        if not isinstance(word, str):
+            raise UserError(f"{where}: {name} is {word!r}, no text", 'put it in quotes: "No"')
 
 
 def _name(language: str) -> str:

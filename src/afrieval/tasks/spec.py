@@ -1,5 +1,7 @@
 """Reads and checks `tasks/<task>/task.yaml`: everything declared about a benchmark."""
 
+import hashlib
+import json
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -68,6 +70,12 @@ class TaskSpec:
     first_answer: int = 0
     labels: list[str] = field(default_factory=list)
     breakdowns: list[str] = field(default_factory=list)
+
+    @property
+    def declaration(self) -> str:
+        """Changes when rows are read in another way."""
+        parts = [self.fields, self.choices, self.labels, self.answer, self.first_answer]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def task_names() -> list[str]:
