@@ -10,7 +10,7 @@ from rich.console import Console
 from afrieval.analysis.cells import CellScores, cell_scores, harness_results, summary_row
 from afrieval.analysis.compare import african_means, by_language, native_differences
 from afrieval.analysis.statistics import bootstrap, clustered_wilson, wilson
-from afrieval.analysis.tables import difference_table, mean_lines, ranges, score_table
+from afrieval.analysis.tables import difference_table, mean_lines, points, ranges, score_table
 
 
 def sample(doc_id: int, acc: float | None, **changes: Any) -> dict[str, Any]:
@@ -135,3 +135,7 @@ def test_the_mean_counts_african_languages_the_same_and_no_others() -> None:
 
 def test_ranges() -> None:
     assert [ranges(n) for n in ([1], [1, 2], [1, 2, 3, 5], [2, 4])] == ["1", "1-2", "1-3,5", "2,4"]
+
+
+def test_points() -> None:
+    assert [points(d) for d in (0.0, -0.0001, 0.1234, -0.5)] == ["+0.0", "+0.0", "+12.3", "-50.0"]

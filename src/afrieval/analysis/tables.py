@@ -87,8 +87,8 @@ def difference_table(task: str, differences: Iterable[Difference], unreviewed: s
             ranges(row.prompts),
             percent(row.english),
             percent(row.native),
-            f"{100 * row.difference:+.1f}",
-            f"{100 * row.interval.low:+.1f} to {100 * row.interval.high:+.1f}" if row.interval else "none",
+            points(row.difference),
+            f"{points(row.interval.low)} to {points(row.interval.high)}" if row.interval else "none",
             str(row.n),
         )
     notes = ["Difference: native minus English, in points; interval by paired bootstrap."]
@@ -120,6 +120,11 @@ def ranges(numbers: list[int]) -> str:
 def percent(share: float) -> str:
     """Returns a share of 0 to 1 in percent with one decimal."""
     return f"{100 * share:.1f}"
+
+
+def points(difference: float) -> str:
+    """Returns a difference of shares in points with its sign; nothing is +0.0, never -0.0."""
+    return f"{round(100 * difference, 1) + 0.0:+.1f}"
 
 
 def _interval(interval: Interval) -> str:
