@@ -11,6 +11,11 @@ from scipy import stats
 from afrieval.analysis.statistics import bootstrap, clustered_wilson, standard_error, wilson
 
 
+def test_wilson_ends_are_exact() -> None:
+    for n in range(1, 200):
+        assert wilson(0, n).low == 0.0 and wilson(n, n).high == 1.0
+
+
 @given(st.integers(1, 2000), st.data())
 def test_wilson_equals_scipy(n: int, data: st.DataObject) -> None:
     k = data.draw(st.integers(0, n))

@@ -62,6 +62,7 @@ def test_runs_of_other_settings_have_folders_of_their_own() -> None:
         folder("--model.chat_template"),
         folder("--model.dtype", "float16"),
         folder("--model.revision", "v2"),
+        folder("--model.backend_args.max_length", "512"),
     ]
     assert len(set(others)) == len(others)
     assert folder("--eval.limit", "1") == folder("--task.languages", "yor") == folder()

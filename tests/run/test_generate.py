@@ -61,6 +61,8 @@ def test_examples_are_letters_and_a_chat_ends_with_the_assistants_turn(run_demo:
     turns = context.split("<assistant>")
     assert len(turns) == 4 and turns[-1] == ""
     assert all(turn.split("\n")[0] in "ABCD" for turn in turns[1:3])
+    options = read_samples(sample_files(tmp_path / "run")[0])[0]["arguments"][0][1]
+    assert options["until"] == [], "a chat model may begin with empty lines and ends its turn itself"
 
 
 def test_greedy_generation_is_the_models_own(run_demo: Cli, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def wilson(successes: float, n: float) -> Interval:
     p, z2 = successes / n, Z95**2
     middle = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = Z95 / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-    return Interval(max(0.0, middle - half), min(1.0, middle + half))
+    return Interval(max(0.0, middle - half) if p > 0 else 0.0, min(1.0, middle + half) if p < 1 else 1.0)
 
 
 def clustered_wilson(values: NDArray[np.float64], per_document: int) -> Interval:

@@ -1,5 +1,7 @@
 """`afrieval run`: evaluate, then say per language how good the model is and what the prompt language did."""
 
+import hashlib
+import json
 import sys
 from functools import partial
 from pathlib import Path
@@ -59,6 +61,9 @@ def default_folder(config: RunConfig, first: Cell) -> Path:
         settings += [evaluation.fewshot_selection.replace("_", "-"), f"seed{evaluation.fewshot_random_seed}"]
     settings += ["chat"] if model.chat_template else []
     settings += [model.dtype] if model.dtype != "auto" else []
+    if model.backend_args:
+        text = json.dumps(model.backend_args, sort_keys=True)
+        settings.append("args" + hashlib.sha256(text.encode()).hexdigest()[:6])
     settings += ["samples"] if config.data.source == "samples" else []
     name = str(model.model_name)
     name = Path(name).resolve().name if Path(name).is_dir() else name.replace("/", "__")

@@ -100,8 +100,8 @@ def run_cell(cell: Cell, lm: Any, config: RunConfig) -> list[Sample]:
     scorable = [d for d in cell.documents if d.gold is not None]
     samples: dict[int, Sample] = {}
     if scorable:
-        task = cell_task(cell, scorable, _answer_length(cell, lm))
         chat = config.model.chat_template
+        task = cell_task(cell, scorable, _answer_length(cell, lm), chat)
         results = harness_evaluate(
             lm,
             {"tasks": {cell.name: task}, "groups": {}},

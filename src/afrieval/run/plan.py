@@ -210,15 +210,16 @@ def _check_shots(cells: list[Cell]) -> None:
             cell.examples(cell.documents[0])
 
 
-def cell_task(cell: Cell, documents: list[Document], max_tokens: int | None = None) -> Any:
+def cell_task(cell: Cell, documents: list[Document], max_tokens: int | None = None, chat: bool = False) -> Any:
     """Returns a cell's harness task over some of its documents.
 
     Args:
         cell: the cell.
         documents: those to ask; each has a gold answer.
         max_tokens: how long a generated answer may be.
+        chat: whether a chat template is used; chat models end their turn themselves, and may begin it with empty lines.
     """
-    from afrieval.tasks.build import MAX_TOKENS, build_task
+    from afrieval.tasks.build import MAX_TOKENS, STOP, build_task
 
     return build_task(
         cell.name,
@@ -230,4 +231,5 @@ def cell_task(cell: Cell, documents: list[Document], max_tokens: int | None = No
         cell.examples,
         cell.shots,
         max_tokens or MAX_TOKENS,
+        () if chat else STOP,
     )

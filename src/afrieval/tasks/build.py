@@ -13,6 +13,7 @@ from afrieval.tasks.prompts import Prompt, answers, choice_texts, render
 
 Row = dict[str, Any]
 MAX_TOKENS = 32
+STOP = ("\n\n",)  # an empty line: what a model without chat template writes next is another example
 
 
 class InMemoryTask(ConfigurableTask):
@@ -57,6 +58,7 @@ def build_task(
     examples: Callable[[Document], list[Document]],
     shots: int,
     max_tokens: int = MAX_TOKENS,
+    stop: Sequence[str] = STOP,
 ) -> InMemoryTask:
     """Returns a multiple-choice task of the harness.
 
@@ -70,6 +72,7 @@ def build_task(
         examples: document to the worked examples before it.
         shots: how many these are.
         max_tokens: how long a generated answer may be.
+        stop: texts at which it ends.
     """
     by_id = {d.id: d for d in documents}
 
@@ -87,7 +90,7 @@ def build_task(
         return score_choice(read, choice_texts(prompt, asked), row["gold"])
 
     generate = answer_form == "generate"
-    generation = {"until": ["\n\n"], "max_gen_toks": max_tokens, "do_sample": False}
+    generation = {"until": list(stop), "max_gen_toks": max_tokens, "do_sample": False}
     # Functions of this scope, no bound methods: the harness copies its config deeply.
     config: Row = {
         "task": name,
