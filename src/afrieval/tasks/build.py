@@ -75,32 +75,18 @@ def build_task(
         stop: texts at which it ends.
     """
     by_id = {d.id: d for d in documents}
-
-    def document(row: Row) -> Document:
-        return Document(row["id"], {k: row[k] for k in row if k not in _OWN}, tuple(row["choices"]), row["gold"])
-
-    def by_likelihood(row: Row, responses: list[Any]) -> Row:
-        asked = document(row)
-        given = [Answer(*r) for r in responses]
-        return score(given, answers(prompt, asked, answer_form), choice_texts(prompt, asked), row["gold"])
-
-    def by_reading(row: Row, responses: list[Any]) -> Row:
-        asked = document(row)
-        read = read_choice(responses[0], answers(prompt, asked, answer_form))
-        return score_choice(read, choice_texts(prompt, asked), row["gold"])
-
     generate = answer_form == "generate"
     generation = {"until": list(stop), "max_gen_toks": max_tokens, "do_sample": False}
-    # Functions of this scope, no bound methods: the harness copies its config deeply.
+    # Plain functions, no bound methods: the harness copies its config deeply.
     config: Row = {
         "task": name,
         "output_type": "generate_until" if generate else "multiple_choice",
         "generation_kwargs": generation if generate else None,
         "test_split": "test",
-        "doc_to_text": lambda row: render(prompt, document(row), language),
-        "doc_to_choice": lambda row: answers(prompt, document(row), answer_form),
+        "doc_to_text": lambda row: render(prompt, _document(row), language),
+        "doc_to_choice": lambda row: answers(prompt, _document(row), answer_form),
         "doc_to_target": "gold",
-        "process_results": by_reading if generate else by_likelihood,
+        "process_results": _by_reading(prompt) if generate else _by_likelihood(prompt, answer_form),
         "num_fewshot": shots,
         "fewshot_config": {"sampler": "first_n", "samples": []},
         "metric_list": [
@@ -112,8 +98,33 @@ def build_task(
     return InMemoryTask(config, documents, lambda i: examples(by_id[i]))
 
 
+Score = Callable[[Row, list[Any]], Row]
+
+
+def _by_likelihood(prompt: Prompt, answer_form: str) -> Score:
+    def score_row(row: Row, responses: list[Any]) -> Row:
+        asked = _document(row)
+        given = [Answer(*r) for r in responses]
+        return score(given, answers(prompt, asked, answer_form), choice_texts(prompt, asked), row["gold"])
+
+    return score_row
+
+
+def _by_reading(prompt: Prompt) -> Score:
+    def score_row(row: Row, responses: list[Any]) -> Row:
+        asked = _document(row)
+        read = read_choice(responses[0], answers(prompt, asked, "generate"))
+        return score_choice(read, choice_texts(prompt, asked), row["gold"])
+
+    return score_row
+
+
 _OWN = ("id", "choices", "gold")
 
 
 def _row(document: Document) -> Row:
     return {"id": document.id, **document.fields, "choices": list(document.choices), "gold": document.gold}
+
+
+def _document(row: Row) -> Document:
+    return Document(row["id"], {k: row[k] for k in row if k not in _OWN}, tuple(row["choices"]), row["gold"])
