@@ -1,5 +1,6 @@
 """The table of commands, what is loaded for --help, and how errors look."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +65,14 @@ def test_no_global_state_is_touched_by_ours() -> None:
     for path in sources:
         text = path.read_text()
         assert "random.seed" not in text and "np.random.rand" not in text, path
+
+
+def test_prompts_are_printed_in_an_ascii_locale() -> None:
+    words = ["--task.task_name", "afrimmlu", "--task.languages", "amh", "--data.source", "samples"]
+    ascii_only = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-m", "afrieval.cli", "preview", *words, "--task.prompt_language", "native"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, env=ascii_only)
+    assert done.returncode == 0 and "ጥያቄ" in done.stdout.decode("utf-8")
 
 
 def test_a_closed_pipe_is_no_traceback() -> None:

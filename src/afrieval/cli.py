@@ -1,6 +1,7 @@
 """The table of commands. Each is imported when it is called, so that `--help` answers at once."""
 
 import importlib
+import io
 import os
 import sys
 
@@ -16,6 +17,7 @@ COMMANDS = {
 
 def main(argv: list[str] | None = None) -> int:
     """Runs a command and returns the exit code: 0, 2 for what the user can mend, 130 after Ctrl-C."""
+    _speak_utf8()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
     arguments = [a for a in arguments if a != "--debug"]
@@ -36,6 +38,13 @@ def main(argv: list[str] | None = None) -> int:
         print("\nstopped; the same command goes on where this one stopped", file=sys.stderr)
         return 130
     return 0
+
+
+def _speak_utf8() -> None:
+    """Lets prompts be printed where the locale knows ASCII only, as on many clusters."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
+            stream.reconfigure(encoding="utf-8")
 
 
 def _command(name: str):  # type: ignore[no-untyped-def]

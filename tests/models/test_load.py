@@ -58,6 +58,20 @@ def test_folders_without_a_model(tmp_path: Path) -> None:
     assert str(tmp_path) in refused(tmp_path).message
 
 
+def test_weights_cut_short(tmp_path: Path) -> None:
+    weights = tiny_llama(tmp_path / "m") / "model.safetensors"
+    for kept in (4, 1000, weights.stat().st_size - 10):
+        weights.write_bytes(weights.read_bytes()[:kept])
+        assert "weights" in refused(tmp_path / "m").message
+        tiny_llama(tmp_path / "m")
+
+
+@pytest.mark.parametrize("lost", ["model.safetensors", "tokenizer.json"])
+def test_a_folder_that_lacks_a_part(tmp_path: Path, lost: str) -> None:
+    (tiny_llama(tmp_path / "m") / lost).unlink()
+    assert f"{tmp_path}/m cannot be loaded" in refused(tmp_path / "m").message
+
+
 def test_a_hub_name_without_network() -> None:
     error = refused("nobody/no-such-model")
     assert "cannot be reached" in error.message and "folder" in error.hint

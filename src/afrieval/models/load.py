@@ -150,6 +150,10 @@ def explain(config: ModelConfig, error: Exception) -> Exception:
             f"there is no model {name} (revision {config.revision})",
             "give a hub id such as google/gemma-2-9b-it (`hf auth login` if it is private), or a folder",
         ),
+        ("SafetensorError", "UnpicklingError", "PytorchStreamReader failed"): (
+            f"the weights of {name} are damaged",
+            "fetch the model again; a download that was cut short leaves such a file",
+        ),
         ("unexpected keyword argument",): (
             f"the backend refuses an argument: {error}",
             "check model.backend_args",
