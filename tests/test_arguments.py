@@ -109,6 +109,7 @@ BAD = {
     "zero limit": (["--eval.limit", "0"], "eval.limit is 0", "1 or more"),
     "negative limit": (["--eval.limit", "-4"], "eval.limit is -4", "1 or more"),
     "negative shots": (["--eval.num_fewshot", "-1"], "-1", "0 or more"),
+    "seed out of range": (["--eval.numpy_random_seed", "-1"], "eval.numpy_random_seed is -1", "0 to"),
     "batch of none": (["--eval.batch_size", "0"], "eval.batch_size is 0", "1 or more"),
     "empty languages": (["--task.languages", "[]"], "task.languages is an empty list", "leave task.languages out"),
     "empty prompts": (["--task.prompts", "[]"], "task.prompts is an empty list", "leave task.prompts out"),

@@ -1,5 +1,6 @@
 """The table of commands. Each is imported when it is called, so that `--help` answers at once."""
 
+import errno
 import importlib
 import io
 import os
@@ -7,6 +8,7 @@ import sys
 
 from afrieval.errors import UserError
 
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
 COMMANDS = {
     "run": "evaluate a model on tasks",
     "preview": "print the prompts that a model would get; loads no model",
@@ -16,7 +18,10 @@ COMMANDS = {
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Runs a command and returns the exit code: 0, 2 for what the user can mend, 130 after Ctrl-C."""
+    """Runs a command and returns the exit code.
+
+    It is 0, 2 for what the user can mend, 130 after Ctrl-C, and 141 where nobody reads the output any more.
+    """
     _speak_utf8()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
@@ -33,7 +38,15 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     except BrokenPipeError:  # the reader, head for one, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        if arguments[0] == "run":
+            print("stopped: nobody reads the output; the same command goes on from here", file=sys.stderr)
+        return 141
+    except OSError as e:
+        if e.errno not in UNWRITABLE:
+            raise
+        print(f"error: {e.filename or 'a file'} cannot be written: {e.strerror}", file=sys.stderr)
+        print("hint: free some room or name another place; the same command goes on from here", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("\nstopped; the same command goes on where this one stopped", file=sys.stderr)
         return 130

@@ -22,7 +22,7 @@ class ModelConfig:
     model_name: str | None = None
     """Hub id or folder of the model; `demo` is a tiny random model built on the spot."""
     model_type: str = "hf"
-    """hf, or another backend of the harness."""
+    """hf; other backends of the harness are not supported yet."""
     revision: str = "main"
     """Branch, tag or commit on the hub."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
@@ -42,7 +42,7 @@ class ModelConfig:
     backend_args: dict[str, Any] = field(default_factory=dict)
     """More arguments, handed to the backend as they are."""
     engine: Literal["auto", "tree", "plain"] = "auto"
-    """How likelihoods are computed; plain is the harness' own way."""
+    """How likelihoods are computed; plain is the harness' own way (tree: not yet)."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +60,17 @@ class TaskConfig:
     answer_form: AnswerForm | None = None
     """Score option texts (text), letters (letter) or a generated answer; the task's first if not given."""
     variant: Literal["direct", "translate"] = "direct"
-    """direct, or translate for test sets translated to English."""
+    """direct; translate, for test sets translated to English, is not supported yet."""
     task_template: str | None = None
-    """Harness task names with {{language}} in them."""
+    """Harness task names with {{language}} in them (not yet)."""
     harness_tasks: list[str] | None = None
-    """Tasks of the harness, by name."""
+    """Tasks of the harness, by name (not yet)."""
     clean_prompts: bool = False
-    """Strip stray blanks from the prompts of harness tasks."""
+    """Strip stray blanks from the prompts of harness tasks (not yet)."""
     wandb_project: str | None = None
-    """Weights & Biases project."""
+    """Weights & Biases project (not yet)."""
     wandb_job_type: str | None = None
-    """Weights & Biases job type."""
+    """Weights & Biases job type (not yet)."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +155,9 @@ def check(config: RunConfig, *, needs_model: bool) -> None:
     for code in config.model.languages_supported:
         if not re.fullmatch("[a-z]{3}", code):
             raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
+    for name in ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed"):
+        if not 0 <= getattr(evaluation, name) < 2**32:
+            raise UserError(f"eval.{name} is {getattr(evaluation, name)}", "give 0 to 4294967295")
     for name in ("batch_size", "max_batch_size"):
         if (value := getattr(evaluation, name)) != "auto" and value < 1:
             raise UserError(f"eval.{name} is {value}", "give 1 or more")

@@ -97,6 +97,13 @@ def test_floats_read_back_equal(value: float) -> None:
     assert json.loads(json.dumps(value)) == value
 
 
+def test_a_damaged_line_is_asked_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'5\n\xff\n["key", [-1.0, true, 1]]\n{"a": 1}\n')
+    with AnswerFile(path) as answers:
+        assert answers.get("key") == [-1.0, True, 1]
+
+
 def test_keys_tell_requests_apart() -> None:
     keys = {
         request_key(*r)

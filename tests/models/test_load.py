@@ -66,6 +66,16 @@ def test_weights_cut_short(tmp_path: Path) -> None:
         tiny_llama(tmp_path / "m")
 
 
+def test_a_checkpoint_that_lacks_weights_is_no_model(tmp_path: Path) -> None:
+    """The library would draw them at random, and the score would look like one."""
+    folder = tiny_llama(tmp_path / "m")
+    config = json.loads((folder / "config.json").read_text())
+    config["num_hidden_layers"] = 2
+    config.pop("layer_types", None)
+    (folder / "config.json").write_text(json.dumps(config))
+    assert "lacks 9 weights" in refused(folder).message
+
+
 @pytest.mark.parametrize("lost", ["model.safetensors", "tokenizer.json"])
 def test_a_folder_that_lacks_a_part(tmp_path: Path, lost: str) -> None:
     (tiny_llama(tmp_path / "m") / lost).unlink()
@@ -99,10 +109,11 @@ def test_an_argument_that_the_backend_does_not_know() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("You are trying to access a gated repo. 401 Client Error", "no access"),
+        ("GatedRepoError: You are trying to access a gated repo. 401 Client Error", "no access"),
         ("403 Client Error: Forbidden", "no access"),
         ("CUDA out of memory. Tried to allocate", "does not fit"),
-        ("x is not a local folder and is not a valid model identifier", "there is no model"),
+        ("x is not a local folder and is not a valid model identifier", "the hub has no model"),
+        ("RepositoryNotFoundError: 401 Client Error. private or gated repo", "the hub has no model"),
         ("We couldn't connect to the hub", "cannot be reached"),
     ],
 )

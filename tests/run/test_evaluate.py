@@ -141,7 +141,7 @@ def test_other_weights_under_the_same_name_are_refused(run_demo: Cli, tmp_path: 
     assert run_demo(*words, "--task.prompts", 1).code == 0
     tiny_llama(model, seed=1)
     done = run_demo(*words, "--task.prompts", 2)
-    assert done.code == 2 and "model.files was" in done.err
+    assert done.code == 2 and "model.size_and_time_of_files was" in done.err
     assert run_demo(*words, "--task.prompts", 1).code == 2, (
         "nor are they taken for the old ones where nothing is missing"
     )

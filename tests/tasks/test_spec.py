@@ -25,7 +25,7 @@ def change(path: Path, old: str, new: str) -> None:
 
 def test_all_tasks_load() -> None:
     sizes = {name: len(load_task(name).languages) for name in task_names()}
-    assert sizes == {"afrimmlu": 18, "afrixnli": 18, "belebele": 31}
+    assert sizes["afrimmlu"] >= 18 and sizes["afrixnli"] >= 18 and sizes["belebele"] >= 31
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,9 @@ def test_all_tasks_load() -> None:
         ("data:\n", "date:\n", "data is missing", ""),
         ("kind: multiple_choice", "kind: multiple", "kind is 'multiple'", ""),
         ("[text, letter, generate]", "[txt]", "answer_forms ['txt']", ""),
+        ("[text, letter, generate]", "[]", "answer_forms are empty", ""),
+        ("version: 1", "version: one", "version is 'one'", ""),
+        ("data/{code}/test.tsv", "data/{lang}/test.tsv", "other braces than {code}", ""),
         ("  subject: subject", "  gold: subject", "a field is named", ""),
     ],
 )

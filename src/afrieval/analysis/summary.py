@@ -34,7 +34,7 @@ def show(cells: list[CellScores], unreviewed: dict[str, set[str]], supported: se
         supported: languages that the model's authors name.
         seed: of the bootstrap.
     """
-    console = Console()
+    console = Console(width=max(80, Console().width))  # in a narrow terminal lines break, numbers are never cut
     scores, differences = by_language(cells), native_differences(cells, seed)
     for task in dict.fromkeys(s.task for s in scores):
         doubtful = unreviewed.get(task, set())

@@ -8,6 +8,9 @@ from afrieval.tasks.spec import load_task, task_names
 
 def main(argv: list[str]) -> None:
     """Prints each task with what it offers."""
+    if argv in (["--help"], ["-h"]):
+        print("usage: afrieval list\n\nPrints the tasks, their languages and prompts. It has no options.")
+        return
     if argv:
         raise UserError(f"list takes no options, but got {argv[0]!r}", "run `afrieval list`")
     for name in task_names():

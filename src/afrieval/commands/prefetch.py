@@ -1,5 +1,7 @@
 """`afrieval prefetch`: download what a config needs; after it, a run makes no network call."""
 
+from pathlib import Path
+
 from afrieval.arguments import read_config
 from afrieval.config import DEMO, RunConfig
 from afrieval.errors import UserError
@@ -17,7 +19,8 @@ def main(argv: list[str]) -> None:
     for name in config.task_names:
         spec = load_task(name)
         print(f"{name}: {_fetch_task(spec, config)}")
-    if config.model.model_name not in (None, DEMO):
+    model = config.model.model_name
+    if model not in (None, DEMO) and not Path(str(model)).expanduser().is_dir():
         from huggingface_hub import snapshot_download
 
         from afrieval.models.load import explain

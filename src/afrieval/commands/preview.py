@@ -17,7 +17,7 @@ Options of preview itself:
 
 def main(argv: list[str]) -> None:
     """Prints one document under each prompt of each cell."""
-    argv, blanks = _without(argv, "--show-blanks")
+    argv, blanks = _without([a.replace("--show_blanks", "--show-blanks") for a in argv], "--show-blanks")
     argv, number = _document(argv)
     if "--help" in argv or "-h" in argv:
         print(OPTIONS)

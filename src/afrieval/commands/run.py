@@ -45,7 +45,9 @@ def _run(config: RunConfig, planned: Plan, folder: Path) -> None:
     shown = [c for c in cells if c.name in wanted]
     show(shown, unreviewed, set(config.model.languages_supported), config.eval.numpy_random_seed)
     if config.model.model_name == DEMO:
-        print("The demo model is random: scores about chance are what it should have.")
+        generated = planned.cells[0].answer_form == "generate"
+        expected = "answers that nobody can read" if generated else "scores about chance"
+        print(f"The demo model is random: {expected} are what it should have.")
     print(f"Run folder: {folder}")
 
 

@@ -59,8 +59,8 @@ def _lines(path: Path) -> list[tuple[str, Any]]:
     for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
         try:
             key, answer = json.loads(line)
-        except ValueError:
-            continue  # cut short by a kill; it is asked again
+        except (ValueError, TypeError):
+            continue  # cut short by a kill, or damaged; it is asked again
         entries.append((key, answer))
     return entries
 

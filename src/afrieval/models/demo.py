@@ -6,6 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from afrieval.errors import UserError
+
 VERSION = 1
 SEED = 42
 
@@ -15,7 +17,12 @@ def demo_folder() -> Path:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = cache / "afrieval" / f"demo-{VERSION}"
     if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as e:
+            raise UserError(
+                f"{folder.parent} cannot be written: {e.strerror}", "set XDG_CACHE_HOME to a folder"
+            ) from None
         with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
             build_demo(Path(unfinished) / folder.name)
             with contextlib.suppress(OSError):  # another process was quicker

@@ -6,6 +6,8 @@ from typing import Any
 from jinja2 import TemplateError
 from lm_eval.models.huggingface import HFLM
 
+from afrieval.errors import UserError
+
 log = logging.getLogger("afrieval")
 harness_log = logging.getLogger("lm_eval.models.huggingface")
 
@@ -16,6 +18,20 @@ class HF(HFLM):
     """HFLM that tells how many tokens an answer has, counts what it truncates and keeps system texts."""
 
     cache_hook: Any
+    _model: Any
+
+    def _create_model(self, pretrained: str, **kwargs: Any) -> None:
+        """Loads the model, and refuses one whose checkpoint lacks weights: the library would draw them at random."""
+        if kwargs.get("peft") or kwargs.get("delta") or kwargs.get("autogptq") or kwargs.get("gptqmodel"):
+            super()._create_model(pretrained, **kwargs)
+            return
+        super()._create_model(pretrained, **kwargs, output_loading_info=True)
+        self._model, found = self._model
+        if missing := sorted(found["missing_keys"]):
+            raise UserError(
+                f"the checkpoint of {pretrained} lacks {len(missing)} weights: {', '.join(missing[:2])} ...",
+                "fetch it again, or check that config.json belongs to it",
+            )
 
     def _loglikelihood_tokens(self, requests: list[TokenRequest], **kwargs: Any) -> list[tuple[float, bool, int]]:
         """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""

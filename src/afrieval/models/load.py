@@ -33,8 +33,11 @@ def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
         transformers.logging.disable_progress_bar()
     _seed(evaluation)
     device = config.device or _best_device()
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise UserError(f"model.device is {device!r}, but there is no GPU that torch can use", "leave it out")
+    usable = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if not usable.get(device.split(":")[0], False):
+        raise UserError(
+            f"model.device is {device!r}, but there is no GPU of that kind that torch can use", "leave it out"
+        )
     from afrieval.models.hf import HF
 
     name = demo_folder() if config.model_name == DEMO else Path(str(config.model_name)).expanduser()
@@ -52,6 +55,8 @@ def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
     }
     try:
         lm = HF(**arguments)
+    except UserError:
+        raise
     except Exception as e:
         raise explain(config, e) from e
     if config.chat_template and not lm.tokenizer.chat_template:
@@ -119,10 +124,6 @@ def explain(config: ModelConfig, error: Exception) -> Exception:
             f"{name} brings its own Python code",
             "read that code, then add --model.trust_remote_code true if you trust it",
         ),
-        ("gated repo", "GatedRepo", "401 Client Error", "403 Client Error"): (
-            f"no access to {name}",
-            "accept its terms on the hub, then run `hf auth login`",
-        ),
         ("out of memory", "OutOfMemory"): (
             f"{name} does not fit into the device's memory",
             "give a smaller --eval.batch_size, --model.dtype bfloat16 or --model.parallelize true",
@@ -147,8 +148,12 @@ def explain(config: ModelConfig, error: Exception) -> Exception:
             "RevisionNotFound",
             "is not a valid git identifier",
         ): (
-            f"there is no model {name} (revision {config.revision})",
+            f"the hub has no model {name} (revision {config.revision}), or keeps it from you",
             "give a hub id such as google/gemma-2-9b-it (`hf auth login` if it is private), or a folder",
+        ),
+        ("GatedRepoError", "401 Client Error", "403 Client Error"): (
+            f"no access to {name}",
+            "accept its terms on the hub, then run `hf auth login`",
         ),
         ("SafetensorError", "UnpicklingError", "PytorchStreamReader failed"): (
             f"the weights of {name} are damaged",

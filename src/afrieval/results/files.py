@@ -44,11 +44,14 @@ def locked(folder: Path) -> Iterator[Path]:
 def write_atomically(path: Path, text: str) -> None:
     """Writes a file whole: a reader sees the old one or the new one."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    with unfinished.open("w", encoding="utf-8", newline="") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
+    try:
+        with unfinished.open("w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def sample_path(folder: Path, cell: str) -> Path:
@@ -69,7 +72,7 @@ def read_samples(path: Path) -> list[Sample]:
         UserError: naming the line that is not JSON.
     """
     samples = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
         if not line:
             continue
         try:
@@ -113,6 +116,11 @@ def read_run(folder: Path) -> dict[str, Any]:
     path = folder / RUN
     if not path.exists() and not sample_files(folder):
         return {}
+    if not path.exists():
+        raise UserError(
+            f"{folder} has samples but no {RUN}, which tells whose they are",
+            "give another --run_dir, or delete the folder",
+        )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, OSError, UnicodeDecodeError) as e:

@@ -58,7 +58,7 @@ def _local(name: str) -> dict[str, str]:
     files = sorted(p for p in folder.iterdir() if p.suffix in (".json", ".safetensors", ".bin", ".model"))
     stamp = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files]
     digest = hashlib.sha256(json.dumps(stamp).encode()).hexdigest()[:16]
-    return {"model_name": str(folder.resolve()), "files": digest}
+    return {"model_name": str(folder.resolve()), "size_and_time_of_files": digest}
 
 
 def _data(cell: Cell) -> dict[str, str]:

@@ -7,8 +7,12 @@ from afrieval.errors import UserError
 
 def download(repository: str, file: str, revision: str, local_files_only: bool) -> Path:
     """Returns the path of a file in the hub's cache; raises what the hub's client raises."""
-    from huggingface_hub import hf_hub_download
+    from huggingface_hub import _CACHED_NO_EXIST, hf_hub_download, try_to_load_from_cache
+    from huggingface_hub.errors import EntryNotFoundError
 
+    known = try_to_load_from_cache(repository, file, repo_type="dataset", revision=revision)
+    if local_files_only and known is _CACHED_NO_EXIST:
+        raise EntryNotFoundError(f"{repository} was seen to have no {file}")
     path = hf_hub_download(repository, file, repo_type="dataset", revision=revision, local_files_only=local_files_only)
     return Path(path)
 
@@ -33,6 +37,8 @@ def fetch(repository: str, file: str, revision: str) -> Path | None:
         return download(repository, file, revision, local_files_only=True)
     except LocalEntryNotFoundError:
         pass
+    except EntryNotFoundError:
+        return None
     try:
         return download(repository, file, revision, local_files_only=False)
     except LocalEntryNotFoundError as e:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -118,7 +119,14 @@ def _check(cls: type, content: dict[str, Any], where: str, given_elsewhere: tupl
 def _check_consistent(spec: TaskSpec, path: Path) -> None:
     if not isinstance(spec.languages, dict):
         raise UserError(f"{path}: languages are no map", "write the suite's code: the data set's code, one a line")
+    if not isinstance(spec.parallel, dict):
+        raise UserError(f"{path}: parallel is no map", "write {} if no rows are known to be parallel")
     problems = {
+        "answer_forms are empty": not spec.answer_forms,
+        f"version is {spec.version!r}, no whole number": not isinstance(spec.version, int),
+        "data.files have other braces than {code}": any(
+            set(re.findall("{(.*?)}", pattern)) - {"code"} for pattern in spec.data.files.values()
+        ),
         f"kind is {spec.kind!r}, not one of {', '.join(KINDS)}": spec.kind not in KINDS,
         f"answer_forms {spec.answer_forms} are not among {', '.join(FORMS)}": not set(spec.answer_forms) <= set(FORMS),
         f"a field is named {', '.join(RESERVED)}": bool(set(spec.fields) & set(RESERVED)),
