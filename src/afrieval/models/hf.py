@@ -1,4 +1,4 @@
-"""The harness' hf backend, with the three things it leaves out."""
+"""The harness' hf backend, with the few things it leaves out."""
 
 import logging
 from typing import Any
@@ -15,7 +15,7 @@ TokenRequest = tuple[tuple[str, str], list[int], list[int]]
 
 
 class HF(HFLM):
-    """HFLM that tells how many tokens an answer has, counts what it truncates and keeps system texts."""
+    """HFLM that refuses incomplete checkpoints, counts the tokens it scores and truncates, and keeps system texts."""
 
     cache_hook: Any
     _model: Any
