@@ -37,6 +37,8 @@ class ModelConfig:
     """Put the beginning-of-sequence token first; null is the tokenizer's own way."""
     chat_template: bool = False
     """Wrap prompts in the tokenizer's chat template."""
+    thinking_end: str | None = None
+    """What ends the thinking of a model that thinks first, such as </think>; only what follows it is read."""
     languages_supported: list[str] = field(default_factory=list)
     """Languages the model's authors name, ISO 639-3; shown in tables."""
     backend_args: dict[str, Any] = field(default_factory=dict)
@@ -60,7 +62,7 @@ class TaskConfig:
     answer_form: AnswerForm | None = None
     """Score option texts (text), letters (letter) or a generated answer; the task's first if not given."""
     variant: Literal["direct", "translate"] = "direct"
-    """direct; translate, for test sets translated to English, is not supported yet."""
+    """direct, or translate: the test set translated to English by machine, with English prompts."""
     task_template: str | None = None
     """Harness task names with {{language}} in them (not yet)."""
     harness_tasks: list[str] | None = None
@@ -83,6 +85,8 @@ class EvalConfig:
     """The same examples for all documents of a cell, or others for each."""
     limit: int | None = None
     """Only the first so many documents of each cell."""
+    max_gen_toks: int | None = None
+    """How many tokens a generated answer may have; found from the lengths of answers if not given."""
     batch_size: int | Literal["auto"] = "auto"
     """Requests per forward pass; auto searches on a GPU and is 8 on a CPU."""
     max_batch_size: int = 64
@@ -147,14 +151,23 @@ def check(config: RunConfig, *, needs_model: bool) -> None:
     """
     _check_presence(config, needs_model)
     _check_not_yet(config)
-    evaluation = config.eval
-    if evaluation.limit is not None and evaluation.limit < 1:
-        raise UserError(f"eval.limit is {evaluation.limit}", "give 1 or more, or leave it out to run every document")
-    if evaluation.num_fewshot < 0:
-        raise UserError(f"eval.num_fewshot is {evaluation.num_fewshot}", "give 0 or more")
     for code in config.model.languages_supported:
         if not re.fullmatch("[a-z]{3}", code):
             raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
+    if config.model.thinking_end == "":
+        raise UserError(
+            "model.thinking_end is empty", "write what ends the thinking, such as </think>, or leave it out"
+        )
+    _check_ranges(config.eval)
+
+
+def _check_ranges(evaluation: EvalConfig) -> None:
+    if evaluation.limit is not None and evaluation.limit < 1:
+        raise UserError(f"eval.limit is {evaluation.limit}", "give 1 or more, or leave it out to run every document")
+    if evaluation.max_gen_toks is not None and evaluation.max_gen_toks < 1:
+        raise UserError(f"eval.max_gen_toks is {evaluation.max_gen_toks}", "give 1 or more, or leave it out")
+    if evaluation.num_fewshot < 0:
+        raise UserError(f"eval.num_fewshot is {evaluation.num_fewshot}", "give 0 or more")
     for name in ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed"):
         if not 0 <= getattr(evaluation, name) < 2**32:
             raise UserError(f"eval.{name} is {getattr(evaluation, name)}", "give 0 to 4294967295")
@@ -188,7 +201,6 @@ def _check_not_yet(config: RunConfig) -> None:
         "task.clean_prompts": task.clean_prompts,
         "task.wandb_project": task.wandb_project,
         "task.wandb_job_type": task.wandb_job_type,
-        "task.variant translate": task.variant == "translate",
         "model.engine tree": model.engine == "tree",
         f"model.model_type {model.model_type}": model.model_type != "hf",
     }

@@ -14,7 +14,16 @@ from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.build import build_task
 from afrieval.tasks.data import SAMPLES, load_split
 from afrieval.tasks.documents import LETTERS, Document
-from afrieval.tasks.prompts import ENVIRONMENT, Prompt, answers, choice_texts, load_prompts, prompt_languages, render
+from afrieval.tasks.prompts import (
+    ENVIRONMENT,
+    Prompt,
+    answers,
+    choice_texts,
+    example_answer,
+    load_prompts,
+    prompt_languages,
+    render,
+)
 from afrieval.tasks.spec import TaskSpec
 from afrieval.yamlfile import read_map
 
@@ -59,7 +68,7 @@ def placeholder(spec: TaskSpec, n_choices: int) -> Document:
 
 def sample_splits(spec: TaskSpec, language: str) -> Splits:
     """The sample rows of a language by split; none where it has no sample file."""
-    path = spec.folder / "sample" / f"{language}.jsonl"
+    path = spec.folder / spec.data.samples / f"{language}.jsonl"
     if not path.is_file():
         return {}
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -159,6 +168,8 @@ def _letters(case: Case) -> Complaints:
 
 def names_nothing_else(case: Case, siblings: Mapping[int, Prompt], english: Mapping[int, Prompt]) -> Complaints:
     """No label word of another prompt of the file, unless the English prompt uses that word in its text too."""
+    if not case.spec.labels:
+        return []
     text = f"{case.prompt.system}\n{case.render(case.placeholder)}"
     for word in sorted(case.prompt.labels.values(), key=len, reverse=True):
         text = _cut(text, word)
@@ -186,14 +197,19 @@ def few_shot_answers_look_scored(case: Case) -> Complaints:
 
 
 def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
-    name, version, pool = case.spec.name, case.spec.version, asked[:SHOTS]
-    task = build_task(name, version, case.language, case.prompt, form, asked, lambda _: pool, SHOTS)
+    pool = asked[:SHOTS]
+    answer = {d.id: " " + example_answer(case.spec, case.prompt, d, form) for d in pool}
+    task = build_task(case.spec.name, case.spec, case.language, case.prompt, form, asked, lambda _: pool, SHOTS)
     task.build_all_requests()
     contexts = {r.doc_id: r.args[0] for r in task.instances}
     scored = {d.id: [r.args[1] for r in task.instances if r.doc_id == d.id] for d in asked}
     expected = {d.id: [f" {word}" for word in answers(case.prompt, d, form)] for d in asked}
-    examples = "".join(f"{case.render(d)}{expected[d.id][d.gold or 0]}\n\n" for d in pool)
-    complaints = []
+    examples = "".join(f"{case.render(d)}{answer[d.id]}\n\n" for d in pool)
+    complaints = [
+        f"{case.at(d)}: its answer as an example is {answer[d.id]!r}"
+        for d in pool
+        if expected[d.id] and answer[d.id] != expected[d.id][d.gold or 0]
+    ]
     for d in asked:
         if form != "generate" and scored[d.id] != expected[d.id]:
             complaints.append(f"{case.at(d)}: scored are {scored[d.id]}, not {expected[d.id]}")
@@ -289,10 +305,11 @@ def right_script(case: Case) -> Complaints:
 
 
 def gold_is_a_choice(where: str, documents: Sequence[Document]) -> Complaints:
+    """Or a number, where there are no choices."""
     complaints = [
         f"{where}, document {d.id}: gold {d.gold} of {d.choices}, defect {d.defect!r}"
         for d in documents
-        if (not d.defect if d.gold is None else not 0 <= d.gold < len(d.choices))
+        if (not d.defect if d.gold is None else d.choices and not 0 <= d.gold < len(d.choices))
     ]
     lost = sum(d.gold is None for d in documents)
     if lost * 10 > len(documents):
@@ -348,7 +365,7 @@ def good_samples(spec: TaskSpec, language: str) -> Complaints:
     where = f"{spec.name}, sample {language}.jsonl"
     rows = flat(splits)
     complaints = [] if len(rows) >= MIN_SAMPLES else [f"{where}: {len(rows)} rows, wanted {MIN_SAMPLES}"]
-    missing = set(range(max(len(d.choices) for d in rows))) - {d.gold for d in rows}
+    missing = set(range(max((len(d.choices) for d in rows), default=0))) - {d.gold for d in rows}
     complaints += [f"{where}: no row has gold choice {LETTERS[i]}" for i in sorted(missing)]
     for split, documents in splits.items() if language != ENGLISH else ():
         for ours, theirs in zip(documents, english.get(split, []), strict=False):

@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
-from tests.tasks import contract
+from tests.tasks import contract, contract_numbers
 from tests.tasks.contract import Case, Complaints, Splits
 
 from afrieval.languages import ENGLISH
@@ -109,7 +109,7 @@ def each_file(native: bool = False) -> Iterator[object]:
         yield from (pytest.param(task, f, id=f"{task}-{f}") for f in files(task) if not (native and f == ENGLISH))
 
 
-def each_cell(*sources: str) -> Iterator[object]:
+def each_cell(*sources: str) -> Iterator[Any]:
     """Every language with the English prompts and its own, on each source's documents."""
     for source in sources:
         for task in task_names():
@@ -121,7 +121,7 @@ def each_cell(*sources: str) -> Iterator[object]:
                     )
 
 
-def each_prompt(native: bool = False) -> Iterator[object]:
+def each_prompt(native: bool = False) -> Iterator[Any]:
     """Every prompt of every file, in its own language."""
     for task in task_names():
         for file in [f for f in files(task) if not (native and f == ENGLISH)]:
@@ -227,6 +227,27 @@ def test_values_of_data_have_words(task: str, file: str) -> None:
     none(contract.values_have_words(spec_of(task), file, rows))
 
 
+on_number_prompts = pytest.mark.parametrize(
+    "cell", [p for p in each_prompt() if spec_of(p.values[0].task).kind == "number"]
+)
+
+
+@on_number_prompts
+def test_number_prompt_leads_to_a_number(cell: Cell) -> None:
+    each(contract_numbers.lead_in_is_read, cell)
+    each(contract_numbers.lead_in_is_named, cell)
+    each(contract_numbers.has_a_question_label, cell)
+
+
+@pytest.mark.parametrize(
+    "cell", [c for c in each_cell("samples", "first", "all") if spec_of(c.values[0].task).kind == "number"]
+)
+def test_number_examples_are_read_as_their_gold(cell: Cell) -> None:
+    each(contract_numbers.examples_are_read_as_their_gold, cell)
+    train = samples(cell.task, cell.language).get("train", [])
+    each(lambda case: contract_numbers.headings_are_cut(case, train), cell)
+
+
 @on_prompts
 def test_right_script(cell: Cell) -> None:
     each(contract.right_script, cell)
@@ -275,7 +296,7 @@ def test_there_are_english_prompts_and_samples(task: str) -> None:
 
 @pytest.mark.parametrize("task", task_names())
 def test_files_are_named_after_languages_of_the_task(task: str) -> None:
-    named = {*files(task), *(p.stem for p in (spec_of(task).folder / "sample").iterdir())}
+    named = {*files(task), *(p.stem for p in (spec_of(task).folder / spec_of(task).data.samples).iterdir())}
     assert named <= set(spec_of(task).languages)
 
 

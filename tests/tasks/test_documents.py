@@ -16,7 +16,7 @@ MMLU, XNLI = load_task("afrimmlu"), load_task("afrixnli")
 
 def mmlu(**changes: Any) -> Document:
     sound = {"subject": "s", "question": "q?", "choices": "['a', 'b', 'c', 'd']", "answer": "C"}
-    return documents(MMLU, [sound | changes, sound], "here")[0]
+    return documents(MMLU, [sound | changes, sound], "here", "test")[0]
 
 
 @pytest.mark.parametrize("choices", ["['4', '6', '8', '10']", ["4", "6", "8", "10"], "[4, 6, 8, 10]", [4, 6, 8, 10]])
@@ -31,7 +31,7 @@ def test_gold_as_letter_or_number(answer: Any) -> None:
 
 @pytest.mark.parametrize("label", [1, "1", "neutral"])
 def test_labels_as_number_or_text(label: Any) -> None:
-    document = documents(XNLI, [{"premise": "p", "hypothesis": "h", "label": label}], "here")[0]
+    document = documents(XNLI, [{"premise": "p", "hypothesis": "h", "label": label}], "here", "test")[0]
     assert (document.choices[1], document.gold) == ("neutral", 1)
 
 
@@ -79,10 +79,10 @@ def test_choices_that_are_none_are_refused(choices: Any) -> None:
 
 def test_missing_column_and_no_rows() -> None:
     with pytest.raises(UserError, match="no column 'question'") as caught:
-        documents(replace(MMLU), [{"subject": "s", "choices": "[]", "answer": "A"}], "afrimmlu yor")
+        documents(replace(MMLU), [{"subject": "s", "choices": "[]", "answer": "A"}], "afrimmlu yor", "test")
     assert "subject, choices, answer" in caught.value.hint
     with pytest.raises(UserError, match="has no rows"):
-        documents(MMLU, [], "afrimmlu yor")
+        documents(MMLU, [], "afrimmlu yor", "test")
 
 
 def test_numbers_that_a_table_reader_made_floats() -> None:
@@ -91,7 +91,9 @@ def test_numbers_that_a_table_reader_made_floats() -> None:
 
 
 def xnli(labels: list[Any]) -> list[Document]:
-    return documents(XNLI, [{"premise": "p", "hypothesis": "h", "label": label} for label in labels], "afrixnli yor")
+    return documents(
+        XNLI, [{"premise": "p", "hypothesis": "h", "label": label} for label in labels], "afrixnli yor", "test"
+    )
 
 
 def test_answers_coded_otherwise_are_refused_and_not_guessed() -> None:
@@ -108,5 +110,36 @@ def test_numbers_that_count_from_one() -> None:
     row = {"flores_passage": "p", "question": "q", "correct_answer_num": "4"} | {
         f"mc_answer{i}": str(i) for i in "1234"
     }
-    (document,) = documents(belebele, [row], "here")
+    (document,) = documents(belebele, [row], "here", "test")
     assert document.gold == 3 and document.choices == ("1", "2", "3", "4")
+
+
+MGSM = load_task("afrimgsm")
+TRAIN = {
+    "question": "Swali: Juma ana 5: je?",
+    "answer": "Jibu la hatua kwa hatua: 5. Jibu ni 11.",
+    "answer_number": "11",
+}
+
+
+def test_a_number_is_gold_wherever_it_stands() -> None:
+    rows = [{"question": "q", "answer": "2,125"}, {"question": "r", "answer": "18.0"}]
+    assert [d.gold for d in documents(MGSM, rows, "here", "test")] == [2125, 18]
+    row = {"question": "q", "answer": None, "answer_number": 18}
+    assert documents(MGSM, [row], "here", "test")[0].gold == 18
+    assert documents(MGSM, [row | {"answer_number": 3.5}, row], "here", "test")[0].gold is None
+    with pytest.raises(UserError, match="no row has a gold answer"):
+        documents(MGSM, [{"question": "q", "answer": "eighteen"}], "here", "test")
+
+
+def test_headings_of_examples_are_cut_in_any_language_and_those_of_questions_stay() -> None:
+    (example,) = documents(MGSM, [TRAIN], "here", "train")
+    assert example.fields["question"] == "Juma ana 5: je?"  # not cut at a second colon
+    assert (example.worked, example.gold) == ("5. Jibu ni 11.", 11)
+    (asked,) = documents(MGSM, [TRAIN], "here", "test")
+    assert asked.fields["question"] == TRAIN["question"] and asked.worked == ""
+
+
+def test_a_missing_answer_column_is_named() -> None:
+    with pytest.raises(UserError, match="no column 'answer'"):
+        documents(MGSM, [{"question": "q"}], "here", "test")

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from afrieval.analysis.statistics import Interval, standard_error, wilson
 from afrieval.metrics.choice import ACCURACIES, UNREAD
+from afrieval.metrics.numbers import EXACT_MATCH
 from afrieval.results.files import Sample
 
-SCORE = "acc"
-METRICS = (*ACCURACIES, UNREAD)
+METRICS = (ACCURACIES[0], EXACT_MATCH, *ACCURACIES[1:], UNREAD)  # the first that a cell has is its score
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class CellScores:
         n_unscored: documents left out because they have no gold answer.
         ids: all documents, scored or left out.
         defects: those with a defect, scored or left out.
-        chance: expected accuracy of a guess.
+        chance: expected score of a guess; NaN where nothing can be guessed.
     """
 
     name: str
@@ -46,9 +46,14 @@ class CellScores:
         return len(self.defects)
 
     @property
+    def main(self) -> str:
+        """The metric that is the cell's score."""
+        return next(m for m in METRICS if self.metrics[m])
+
+    @property
     def score(self) -> float:
-        """Mean accuracy, 0 to 1."""
-        return float(np.mean(self.values(SCORE)))
+        """Mean of the main metric, 0 to 1."""
+        return float(np.mean(self.values(self.main)))
 
     def values(self, metric: str) -> NDArray[np.float64]:
         """Returns a metric's scores by document."""
@@ -57,7 +62,7 @@ class CellScores:
     @property
     def interval(self) -> Interval:
         """Wilson's interval of the score."""
-        return wilson(float(self.values(SCORE).sum()), self.n)
+        return wilson(float(self.values(self.main).sum()), self.n)
 
 
 def cell_scores(name: str, samples: list[Sample]) -> CellScores:
@@ -80,7 +85,7 @@ def cell_scores(name: str, samples: list[Sample]) -> CellScores:
         n_unscored=len(samples) - len(scored),
         ids=frozenset(s["doc_id"] for s in samples),
         defects=frozenset(s["doc_id"] for s in samples if s["defect"]),
-        chance=float(np.mean([1 / s["n_choices"] for s in scored])) if scored else math.nan,
+        chance=float(np.mean([1 / (s["n_choices"] or math.nan) for s in scored])) if scored else math.nan,
     )
 
 
@@ -89,13 +94,15 @@ SUMMARY_COLUMNS = [
     "language",
     "prompt",
     "prompt_language",
+    "metric",
     "score",
     "standard_error",
     "low",
     "high",
     "n",
     "n_defect",
-    *METRICS[1:],
+    *ACCURACIES[1:],
+    UNREAD,
 ]
 
 
@@ -106,11 +113,12 @@ def summary_row(cell: CellScores) -> dict[str, Any]:
     }
     if not cell.n:
         return row
-    others = {m: float(np.mean(v)) for m in METRICS[1:] if len(v := cell.values(m))}
+    others = {m: float(np.mean(v)) for m in METRICS if m != cell.main and len(v := cell.values(m))}
     low, high = cell.interval
-    error = standard_error(cell.values(SCORE))
+    error = standard_error(cell.values(cell.main))
     return {
         **row,
+        "metric": cell.main,
         "score": cell.score,
         "standard_error": error,
         "low": low,

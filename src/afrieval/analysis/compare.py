@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from afrieval.analysis.cells import SCORE, CellScores
+from afrieval.analysis.cells import CellScores
 from afrieval.analysis.statistics import Interval, bootstrap, clustered_wilson
 from afrieval.languages import LANGUAGES
 
@@ -24,6 +24,7 @@ class LanguageScore:
     language: str
     prompt_language: str
     prompts: list[int]
+    metric: str
     score: float
     interval: Interval
     others: dict[str, float]
@@ -80,9 +81,12 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
         language=first.language,
         prompt_language=first.prompt_language,
         prompts=sorted(c.prompt for c in cells),
+        metric=first.main,
         score=float(values.mean()),
         interval=clustered_wilson(values, len(cells)) if len(cells) > 1 else first.interval,
-        others={m: float(document_means(cells, m).mean()) for m in first.metrics if m != SCORE and first.metrics[m]},
+        others={
+            m: float(document_means(cells, m).mean()) for m in first.metrics if m != first.main and first.metrics[m]
+        },
         n=len(values),
         n_defect=len(first.defects.intersection(*(c.ids for c in cells))),
         chance=first.chance,
@@ -102,21 +106,23 @@ def african_means(scores: Iterable[LanguageScore]) -> list[AfricanMean]:
     ]
 
 
-def common_documents(cells: Iterable[CellScores], metric: str = SCORE) -> list[int]:
-    """Returns the documents that all cells have a score for, sorted."""
-    return sorted(set.intersection(*(set(c.metrics[metric]) for c in cells)))
+def common_documents(cells: Iterable[CellScores], metric: str | None = None) -> list[int]:
+    """Returns the documents that all cells have a score for, or a value of another metric, sorted."""
+    return sorted(set.intersection(*(set(c.metrics[metric or c.main]) for c in cells)))
 
 
-def document_means(cells: list[CellScores], metric: str = SCORE, only: list[int] | None = None) -> NDArray[np.float64]:
+def document_means(
+    cells: list[CellScores], metric: str | None = None, only: list[int] | None = None
+) -> NDArray[np.float64]:
     """Returns each document's score averaged over cells.
 
     Args:
         cells: one or more.
-        metric: which score.
+        metric: which one; the cells' score if not given.
         only: the documents to use; those that all cells have if not given.
     """
     documents = common_documents(cells, metric) if only is None else only
-    scores = np.array([[c.metrics[metric][i] for i in documents] for c in cells], dtype=np.float64)
+    scores = np.array([[c.metrics[metric or c.main][i] for i in documents] for c in cells], dtype=np.float64)
     return np.asarray(scores.mean(axis=0))
 
 

@@ -1,5 +1,6 @@
 """Numbers to terminal tables that fit in 80 columns."""
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,6 +20,7 @@ STYLE: Any = {
     "padding": (0, 1, 0, 0),
 }
 
+SCORES = {"exact_match": "exact"}  # other metrics stand under their own names
 OTHERS = {"acc_norm": "/char", "acc_bytes": "/byte", "acc_tokens": "/tok", "unread": "unread"}
 
 
@@ -36,7 +38,7 @@ def score_table(task: str, scores: Iterable[LanguageScore], unreviewed: set[str]
     for name in ("language", "prompts"):
         table.add_column(name, no_wrap=True)
     measured = [m for m in OTHERS if any(m in row.others for row in rows)]
-    for name in ("acc", "95 % int.", *(OTHERS[m] for m in measured), "n", "bad"):
+    for name in (SCORES.get(rows[0].metric, rows[0].metric), "95 % int.", *(OTHERS[m] for m in measured), "n", "bad"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         name = LANGUAGES[row.language].name
@@ -49,8 +51,9 @@ def score_table(task: str, scores: Iterable[LanguageScore], unreviewed: set[str]
             str(row.n),
             str(row.n_defect),
         )
-    notes = ["unread: answers that name no choice, in percent; they count as wrong."] if "unread" in measured else []
-    notes += [f"A guess gives {percent(rows[0].chance)} %. bad: rows with a defect."]
+    notes = ["unread: answers that cannot be read, in percent; they count as wrong."] if "unread" in measured else []
+    notes += [] if math.isnan(rows[0].chance) else [f"A guess gives {percent(rows[0].chance)} %."]
+    notes += ["bad: rows with a defect."]
     if any(r.prompt_language == "native" and r.language in unreviewed for r in rows):
         notes.append("* machine-written prompts that no speaker has reviewed.")
     if supported and any(r.language not in supported for r in rows):

@@ -51,6 +51,8 @@ def _show(cell: Cell, number: int, blanks: bool, chat: bool) -> None:
     )
     print(f"{cell.title}, document {number}, few-shot rows {[e.id for e in examples] or 'none'}")
     print(prompt_block(visible(text) if blanks else text))
+    if cell.task.kind == "number":
+        print(f"  gold: {document.gold}")
     for i, continuation in enumerate(answers(cell.prompt, document, cell.answer_form)):
         shown = f"{'' if chat else ' '}{continuation}"
         print(f"  {shown!r}{'  gold' if i == document.gold else ''}")

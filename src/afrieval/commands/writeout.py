@@ -27,7 +27,7 @@ def write_out(folder: Path, cell: Cell) -> None:
         return
     print(prompt_block(sample["arguments"][0][0]))
     if isinstance(sample["resps"][0][0], str):
-        verdict = "right" if sample["acc"] else "unread" if sample["unread"] else "wrong"
+        verdict = "right" if sample[sample["metrics"][0]] else "unread" if sample["unread"] else "wrong"
         print(f"answer: {sample['resps'][0][0]!r}  {verdict}\n")
         return
     best = max(range(len(sample["resps"])), key=lambda i: sample["resps"][i][0][0])

@@ -47,7 +47,8 @@ def identity(config: RunConfig, cells: list[Cell]) -> dict[str, Any]:
         prompts = task["prompts"].setdefault(cell.prompt.language, {})
         prompts[cell.prompt.number] = cell.prompt.hash
         task["data"][cell.language] = _data(cell)
-    return {"model": model, "variant": config.task.variant, "fewshot": fewshot, "tasks": tasks}
+    generation = {"max_gen_toks": evaluation.max_gen_toks} if any(c.answer_form == "generate" for c in cells) else {}
+    return {"model": model, "variant": config.task.variant, "fewshot": fewshot, **generation, "tasks": tasks}
 
 
 def _local(name: str) -> dict[str, str]:
@@ -63,8 +64,8 @@ def _local(name: str) -> dict[str, str]:
 
 def _data(cell: Cell) -> dict[str, str]:
     data = {cell.task.data.evaluate: cell.data.sha256}
-    if cell.pool is not None and cell.task.data.fewshot is not None:
-        data[cell.task.data.fewshot] = cell.pool.sha256
+    if cell.pool is not None:
+        data[str(cell.task.data.fewshot)] = cell.pool.sha256
     return data
 
 

@@ -14,11 +14,10 @@ from afrieval.models.load import fingerprint, load_model
 from afrieval.results.files import Sample, read_cell, read_run, sample_path, write_run, write_samples
 from afrieval.results.identity import check_same_run, merged
 from afrieval.run.describe import circumstances, identity
+from afrieval.run.generation import generation
 from afrieval.run.plan import Cell, Plan, cell_task
 from afrieval.run.progress import Progress
-from afrieval.tasks.build import MAX_TOKENS
 from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import answers
 
 AfterCell = Callable[[Cell], None]
 
@@ -101,7 +100,8 @@ def run_cell(cell: Cell, lm: Any, config: RunConfig) -> list[Sample]:
     samples: dict[int, Sample] = {}
     if scorable:
         chat = config.model.chat_template
-        task = cell_task(cell, scorable, _answer_length(cell, lm), chat)
+        generate = cell.answer_form == "generate"
+        task = cell_task(cell, scorable, generation(cell, lm, config) if generate else None)
         results = harness_evaluate(
             lm,
             {"tasks": {cell.name: task}, "groups": {}},
@@ -113,17 +113,6 @@ def run_cell(cell: Cell, lm: Any, config: RunConfig) -> list[Sample]:
         )
         samples = {s["doc"]["id"]: s for s in results["samples"][cell.name]}
     return [_sample(cell, d, samples.get(d.id), config.eval.log_samples) for d in cell.documents]
-
-
-def _answer_length(cell: Cell, lm: Any) -> int:
-    """Returns twice the tokens that the longest answer takes with this model, and room for a few words before it.
-
-    A limit in tokens that suits English cuts Amharic short: its letters take several tokens each in most models.
-    """
-    if cell.answer_form != "generate":
-        return MAX_TOKENS
-    longest = max(len(lm.tok_encode(a)) for d in cell.documents[:1] for a in answers(cell.prompt, d, "generate"))
-    return int(2 * longest + MAX_TOKENS)
 
 
 def _sample(cell: Cell, document: Document, answered: Sample | None, keep_texts: bool) -> Sample:

@@ -11,7 +11,7 @@ from afrieval.tasks.data import Split, check_source, load_split
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import examples, ranking
 from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
-from afrieval.tasks.spec import TaskSpec, load_task
+from afrieval.tasks.spec import TaskSpec, load_task, translated
 from afrieval.yamlfile import nearest
 
 
@@ -22,7 +22,7 @@ class Cell:
     Attributes:
         prompt_language: `eng` or `native`; English itself is always `eng`.
         data: the evaluated split, whole.
-        pool: the few-shot split; None without shots.
+        pool: the few-shot split; None if nothing asks for it.
         limit: documents to run, from the first; None for all.
         seed: of the choice of few-shot examples.
     """
@@ -63,12 +63,15 @@ class Cell:
         split = self.task.data.fewshot
         if self.pool is None or split is None:
             return []
-        return ranking(self.pool.documents, self.seed, self.task.name, split, document_id)
+        pool = self.pool.documents
+        if self.task.chain_of_thought:
+            pool = [d for d in pool if d.worked]
+        return ranking(pool, self.seed, self.task.fewshot_source, split, document_id)
 
     def examples(self, document: Document) -> list[Document]:
         """Returns the worked examples that stand before a document."""
         ranked = self._fixed if self.fewshot_selection == "fixed" else self._ranking(document.id)
-        return examples(ranked, self.shots, document)
+        return examples(ranked, self.shots, document, self.task.apart)
 
 
 @dataclass(frozen=True)
@@ -88,12 +91,23 @@ def plan(config: RunConfig) -> Plan:
     cells: list[Cell] = []
     left_out: list[str] = []
     for name in config.task_names:
-        task_plan = _plan_task(load_task(name), config)
+        task_plan = _plan_task(_variant(load_task(name), config), config)
         cells += task_plan.cells
         left_out += task_plan.left_out
     if not cells:
         raise UserError("nothing is left to run", "; ".join(left_out) or "name tasks, languages and prompts")
     return Plan(cells, left_out)
+
+
+def _variant(spec: TaskSpec, config: RunConfig) -> TaskSpec:
+    if config.task.variant == "direct":
+        return spec
+    if config.task.prompt_language != "eng":
+        raise UserError(
+            f"task.prompt_language is {config.task.prompt_language}, but translated test sets are in English",
+            "give --task.prompt_language eng",
+        )
+    return translated(spec)
 
 
 def _plan_task(spec: TaskSpec, config: RunConfig) -> Plan:
@@ -167,11 +181,19 @@ def named_languages(spec: TaskSpec, named: list[str] | None) -> list[str]:
 
 
 def _pool(spec: TaskSpec, language: str, config: RunConfig) -> Split | None:
-    if not config.eval.num_fewshot:
-        return None
-    if spec.data.fewshot is None:
+    """Returns the few-shot split; without shots only where worked solutions tell how long an answer may be."""
+    shots, split = config.eval.num_fewshot, spec.data.fewshot
+    if shots and split is None:
         raise UserError(f"{spec.name} has no rows for few-shot examples", "give --eval.num_fewshot 0")
-    return load_split(spec, language, spec.data.fewshot, config.data.source)
+    if split is None or not (shots or spec.worked):
+        return None
+    pool = load_split(spec.direct or spec, spec.text_language or language, split, config.data.source)
+    if shots and pool and spec.chain_of_thought and not any(d.worked for d in pool.documents):
+        raise UserError(
+            f"{spec.name} has no worked solutions in {language} for chain-of-thought examples",
+            f"give --eval.num_fewshot 0, or leave {language} out of task.languages",
+        )
+    return pool
 
 
 def _prompts(spec: TaskSpec, config: RunConfig, language: str) -> list[tuple[str, Prompt]]:
@@ -210,26 +232,24 @@ def _check_shots(cells: list[Cell]) -> None:
             cell.examples(cell.documents[0])
 
 
-def cell_task(cell: Cell, documents: list[Document], max_tokens: int | None = None, chat: bool = False) -> Any:
+def cell_task(cell: Cell, documents: list[Document], generation: Any = None) -> Any:
     """Returns a cell's harness task over some of its documents.
 
     Args:
         cell: the cell.
         documents: those to ask; each has a gold answer.
-        max_tokens: how long a generated answer may be.
-        chat: whether a chat template is used; chat models end their turn themselves, and may begin it with empty lines.
+        generation: how a generated answer ends.
     """
-    from afrieval.tasks.build import MAX_TOKENS, STOP, build_task
+    from afrieval.tasks.build import build_task
 
     return build_task(
         cell.name,
-        cell.task.version,
-        cell.language,
+        cell.task,
+        cell.task.text_language or cell.language,
         cell.prompt,
         cell.answer_form,
         documents,
         cell.examples,
         cell.shots,
-        max_tokens or MAX_TOKENS,
-        () if chat else STOP,
+        generation,
     )

@@ -1,19 +1,36 @@
 """Documents and a prompt to a harness Task object, in memory: no file, no index, no network."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from datasets import Dataset
 from lm_eval.api.task import ConfigurableTask
 
 from afrieval.metrics.choice import ACCURACIES, UNREAD, Answer, score, score_choice
-from afrieval.metrics.reading import read_choice
+from afrieval.metrics.numbers import EXACT_MATCH, read_number, score_number
+from afrieval.metrics.reading import final_answer, read_choice
 from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import Prompt, answers, choice_texts, render
+from afrieval.tasks.prompts import Prompt, answers, choice_texts, example_answer, render
+from afrieval.tasks.spec import TaskSpec
 
-Row = dict[str, Any]
 MAX_TOKENS = 32
-STOP = ("\n\n",)  # an empty line: what a model without chat template writes next is another example
+Row = dict[str, Any]
+Score = Callable[[Row, list[Any]], Row]
+_OWN = ("id", "choices", "gold", "worked")
+
+
+class Generation(NamedTuple):
+    """How a generated answer ends, and what of it is read.
+
+    Attributes:
+        max_tokens: how long it may be.
+        stop: texts at which it ends; chat models end their turn themselves.
+        thinking_end: what a model's thinking ends with; empty for models that do not think.
+    """
+
+    max_tokens: int
+    stop: Sequence[str] = ()
+    thinking_end: str = ""
 
 
 class InMemoryTask(ConfigurableTask):
@@ -50,81 +67,95 @@ class InMemoryTask(ConfigurableTask):
 
 def build_task(
     name: str,
-    version: int,
+    spec: TaskSpec,
     language: str,
     prompt: Prompt,
     answer_form: str,
     documents: Sequence[Document],
     examples: Callable[[Document], list[Document]],
     shots: int,
-    max_tokens: int = MAX_TOKENS,
-    stop: Sequence[str] = STOP,
+    generation: Generation | None = None,
 ) -> InMemoryTask:
-    """Returns a multiple-choice task of the harness.
+    """Returns a task of the harness.
 
     Args:
         name: what the harness calls it in its results.
-        version: the task file's version.
+        spec: the task it belongs to.
         language: code of the language evaluated.
         prompt: template and words.
         answer_form: `text`, `letter` or `generate`.
         documents: what is asked; each has a gold answer.
         examples: document to the worked examples before it.
         shots: how many these are.
-        max_tokens: how long a generated answer may be.
-        stop: texts at which it ends.
+        generation: how a generated answer ends; not needed for likelihoods.
     """
     by_id = {d.id: d for d in documents}
-    generate = answer_form == "generate"
-    generation = {"until": list(stop), "max_gen_toks": max_tokens, "do_sample": False}
+    metrics = metric_names(spec, answer_form)
     # Plain functions, no bound methods: the harness copies its config deeply.
     config: Row = {
         "task": name,
-        "output_type": "generate_until" if generate else "multiple_choice",
-        "generation_kwargs": generation if generate else None,
         "test_split": "test",
         "doc_to_text": lambda row: render(prompt, _document(row), language),
-        "doc_to_choice": lambda row: answers(prompt, _document(row), answer_form),
-        "doc_to_target": "gold",
-        "process_results": _by_reading(prompt) if generate else _by_likelihood(prompt, answer_form),
+        "doc_to_target": lambda row: example_answer(spec, prompt, _document(row), answer_form),
         "num_fewshot": shots,
         "fewshot_config": {"sampler": "first_n", "samples": []},
         "metric_list": [
-            {"metric": metric, "aggregation": "mean", "higher_is_better": metric != UNREAD}
-            for metric in ((ACCURACIES[0], UNREAD) if generate else ACCURACIES)
+            {"metric": metric, "aggregation": "mean", "higher_is_better": metric != UNREAD} for metric in metrics
         ],
-        "metadata": {"version": version},
+        "metadata": {"version": spec.version},
     }
+    if answer_form == "generate":
+        config |= _generated(spec, prompt, generation or Generation(MAX_TOKENS))
+    else:
+        config |= _scored(prompt, answer_form)
     return InMemoryTask(config, documents, lambda i: examples(by_id[i]))
 
 
-Score = Callable[[Row, list[Any]], Row]
+def metric_names(spec: TaskSpec, answer_form: str) -> tuple[str, ...]:
+    """Returns the metrics of a task's samples, the main one first."""
+    if spec.kind == "number":
+        return (EXACT_MATCH, UNREAD)
+    return (ACCURACIES[0], UNREAD) if answer_form == "generate" else ACCURACIES
 
 
-def _by_likelihood(prompt: Prompt, answer_form: str) -> Score:
+def _scored(prompt: Prompt, answer_form: str) -> Row:
     def score_row(row: Row, responses: list[Any]) -> Row:
         asked = _document(row)
         given = [Answer(*r) for r in responses]
         return score(given, answers(prompt, asked, answer_form), choice_texts(prompt, asked), row["gold"])
 
-    return score_row
+    return {
+        "output_type": "multiple_choice",
+        "doc_to_choice": lambda row: answers(prompt, _document(row), answer_form),
+        "doc_to_target": "gold",
+        "process_results": score_row,
+    }
 
 
-def _by_reading(prompt: Prompt) -> Score:
+def _generated(spec: TaskSpec, prompt: Prompt, generation: Generation) -> Row:
     def score_row(row: Row, responses: list[Any]) -> Row:
-        asked = _document(row)
-        read = read_choice(responses[0], answers(prompt, asked, "generate"))
+        asked, text = _document(row), final_answer(responses[0], generation.thinking_end)
+        if spec.kind == "number":
+            return score_number(read_number(text, prompt.lead_in), row["gold"])
+        read = read_choice(text, answers(prompt, asked, "generate"))
         return score_choice(read, choice_texts(prompt, asked), row["gold"])
 
-    return score_row
-
-
-_OWN = ("id", "choices", "gold")
+    return {
+        "output_type": "generate_until",
+        "generation_kwargs": {
+            "until": list(generation.stop),
+            "max_gen_toks": generation.max_tokens,
+            "do_sample": False,
+        },
+        "process_results": score_row,
+    }
 
 
 def _row(document: Document) -> Row:
-    return {"id": document.id, **document.fields, "choices": list(document.choices), "gold": document.gold}
+    own = {"choices": list(document.choices), "gold": document.gold, "worked": document.worked}
+    return {"id": document.id, **document.fields, **own}
 
 
 def _document(row: Row) -> Document:
-    return Document(row["id"], {k: row[k] for k in row if k not in _OWN}, tuple(row["choices"]), row["gold"])
+    fields = {k: row[k] for k in row if k not in _OWN}
+    return Document(row["id"], fields, tuple(row["choices"]), row["gold"], worked=row["worked"])

@@ -47,7 +47,7 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str) -> Split 
     if source == SAMPLES:
         rows = [row for row in rows if row.get("split") == split]
     where = f"{spec.name} {language} {split} ({path.name})"
-    return Split(documents(spec, rows, where), hashlib.sha256(content).hexdigest())
+    return Split(documents(spec, rows, where, split), hashlib.sha256(content).hexdigest())
 
 
 def hub_file(spec: TaskSpec, language: str, split: str) -> str:
@@ -78,7 +78,9 @@ def check_source(spec: TaskSpec, source: str) -> None:
 
 def _find(spec: TaskSpec, language: str, split: str, source: str) -> Path | None:
     if source == SAMPLES:
-        path = spec.folder / "sample" / f"{language}.jsonl"
+        path = spec.folder / spec.data.samples / f"{language}.jsonl"
+        if path.is_file() and spec.text_language:  # sample rows are translations of one another
+            path = path.with_stem(spec.text_language)
     elif source == HUB:
         return fetch(spec.data.hub, hub_file(spec, language, split), spec.data.revision)
     else:

@@ -1,14 +1,17 @@
 """Rows of a data file to documents: one form for every coding that occurs."""
 
 import ast
+import re
 import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
 from afrieval.errors import UserError
+from afrieval.metrics.numbers import parse_number
 from afrieval.tasks.spec import TaskSpec
 
 LETTERS = "ABCDEFGHIJ"
+HEADING = re.compile(r"[^:\d\n]{1,40}[:፦]\s*")
 
 
 @dataclass(frozen=True)
@@ -18,9 +21,10 @@ class Document:
     Attributes:
         id: row number in its split, from 0.
         fields: name to text, for prompts.
-        choices: option texts, or label names.
-        gold: index of the right choice; None if the row has none, and so cannot be scored.
+        choices: option texts, or label names; empty where the answer is a number.
+        gold: index of the right choice, or the number; None if the row has none, and so cannot be scored.
         defect: what is wrong with the row; empty for most.
+        worked: a worked solution, in few-shot rows of data sets that have some.
     """
 
     id: int
@@ -28,21 +32,24 @@ class Document:
     choices: tuple[str, ...]
     gold: int | None
     defect: str = ""
+    worked: str = ""
 
 
-def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> list[Document]:
+def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str) -> list[Document]:
     """Returns the rows as documents, in order.
 
     Args:
         spec: the task they belong to.
         rows: column to value.
         where: file or language, for messages.
+        split: the split they are.
 
     Raises:
         UserError: if a column is missing, a row's choices cannot be read, or the answers are coded otherwise.
     """
     _check_columns(spec, rows, where)
-    found = [_document(spec, number, row, where) for number, row in enumerate(rows)]
+    examples = split == spec.data.fewshot
+    found = [_document(spec, number, row, where, examples) for number, row in enumerate(rows)]
     _check_golds(spec, rows, found, where)
     return found
 
@@ -50,10 +57,12 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> list[Do
 def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document], where: str) -> None:
     """Refuses a whole file that codes its answers otherwise; a single row without an answer is only marked."""
     if all(d.gold is None for d in found):
-        shown = ", ".join(sorted({repr(row[spec.answer]) for row in rows})[:4])
+        shown = ", ".join(sorted({repr(_answer(spec, row)) for row in rows})[:4])
         raise UserError(f"{where}: no row has a gold answer; column {spec.answer!r} has {shown}", "check the task file")
+    if spec.kind == "number":
+        return
     first, last = spec.first_answer, spec.first_answer + min(len(d.choices) for d in found)
-    numbers = {_number(row[spec.answer]) for row in rows}
+    numbers = {_number(_answer(spec, row)) for row in rows}
     if None not in numbers and last in numbers and first not in numbers:
         raise UserError(
             f"{where}: column {spec.answer!r} counts from {first + 1}, not from {first}",
@@ -65,8 +74,10 @@ def _check_columns(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> No
     if not rows:
         raise UserError(f"{where} has no rows", "check the file, or fetch it again")
     columns = [spec.choices] if isinstance(spec.choices, str) else spec.choices or []
-    needed = {*spec.fields.values(), spec.answer, *columns}
-    missing = sorted(needed - set(rows[0]).intersection(*rows[1:]))
+    there = set(rows[0]).intersection(*rows[1:])
+    missing = sorted({*spec.fields.values(), *columns} - there)
+    if not there & set(_answer_columns(spec)):
+        missing.append(_answer_columns(spec)[-1])
     if missing:
         raise UserError(
             f"{where} has no column {missing[0]!r}",
@@ -74,19 +85,48 @@ def _check_columns(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> No
         )
 
 
-def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> Document:
-    texts = {name: normalise(row[column]) for name, column in spec.fields.items()}
+def _answer_columns(spec: TaskSpec) -> list[str]:
+    return [spec.answer] if isinstance(spec.answer, str) else spec.answer
+
+
+def _answer(spec: TaskSpec, row: dict[str, Any]) -> Any:
+    """Returns what the first answer column has that is not empty."""
+    cells = [row[column] for column in _answer_columns(spec) if column in row]
+    return next((cell for cell in cells if normalise(cell)), cells[0])
+
+
+def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str, example: bool) -> Document:
+    text = _unheaded if example and spec.data.headed else normalise
+    texts = {name: text(row[column]) for name, column in spec.fields.items()}
+    if spec.kind == "number":
+        worked = text(row.get(spec.worked or "")) if example else ""
+        return _number_document(number, texts, _answer(spec, row), worked)
     choices = tuple(spec.labels) or _choices(spec, row, f"{where}, row {number}")
-    gold = _gold(row[spec.answer], spec.labels or list(LETTERS[: len(choices)]), spec.first_answer)
+    gold = _gold(_answer(spec, row), spec.labels or list(LETTERS[: len(choices)]), spec.first_answer)
     defect = _defect(texts, choices, gold)
     if any(not c for c in choices):
         gold = None
     return Document(number, texts, choices, gold, defect)
 
 
+def _number_document(number: int, texts: dict[str, str], answer: Any, worked: str) -> Document:
+    value = parse_number(normalise(answer))
+    gold = int(value) if value is not None and value == int(value) else None
+    empty = [name for name, text in texts.items() if not text]
+    defect = "no gold answer that is a whole number" if gold is None else f"empty {', '.join(empty)}" if empty else ""
+    return Document(number, texts, (), gold, defect, worked)
+
+
 def normalise(value: Any) -> str:
     """Returns a cell's text in NFC without blanks at its ends; nothing inside it is changed."""
     return unicodedata.normalize("NFC", "" if value is None else str(value)).strip()
+
+
+def _unheaded(value: Any) -> str:
+    """Returns a cell's text without the words before its first colon, in whatever language and length they are."""
+    text = normalise(value)
+    heading = HEADING.match(text)
+    return text[heading.end() :] if heading else text
 
 
 def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]:

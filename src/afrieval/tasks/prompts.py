@@ -18,7 +18,7 @@ from afrieval.tasks.spec import TaskSpec
 from afrieval.yamlfile import check_keys, read_map
 
 ORIGINS = ("human", "machine", "paper")
-FILE_KEYS = ("origin", "written_by", "reviewed_by", "reviewed_on", "system", "values", "prompts")
+FILE_KEYS = ("origin", "written_by", "reviewed_by", "reviewed_on", "system", "lead_in", "values", "prompts")
 PROMPT_KEYS = ("template", "labels")
 
 
@@ -45,6 +45,7 @@ class Prompt:
         labels: label name to the word that is shown and scored; empty if rows bring choices.
         values: field to raw value to the words shown for it.
         system: system text for chat models.
+        lead_in: the words that announce an answer, "The answer is"; `{answer}` in them stands for it.
         origin: human, machine or paper.
         reviewed_by: who reviewed the file; empty if nobody did.
     """
@@ -55,6 +56,7 @@ class Prompt:
     labels: dict[str, str] = field(default_factory=dict)
     values: dict[str, dict[str, str]] = field(default_factory=dict)
     system: str = ""
+    lead_in: str = ""
     origin: str = "human"
     reviewed_by: str = ""
 
@@ -66,7 +68,7 @@ class Prompt:
     @property
     def hash(self) -> str:
         """Changes when anything that reaches the model changes."""
-        parts = [self.template, self.labels, self.values, self.system]
+        parts = [self.template, self.labels, self.values, self.system, *([self.lead_in] if self.lead_in else [])]
         text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -94,7 +96,7 @@ def choice_texts(prompt: Prompt, document: Document) -> list[str]:
 
 
 def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:
-    """Returns what is scored or read as an answer, one per choice.
+    """Returns what is scored or read as an answer, one per choice; none where the answer is a number.
 
     Letters for `letter`; option texts or label words for `text`; for `generate` label words where there are labels, and
     letters where rows bring their own choices.
@@ -102,6 +104,21 @@ def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:
     texts = choice_texts(prompt, document)
     lettered = answer_form == "letter" or (answer_form == "generate" and not prompt.labels)
     return list(LETTERS[: len(texts)]) if lettered else texts
+
+
+def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_form: str) -> str:
+    """Returns what stands as the answer of a worked example; the document has a gold answer."""
+    if spec.kind == "number":
+        return document.worked if spec.chain_of_thought and document.worked else str(document.gold)
+    return answers(prompt, document, answer_form)[document.gold or 0]
+
+
+def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
+    """Returns the words before the question on its line, such as `Question:`; a model that writes them begins anew."""
+    mark = "\x00"
+    name = next(iter(spec.fields))
+    text = render(prompt, Document(0, {**dict.fromkeys(spec.fields, ""), name: mark}, (), None), language)
+    return text.partition(mark)[0].rpartition("\n")[2].strip()
 
 
 def prompt_languages(spec: TaskSpec) -> list[str]:
@@ -125,7 +142,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
     check_keys(content, FILE_KEYS, str(path))
     if content.get("origin") not in ORIGINS:
         raise UserError(f"{path}: origin is {content.get('origin')!r}", f"it is one of {', '.join(ORIGINS)}")
-    _check_texts({"system": content.get("system") or ""}, str(path))
+    _check_texts({key: content.get(key) or "" for key in ("system", "lead_in")}, str(path))
     check_keys(content.get("values") or {}, spec.fields, f"{path}, values")
     for name, words in (content.get("values") or {}).items():
         _check_texts(words, f"{path}, values of {name}")
@@ -133,6 +150,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
         "language": language,
         "values": content.get("values") or {},
         "system": (content.get("system") or "").strip(),
+        "lead_in": (content.get("lead_in") or "").strip(),
         "origin": content["origin"],
         "reviewed_by": content.get("reviewed_by") or "",
     }

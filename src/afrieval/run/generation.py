@@ -1,0 +1,61 @@
+"""How long a generated answer may be, and where it ends: in the language's own measure, not one number for all."""
+
+from typing import Any
+
+from afrieval.config import RunConfig
+from afrieval.run.plan import Cell
+from afrieval.tasks.build import Generation
+from afrieval.tasks.prompts import answers, question_label
+
+SOME_WORDS = 32
+BLANK_LINE = "\n\n"
+
+
+def generation(cell: Cell, lm: Any, config: RunConfig) -> Generation:
+    """Returns how the answers of a cell end.
+
+    Args:
+        cell: what is run.
+        lm: the model; its tokenizer measures the lengths.
+        config: the merged config.
+    """
+    chat = config.model.chat_template
+    return Generation(
+        max_tokens=config.eval.max_gen_toks or _room(cell, lm, chat),
+        stop=() if chat else _stop(cell),
+        thinking_end=config.model.thinking_end or "",
+    )
+
+
+def _room(cell: Cell, lm: Any, chat: bool) -> int:
+    """Returns a limit in tokens.
+
+    A number that suits English cuts Amharic short: its letters take several tokens each in most models. A bare answer
+    gets twice its own length and room for a few words. An answer with its reasoning gets four times the longest worked
+    solution of the few-shot split, since models write more than teachers, or where there is none, twice the longest
+    question. Chat models reason in mathematics whether they are asked to or not.
+    """
+
+    def longest(texts: list[str]) -> int:
+        return max((len(lm.tok_encode(text)) for text in texts), default=0)
+
+    if cell.task.kind != "number":
+        names = [a for d in cell.documents[:1] for a in answers(cell.prompt, d, "generate")]
+        return 2 * longest(names) + SOME_WORDS
+    if not cell.task.chain_of_thought and not chat:
+        return 2 * longest([str(d.gold) for d in cell.data.documents]) + SOME_WORDS
+    worked = longest([d.worked for d in cell.pool.documents if d.worked]) if cell.pool else 0
+    question = next(iter(cell.task.fields))
+    return (4 * worked or 2 * longest([d.fields[question] for d in cell.data.documents])) + SOME_WORDS
+
+
+def _stop(cell: Cell) -> tuple[str, ...]:
+    """Returns texts that begin another example, which is what a model without chat template goes on with.
+
+    A worked solution may have empty lines in it, unless examples show that it has none.
+    """
+    if cell.task.kind != "number":
+        return (BLANK_LINE,)
+    label = question_label(cell.task, cell.prompt, cell.task.text_language or cell.language)
+    ends = (f"\n{label}",) if label else ()
+    return ends if cell.task.chain_of_thought and not cell.shots else (BLANK_LINE, *ends)
