@@ -36,25 +36,26 @@ def tiny_llama(folder: Path, seed: int = 0, max_length: int = 2048, chat_templat
     return folder
 
 
-def tiny_t5(folder: Path) -> Path:
-    """Writes an encoder-decoder of one layer each."""
+def tiny_t5(folder: Path, kind: str = "T5") -> Path:
+    """Writes an encoder-decoder of one layer each; `kind` is T5 or MT5."""
     import torch
-    from transformers import T5Config, T5ForConditionalGeneration
+    import transformers
 
     tokenizer = byte_tokenizer()
     tokenizer.save_pretrained(folder)
-    config = T5Config(
+    config = getattr(transformers, f"{kind}Config")(
         vocab_size=len(tokenizer),
         d_model=32,
         d_kv=16,
         d_ff=48,
         num_layers=1,
         num_heads=2,
-        decoder_start_token_id=2,
+        decoder_start_token_id=40,
+        initializer_factor=6.0,
         eos_token_id=1,
         pad_token_id=2,
     )
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        T5ForConditionalGeneration(config).save_pretrained(folder)
+        getattr(transformers, f"{kind}ForConditionalGeneration")(config).save_pretrained(folder)
     return folder

@@ -48,14 +48,34 @@ class HF(HFLM):
             harness_log.setLevel(level)
         return [(*answer, lengths[texts]) for answer, (texts, _, _) in zip(answers, requests, strict=True)]
 
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        """Returns the text generated for each request, in order."""
+        room = [
+            self.max_length - (r.args[1].get("max_gen_toks", self.max_gen_toks) if self.backend == "causal" else 0)
+            for r in requests
+        ]
+        lengths = [len(self.tok_encode(r.args[0])) for r in requests]
+        self._tell(sum(length > most for length, most in zip(lengths, room, strict=True)), len(requests))
+        answers: list[str] = super().generate_until(requests, disable_tqdm)
+        return answers
+
+    def _model_generate(self, context: Any, max_length: int, stop: list[str], **kwargs: Any) -> Any:
+        """Generates; of an encoder-decoder the limit is its answer's, not that of the padded prompt beside it."""
+        if self.backend == "seq2seq":
+            max_length -= context.shape[1] - 1  # the decoder begins with a token of its own
+        return super()._model_generate(context, max_length, stop, **kwargs)
+
     def _tell_truncated(self, requests: list[TokenRequest]) -> None:
         room = self.max_length + 1 if self.backend == "causal" else self.max_length
         used = [len(context) + (len(answer) if self.backend == "causal" else 0) for _, context, answer in requests]
-        if too_long := sum(length > room for length in used):
+        self._tell(sum(length > room for length in used), len(requests))
+
+    def _tell(self, too_long: int, requests: int) -> None:
+        if too_long:
             log.warning(
                 "%d of %d requests are longer than the model's %d tokens and lose their beginning",
                 too_long,
-                len(requests),
+                requests,
                 self.max_length,
             )
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from afrieval.config import RunConfig
+from afrieval.errors import UserError
 from afrieval.run.plan import Cell
 from afrieval.tasks.build import Generation
 from afrieval.tasks.prompts import answers, question_label
@@ -18,10 +19,18 @@ def generation(cell: Cell, lm: Any, config: RunConfig) -> Generation:
         cell: what is run.
         lm: the model; its tokenizer measures the lengths.
         config: the merged config.
+
+    Raises:
+        UserError: if the answer is to be longer than the model's whole context.
     """
     chat = config.model.chat_template
+    if (config.eval.max_gen_toks or 0) >= lm.max_length:
+        raise UserError(
+            f"eval.max_gen_toks is {config.eval.max_gen_toks}, but the model takes {lm.max_length} tokens in all",
+            "give less, so that the prompt has room",
+        )
     return Generation(
-        max_tokens=config.eval.max_gen_toks or _room(cell, lm, chat),
+        max_tokens=config.eval.max_gen_toks or min(_room(cell, lm, chat), lm.max_length // 2),
         stop=() if chat else _stop(cell),
         thinking_end=config.model.thinking_end or "",
     )

@@ -1,0 +1,157 @@
+"""AfriMGSM from question to score: what is asked, where an answer ends, what of it is read."""
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import Cli
+from tests.models.tiny import CHAT, tiny_llama
+
+from afrieval.arguments import read_config
+from afrieval.config import RunConfig
+from afrieval.models.load import load_model
+from afrieval.results.files import Sample, read_samples, sample_files
+from afrieval.run.generation import generation
+from afrieval.run.plan import Cell, plan
+
+SOME = ("--task.languages", "yor", "--task.prompts", "1", "--task.prompt_language", "native")
+
+
+def config(*words: object) -> RunConfig:
+    given = ["--data.source", "samples", "--task.task_name", "afrimgsm_cot", *SOME, *words]
+    return read_config([str(w) for w in given], command="run", needs_model=False)
+
+
+def cell(*words: object) -> Cell:
+    return plan(config(*words)).cells[0]
+
+
+def stored(folder: Path) -> list[Sample]:
+    (path,) = sample_files(folder)
+    return read_samples(path)
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Replaces the model by one that always answers the same."""
+    monkeypatch.setattr(
+        "afrieval.models.hf.HF.generate_until", lambda lm, requests, disable_tqdm=False: [text for _ in requests]
+    )
+
+
+def test_direct_and_worked_examples(run_demo: Cli, tmp_path: Path) -> None:
+    words = ("--eval.num_fewshot", 2, "--eval.limit", 1, "--eval.max_gen_toks", 4)
+    shown = {}
+    for task in ("afrimgsm", "afrimgsm_cot"):
+        done = run_demo(*SOME, *words, "--task.task_name", task, "--run_dir", tmp_path / task)
+        assert done.code == 0, done.err
+        (sample,) = stored(tmp_path / task)
+        shown[task] = sample["arguments"][0][0], sample["fewshot_ids"]
+    direct, worked = shown["afrimgsm"][0], shown["afrimgsm_cot"][0]
+    assert shown["afrimgsm"][1] == shown["afrimgsm_cot"][1], "both draw the same rows"
+    assert direct.count("\nÌdáhùn: ") == 2 and direct.endswith("\nÌdáhùn:")
+    assert worked.count("Ìdáhùn ní ìgbésẹ̀ ní ìgbésẹ̀:") == 3, "the data's own heading is cut off"
+    assert worked.count("Ìbéèrè:") == direct.count("Ìbéèrè:") == 3
+    assert worked.count("Ìdáhùn náà ni ") == 2 and "Ìdáhùn náà ni" not in direct
+
+
+@pytest.mark.parametrize(
+    ("words", "stop"),
+    [
+        (("--eval.num_fewshot", 1), ("\n\n", "\nÌbéèrè:")),
+        ((), ("\nÌbéèrè:",)),
+        (("--task.task_name", "afrimgsm"), ("\n\n", "\nÌbéèrè:")),
+        (("--model.chat_template",), ()),
+    ],
+)
+def test_where_an_answer_ends(words: tuple[object, ...], stop: tuple[str, ...]) -> None:
+    lm = load_model(config("--model.model_name", "demo").model, config().eval)
+    assert generation(cell(*words), lm, config(*words)).stop == stop
+
+
+def test_room_for_an_answer_follows_language_tokenizer_and_form() -> None:
+    """Four times the longest worked solution, in the model's own tokens: bytes and a beginning here."""
+    lm = load_model(config("--model.model_name", "demo").model, config().eval)
+
+    def room(*words: object) -> int:
+        return generation(cell(*words), lm, config(*words)).max_tokens
+
+    pool = cell().pool
+    assert pool is not None
+    longest = max(len(d.worked.encode()) + 1 for d in pool.documents)
+    assert room() == room("--eval.num_fewshot", 2) == 4 * longest + 32
+    assert room("--task.languages", "amh") > room() > room("--task.languages", "eng", "--task.prompt_language", "eng")
+    direct = ("--task.task_name", "afrimgsm")
+    assert room(*direct) < 64 and room(*direct, "--model.chat_template") == room()
+    assert room("--eval.max_gen_toks", 7) == 7
+
+
+def test_without_worked_solutions_the_questions_tell_the_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = tmp_path / "masakhane/afrimgsm/data/yor"
+    folder.mkdir(parents=True)
+    (folder / "test.tsv").write_text("question\tanswer\nAbc?\t2,125\nÀ?\t3\n", encoding="utf-8")
+    words = ("--data.source", tmp_path)
+    lm = load_model(config("--model.model_name", "demo").model, config().eval)
+    assert generation(cell(*words), lm, config(*words)).max_tokens == 2 * 5 + 32
+
+
+def test_a_short_context_keeps_half_for_the_prompt(run_demo: Cli, tmp_path: Path) -> None:
+    model = tiny_llama(tmp_path / "model", max_length=600)
+    done = run_demo(*SOME, "--task.task_name", "afrimgsm_cot", "--eval.limit", 1, "--model.model_name", model)
+    assert done.code == 0, done.err
+    assert stored(tmp_path / "run")[0]["arguments"][0][1]["max_gen_toks"] == 300
+    words = ("--task.task_name", "afrimgsm_cot", "--model.model_name", model, "--eval.max_gen_toks", 600)
+    assert "the model takes 600 tokens in all" in run_demo(*SOME, *words, "--run_dir", tmp_path / "other").err
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "unread"),
+    [
+        (" 3 + 15 = 18. Ìdáhùn náà ni 18.\nó 5", True, 0.0),
+        (" 18", True, 0.0),
+        (" 15", False, 0.0),
+        (" méjìdínlógún", False, 1.0),
+    ],
+)
+def test_what_is_read(
+    run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, right: bool, unread: float
+) -> None:
+    answering(monkeypatch, text)
+    done = run_demo(*SOME, "--task.task_name", "afrimgsm_cot", "--eval.limit", 1, "--eval.write-out")
+    (sample,) = stored(tmp_path / "run")
+    assert sample["target"] == "18", "the first sample row's answer"
+    assert (sample["exact_match"], sample["unread"]) == (float(right), unread)
+    verdict = "right" if right else "unread" if unread else "wrong"
+    assert f"{text!r}  {verdict}" in done.out and "exact" in done.out and "A guess" not in done.out
+
+
+@pytest.mark.parametrize(("text", "unread"), [("is it 5? <done> 18", 0.0), ("is it 18? yes, 18", 1.0)])
+def test_thinking_is_not_read(
+    run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, unread: float
+) -> None:
+    """Thinking that was cut short names a number, but gives no answer."""
+    answering(monkeypatch, text)
+    words = ("--task.task_name", "afrimgsm", "--eval.limit", 1, "--model.thinking_end", "<done>")
+    assert run_demo(*SOME, *words).code == 0
+    (sample,) = stored(tmp_path / "run")
+    assert (sample["exact_match"], sample["unread"]) == (1.0 - unread, unread)
+    assert sample["resps"] == [[text]], "all that was written is kept"
+
+
+def test_worked_examples_where_there_are_none_are_an_error(run_demo: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "masakhane/afrimgsm/data/yor"
+    folder.mkdir(parents=True)
+    for name in ("test.tsv", "dev.tsv"):
+        (folder / name).write_text("question\tanswer_number\nAbc?\t5\nDef?\t6\nGhi?\t7\n", encoding="utf-8")
+    words = ("--data.source", tmp_path, "--eval.num_fewshot", 1, "--eval.limit", 1)
+    refused = run_demo(*SOME, *words, "--task.task_name", "afrimgsm_cot")
+    assert refused.code == 2 and "no worked solutions in yor" in refused.err
+    assert run_demo(*SOME, *words, "--task.task_name", "afrimgsm").code == 0, "bare numbers serve as direct examples"
+
+
+def test_a_chat_is_asked_for_reasoning_in_its_own_turn(run_demo: Cli, tmp_path: Path) -> None:
+    model = tiny_llama(tmp_path / "chat", chat_template=CHAT, max_length=8192)
+    words = ("--model.model_name", model, "--model.chat_template", "--eval.limit", 1, "--eval.max_gen_toks", 4)
+    assert run_demo(*SOME, *words, "--task.task_name", "afrimgsm_cot", "--eval.num_fewshot", 1).code == 0
+    (sample,) = stored(tmp_path / "run")
+    context, options = sample["arguments"][0]
+    assert "Ìdáhùn náà ni" in context.split("<user>")[1], "the system text asks for the lead-in"
+    assert context.count("<assistant>") == 2 and options["until"] == []
