@@ -26,11 +26,12 @@ class FakeHub:
     def __init__(self, root: Path):
         self.remote, self.cache = root / "remote", root / "cache"
         self.calls: list[str] = []
+        self.commit = "c0ffee"
         self.error: Exception | None = None
 
     def download(self, repository: str, file: str, revision: str, local_files_only: bool) -> Path:
-        assert revision == "main"
-        cached, there = self.cache / repository / file, self.remote / repository / file
+        snapshot = self.commit if revision == "main" else revision
+        cached, there = self.cache / repository / "snapshots" / snapshot / file, self.remote / repository / file
         if cached.exists():
             return cached
         if local_files_only:

@@ -1,47 +1,77 @@
 """`afrieval prefetch`: download what a config needs; after it, a run makes no network call."""
 
+import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from afrieval.arguments import read_config
-from afrieval.config import DEMO, RunConfig
+from afrieval.config import DEMO, ModelConfig
 from afrieval.errors import UserError
-from afrieval.run.plan import named_languages
+from afrieval.languages import ENGLISH
+from afrieval.run.plan import named_languages, task_variant
 from afrieval.tasks.data import HUB, hub_file
-from afrieval.tasks.hub import fetch
+from afrieval.tasks.hub import commit, fetch
+from afrieval.tasks.lock import LOCK, DataLock, read_lock, write_lock
 from afrieval.tasks.spec import TaskSpec, load_task
+
+OPTIONS = """
+Option of prefetch itself:
+  --lock    record the data's commits and hashes in data.lock, which later runs in this folder then check
+"""
+# What the hf backend never loads: other formats of the same weights.
+OTHER_FORMATS = ["original/*", "*.pth", "*.gguf", "*.onnx", "*.h5", "*.msgpack"]
 
 
 def main(argv: list[str]) -> None:
     """Downloads the data files of the tasks, and the model if one is named."""
+    locking, argv = "--lock" in argv, [a for a in argv if a != "--lock"]
+    if "--help" in argv or "-h" in argv:
+        print(OPTIONS)
     config = read_config(argv, command="prefetch", needs_model=False)
     if config.data.source != HUB:
         raise UserError(f"data.source is {config.data.source!r}", "prefetch needs --data.source hub")
+    lock, found = DataLock() if locking else read_lock(), DataLock()
     for name in config.task_names:
-        spec = load_task(name)
-        print(f"{name}: {_fetch_task(spec, config)}")
+        spec = task_variant(load_task(name), config)
+        print(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task.languages), lock, found)}")
+    if locking:
+        write_lock(found)
+        print(f"wrote {LOCK}")
     model = config.model.model_name
     if model not in (None, DEMO) and not Path(str(model)).expanduser().is_dir():
-        from huggingface_hub import snapshot_download
-
-        from afrieval.models.load import explain
-
-        try:
-            # what the hf backend never loads: other formats of the same weights
-            other = ["original/*", "*.pth", "*.gguf", "*.onnx", "*.h5", "*.msgpack"]
-            print(
-                snapshot_download(str(config.model.model_name), revision=config.model.revision, ignore_patterns=other)
-            )
-        except Exception as e:
-            raise explain(config.model, e) from e
+        print(_fetch_model(config.model))
 
 
-def _fetch_task(spec: TaskSpec, config: RunConfig) -> str:
-    languages = named_languages(spec, config.task.languages)
+def _fetch_task(spec: TaskSpec, languages: list[str], lock: DataLock, found: DataLock) -> str:
+    """Fetches a task's files, adds them to what was found, and says how many there are and which are not."""
     files, missing = 0, []
-    for language in languages:
-        for split in spec.data.files:
-            path = fetch(spec.data.hub, hub_file(spec, language, split), spec.data.revision)
-            files += path is not None
-            if path is None:
-                missing.append(f"{language} {split}")
+    for of_task, language, split in _wanted(spec, languages):
+        hub, file = of_task.data.hub, hub_file(of_task, language, split)
+        path = fetch(hub, file, lock.commits.get(hub, of_task.data.revision))
+        if path is None:
+            missing.append(f"{language} {split}")
+            continue
+        files += 1
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+        lock.check(hub, file, sha256)
+        found.files.setdefault(hub, {})[file] = sha256
+        if known := commit(path):
+            found.commits[hub] = known
     return f"{files} files" + (f"; the hub has no {', '.join(missing)}" if missing else "")
+
+
+def _wanted(spec: TaskSpec, languages: list[str]) -> Iterator[tuple[TaskSpec, str, str]]:
+    yield from ((spec, language, split) for language in languages for split in spec.data.files)
+    if spec.direct and spec.data.fewshot:  # examples of a translated test set are the English ones
+        yield spec.direct, ENGLISH, spec.data.fewshot
+
+
+def _fetch_model(model: ModelConfig) -> str:
+    from huggingface_hub import snapshot_download
+
+    from afrieval.models.load import explain
+
+    try:
+        return snapshot_download(str(model.model_name), revision=model.revision, ignore_patterns=OTHER_FORMATS)
+    except Exception as e:
+        raise explain(model, e) from e

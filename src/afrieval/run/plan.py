@@ -10,6 +10,7 @@ from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.data import Split, check_source, load_split
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import examples, ranking
+from afrieval.tasks.lock import DataLock, read_lock
 from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
 from afrieval.tasks.spec import TaskSpec, load_task, translated
 from afrieval.yamlfile import nearest
@@ -90,8 +91,9 @@ def plan(config: RunConfig) -> Plan:
     """
     cells: list[Cell] = []
     left_out: list[str] = []
+    lock = read_lock()
     for name in config.task_names:
-        task_plan = _plan_task(_variant(load_task(name), config), config)
+        task_plan = _plan_task(task_variant(load_task(name), config), config, lock)
         cells += task_plan.cells
         left_out += task_plan.left_out
     if not cells:
@@ -99,7 +101,12 @@ def plan(config: RunConfig) -> Plan:
     return Plan(cells, left_out)
 
 
-def _variant(spec: TaskSpec, config: RunConfig) -> TaskSpec:
+def task_variant(spec: TaskSpec, config: RunConfig) -> TaskSpec:
+    """Returns the variant of a task that a config asks for.
+
+    Raises:
+        UserError: if there is none, or it does not go with the prompts asked for.
+    """
     if config.task.variant == "direct":
         return spec
     if config.task.prompt_language != "eng":
@@ -110,12 +117,12 @@ def _variant(spec: TaskSpec, config: RunConfig) -> TaskSpec:
     return translated(spec)
 
 
-def _plan_task(spec: TaskSpec, config: RunConfig) -> Plan:
+def _plan_task(spec: TaskSpec, config: RunConfig, lock: DataLock) -> Plan:
     answer_form = config.task.answer_form or spec.answer_forms[0]
     if answer_form not in spec.answer_forms:
         raise UserError(f"{spec.name} has no answer form {answer_form!r}", f"it has: {', '.join(spec.answer_forms)}")
     check_source(spec, config.data.source)
-    languages, missing = _languages(spec, config)
+    languages, missing = _languages(spec, config, lock)
     cells: list[Cell] = []
     unprompted: list[str] = []
     for language, (data, pool) in languages.items():
@@ -148,14 +155,16 @@ def _plan_task(spec: TaskSpec, config: RunConfig) -> Plan:
     return Plan(cells, left_out)
 
 
-def _languages(spec: TaskSpec, config: RunConfig) -> tuple[dict[str, tuple[Split, Split | None]], list[str]]:
+def _languages(
+    spec: TaskSpec, config: RunConfig, lock: DataLock
+) -> tuple[dict[str, tuple[Split, Split | None]], list[str]]:
     """Returns the splits of each language that has data, and the languages that have none."""
     named = config.task.languages
     found: dict[str, tuple[Split, Split | None]] = {}
     missing = []
     for language in named_languages(spec, named):
-        data = load_split(spec, language, spec.data.evaluate, config.data.source)
-        pool = _pool(spec, language, config)
+        data = load_split(spec, language, spec.data.evaluate, config.data.source, lock)
+        pool = _pool(spec, language, config, lock)
         if data is not None and (pool is not None or not config.eval.num_fewshot):
             found[language] = (data, pool)
         elif named:
@@ -180,14 +189,14 @@ def named_languages(spec: TaskSpec, named: list[str] | None) -> list[str]:
     return list(dict.fromkeys(named or spec.languages))
 
 
-def _pool(spec: TaskSpec, language: str, config: RunConfig) -> Split | None:
+def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> Split | None:
     """Returns the few-shot split; without shots only where worked solutions tell how long an answer may be."""
     shots, split = config.eval.num_fewshot, spec.data.fewshot
     if shots and split is None:
         raise UserError(f"{spec.name} has no rows for few-shot examples", "give --eval.num_fewshot 0")
     if split is None or not (shots or spec.worked):
         return None
-    pool = load_split(spec.direct or spec, spec.text_language or language, split, config.data.source)
+    pool = load_split(spec.direct or spec, spec.text_language or language, split, config.data.source, lock)
     if shots and pool and spec.chain_of_thought and not any(d.worked for d in pool.documents):
         raise UserError(
             f"{spec.name} has no worked solutions in {language} for chain-of-thought examples",

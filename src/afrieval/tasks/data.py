@@ -9,20 +9,23 @@ from typing import Any, NamedTuple
 
 from afrieval.errors import UserError
 from afrieval.tasks.documents import Document, documents
-from afrieval.tasks.hub import fetch
+from afrieval.tasks.hub import commit, fetch
+from afrieval.tasks.lock import DataLock
 from afrieval.tasks.spec import TaskSpec
 
 HUB, SAMPLES = "hub", "samples"
+UNLOCKED = DataLock()
 
 
 class Split(NamedTuple):
-    """The documents of one split in one language, and the SHA-256 of the file they came from."""
+    """The documents of one split in one language, the SHA-256 of the file they came from, and its commit on the hub."""
 
     documents: list[Document]
     sha256: str
+    commit: str | None = None
 
 
-def load_split(spec: TaskSpec, language: str, split: str, source: str) -> Split | None:
+def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: DataLock = UNLOCKED) -> Split | None:
     """Returns a split's documents, or None where the source lacks this language.
 
     Args:
@@ -30,11 +33,12 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str) -> Split 
         language: the suite's code.
         split: one of the task's splits.
         source: `hub`, `samples`, or a folder laid out ORG/NAME as on the hub.
+        lock: which files are meant.
 
     Raises:
-        UserError: if the source cannot be used or the file cannot be read.
+        UserError: if the source cannot be used, the file cannot be read or is not the one that was locked.
     """
-    path = _find(spec, language, split, source)
+    path = _find(spec, language, split, source, lock)
     if path is None:
         return None
     content = path.read_bytes()
@@ -46,8 +50,11 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str) -> Split 
         ) from None
     if source == SAMPLES:
         rows = [row for row in rows if row.get("split") == split]
+    sha256 = hashlib.sha256(content).hexdigest()
+    if source != SAMPLES:
+        lock.check(spec.data.hub, hub_file(spec, language, split), sha256)
     where = f"{spec.name} {language} {split} ({path.name})"
-    return Split(documents(spec, rows, where, split), hashlib.sha256(content).hexdigest())
+    return Split(documents(spec, rows, where, split), sha256, commit(path) if source == HUB else None)
 
 
 def hub_file(spec: TaskSpec, language: str, split: str) -> str:
@@ -76,13 +83,14 @@ def check_source(spec: TaskSpec, source: str) -> None:
         )
 
 
-def _find(spec: TaskSpec, language: str, split: str, source: str) -> Path | None:
+def _find(spec: TaskSpec, language: str, split: str, source: str, lock: DataLock) -> Path | None:
     if source == SAMPLES:
         path = spec.folder / spec.data.samples / f"{language}.jsonl"
         if path.is_file() and spec.text_language:  # sample rows are translations of one another
             path = path.with_stem(spec.text_language)
     elif source == HUB:
-        return fetch(spec.data.hub, hub_file(spec, language, split), spec.data.revision)
+        revision = lock.commits.get(spec.data.hub, spec.data.revision)
+        return fetch(spec.data.hub, hub_file(spec, language, split), revision)
     else:
         path = Path(source).expanduser() / spec.data.hub / hub_file(spec, language, split)
     return path if path.is_file() else None

@@ -49,6 +49,12 @@ def fetch(repository: str, file: str, revision: str) -> Path | None:
         raise _explain(repository, revision, e) from e
 
 
+def commit(path: Path) -> str | None:
+    """Returns the commit that a file of the hub's cache belongs to: its folder below `snapshots` is named so."""
+    parts = path.parts
+    return parts[parts.index("snapshots") + 1] if "snapshots" in parts else None
+
+
 def _unreachable(repository: str, error: Exception) -> UserError:
     return UserError(
         f"{repository} is not in the hub's cache and the hub cannot be reached ({type(error).__name__})",

@@ -1,0 +1,79 @@
+"""Test sets translated to English: English prompts that claim no other language, examples in English."""
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import Cli
+
+from afrieval.arguments import read_config
+from afrieval.results.files import read_samples, sample_files
+from afrieval.run.plan import Cell, plan
+from afrieval.tasks.prompts import render
+
+TASKS = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")
+
+
+def cells(task: str, *words: object) -> list[Cell]:
+    given = ["--data.source", "samples", "--task.task_name", task, *words]
+    config = read_config([str(w) for w in given], command="run", needs_model=False)
+    return plan(config).cells
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_prompts_are_those_of_english_texts(task: str) -> None:
+    """Prompts 3 to 5 of some tasks name the language: it is English, whatever it was translated from."""
+    translated = cells(task, "--task.languages", "yor", "--task.variant", "translate")
+    english = cells(task, "--task.languages", "eng")
+    assert [c.prompt.number for c in translated] == [c.prompt.number for c in english] == [1, 2, 3, 4, 5]
+    for ours, theirs in zip(translated, english, strict=True):
+        asked = [render(ours.prompt, d, ours.task.text_language or ours.language) for d in ours.documents]
+        assert asked == [render(theirs.prompt, d, "eng") for d in theirs.documents]
+        assert not any("Yoruba" in text for text in asked)
+        assert ours.name.startswith(f"{task}_translate_yor_eng_")
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_language_but_english_was_translated(task: str) -> None:
+    direct = cells(task)[0].task
+    translated = cells(task, "--task.variant", "translate")[0].task
+    assert set(direct.languages) - set(translated.languages) == {"eng"}
+    assert translated.data.hub == f"{direct.data.hub}-translate-test"
+
+
+def test_examples_are_the_english_ones_of_the_task(run_demo: Cli, tmp_path: Path) -> None:
+    shots = ("--eval.num_fewshot", 2, "--eval.limit", 1, "--task.prompts", 1)
+    shown = {}
+    for language, variant in (("hau", "translate"), ("eng", "direct")):
+        words = ("--task.languages", language, "--task.variant", variant, "--run_dir", tmp_path / variant)
+        done = run_demo(*shots, *words)
+        assert done.code == 0, done.err
+        (path,) = sample_files(tmp_path / variant)
+        shown[variant] = read_samples(path)[0]
+    translated, english = shown["translate"], shown["direct"]
+    assert translated["arguments"] == english["arguments"] and translated["fewshot_ids"] == english["fewshot_ids"]
+    assert (translated["task"], translated["language"]) == ("afrimmlu_translate", "hau")
+
+
+def test_a_folder_laid_out_as_on_the_hub(run_demo: Cli, tmp_path: Path) -> None:
+    data = tmp_path / "masakhane/afrixnli-translate-test/data/hau"
+    data.mkdir(parents=True)
+    rows = "premise\thypothesis\tlabel\nIt rains.\tIt is wet.\t0\nIt rains.\tIt is dry.\t2\n"
+    (data / "test.tsv").write_text(rows, encoding="utf-8")
+    words = ("--task.task_name", "afrixnli", "--task.variant", "translate", "--data.source", tmp_path)
+    done = run_demo(*words)
+    assert done.code == 0, done.err
+    assert "afrixnli_translate" in done.out and "Hausa" in done.out
+    assert "no data for amh ewe" in done.err.replace(",", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--task.prompt_language", "both"), "translated test sets are in English"),
+        (("--task.task_name", "belebele"), "belebele has no test set translated to English"),
+        (("--task.languages", "eng"), "afrimmlu_translate has no language 'eng'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(run_demo: Cli, words: tuple[object, ...], message: str) -> None:
+    refused = run_demo("--task.variant", "translate", *words)
+    assert refused.code == 2 and message in refused.err
