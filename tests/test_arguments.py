@@ -113,8 +113,10 @@ BAD = {
     "batch of none": (["--eval.batch_size", "0"], "eval.batch_size is 0", "1 or more"),
     "empty languages": (["--task.languages", "[]"], "task.languages is an empty list", "leave task.languages out"),
     "empty prompts": (["--task.prompts", "[]"], "task.prompts is an empty list", "leave task.prompts out"),
-    "not yet": (["--task.variant", "translate"], "task.variant translate", "leave it out"),
-    "backend not yet": (["--model.model_type", "vllm"], "vllm", "leave it out"),
+    "not yet": (["--task.wandb_project", "x"], "task.wandb_project", "leave it out"),
+    "unknown backend": (["--model.model_type", "vlm"], "model.model_type cannot be 'vlm'", "hf or vllm"),
+    "no room": (["--eval.max_gen_toks", "0"], "eval.max_gen_toks is 0", "1 or more"),
+    "no mark": (["--model.thinking_end="], "model.thinking_end is empty", "</think>"),
     "missing file": (["--model-config-yaml", "configs/models/dmo.yaml"], "dmo.yaml", "demo.yaml"),
 }
 

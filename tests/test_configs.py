@@ -9,7 +9,10 @@ from afrieval.arguments import read_config
 from afrieval.run.plan import plan
 
 ROOT = Path(__file__).parents[1]
-MODELS, TASKS = sorted((ROOT / "configs/models").glob("*")), sorted((ROOT / "configs/tasks").glob("*"))
+MODELS, TASKS = (
+    sorted((ROOT / "configs/models").glob("*")),
+    sorted([*(ROOT / "configs/tasks").glob("*"), *(ROOT / "configs/suites").glob("*")]),
+)
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda p: p.name)

@@ -21,8 +21,8 @@ class ModelConfig:
 
     model_name: str | None = None
     """Hub id or folder of the model; `demo` is a tiny random model built on the spot."""
-    model_type: str = "hf"
-    """hf; other backends of the harness are not supported yet."""
+    model_type: Literal["hf", "vllm"] = "hf"
+    """Backend of the harness; vllm is for GPUs and decoder-only models, and needs the extra of that name."""
     revision: str = "main"
     """Branch, tag or commit on the hub."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
@@ -202,7 +202,6 @@ def _check_not_yet(config: RunConfig) -> None:
         "task.wandb_project": task.wandb_project,
         "task.wandb_job_type": task.wandb_job_type,
         "model.engine tree": model.engine == "tree",
-        f"model.model_type {model.model_type}": model.model_type != "hf",
     }
     for name, asked in waiting.items():
         if asked:

@@ -1,6 +1,7 @@
 """Numbers of cells and comparisons against ones worked out by hand."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from rich.console import Console
 from afrieval.analysis.cells import CellScores, cell_scores, harness_results, summary_row
 from afrieval.analysis.compare import african_means, by_language, native_differences
 from afrieval.analysis.statistics import bootstrap, clustered_wilson, wilson
-from afrieval.analysis.tables import difference_table, mean_lines, points, ranges, score_table
+from afrieval.analysis.tables import difference_table, mean_lines, overview_table, points, ranges, score_table
 
 
 def sample(doc_id: int, acc: float | None, **changes: Any) -> dict[str, Any]:
@@ -114,8 +115,14 @@ def test_tables_fit_80_columns_and_mark_what_needs_a_mark() -> None:
         cell([1.0, 0.0] * 250, language="kin"),
         *(cell([1.0, 1.0] * 250, language="kin", prompt=n, prompt_language="native") for n in (1, 2, 3, 5)),
     ]
-    text = printed(score_table("afrimmlu", by_language(cells), {"kin"}, {"yor"}))
-    assert "…" not in text and "native 1-3,5*" in text and "Kinyarwanda°" in text and "A guess gives 25.0 %" in text
+    text = printed(score_table("afrimmlu: text", by_language(cells), ["Mind this."], {"kin"}, {"yor"}))
+    assert (
+        "…" not in text
+        and "Mind this." in text
+        and "native 1-3,5*" in text
+        and "Kinyarwanda°" in text
+        and "A guess gives 25.0 %" in text
+    )
     text = printed(difference_table("afrimmlu", native_differences(cells, 1), {"kin"}))
     assert "…" not in text and "Kinyarwanda*" in text and "+50.0" in text
 
@@ -131,6 +138,22 @@ def test_the_mean_counts_african_languages_the_same_and_no_others() -> None:
     (mean,) = african_means(by_language(cells))
     assert (mean.prompt_language, mean.languages, mean.score) == ("eng", ["yor", "swa"], 0.5)
     assert mean_lines(by_language(cells)) == ["Mean over 2 African languages, English prompts: 50.0 (yor swa)"]
+
+
+def test_the_overview_has_a_row_per_task_and_prompt_language_and_english_beside_the_mean() -> None:
+    cells = [
+        cell([1.0, 1.0], language="yor"),
+        cell([0.0, 1.0], language="swa"),
+        cell([1.0, 0.0], language="eng"),
+        cell([0.0, 0.0], language="yor", prompt_language="native"),
+        cell([0.0, 1.0], language="swa", prompt_language="native"),
+        cell([1.0, 1.0], language="fra", prompt_language="native"),
+        replace(cell([1.0], language="yor"), task="afrixnli"),
+    ]
+    lines = [line.split() for line in printed(overview_table(by_language(cells))).splitlines()]
+    assert ["afrimmlu", "English", "75.0", "2", "50.0"] in lines
+    assert ["afrimmlu", "native", "25.0", "2", "100.0"] in lines
+    assert not any("afrixnli" in line for line in lines), "one language has no mean"
 
 
 def test_ranges() -> None:

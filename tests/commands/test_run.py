@@ -1,5 +1,6 @@
 """What a user sees of a run: tables, write-out, lines about what was left out, and errors of every kind."""
 
+import json
 import os
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from tests.conftest import ROOT, Cli
 
 from afrieval.arguments import read_config
 from afrieval.commands.run import default_folder
+from afrieval.results.files import read_samples, sample_files
 from afrieval.run.plan import plan
 
 ONE = ("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "1")
@@ -133,3 +135,32 @@ def test_bad_input_costs_no_results(run_demo: Cli, tmp_path: Path) -> None:
     for words, _, _ in BAD.values():
         assert run_demo(*words).code == 2
     assert {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir()} == before
+
+
+def test_belebele_says_where_its_examples_come_from_and_keeps_passages_apart(run_demo: Cli, tmp_path: Path) -> None:
+    """Rows 0 to 3 share one passage: none of them is an example for another."""
+    data = tmp_path / "facebook/belebele/data"
+    data.mkdir(parents=True)
+    row = {f"mc_answer{i}": f"answer {i}" for i in (1, 2, 3, 4)} | {"correct_answer_num": "2"}
+    rows = [row | {"flores_passage": f"passage {i // 4}", "question": f"question {i}"} for i in range(8)]
+    (data / "yor_Latn.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    words = ("--task.task_name", "belebele", "--data.source", tmp_path, "--task.languages", "yor", "--task.prompts", 1)
+    done = run_demo(*words, "--eval.num_fewshot", 4)
+    assert done.code == 0, done.err
+    assert "belebele: letter, 4-shot" in done.out
+    assert "Examples come from the test split itself" in " ".join(done.out.split())
+    (path,) = sample_files(tmp_path / "run")
+    for sample in read_samples(path):
+        assert {i // 4 for i in sample["fewshot_ids"]} == {1 - sample["doc_id"] // 4}
+    assert "only 4 usable examples" in run_demo(*words, "--eval.num_fewshot", 5, "--run_dir", tmp_path / "five").err
+
+
+def test_a_suite_runs_all_its_tasks_and_ends_with_one_table(cli: Cli, tmp_path: Path) -> None:
+    suite = ("--task-config-yaml", ROOT / "configs/suites/irokobench.yaml", "--task.languages", "yor,swa,eng")
+    some = ("--task.prompts", 1, "--eval.limit", 1, "--eval.max_gen_toks", 4, "--data.source", "samples")
+    done = cli("run", *suite, *some, "--model.model_name", "demo", "--run_dir", tmp_path)
+    assert done.code == 0 and "left out" not in done.err, done.err
+    overview = done.out.rpartition("Mean over African languages")[2]
+    rows = [line.split()[:2] for line in overview.splitlines() if line.startswith("afri")]
+    tasks = ("afrimgsm", "afrimgsm_cot", "afrimmlu", "afrixnli")
+    assert rows == [[task, kind] for task in tasks for kind in ("English", "native")]

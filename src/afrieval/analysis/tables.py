@@ -21,20 +21,25 @@ STYLE: Any = {
 }
 
 SCORES = {"exact_match": "exact"}  # other metrics stand under their own names
+BESIDE = ("eng", "fra")  # shown beside a mean over African languages, never in it
+WRITTEN = {"eng": "English", "native": "native"}
 OTHERS = {"acc_norm": "/char", "acc_bytes": "/byte", "acc_tokens": "/tok", "unread": "unread"}
 
 
-def score_table(task: str, scores: Iterable[LanguageScore], unreviewed: set[str], supported: set[str]) -> Table:
+def score_table(
+    title: str, scores: Iterable[LanguageScore], notes: list[str], unreviewed: set[str], supported: set[str]
+) -> Table:
     """Returns a task's table: one row per language and prompt language.
 
     Args:
-        task: its name.
+        title: what it is about.
         scores: the task's scores.
+        notes: what else a reader has to know.
         unreviewed: languages whose native prompts nobody has reviewed; marked with a star.
         supported: languages that the model's authors name; others are marked. Empty if they name none.
     """
     rows = list(scores)
-    table = Table(title=task, **STYLE)
+    table = Table(title=title, **STYLE)
     for name in ("language", "prompts"):
         table.add_column(name, no_wrap=True)
     measured = [m for m in OTHERS if any(m in row.others for row in rows)]
@@ -51,7 +56,8 @@ def score_table(task: str, scores: Iterable[LanguageScore], unreviewed: set[str]
             str(row.n),
             str(row.n_defect),
         )
-    notes = ["unread: answers that cannot be read, in percent; they count as wrong."] if "unread" in measured else []
+    notes = [*notes]
+    notes += ["unread: answers that cannot be read, in percent; they count as wrong."] if "unread" in measured else []
     notes += [] if math.isnan(rows[0].chance) else [f"A guess gives {percent(rows[0].chance)} %."]
     notes += ["bad: rows with a defect."]
     if any(r.prompt_language == "native" and r.language in unreviewed for r in rows):
@@ -66,12 +72,30 @@ def mean_lines(scores: Iterable[LanguageScore]) -> list[str]:
     """Returns a line for each mean over African languages, with its members."""
     lines = []
     for mean in african_means(scores):
-        kind = "native" if mean.prompt_language == "native" else "English"
+        kind = WRITTEN[mean.prompt_language]
         members = " ".join(mean.languages)
         lines.append(
             f"Mean over {len(mean.languages)} African languages, {kind} prompts: {percent(mean.score)} ({members})"
         )
     return lines
+
+
+def overview_table(scores: Iterable[LanguageScore]) -> Table:
+    """Returns one row per task and prompt language: the mean over African languages, English and French beside it."""
+    table = Table(title="Mean over African languages", **STYLE)
+    for name in ("task", "prompts"):
+        table.add_column(name, no_wrap=True)
+    for name in ("mean", "languages", *(LANGUAGES[code].name for code in BESIDE)):
+        table.add_column(name, justify="right", no_wrap=True)
+    rows = list(scores)
+    for task in dict.fromkeys(row.task for row in rows):
+        of_task = [row for row in rows if row.task == task]
+        for mean in african_means(of_task):
+            same = {r.language: percent(r.score) for r in of_task if r.prompt_language == mean.prompt_language}
+            beside = [same.get(code, "") for code in BESIDE]
+            kind = WRITTEN[mean.prompt_language]
+            table.add_row(task, kind, percent(mean.score), str(len(mean.languages)), *beside)
+    return table
 
 
 def difference_table(task: str, differences: Iterable[Difference], unreviewed: set[str]) -> Table:

@@ -27,7 +27,7 @@ def main(argv: list[str]) -> None:
 
 def _run(config: RunConfig, planned: Plan, folder: Path) -> None:
     from afrieval.analysis.summary import show, summarise
-    from afrieval.results.files import sample_files
+    from afrieval.results.files import read_run, sample_files
     from afrieval.run.evaluate import evaluate
 
     try:
@@ -43,7 +43,8 @@ def _run(config: RunConfig, planned: Plan, folder: Path) -> None:
         if cell.prompt_language == "native" and not cell.prompt.reviewed_by:
             unreviewed.setdefault(cell.task.name, set()).add(cell.language)
     shown = [c for c in cells if c.name in wanted]
-    show(shown, unreviewed, set(config.model.languages_supported), config.eval.numpy_random_seed)
+    identity = read_run(folder)["identity"]
+    show(shown, identity, unreviewed, set(config.model.languages_supported), config.eval.numpy_random_seed)
     if config.model.model_name == DEMO:
         generated = planned.cells[0].answer_form == "generate"
         expected = "answers that nobody can read" if generated else "scores about chance"

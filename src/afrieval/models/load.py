@@ -5,12 +5,14 @@ import json
 import os
 import random
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from afrieval.config import DEMO, EvalConfig, ModelConfig
 from afrieval.errors import UserError
 from afrieval.models.demo import demo_folder
+from afrieval.models.vllm import load_vllm
 
 CPU_BATCH = 8
 NOT_THE_MODEL = ("_name_or_path", "transformers_version", "_commit_hash")
@@ -23,7 +25,6 @@ def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
     Raises:
         UserError: if it cannot be loaded for a reason that the user can mend.
     """
-    import torch
     import transformers
 
     _check_folder(config)
@@ -32,6 +33,28 @@ def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
     if not sys.stderr.isatty():
         transformers.logging.disable_progress_bar()
     _seed(evaluation)
+    if config.model_type == "vllm":
+        lm = _load(config, lambda: load_vllm(config, evaluation))
+    else:
+        lm = _load_hf(config, evaluation)
+    if config.chat_template and not lm.tokenizer.chat_template:
+        raise UserError(f"{config.model_name} has no chat template", "set model.chat_template to false")
+    return lm
+
+
+def _load(config: ModelConfig, load: Callable[[], Any]) -> Any:
+    """Returns what loads, or an error that says what to do."""
+    try:
+        return load()
+    except UserError:
+        raise
+    except Exception as e:
+        raise explain(config, e) from e
+
+
+def _load_hf(config: ModelConfig, evaluation: EvalConfig) -> Any:
+    import torch
+
     device = config.device or _best_device()
     usable = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if not usable.get(device.split(":")[0], False):
@@ -53,34 +76,38 @@ def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
         "add_bos_token": config.add_bos_token,
         **config.backend_args,
     }
-    try:
-        lm = HF(**arguments)
-    except UserError:
-        raise
-    except Exception as e:
-        raise explain(config, e) from e
-    if config.chat_template and not lm.tokenizer.chat_template:
-        raise UserError(f"{config.model_name} has no chat template", "set model.chat_template to false")
-    return lm
+    return _load(config, lambda: HF(**arguments))
 
 
 def fingerprint(lm: Any) -> str:
     """Returns a short name of the very weights and tokenizer that were loaded.
 
     256 values of each parameter, its name and shape, the model's settings, the tokens of a text in several scripts and
-    the chat template go into it: another checkpoint under the same name is another model.
+    the chat template go into it: another checkpoint under the same name is another model. vLLM keeps the parameters in
+    processes of its own; there it is the hub's commit that tells checkpoints apart.
     """
     digest = hashlib.sha256()
-    for name, parameter in lm.model.named_parameters():
+    settings = model_settings(lm)
+    for name, parameter in lm.model.named_parameters() if hasattr(lm.model, "named_parameters") else ():
         digest.update(f"{name}{tuple(parameter.shape)}{parameter.dtype}".encode())
         if parameter.is_meta:
             continue  # offloaded to a disk by accelerate: not in memory
         values = parameter.detach().flatten()
         sample = values[:: max(1, values.numel() // 256)][:256].float().cpu()
         digest.update(sample.numpy().tobytes())
-    settings = {k: v for k, v in lm.config.to_dict().items() if k not in NOT_THE_MODEL}
-    digest.update(json.dumps([settings, lm.tok_encode(PROBE), lm.tokenizer.chat_template], default=str).encode())
+    kept = {k: v for k, v in settings.to_dict().items() if k not in NOT_THE_MODEL}
+    commit = None if hasattr(lm.model, "named_parameters") else getattr(settings, "_commit_hash", None)
+    digest.update(
+        json.dumps(
+            [kept, *([commit] if commit else []), lm.tok_encode(PROBE), lm.tokenizer.chat_template], default=str
+        ).encode()
+    )
     return digest.hexdigest()[:16]
+
+
+def model_settings(lm: Any) -> Any:
+    """Returns the model's own configuration object, wherever the backend keeps it."""
+    return lm.config if hasattr(lm, "config") else lm._config
 
 
 def _check_folder(config: ModelConfig) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from afrieval.config import DEMO, RunConfig
+from afrieval.models.load import model_settings
 from afrieval.run.plan import Cell, Plan
 
 PACKAGES = ("afrieval", "lm-eval", "transformers", "torch", "accelerate", "datasets")
@@ -40,6 +41,7 @@ def identity(config: RunConfig, cells: list[Cell]) -> dict[str, Any]:
                 "version": cell.task.version,
                 "declaration": cell.task.declaration,
                 "answer_form": cell.answer_form,
+                **_shots(cell),
                 "prompts": {},
                 "data": {},
             },
@@ -49,6 +51,10 @@ def identity(config: RunConfig, cells: list[Cell]) -> dict[str, Any]:
         task["data"][cell.language] = _data(cell)
     generation = {"max_gen_toks": evaluation.max_gen_toks} if any(c.answer_form == "generate" for c in cells) else {}
     return {"model": model, "variant": config.task.variant, "fewshot": fewshot, **generation, "tasks": tasks}
+
+
+def _shots(cell: Cell) -> dict[str, str]:
+    return {"evaluate": cell.task.data.evaluate, "fewshot": str(cell.task.data.fewshot)} if cell.shots else {}
 
 
 def _local(name: str) -> dict[str, str]:
@@ -79,11 +85,11 @@ def circumstances(config: RunConfig, plan: Plan, lm: Any) -> dict[str, Any]:
     """
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "device": str(lm.device),
-        "dtype": str(lm.model.dtype),
+        "device": str(getattr(lm, "device", "")),
+        "dtype": str(getattr(lm.model, "dtype", config.model.dtype)),
         "batch_size": lm.batch_size,
         "max_length": lm.max_length,
-        "model_commit": getattr(lm.config, "_commit_hash", None),
+        "model_commit": getattr(model_settings(lm), "_commit_hash", None),
         "data_commits": {c.task.data.hub: c.data.commit for c in plan.cells if c.data.commit},
         "left_out": plan.left_out,
         "versions": {name: _version(name) for name in PACKAGES} | {"python": platform.python_version()},
