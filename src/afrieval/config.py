@@ -22,7 +22,7 @@ class ModelConfig:
     model_name: str | None = None
     """Hub id or folder of the model; `demo` is a tiny random model built on the spot."""
     model_type: Literal["hf", "vllm"] = "hf"
-    """Backend of the harness; vllm is for GPUs and decoder-only models, and needs the extra of that name."""
+    """Backend of the harness; vllm is for GPUs and decoder-only models; docs/models.md tells how to install it."""
     revision: str = "main"
     """Branch, tag or commit on the hub."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"

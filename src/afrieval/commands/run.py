@@ -36,13 +36,12 @@ def _run(config: RunConfig, planned: Plan, folder: Path) -> None:
         if sample_files(folder):
             summarise(folder)
         raise
-    cells = summarise(folder)
-    wanted = {cell.name for cell in planned.cells}
+    stored = {cell.name: cell for cell in summarise(folder)}
     unreviewed: dict[str, set[str]] = {}
     for cell in planned.cells:
         if cell.prompt_language == "native" and not cell.prompt.reviewed_by:
             unreviewed.setdefault(cell.task.name, set()).add(cell.language)
-    shown = [c for c in cells if c.name in wanted]
+    shown = [stored[cell.name] for cell in planned.cells]
     identity = read_run(folder)["identity"]
     show(shown, identity, unreviewed, set(config.model.languages_supported), config.eval.numpy_random_seed)
     if config.model.model_name == DEMO:

@@ -47,7 +47,7 @@ def backend() -> Any:
     except ModuleNotFoundError as e:
         raise UserError(
             f"the vllm backend needs the package {e.name}",
-            "run `pip install -c constraints.txt -e '.[vllm]'` on a machine with an NVIDIA GPU",
+            "run `pip install -e . 'vllm>=0.29,<0.31'` in an environment of its own; docs/models.md has more",
         ) from None
     return VLLM
 
