@@ -1,27 +1,63 @@
-"""`afrieval list`: tasks, their languages and prompts."""
+"""`afrieval list`: tasks, their variants, languages, prompts and licences."""
+
+from collections.abc import Iterator
+from textwrap import fill
 
 from afrieval.errors import UserError
 from afrieval.languages import ENGLISH
-from afrieval.tasks.prompts import load_prompts, prompt_languages
-from afrieval.tasks.spec import load_task, task_names
+from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
+from afrieval.tasks.spec import TaskSpec, load_task, task_names
+from afrieval.yamlfile import nearest
+
+USAGE = "usage: afrieval list [TASK ...]\n\nPrints what the tasks offer: all of them, or those named."
+WIDTH, LABEL = 80, 15
 
 
 def main(argv: list[str]) -> None:
-    """Prints each task with what it offers."""
+    """Prints each task with what it offers.
+
+    Raises:
+        UserError: for a task that there is not.
+    """
     if argv in (["--help"], ["-h"]):
-        print("usage: afrieval list\n\nPrints the tasks, their languages and prompts. It has no options.")
+        print(USAGE)
         return
-    if argv:
-        raise UserError(f"list takes no options, but got {argv[0]!r}", "run `afrieval list`")
-    for name in task_names():
+    for name in argv:
+        if name not in task_names():
+            raise UserError(f"there is no task {name!r}", nearest(name, task_names()))
+    for name in argv or task_names():
         spec = load_task(name)
-        print(f"{spec.name} (version {spec.version}): {spec.description}")
-        print(f"  data          {spec.data.hub}, {spec.licence}")
-        print(f"  languages     {' '.join(spec.languages)}")
-        print(f"  answer forms  {', '.join(spec.answer_forms)}")
-        print(f"  prompts       English {', '.join(map(str, load_prompts(spec, ENGLISH)))}")
-        for language in prompt_languages(spec):
-            if language != ENGLISH:
-                prompts = load_prompts(spec, language)
-                review = next(iter(prompts.values())).reviewed_by or "nobody yet"
-                print(f"                {language} {', '.join(map(str, prompts))}; reviewed by {review}")
+        print(fill(f"{spec.name} (version {spec.version}): {spec.description}", WIDTH))
+        for label, text in _facts(spec):
+            head = f"  {label}".ljust(LABEL)
+            print(fill(text, WIDTH, initial_indent=head, subsequent_indent=" " * LABEL, break_on_hyphens=False))
+        print()
+
+
+def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
+    fewshot = spec.data.fewshot
+    own = ", the question itself left out" if fewshot == spec.data.evaluate else ""
+    yield "data", f"{spec.data.hub}, {spec.data.evaluate} split"
+    yield "licence", spec.licence
+    yield "examples", f"{fewshot} split{own}" if fewshot else "none"
+    yield "variants", "direct" + (f"; translate ({spec.translate.hub})" if spec.translate else "")
+    yield "answer forms", ", ".join(spec.answer_forms)
+    yield f"{len(spec.languages)} languages", " ".join(spec.languages)
+    yield "prompts", f"English {_numbers(load_prompts(spec, ENGLISH))}"
+    natives: dict[str, list[str]] = {}
+    for language in prompt_languages(spec):
+        if language != ENGLISH:
+            prompts = load_prompts(spec, language)
+            natives.setdefault(f"{_numbers(prompts)}, {_review(prompts)}", []).append(language)
+    for described, languages in natives.items():
+        yield "", f"native {described}: {' '.join(languages)}"
+
+
+def _numbers(prompts: dict[int, Prompt]) -> str:
+    return ", ".join(map(str, prompts))
+
+
+def _review(prompts: dict[int, Prompt]) -> str:
+    first = next(iter(prompts.values()))
+    written = {"machine": "machine-written", "human": "written by people", "paper": "from the paper"}[first.origin]
+    return f"{written}, reviewed by {first.reviewed_by or 'nobody yet'}"
