@@ -22,13 +22,14 @@ FILES = {"model_config_yaml": "model", "task_config_yaml": "task"}
 OLD_NAMES = {"model.vllm": "model.backend_args"}
 
 
-def read_config(argv: list[str], *, command: str, needs_model: bool) -> RunConfig:
+def read_config(argv: list[str], *, command: str, needs_model: bool, needs_task: bool = True) -> RunConfig:
     """Returns the checked config that files and flags add up to.
 
     Args:
         argv: the command's arguments, without its name.
         command: its name, for `--help`.
         needs_model: whether the command runs a model.
+        needs_task: whether it makes no sense without a task.
 
     Raises:
         UserError: for a file, key, flag or value that cannot be used.
@@ -43,7 +44,7 @@ def read_config(argv: list[str], *, command: str, needs_model: bool) -> RunConfi
             for key, value in read_file(Path(path), FILES[flag]).items():
                 values[key], origin[key] = value, path
     config = _parse(flags, values, origin, command)
-    check(config, needs_model=needs_model)
+    check(config, needs_model=needs_model, needs_task=needs_task)
     return config
 
 

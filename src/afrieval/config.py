@@ -139,17 +139,18 @@ class RunConfig:
         return [names] if isinstance(names, str) else list(dict.fromkeys(names or []))
 
 
-def check(config: RunConfig, *, needs_model: bool) -> None:
+def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> None:
     """Refuses values that have the right type and make no sense.
 
     Args:
         config: what was merged from files and flags.
         needs_model: whether the command runs a model.
+        needs_task: whether it makes no sense without a task.
 
     Raises:
         UserError: for the first such value.
     """
-    _check_presence(config, needs_model)
+    _check_presence(config, needs_model, needs_task)
     _check_not_yet(config)
     for code in config.model.languages_supported:
         if not re.fullmatch("[a-z]{3}", code):
@@ -176,13 +177,13 @@ def _check_ranges(evaluation: EvalConfig) -> None:
             raise UserError(f"eval.{name} is {value}", "give 1 or more")
 
 
-def _check_presence(config: RunConfig, needs_model: bool) -> None:
+def _check_presence(config: RunConfig, needs_model: bool, needs_task: bool) -> None:
     if needs_model and not config.model.model_name:
         raise UserError(
             "no model is given",
             "add --model-config-yaml configs/models/demo.yaml, or --model.model_name with a hub id or folder",
         )
-    if not config.task_names:
+    if needs_task and not config.task_names:
         raise UserError(
             "no task is given",
             "add --task-config-yaml configs/tasks/afrimmlu-direct.yaml, or --task.task_name afrimmlu",

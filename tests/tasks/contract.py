@@ -11,7 +11,7 @@ from itertools import combinations
 from jinja2 import meta
 
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.tasks.build import build_task
+from afrieval.tasks.build import InMemoryTask, task_config
 from afrieval.tasks.data import SAMPLES, load_split
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.prompts import (
@@ -199,7 +199,8 @@ def few_shot_answers_look_scored(case: Case) -> Complaints:
 def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
     pool = asked[:SHOTS]
     answer = {d.id: " " + example_answer(case.spec, case.prompt, d, form) for d in pool}
-    task = build_task(case.spec.name, case.spec, case.language, case.prompt, form, asked, lambda _: pool, SHOTS)
+    config = task_config(case.spec.name, case.spec, case.language, case.prompt, form, SHOTS)
+    task = InMemoryTask(config, asked, lambda document, shots: pool[:shots])
     task.build_all_requests()
     contexts = {r.doc_id: r.args[0] for r in task.instances}
     scored = {d.id: [r.args[1] for r in task.instances if r.doc_id == d.id] for d in asked}

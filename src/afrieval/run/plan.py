@@ -126,7 +126,7 @@ def _plan_task(spec: TaskSpec, config: RunConfig, lock: DataLock) -> Plan:
     cells: list[Cell] = []
     unprompted: list[str] = []
     for language, (data, pool) in languages.items():
-        prompts = _prompts(spec, config, language)
+        prompts = chosen_prompts(spec, config, language)
         if (
             not any(kind == "native" for kind, _ in prompts)
             and config.task.prompt_language != "eng"
@@ -205,7 +205,7 @@ def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> S
     return pool
 
 
-def _prompts(spec: TaskSpec, config: RunConfig, language: str) -> list[tuple[str, Prompt]]:
+def chosen_prompts(spec: TaskSpec, config: RunConfig, language: str) -> list[tuple[str, Prompt]]:
     """Returns (prompt language, prompt) pairs; for English, native is English and runs once."""
     wanted = config.task.prompt_language
     chosen: list[tuple[str, Prompt]] = []
@@ -249,16 +249,8 @@ def cell_task(cell: Cell, documents: list[Document], generation: Any = None) -> 
         documents: those to ask; each has a gold answer.
         generation: how a generated answer ends.
     """
-    from afrieval.tasks.build import build_task
+    from afrieval.tasks.build import InMemoryTask, task_config
 
-    return build_task(
-        cell.name,
-        cell.task,
-        cell.task.text_language or cell.language,
-        cell.prompt,
-        cell.answer_form,
-        documents,
-        cell.examples,
-        cell.shots,
-        generation,
-    )
+    language = cell.task.text_language or cell.language
+    config = task_config(cell.name, cell.task, language, cell.prompt, cell.answer_form, cell.shots, generation)
+    return InMemoryTask(config, documents, lambda document, shots: cell.examples(document))

@@ -16,6 +16,7 @@ from afrieval.tasks.spec import TaskSpec
 MAX_TOKENS = 32
 Row = dict[str, Any]
 Score = Callable[[Row, list[Any]], Row]
+Examples = Callable[[Document, int], list[Document]]
 _OWN = ("id", "choices", "gold", "worked")
 
 
@@ -34,21 +35,28 @@ class Generation(NamedTuple):
 
 
 class InMemoryTask(ConfigurableTask):
-    """A harness task over documents that are handed to it, with examples that are handed to it."""
+    """A harness task over documents that are handed to it, with examples that are handed to it.
 
-    def __init__(self, config: Row, documents: Sequence[Document], examples: Callable[[int], list[Document]]):
+    Args:
+        config: as `task_config` gives it.
+        documents: what is asked; each has a gold answer.
+        examples: document and their number to the worked examples before it.
+    """
+
+    def __init__(self, config: Row, documents: Sequence[Document], examples: Examples):
         self._documents = [_row(d) for d in documents]
-        self._examples = examples
+        self._by_id, self._examples = {d.id: d for d in documents}, examples
         super().__init__(config=config)
 
     def download(self, dataset_kwargs: Row | None = None, **kwargs: Any) -> None:
         """Puts the documents where the harness expects a downloaded data set."""
         self.dataset = {"test": Dataset.from_list(self._documents)}
 
-    def fewshot_context(self, doc: Row, *args: Any, **kwargs: Any) -> Any:
+    def fewshot_context(self, doc: Row, num_fewshot: int | None = 0, **kwargs: Any) -> Any:
         """Returns the harness' context, with this document's examples."""
-        self.sampler.replace_df([_row(e) for e in self._examples(doc["id"])])
-        return super().fewshot_context(doc, *args, **kwargs)
+        shots = num_fewshot or 0
+        self.sampler.replace_df([_row(e) for e in self._examples(self._by_id[doc["id"]], shots)])
+        return super().fewshot_context(doc, num_fewshot=shots, **kwargs)
 
     def build_all_requests(
         self, *, apply_chat_template: bool = False, chat_template: Any = None, **kwargs: Any
@@ -65,31 +73,26 @@ class InMemoryTask(ConfigurableTask):
             self._instances += requests if isinstance(requests, list) else [requests]
 
 
-def build_task(
+def task_config(
     name: str,
     spec: TaskSpec,
     language: str,
     prompt: Prompt,
     answer_form: str,
-    documents: Sequence[Document],
-    examples: Callable[[Document], list[Document]],
-    shots: int,
+    shots: int | None,
     generation: Generation | None = None,
-) -> InMemoryTask:
-    """Returns a task of the harness.
+) -> Row:
+    """Returns the harness' config of a task.
 
     Args:
         name: what the harness calls it in its results.
         spec: the task it belongs to.
-        language: code of the language evaluated.
+        language: code of the language that its texts are in.
         prompt: template and words.
         answer_form: `text`, `letter` or `generate`.
-        documents: what is asked; each has a gold answer.
-        examples: document to the worked examples before it.
-        shots: how many these are.
+        shots: worked examples before each document; None where the harness is to say how many.
         generation: how a generated answer ends; not needed for likelihoods.
     """
-    by_id = {d.id: d for d in documents}
     metrics = metric_names(spec, answer_form)
     # Plain functions, no bound methods: the harness copies its config deeply.
     config: Row = {
@@ -105,10 +108,8 @@ def build_task(
         "metadata": {"version": spec.version},
     }
     if answer_form == "generate":
-        config |= _generated(spec, prompt, generation or Generation(MAX_TOKENS))
-    else:
-        config |= _scored(prompt, answer_form)
-    return InMemoryTask(config, documents, lambda i: examples(by_id[i]))
+        return config | _generated(spec, prompt, generation or Generation(MAX_TOKENS))
+    return config | _scored(prompt, answer_form)
 
 
 def metric_names(spec: TaskSpec, answer_form: str) -> tuple[str, ...]:

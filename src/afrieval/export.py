@@ -1,0 +1,116 @@
+"""Our tasks for the harness itself: a TaskManager that knows them, or a folder for `lm_eval --include_path`.
+
+Names: `afrimmlu_yor_eng_1` is a cell, `afrimmlu_yor` a language with English prompts, `afrimmlu_yor_native` with native
+ones, `afrimmlu` all languages, `afrimmlu_african` the African ones and their mean, `irokobench` four tasks; those of
+test sets translated to English begin with `afrimmlu_translate`. Prompts and data are read when a task is built.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import yaml
+from lm_eval.tasks import TaskManager
+
+from afrieval.config import RunConfig
+from afrieval.errors import UserError
+from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.run.exported import Definition
+from afrieval.run.plan import chosen_prompts, named_languages
+from afrieval.tasks.build import metric_names
+from afrieval.tasks.spec import TaskSpec, load_task, task_names, translated
+
+CLASS = "!function afrieval.run.exported.ExportedTask"
+GROUPS = {"irokobench": ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")}
+KINDS = {"eng": "", "native": "_native"}  # prompt language to what a group's name ends with
+KEPT = ("num_fewshot", "fewshot_selection", "fewshot_random_seed", "max_gen_toks")
+
+
+def definitions(config: RunConfig) -> dict[str, Definition]:
+    """Returns what a config asks for, by name: cells and groups of the harness. No data are read.
+
+    Args:
+        config: its tasks, or all if it names none; languages, prompts, answer form, examples, data source.
+
+    Raises:
+        UserError: for a task, language, prompt or answer form that there is not.
+    """
+    found: dict[str, Definition] = {}
+    for name in config.task_names or task_names():
+        spec = load_task(name)
+        named_languages(spec, config.task.languages)
+        found |= _of_task(spec, replace(config, task=replace(config.task, variant="direct")))
+        if spec.translate:
+            found |= _of_task(translated(spec), replace(config, task=replace(config.task, variant="translate")))
+    for group, members in GROUPS.items():
+        for end in KINDS.values():
+            named = [f"{member}{end}" for member in members]
+            found |= _group(f"{group}{end}", named, []) if set(named) <= set(found) else {}
+    return found
+
+
+def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
+    form = config.task.answer_form or spec.answer_forms[0]
+    if form not in spec.answer_forms:
+        raise UserError(f"{spec.name} has no answer form {form!r}", f"it has: {', '.join(spec.answer_forms)}")
+    metrics = [m for m in metric_names(spec, form) if m != "acc_tokens"]  # not every backend counts tokens
+    found: dict[str, Definition] = {}
+    for kind, end in KINDS.items():
+        languages: dict[str, list[str]] = {}
+        for language in [code for code in config.task.languages or spec.languages if code in spec.languages]:
+            if cells := dict(_cells(spec, language, kind, config)):
+                found |= cells
+                languages[language] = list(cells)
+                found |= _group(f"{spec.name}_{language}{end}", list(cells), metrics)
+        african = [f"{spec.name}_{code}{end}" for code in languages if LANGUAGES[code].african]
+        found |= _group(f"{spec.name}{end}", [f"{spec.name}_{code}{end}" for code in languages], [])
+        found |= _group(f"{spec.name}_african{end}", african, metrics)
+    return found
+
+
+def _group(name: str, members: list[str], metrics: list[str]) -> dict[str, Definition]:
+    """Returns a group whose members count the same, whatever their number of documents; none without members."""
+    means = [{"metric": m, "aggregation": "mean", "weight_by_size": False} for m in metrics]
+    group = {"group": name, "task": members, **({"aggregate_metric_list": means} if means else {})}
+    return {name: group} if members else {}
+
+
+def _cells(spec: TaskSpec, language: str, kind: str, config: RunConfig) -> Iterator[tuple[str, Definition]]:
+    if kind == "native" and (language == ENGLISH or spec.text_language):
+        return
+    wanted = replace(config.task, task_name=spec.folder.name, languages=None, prompt_language=kind)  # type: ignore[arg-type]
+    for _, prompt in chosen_prompts(spec, replace(config, task=wanted), language):
+        if prompt.language != (language if kind == "native" else ENGLISH):
+            continue
+        name = f"{spec.name}_{language}_{kind}_{prompt.number}"
+        task = {key: value for key, value in asdict(wanted).items() if value}
+        cell = {
+            "task": task | {"languages": [language], "prompts": [prompt.number]},
+            "eval": {key: getattr(config.eval, key) for key in KEPT},
+            "data": asdict(config.data),
+        }
+        yield name, {"task": name, "class": CLASS, "metadata": {"version": spec.version}, "cell": cell}
+
+
+def write_definitions(found: dict[str, Definition], folder: Path) -> None:
+    """Writes a YAML file for each name, as `lm_eval --include_path` reads them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, definition in found.items():
+        text = yaml.safe_dump(definition, sort_keys=False, allow_unicode=True)
+        text = text.replace(f"'{CLASS}'", CLASS)  # a tag, not a text
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8", newline="\n")
+
+
+def task_manager(config: RunConfig | None = None, include_defaults: bool = False) -> TaskManager:
+    """Returns the harness' own TaskManager with our tasks and groups, for `simple_evaluate(task_manager=...)`.
+
+    Args:
+        config: what to offer, and how; all tasks as `afrieval run` has them if not given.
+        include_defaults: whether to know the harness' tasks too, which takes it 12 seconds.
+    """
+    folder = tempfile.TemporaryDirectory(prefix="afrieval-tasks-")
+    write_definitions(definitions(config or RunConfig()), Path(folder.name))
+    manager = TaskManager(include_path=folder.name, include_defaults=include_defaults)
+    manager.afrieval_folder = folder  # its files are read when tasks are built: it lives as long as the manager
+    return manager
