@@ -14,7 +14,7 @@ PAGE = ROOT / "docs/native-prompts.md"
 BEGIN, END = "<!-- coverage: written by tests/test_native_coverage.py -->\n", "<!-- end of coverage -->\n"
 REWRITE = os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1"
 
-IROKOBENCH = ("afrimmlu", "afrixnli")
+IROKOBENCH = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")
 EXPECTED = {language for task in IROKOBENCH for language in load_task(task).languages} - {ENGLISH}
 
 
