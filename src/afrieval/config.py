@@ -62,11 +62,11 @@ class TaskConfig:
     variant: Literal["direct", "translate"] = "direct"
     """direct; translate, for test sets translated to English, is not supported yet."""
     task_template: str | None = None
-    """Harness task names with {{language}} in them (not yet)."""
-    harness_tasks: list[str] | None = None
-    """Tasks of the harness, by name (not yet)."""
+    """Names of harness tasks, separated by commas, with {{language}} in them for each of task.languages."""
+    harness_tasks: str | list[str] | None = None
+    """Tasks, groups or tags of lm-evaluation-harness, by name."""
     clean_prompts: bool = False
-    """Strip stray blanks from the prompts of harness tasks (not yet)."""
+    """Take stray blanks out of the prompts of harness tasks: indentation, runs of blanks, blanks at line ends."""
     wandb_project: str | None = None
     """Weights & Biases project (not yet)."""
     wandb_job_type: str | None = None
@@ -77,10 +77,10 @@ class TaskConfig:
 class EvalConfig:
     """Evaluation"""
 
-    num_fewshot: int = 0
-    """Worked examples before each question."""
+    num_fewshot: int | None = None
+    """Worked examples before each question; if not given, 0, and for harness tasks as many as they say themselves."""
     fewshot_selection: Literal["fixed", "per_document"] = "fixed"
-    """The same examples for all documents of a cell, or others for each."""
+    """The same examples for all documents of a cell, or others for each; harness tasks have their own way."""
     limit: int | None = None
     """Only the first so many documents of each cell."""
     batch_size: int | Literal["auto"] = "auto"
@@ -103,6 +103,11 @@ class EvalConfig:
     """Print the first document under each prompt as the model sees it, and what the model says of the choices."""
     split_tasks: bool = True
     """Accepted for old configs; cells are always separate."""
+
+    @property
+    def shots(self) -> int:
+        """Worked examples before each question of our own tasks."""
+        return self.num_fewshot or 0
 
 
 @dataclass(frozen=True)
@@ -134,6 +139,17 @@ class RunConfig:
         names = self.task.task_name
         return [names] if isinstance(names, str) else list(dict.fromkeys(names or []))
 
+    @property
+    def harness_names(self) -> list[str]:
+        """The harness tasks asked for by name, in order."""
+        names = self.task.harness_tasks
+        return [names] if isinstance(names, str) else list(dict.fromkeys(names or []))
+
+    @property
+    def wants_harness(self) -> bool:
+        """Whether any task of the harness is asked for."""
+        return bool(self.harness_names or self.task.task_template)
+
 
 def check(config: RunConfig, *, needs_model: bool) -> None:
     """Refuses values that have the right type and make no sense.
@@ -150,7 +166,7 @@ def check(config: RunConfig, *, needs_model: bool) -> None:
     evaluation = config.eval
     if evaluation.limit is not None and evaluation.limit < 1:
         raise UserError(f"eval.limit is {evaluation.limit}", "give 1 or more, or leave it out to run every document")
-    if evaluation.num_fewshot < 0:
+    if evaluation.shots < 0:
         raise UserError(f"eval.num_fewshot is {evaluation.num_fewshot}", "give 0 or more")
     for code in config.model.languages_supported:
         if not re.fullmatch("[a-z]{3}", code):
@@ -169,11 +185,16 @@ def _check_presence(config: RunConfig, needs_model: bool) -> None:
             "no model is given",
             "add --model-config-yaml configs/models/demo.yaml, or --model.model_name with a hub id or folder",
         )
-    if not config.task_names:
+    if not config.task_names and not config.wants_harness:
         raise UserError(
             "no task is given",
             "add --task-config-yaml configs/tasks/afrimmlu-direct.yaml, or --task.task_name afrimmlu",
         )
+    for name in ("languages", "prompts"):
+        used = config.task_names or (name == "languages" and config.task.task_template)
+        if getattr(config.task, name) and not used:
+            hint = "leave it out; task.task_template with {{language}} in it takes languages"
+            raise UserError(f"task.{name} is given, and task.harness_tasks has no such setting", hint)
     for name in ("languages", "prompts"):
         if getattr(config.task, name) == []:
             raise UserError(f"task.{name} is an empty list", f"name some, or leave task.{name} out to run all")
@@ -183,9 +204,6 @@ def _check_not_yet(config: RunConfig) -> None:
     """Refuses what the design has and the code has not."""
     task, model = config.task, config.model
     waiting = {
-        "task.harness_tasks": task.harness_tasks,
-        "task.task_template": task.task_template,
-        "task.clean_prompts": task.clean_prompts,
         "task.wandb_project": task.wandb_project,
         "task.wandb_job_type": task.wandb_job_type,
         "task.variant translate": task.variant == "translate",

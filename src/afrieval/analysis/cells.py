@@ -96,6 +96,7 @@ SUMMARY_COLUMNS = [
     "n",
     "n_defect",
     *METRICS[1:],
+    "metric",
 ]
 
 
@@ -104,6 +105,7 @@ def summary_row(cell: CellScores) -> dict[str, Any]:
     row: dict[str, Any] = {
         c: getattr(cell, c) for c in ("task", "language", "prompt", "prompt_language", "n", "n_defect")
     }
+    row["metric"] = SCORE
     if not cell.n:
         return row
     others = {m: float(np.mean(v)) for m in METRICS[1:] if len(v := cell.values(m))}

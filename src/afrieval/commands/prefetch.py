@@ -5,6 +5,7 @@ from pathlib import Path
 from afrieval.arguments import read_config
 from afrieval.config import DEMO, RunConfig
 from afrieval.errors import UserError
+from afrieval.run.harness import plan_harness
 from afrieval.run.plan import named_languages
 from afrieval.tasks.data import HUB, hub_file
 from afrieval.tasks.hub import fetch
@@ -19,6 +20,8 @@ def main(argv: list[str]) -> None:
     for name in config.task_names:
         spec = load_task(name)
         print(f"{name}: {_fetch_task(spec, config)}")
+    for cell in plan_harness(config).cells:
+        print(f"{cell.name}: {cell.n} documents")
     model = config.model.model_name
     if model not in (None, DEMO) and not Path(str(model)).expanduser().is_dir():
         from huggingface_hub import snapshot_download
