@@ -50,7 +50,7 @@ def test_runs_of_other_settings_have_folders_of_their_own() -> None:
     def folder(*words: str) -> Path:
         base = ["--model.model_name", "org/m", "--task.task_name", "afrimmlu", "--data.source", "samples"]
         config = read_config([*base, *words], command="run", needs_model=True)
-        return default_folder(config, plan(config).cells[0])
+        return default_folder(config, plan(config))
 
     assert folder() == Path("runs/afrimmlu/org__m/text-0shot-samples")
     others = [

@@ -1,5 +1,6 @@
 """Stored results of harness tasks to scores with intervals, and their groups' own scores."""
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -107,6 +108,7 @@ def _aggregate(name: str, group: Record, rows: dict[str, Record]) -> Record:
         def get_all_tasks(self, recursive: bool = True) -> list[Any]:
             return [SimpleNamespace(task_name=task) for task in group["tasks"]]
 
+    logging.getLogger("lm_eval.api.group").setLevel(logging.ERROR)  # n tells that not all tasks have a metric
     aggregate = [AggMetricConfig(**metric) for metric in group["aggregate"]]
     row: Record = Stored(name, group["alias"], aggregate).aggregate(rows)
     return {k: v if isinstance(v, str | dict) else float(v) for k, v in row.items()}

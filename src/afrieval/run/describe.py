@@ -49,9 +49,9 @@ def _harness_task(config: RunConfig, cell: HarnessCell) -> dict[str, Any]:
     seeds = ("fewshot_random_seed", "random_seed", "numpy_random_seed", "torch_random_seed")
     return {
         "version": cell.version,
+        "num_fewshot": cell.shots,
         "config": cell.config,
         "data": cell.data,
-        "num_fewshot": cell.shots,
         "clean_prompts": config.task.clean_prompts,
         **{name: getattr(config.eval, name) for name in seeds},
     }

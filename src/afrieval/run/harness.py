@@ -10,7 +10,6 @@ from jinja2 import TemplateError
 
 from afrieval.config import EvalConfig, RunConfig
 from afrieval.errors import UserError
-from afrieval.languages import LANGUAGES
 from afrieval.tasks.data import SAMPLES
 from afrieval.tasks.prompts import ENVIRONMENT
 
@@ -24,7 +23,8 @@ class HarnessCell:
         language: the code that was filled into a template; empty if the task was named as it is.
         build: gives a fresh Task of the harness; what is drawn at random in it depends on the seeds alone.
         version: the task file's version.
-        config: hash of its config, and of the documents and examples it brings.
+        config: hash of its config.
+        data: hash of all its documents, and of those its examples come from, if it has any.
         shots: worked examples before each document, really.
         n: documents to run.
         requests: how many requests they make, about.
@@ -35,7 +35,7 @@ class HarnessCell:
     build: Callable[[], Any]
     version: str
     config: str
-    data: str
+    data: dict[str, str]
     shots: int
     n: int
     requests: int
@@ -106,11 +106,6 @@ def _fill(template: str, language: str, example: str) -> str:
         raise UserError(f"task.task_template {template!r} cannot be filled in: {e}", example) from None
 
 
-def language_name(code: str) -> str:
-    """Returns a language's English name, or its code if the suite does not know it."""
-    return LANGUAGES[code].name if code in LANGUAGES else code
-
-
 def seed(evaluation: EvalConfig) -> None:
     """Seeds the generators that tasks of the harness draw from, when they are built and when they are run."""
     import torch
@@ -139,13 +134,14 @@ def _cell(task: Any, language: str, config: RunConfig) -> HarnessCell:
     built = fresh()
     first, docs, shots = requests(task.name, built, 1), list(built.eval_docs), built.config.num_fewshot
     n = min(len(docs), evaluation.limit or len(docs))
+    pool = list(built.sampler.df) if shots and hasattr(built, "sampler") else []
     return HarnessCell(
         name=task.name,
         language=language,
         build=fresh,
         version=str(built.VERSION),
         config=config_hash(task, built),
-        data=digest([docs, built.sampler.df if shots and hasattr(built, "sampler") else []]),
+        data={"documents": digest(docs), **({"examples": digest(pool)} if pool else {})},
         shots=shots,
         n=n,
         requests=n * len(first),

@@ -21,6 +21,8 @@ from afrieval.tasks.quiet import quiet
 
 Config = dict[str, Any]
 Index = dict[str, Entry]
+# what is changed in a config to read local data and to stay off the network
+DATA_KEYS = ("dataset_path", "dataset_kwargs", "metric_list")
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ def requests(name: str, built: Any, documents: int, **options: Any) -> list[Any]
 
 def config_hash(task: HarnessTask, built: Any) -> str:
     """Returns what changes when the task's config does; where its data was read from is no part of it."""
-    dumped = {**built.dump_config(), **{k: task.config.get(k) for k in ("dataset_path", "metric_list")}}
+    dumped = {**built.dump_config(), **{k: task.config.get(k) for k in DATA_KEYS}}
     return digest({k: v for k, v in dumped.items() if k not in ("metadata", "num_fewshot", "task_alias")})
 
 
@@ -223,12 +225,26 @@ def _mended(config: Config, source: str) -> Config:
     path = config.get("dataset_path")
     if source != HUB and path and (local := Path(source).expanduser() / path).is_dir():
         config["dataset_path"] = str(local.resolve())
+        config["dataset_kwargs"] = {**(config.get("dataset_kwargs") or {}), "cache_dir": _cache(local.resolve())}
     if config.get("output_type", "generate_until") != "generate_until":
         # Likelihood tasks go by a metric's name; its `evaluate` module would be fetched for nothing.
         config["metric_list"] = [
             {k: v for k, v in metric.items() if k != "hf_evaluate"} for metric in config.get("metric_list") or []
         ] or None
     return config
+
+
+def _cache(folder: Path) -> str:
+    """Returns a cache folder for this state of these files.
+
+    `datasets` knows a local folder with configs by its last name alone: it would give the rows of another mirror, or
+    those from before a change.
+    """
+    import datasets
+
+    files = sorted(p for p in folder.rglob("*") if p.is_file())
+    stamp = [str(folder), *([str(p), p.stat().st_size, p.stat().st_mtime_ns] for p in files)]
+    return str(Path(datasets.config.HF_DATASETS_CACHE) / "afrieval" / digest(stamp))
 
 
 def _set_shots(built: Any, shots: int | None) -> None:
