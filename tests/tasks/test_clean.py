@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from afrieval.tasks.clean import clean, clean_after, clean_before, clean_task
 
-TEXTS = st.lists(st.sampled_from([*" \t\n\r", "a", "ọ́", "ጥ", "\\", "n", "\u00a0", "\u3000", ":", "1"]), max_size=60).map("".join)
+TEXTS = st.lists(
+    st.sampled_from([*" \t\n\r", "a", "ọ́", "ጥ", "\\", "n", "\u00a0", "\u3000", ":", "1"]), max_size=60
+).map("".join)
 STRAY = r"  |\t|\r|^ | $|^\n|\n$|\n\n\n"
 
 

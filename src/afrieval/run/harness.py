@@ -48,10 +48,16 @@ class HarnessCell:
 
 @dataclass(frozen=True)
 class HarnessPlan:
-    """Harness cells in the order in which they run, and the groups above them by name, as run.yaml keeps them."""
+    """Harness cells in the order in which they run.
+
+    Attributes:
+        groups: the groups above them by name, as run.yaml keeps them.
+        left_out: a line on tasks of groups and tags that the data folder lacks, if any.
+    """
 
     cells: list[HarnessCell]
     groups: dict[str, dict[str, Any]]
+    left_out: list[str]
 
 
 def plan_harness(config: RunConfig) -> HarnessPlan:
@@ -61,7 +67,7 @@ def plan_harness(config: RunConfig) -> HarnessPlan:
         UserError: for an unknown task, data that cannot be had, a template that makes no sense, too many examples.
     """
     if not config.wants_harness:
-        return HarnessPlan([], {})
+        return HarnessPlan([], {}, [])
     if config.data.source == SAMPLES:
         raise UserError(
             "data.source is samples, and harness tasks have no sample rows", "give --data.source hub, or a folder"
@@ -72,13 +78,21 @@ def plan_harness(config: RunConfig) -> HarnessPlan:
     index = harness.task_manager().task_index
     cells: dict[str, HarnessCell] = {}
     groups: dict[str, dict[str, Any]] = {}
+    lacking: list[str] = []
     for language, wanted in [*names.items(), ("", config.harness_names)]:
         found = harness.find(wanted, index)
         for task in found.tasks:
-            if task.name not in cells:
+            if task.name in cells:
+                continue
+            try:
                 cells[task.name] = _cell(task, language, config)
+            except harness.LackingError:
+                if task.name in wanted:
+                    raise
+                lacking.append(task.name)
         groups |= {g.name: {k: v for k, v in vars(g).items() if k != "name"} for g in found.groups}
-    return HarnessPlan(list(cells.values()), groups)
+    left_out = [f"harness tasks that {config.data.source} has no data for: {', '.join(lacking)}"] if lacking else []
+    return HarnessPlan(list(cells.values()), groups, left_out)
 
 
 def template_names(config: RunConfig) -> dict[str, list[str]]:

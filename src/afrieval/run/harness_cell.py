@@ -28,6 +28,7 @@ def run_harness_cell(cell: HarnessCell, lm: Any, config: RunConfig, folder: Path
     """
     chat = config.model.chat_template
     task = cell.build()
+    _explain_faults(cell.name, task)
     seed(config.eval)
     with quiet(), _one_process():
         try:
@@ -51,6 +52,24 @@ def run_harness_cell(cell: HarnessCell, lm: Any, config: RunConfig, folder: Path
     samples = sorted(results["samples"][cell.name], key=lambda s: (s["doc_id"], filters.index(s["filter"])))
     write_harness(folder, cell.name, _record(cell, task, results))
     write_samples(folder, cell.name, [_sample(cell, task, s, config.eval.log_samples) for s in samples])
+
+
+def _explain_faults(name: str, task: Any) -> None:
+    """Makes a fault of the task's own code one line that names the task."""
+    score = task.process_results
+
+    def score_or_explain(doc: Any, answers: Any) -> Any:
+        try:
+            return score(doc, answers)
+        except OSError:
+            raise
+        except Exception as e:
+            raise UserError(
+                f"the harness cannot score a document of {name}: {type(e).__name__}: {e}",
+                "this is a fault of the task, --debug shows where; leave it out",
+            ) from e
+
+    task.process_results = score_or_explain
 
 
 @contextlib.contextmanager

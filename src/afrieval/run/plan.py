@@ -78,7 +78,7 @@ class Plan:
 
     cells: list[Cell]
     left_out: list[str]
-    harness: HarnessPlan = field(default_factory=lambda: HarnessPlan([], {}))
+    harness: HarnessPlan = field(default_factory=lambda: HarnessPlan([], {}, []))
 
     @property
     def everything(self) -> list[Cell | HarnessCell]:
@@ -99,6 +99,7 @@ def plan(config: RunConfig) -> Plan:
         cells += task_plan.cells
         left_out += task_plan.left_out
     harness = plan_harness(config)
+    left_out += harness.left_out
     if not cells and not harness.cells:
         raise UserError("nothing is left to run", "; ".join(left_out) or "name tasks, languages and prompts")
     return Plan(cells, left_out, harness)

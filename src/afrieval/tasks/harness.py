@@ -25,6 +25,10 @@ Index = dict[str, Entry]
 DATA_KEYS = ("dataset_path", "dataset_kwargs", "metric_list")
 
 
+class LackingError(UserError):
+    """A folder has a task's data set, but not the part of it that the task needs, or in another form."""
+
+
 @dataclass(frozen=True)
 class HarnessTask:
     """A leaf task: what its YAML file, what that includes, and the groups above it say; no data is read yet."""
@@ -99,6 +103,7 @@ def build(task: HarnessTask, source: str, shots: int | None, seed: int, clean: b
         clean: whether stray blanks are taken out of its prompts.
 
     Raises:
+        LackingError: if a folder given as source lacks its part of a data set.
         UserError: if its data cannot be had, or the task cannot be built or run here.
     """
     config = _mended(task.config, source)
@@ -110,6 +115,7 @@ def build(task: HarnessTask, source: str, shots: int | None, seed: int, clean: b
             raise _explain(task, config, e) from e
     _check_runnable(task.name, built)
     _set_shots(built, shots)
+    _mend_choices(built)
     built.set_fewshot_seed(seed)
     if clean:
         clean_task(built)
@@ -256,6 +262,14 @@ def _set_shots(built: Any, shots: int | None) -> None:
         built.set_config(key="num_fewshot", value=0)
 
 
+def _mend_choices(built: Any) -> None:
+    """Makes texts of choices that are numbers, as they are shown; the harness stops at a row with such."""
+    if built.OUTPUT_TYPE != "multiple_choice" or not hasattr(built, "doc_to_choice"):
+        return
+    choices = built.doc_to_choice
+    built.doc_to_choice = lambda doc, *args: [c if isinstance(c, str) else str(c) for c in choices(doc, *args)]
+
+
 def _check_runnable(name: str, built: Any) -> None:
     if getattr(built, "MULTIMODAL", False):
         raise UserError(f"{name} shows pictures or plays sound", "leave it out: text models only, so far")
@@ -274,10 +288,13 @@ def _explain(task: HarnessTask, config: Config, error: Exception) -> UserError:
     if path is None:
         return UserError(f"the harness cannot build the task {task.name}: {_short(error)}", "leave it out")
     shown = " ".join(str(part) for part in (path, config.get("dataset_name")) if part)
-    return UserError(
-        f"the data of {task.name} ({shown}) cannot be had or used: {_short(error)}",
-        "fetch it with `afrieval prefetch` where there is a network, give --data.source FOLDER, or leave the task out",
+    hint = (
+        "fetch it with `afrieval prefetch` where there is a network, give --data.source FOLDER, or leave the task out"
     )
+    message = f"the data of {task.name} ({shown}) cannot be had or used: {_short(error)}"
+    if path != task.config.get("dataset_path"):
+        return LackingError(message, "complete that folder, give --data.source hub, or leave the task out")
+    return UserError(message, hint)
 
 
 def _short(error: Exception) -> str:
