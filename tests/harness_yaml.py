@@ -27,6 +27,10 @@ def doc_to_text(doc):
             Answer:  """
 
 
+def faulty(doc, results):
+    return {"acc": doc["nothing"]}
+
+
 def broken(doc):
     return (doc["question"],)
 '''
@@ -122,6 +126,20 @@ def tasks(dataset_path: str) -> dict[str, dict[str, Any]]:
             "metric_list": perplexity,
         },
         "broken_prompt": {**choice, "dataset_name": "yor", "doc_to_text": Function("utils.broken")},
+        "numbers": {
+            **choice,
+            "dataset_name": "yor",
+            "doc_to_choice": "{{['a', 'b'] if 'Amina' in question else [1, 'two', -3.5]}}",
+            "doc_to_target": 0,
+            "target_delimiter": "",
+        },
+        "faulty": {**choice, "dataset_name": "yor", "process_results": Function("utils.faulty")},
+        "missing": {**choice, "dataset_name": "zul", "tag": "partly"},
+        "partly_there": {
+            "group": "partly_there",
+            "task": ["missing", "mc_hau_1"],
+            "aggregate_metric_list": [mean],
+        },
         "no_data": {**choice, "dataset_path": "org/nowhere", "dataset_name": "yor"},
         "online_metric": {**generate, "metric_list": [{**exact, "metric": "nosuch", "hf_evaluate": True}]},
         "runs_code": {**generate, "unsafe_code": True, "metric_list": [exact]},

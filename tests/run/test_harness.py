@@ -345,6 +345,63 @@ def test_clean_prompts(harness: Run, tmp_path: Path) -> None:
     assert re.search(r"\nAnswer: [ABCD]\n\nQuestion: .*\nAnswer:$", told)
 
 
+def test_choices_that_are_numbers(harness: Run, tmp_path: Path) -> None:
+    """The harness stops at such a row; there are some in AfriMMLU's Swahili test set."""
+    assert harness("--task.harness_tasks", "numbers", "--eval.limit", 2).code == 0
+    _, sample = read_samples(sample_path(tmp_path / "run", "numbers"))
+    assert [a[1] for a in sample["arguments"]] == ["1", "two", "-3.5"]
+
+
+def test_tasks_of_a_group_that_the_folder_lacks_are_left_out(harness: Run, tmp_path: Path) -> None:
+    done = harness("--task.harness_tasks", "partly_there", "--eval.limit", 1)
+    assert done.code == 0 and "has no data for: missing; without them there is no score of partly_there" in done.err
+    assert set(results(tmp_path / "run")["results"]) == {"mc_hau_1"}
+    assert "missing" in yaml.safe_load((tmp_path / "run/run.yaml").read_text())["visits"][0]["left_out"][0]
+
+
+def test_answers_survive_a_lost_sample_file(harness: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = harness("--task.harness_tasks", "outer,perplexity")
+    for name in ("two_filters", "mc_yor_1", "perplexity"):
+        sample_path(tmp_path / "run", name).unlink()
+
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise AssertionError("the model was asked")
+
+    for method in ("loglikelihood", "loglikelihood_rolling", "generate_until"):
+        monkeypatch.setattr(f"afrieval.models.hf.HF.{method}", refuse)
+    assert harness("--task.harness_tasks", "outer,perplexity").out == first.out
+
+
+@pytest.mark.parametrize("fault", ["missing", "cut short", "another task"])
+def test_a_damaged_file_of_results(harness: Run, tmp_path: Path, fault: str) -> None:
+    words = ("--task.harness_tasks", "mc_yor_1,mc_hau_1", "--eval.limit", 1)
+    assert harness(*words).code == 0
+    path = tmp_path / "run/harness_mc_yor_1.json"
+    other = (tmp_path / "run/harness_mc_hau_1.json").read_text()
+    path.write_text({"missing": "", "cut short": path.read_text()[:50], "another task": other}[fault])
+    done = harness(*words)
+    assert done.code == 2 and "harness_mc_yor_1.json" in done.err and "delete" in done.err
+    sample_path(tmp_path / "run", "mc_yor_1").unlink()
+    assert harness(*words).code == 0
+
+
+def test_a_fault_of_the_task_is_one_line(harness: Run) -> None:
+    done = harness("--task.harness_tasks", "faulty", "--eval.limit", 1)
+    assert done.code == 2 and "cannot score a document of faulty: KeyError" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_prefetch_reads_the_data_of_harness_tasks(
+    harness: Run, collection: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lm_eval.tasks import TaskManager
+
+    index = TaskManager(include_path=str(collection / "local"), include_defaults=False)
+    monkeypatch.setattr("afrieval.tasks.harness.task_manager", lambda: index)
+    done = harness("--task.harness_tasks", "by_size", "--data.source", "hub", command="prefetch")
+    assert done.code == 0 and "mc_hau_1: 5 documents" in done.out
+
+
 BAD = {
     "unknown name": (("--task.harness_tasks", "mc_yr_1"), "no task, group or tag 'mc_yr_1'", "mc_yor_1"),
     "template without languages": (("--task.task_template", "mc_{{language}}_1"), "task.languages names none", "yor"),
@@ -376,6 +433,7 @@ BAD = {
     ),
     "sample rows": (("--task.harness_tasks", "mc_yor_1", "--data.source", "samples"), "no sample rows", "hub"),
     "data that is nowhere": (("--task.harness_tasks", "no_data"), "the data of no_data (org/nowhere yor)", "prefetch"),
+    "data that the folder lacks": (("--task.harness_tasks", "missing"), "the data of missing", "complete that folder"),
     "a prompt that is no text": (("--task.harness_tasks", "broken_prompt"), "prompts of broken_prompt", "leave it out"),
     "too many examples": (
         ("--task.harness_tasks", "mc_yor_1", "--eval.num_fewshot", "50"),

@@ -10,32 +10,46 @@ from afrieval.analysis.tables import STYLE
 from afrieval.languages import LANGUAGES
 
 
+NUMBERS = ("value", "95 % int.", "n", "shots")
+WIDTH = 80
+BETWEEN = 2  # columns of blanks between two columns
+
+
 def harness_table(scores: list[HarnessScore]) -> Table:
-    """Returns the table of harness tasks, one row per metric; what repeats from row to row is left blank."""
+    """Returns the table of harness tasks, one row per metric; what repeats from row to row is left blank.
+
+    Numbers are never cut: names get the room that they leave, and are broken into lines.
+    """
+    numbers = [[number(s.value), _interval(s.interval), str(s.n), _shots(s)] for s in scores]
+    room = WIDTH - sum(max(map(len, column)) + BETWEEN for column in zip(NUMBERS, *numbers, strict=True))
+    metrics = _column([_metric(s) for s in scores], 18)
+    room -= _width(metrics) + BETWEEN
+    languages = _column([_language(s.language) for s in scores], 11) if any(s.language for s in scores) else None
+    room -= _width(languages) + BETWEEN if languages else 0
+    tasks = _column([_name(s) for s in scores], max(room, 10))
+    again = [i > 0 and s.task == scores[i - 1].task for i, s in enumerate(scores)]
     table = Table(title="harness tasks", **STYLE)
-    languages = any(s.language for s in scores)
-    task_width, metric_width = (22, 13) if languages else (28, 18)  # with the numbers, 80 columns
-    table.add_column("task", overflow="fold")
-    if languages:
-        table.add_column("language", overflow="fold")
-    table.add_column("metric", overflow="fold")
-    for name in ("value", "95 % int.", "n", "shots"):
+    for name in ("task", *(["language"] if languages else []), "metric"):
+        table.add_column(name, overflow="fold")
+    for name in NUMBERS:
         table.add_column(name, justify="right", no_wrap=True)
-    before = None
-    for score in scores:
-        first = score.task != before
-        before = score.task
-        table.add_row(
-            _broken(_name(score), task_width) if first else "",
-            *([_broken(_language(score.language), 11) if first else ""] if languages else []),
-            _broken(_metric(score), metric_width),
-            number(score.value),
-            _interval(score.interval),
-            str(score.n),
-            "" if score.shots is None else str(score.shots),
-        )
+    for i, row in enumerate(numbers):
+        named = [tasks[i], *([languages[i]] if languages else [])]
+        table.add_row(*("" if again[i] else cell for cell in named), metrics[i], *row)
     table.caption = _notes(scores)
     return table
+
+
+def _column(names: list[str], width: int) -> list[str]:
+    return [_broken(name, width) for name in names]
+
+
+def _width(cells: list[str]) -> int:
+    return max(len(line) for cell in [*cells, "language"] for line in cell.split("\n"))
+
+
+def _shots(score: HarnessScore) -> str:
+    return "" if score.shots is None else str(score.shots)
 
 
 def _name(score: HarnessScore) -> str:
@@ -43,7 +57,7 @@ def _name(score: HarnessScore) -> str:
 
 
 def _broken(name: str, width: int) -> str:
-    """Returns a name in lines no longer than `width`, broken after blanks, underscores and the like."""
+    """Returns a name in lines of at most `width` where it can be broken, after blanks, underscores and the like."""
     lines = [""]
     for part in re.findall(r"[^\s_-]*[\s_-]|[^\s_-]+", name):
         if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
@@ -73,13 +87,14 @@ def _notes(scores: list[HarnessScore]) -> str:
 
 
 def number(value: float) -> str:
-    """Returns a value with four significant decimals where it is small, and short where it is not."""
-    return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}" if abs(value) < 1e5 else f"{value:.3g}"
+    """Returns a value in at most eight signs, with four decimals where it is small."""
+    size = abs(value)
+    return f"{value:.4f}" if size < 10 else f"{value:.2f}" if size < 1e4 else f"{value:.5g}"
 
 
 def _interval(interval: Interval | None) -> str:
     if interval is None:
         return "none"
-    digits = 3 if abs(interval.high) < 10 else 1
+    kind = ".3f" if abs(interval.high) < 10 else ".1f" if abs(interval.high) < 1e4 else ".3g"
     between = "-" if interval.low >= 0 else " to "
-    return f"{interval.low:.{digits}f}{between}{interval.high:.{digits}f}"
+    return f"{interval.low:{kind}}{between}{interval.high:{kind}}"

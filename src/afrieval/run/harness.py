@@ -91,8 +91,16 @@ def plan_harness(config: RunConfig) -> HarnessPlan:
                     raise
                 lacking.append(task.name)
         groups |= {g.name: {k: v for k, v in vars(g).items() if k != "name"} for g in found.groups}
-    left_out = [f"harness tasks that {config.data.source} has no data for: {', '.join(lacking)}"] if lacking else []
-    return HarnessPlan(list(cells.values()), groups, left_out)
+    return HarnessPlan(list(cells.values()), groups, _left_out(lacking, groups, config.data.source))
+
+
+def _left_out(lacking: list[str], groups: dict[str, dict[str, Any]], source: str) -> list[str]:
+    """Returns a line on tasks that are left out, and on the groups that have no score without them."""
+    if not lacking:
+        return []
+    without = [name for name, g in groups.items() if g["aggregate"] and not set(lacking).isdisjoint(g["tasks"])]
+    more = f"; without them there is no score of {', '.join(without)}" if without else ""
+    return [f"harness tasks that {source} has no data for: {', '.join(lacking)}{more}"]
 
 
 def template_names(config: RunConfig) -> dict[str, list[str]]:
