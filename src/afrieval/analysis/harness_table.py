@@ -9,7 +9,6 @@ from afrieval.analysis.statistics import Interval
 from afrieval.analysis.tables import STYLE
 from afrieval.languages import LANGUAGES
 
-
 NUMBERS = ("value", "95 % int.", "n", "shots")
 WIDTH = 80
 BETWEEN = 2  # columns of blanks between two columns
@@ -22,10 +21,9 @@ def harness_table(scores: list[HarnessScore]) -> Table:
     """
     numbers = [[number(s.value), _interval(s.interval), str(s.n), _shots(s)] for s in scores]
     room = WIDTH - sum(max(map(len, column)) + BETWEEN for column in zip(NUMBERS, *numbers, strict=True))
-    metrics = _column([_metric(s) for s in scores], 18)
-    room -= _width(metrics) + BETWEEN
-    languages = _column([_language(s.language) for s in scores], 11) if any(s.language for s in scores) else None
-    room -= _width(languages) + BETWEEN if languages else 0
+    languages = _column([_language(s.language) for s in scores], 11) if any(s.language for s in scores) else []
+    metrics = _column([_metric(s) for s in scores], 13 if languages else 18)
+    room -= sum(_width(column) + BETWEEN for column in (metrics, languages) if column)
     tasks = _column([_name(s) for s in scores], max(room, 10))
     again = [i > 0 and s.task == scores[i - 1].task for i, s in enumerate(scores)]
     table = Table(title="harness tasks", **STYLE)
@@ -89,7 +87,15 @@ def _notes(scores: list[HarnessScore]) -> str:
 def number(value: float) -> str:
     """Returns a value in at most eight signs, with four decimals where it is small."""
     size = abs(value)
-    return f"{value:.4f}" if size < 10 else f"{value:.2f}" if size < 1e4 else f"{value:.5g}"
+    return (
+        f"{value:.4f}"
+        if size < 10
+        else f"{value:.2f}"
+        if size < 1e4
+        else f"{value:.0f}"
+        if size < 1e7
+        else f"{value:.2e}"
+    )
 
 
 def _interval(interval: Interval | None) -> str:
