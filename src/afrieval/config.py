@@ -78,7 +78,7 @@ class EvalConfig:
     """Evaluation"""
 
     num_fewshot: int | None = None
-    """Worked examples before each question; if not given, 0, and for harness tasks as many as they say themselves."""
+    """Worked examples before each question. If not given, 0; tasks of the harness then take their own number."""
     fewshot_selection: Literal["fixed", "per_document"] = "fixed"
     """The same examples for all documents of a cell, or others for each; harness tasks have their own way."""
     limit: int | None = None

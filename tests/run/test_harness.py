@@ -52,13 +52,13 @@ def harness(cli: Cli, collection: Path, tmp_path: Path, monkeypatch: pytest.Monk
     return run
 
 
-def simple(collection: Path, names: list[str], **options: Any) -> dict[str, Any]:
+def simple(collection: Path, names: list[str], model: Path | None = None, **options: Any) -> dict[str, Any]:
     """Returns what the harness' own entry point says, with its own model class."""
     from lm_eval import simple_evaluate
     from lm_eval.models.huggingface import HFLM
     from lm_eval.tasks import TaskManager
 
-    lm = HFLM(pretrained=str(demo_folder()), device="cpu", dtype="float32", batch_size=8)
+    lm = HFLM(pretrained=str(model or demo_folder()), device="cpu", dtype="float32", batch_size=8)
     index = TaskManager(include_path=str(collection / "local"), include_defaults=False)
     options = {"bootstrap_iters": BOOTSTRAP, **SEEDS, **options}
     return dict(simple_evaluate(model=lm, tasks=names, task_manager=index, **options))
@@ -76,7 +76,7 @@ def same(ours: Any, theirs: Any) -> bool:
 
 @pytest.mark.parametrize("words", [{}, {"limit": 3, "num_fewshot": 2}], ids=["own shots", "limit and shots"])
 def test_scores_are_those_of_the_harness(
-    harness: Run, collection: Path, tmp_path: Path, words: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    harness: Run, collection: Path, tmp_path: Path, words: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = harness("--task.harness_tasks", EVERY, *(w for k, v in words.items() for w in (f"--eval.{k}", v)))
     assert done.code == 0, done.err
@@ -309,14 +309,24 @@ def test_ours_and_theirs_in_one_run(harness: Run, tmp_path: Path, monkeypatch: p
     assert record["fewshot"]["num_fewshot"] == 0 and record["harness_tasks"]["mc_yor_1"]["num_fewshot"] == 0
 
 
-def test_chat_templates_make_turns_of_examples(harness: Run, tmp_path: Path) -> None:
+def test_chat_templates_make_turns_of_examples(harness: Run, collection: Path, tmp_path: Path) -> None:
     from tests.models.tiny import CHAT, tiny_llama
 
     model = tiny_llama(tmp_path / "chat", chat_template=CHAT)
     words = ("--model.model_name", model, "--model.chat_template", "--task.harness_tasks", "two_filters,mc_yor_1")
-    assert harness(*words, "--eval.limit", 1).code == 0
+    assert harness(*words, "--eval.limit", 2, "--eval.num_fewshot", 1).code == 0
     prompt = read_samples(sample_path(tmp_path / "run", "two_filters"))[0]["arguments"][0][0]
-    assert prompt.count("<user>") == 3 and prompt.count("<assistant>") == 3
+    assert prompt.count("<user>") == 2 and prompt.count("<assistant>") == 2
+    chat = {"apply_chat_template": True, "fewshot_as_multiturn": True}
+    theirs = simple(collection, ["two_filters", "mc_yor_1"], model=model, limit=2, num_fewshot=1, **chat)
+    for name, of_task in theirs["samples"].items():
+        ours = {(s["doc_id"], s["filter"]): s for s in read_samples(sample_path(tmp_path / "run", name))}
+        for sample in of_task:
+            stored = ours[sample["doc_id"], sample["filter"]]
+            assert stored["arguments"] == json.loads(json.dumps(sample["arguments"]))
+            assert stored["prompt_hash"] == sample["prompt_hash"] and stored["doc_hash"] == sample["doc_hash"]
+    for name, row in theirs["results"].items():
+        assert all(same(results(tmp_path / "run")["results"][name][k], v) for k, v in row.items())
 
 
 def test_log_samples_false_keeps_scores_only(harness: Run, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def _show(cell: Cell, number: int, blanks: bool, chat: bool) -> None:
 
 
 def _show_harness(cell: HarnessCell, number: int, blanks: bool, chat: bool) -> None:
-    from afrieval.tasks.harness import requests
+    from afrieval.tasks.harness_task import requests
 
     task = cell.build()
     if number >= len(task.eval_docs):

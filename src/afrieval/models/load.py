@@ -31,7 +31,7 @@ def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
         raise UserError("several processes for one run are not supported yet", "start one process")
     if not sys.stderr.isatty():
         transformers.logging.disable_progress_bar()
-    _seed(evaluation)
+    seed_libraries(evaluation)
     device = config.device or _best_device()
     usable = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if not usable.get(device.split(":")[0], False):
@@ -92,7 +92,7 @@ def _check_folder(config: ModelConfig) -> None:
         )
 
 
-def _seed(evaluation: EvalConfig) -> None:
+def seed_libraries(evaluation: EvalConfig) -> None:
     """Seeds the generators that model libraries draw from; nothing of ours uses them."""
     import numpy as np
     import torch

@@ -1,15 +1,14 @@
 """Harness tasks as cells: which ones a config asks for, and what is known of each before a model is loaded."""
 
-import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from jinja2 import TemplateError
 
-from afrieval.config import EvalConfig, RunConfig
+from afrieval.config import RunConfig
 from afrieval.errors import UserError
+from afrieval.models.load import seed_libraries
 from afrieval.tasks.data import SAMPLES
 from afrieval.tasks.prompts import ENVIRONMENT
 
@@ -74,24 +73,21 @@ def plan_harness(config: RunConfig) -> HarnessPlan:
         )
     names = template_names(config)  # a bad template is told before 12 s have gone by
     from afrieval.tasks import harness
+    from afrieval.tasks.harness_task import LackingError
 
-    index = harness.task_manager().task_index
-    cells: dict[str, HarnessCell] = {}
-    groups: dict[str, dict[str, Any]] = {}
+    languages = {name: language for language, of_language in names.items() for name in of_language}
+    found = harness.find([*languages, *config.harness_names], harness.task_manager().task_index)
+    cells: list[HarnessCell] = []
     lacking: list[str] = []
-    for language, wanted in [*names.items(), ("", config.harness_names)]:
-        found = harness.find(wanted, index)
-        for task in found.tasks:
-            if task.name in cells:
-                continue
-            try:
-                cells[task.name] = _cell(task, language, config)
-            except harness.LackingError:
-                if task.name in wanted:
-                    raise
-                lacking.append(task.name)
-        groups |= {g.name: {k: v for k, v in vars(g).items() if k != "name"} for g in found.groups}
-    return HarnessPlan(list(cells.values()), groups, _left_out(lacking, groups, config.data.source))
+    for task in found.tasks:
+        try:
+            cells.append(_cell(task, languages.get(task.asked, ""), config))
+        except LackingError:
+            if task.asked == task.name:
+                raise
+            lacking.append(task.name)
+    groups = {g.name: {k: v for k, v in vars(g).items() if k != "name"} for g in found.groups}
+    return HarnessPlan(cells, groups, _left_out(lacking, groups, config.data.source))
 
 
 def _left_out(lacking: list[str], groups: dict[str, dict[str, Any]], source: str) -> list[str]:
@@ -128,23 +124,14 @@ def _fill(template: str, language: str, example: str) -> str:
         raise UserError(f"task.task_template {template!r} cannot be filled in: {e}", example) from None
 
 
-def seed(evaluation: EvalConfig) -> None:
-    """Seeds the generators that tasks of the harness draw from, when they are built and when they are run."""
-    import torch
-
-    random.seed(evaluation.random_seed)
-    np.random.seed(evaluation.numpy_random_seed)
-    torch.manual_seed(evaluation.torch_random_seed)
-
-
 def _cell(task: Any, language: str, config: RunConfig) -> HarnessCell:
-    from afrieval.tasks.harness import build, config_hash, requests
+    from afrieval.tasks.harness_task import build, config_hash, requests
     from afrieval.tasks.plain import digest
 
     evaluation = config.eval
 
     def fresh() -> Any:
-        seed(evaluation)
+        seed_libraries(evaluation)
         return build(
             task,
             config.data.source,

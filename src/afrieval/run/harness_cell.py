@@ -10,8 +10,9 @@ from lm_eval.evaluator import evaluate as harness_evaluate
 
 from afrieval.config import RunConfig
 from afrieval.errors import UserError
+from afrieval.models.load import seed_libraries
 from afrieval.results.files import Sample, write_harness, write_samples
-from afrieval.run.harness import HarnessCell, seed
+from afrieval.run.harness import HarnessCell
 from afrieval.tasks.plain import plain
 from afrieval.tasks.quiet import quiet
 
@@ -29,7 +30,7 @@ def run_harness_cell(cell: HarnessCell, lm: Any, config: RunConfig, folder: Path
     chat = config.model.chat_template
     task = cell.build()
     _explain_faults(cell.name, task)
-    seed(config.eval)
+    seed_libraries(config.eval)
     with quiet(), _one_process():
         try:
             results = harness_evaluate(
