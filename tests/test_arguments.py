@@ -145,7 +145,7 @@ BAD_FILES = {
     "unknown eval key": ("model_name: x\neval: {num_shots: 1}\n", "unknown key 'num_shots'", "num_fewshot"),
     "wrong type": ("model_name: x\ntrust_remote_code: 3\n", "model.trust_remote_code cannot be '3'", "true or false"),
     "no value": ("model_name: x\nchat_template:\n", "model.chat_template has no value", "true or false"),
-    "no value in eval": ("model_name: x\neval: {num_fewshot: }\n", "eval.num_fewshot has no value", "whole number"),
+    "no value in eval": ("model_name: x\neval: {random_seed: }\n", "eval.random_seed has no value", "whole number"),
     "key twice": ("model_name: x\nmodel_name: y\n", "line 2", "mend"),
     "language names": ("model_name: x\nlanguages_supported: [yo]\n", "languages_supported has 'yo'", "yor"),
     "section instead of key": ("eval: 3\nmodel_name: x\n", "unknown key 'eval'", "known are"),

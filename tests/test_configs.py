@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from afrieval.arguments import read_config
+from afrieval.run.harness import template_names
 from afrieval.run.plan import plan
 
 ROOT = Path(__file__).parents[1]
@@ -27,6 +28,10 @@ def test_model_config(path: Path) -> None:
 @pytest.mark.parametrize("path", TASKS, ids=lambda p: p.name)
 def test_task_config_plans_cells(path: Path) -> None:
     words = ["--task-config-yaml", str(path), "--data.source", "samples"]
+    if "task_template" in yaml.safe_load(path.read_text()):
+        names = template_names(read_config(words, command="preview", needs_model=False))
+        assert len(names) == 18 and all(len(of_language) == 5 for of_language in names.values())
+        return
     native = "languages" in yaml.safe_load(path.read_text())
     if native:
         words += ["--task.languages", "yor,swa"]  # ibo has no sample rows

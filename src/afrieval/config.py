@@ -64,11 +64,11 @@ class TaskConfig:
     variant: Literal["direct", "translate"] = "direct"
     """direct, or translate: the test set translated to English by machine, with English prompts."""
     task_template: str | None = None
-    """Harness task names with {{language}} in them (not yet)."""
-    harness_tasks: list[str] | None = None
-    """Tasks of the harness, by name (not yet)."""
+    """Names of harness tasks, separated by commas, with {{language}} in them for each of task.languages."""
+    harness_tasks: str | list[str] | None = None
+    """Tasks, groups or tags of lm-evaluation-harness, by name."""
     clean_prompts: bool = False
-    """Strip stray blanks from the prompts of harness tasks (not yet)."""
+    """Take stray blanks out of the prompts of harness tasks: indentation, runs of blanks, blanks at line ends."""
     wandb_project: str | None = None
     """Weights & Biases project (not yet)."""
     wandb_job_type: str | None = None
@@ -79,10 +79,10 @@ class TaskConfig:
 class EvalConfig:
     """Evaluation"""
 
-    num_fewshot: int = 0
-    """Worked examples before each question."""
+    num_fewshot: int | None = None
+    """Worked examples before each question. If not given, 0; tasks of the harness then take their own number."""
     fewshot_selection: Literal["fixed", "per_document"] = "fixed"
-    """The same examples for all documents of a cell, or others for each."""
+    """The same examples for all documents of a cell, or others for each; harness tasks have their own way."""
     limit: int | None = None
     """Only the first so many documents of each cell."""
     max_gen_toks: int | None = None
@@ -107,6 +107,11 @@ class EvalConfig:
     """Print the first document under each prompt as the model sees it, and what the model says of the choices."""
     split_tasks: bool = True
     """Accepted for old configs; cells are always separate."""
+
+    @property
+    def shots(self) -> int:
+        """Worked examples before each question of our own tasks."""
+        return self.num_fewshot or 0
 
 
 @dataclass(frozen=True)
@@ -138,6 +143,17 @@ class RunConfig:
         names = self.task.task_name
         return [names] if isinstance(names, str) else list(dict.fromkeys(names or []))
 
+    @property
+    def harness_names(self) -> list[str]:
+        """The harness tasks asked for by name, in order."""
+        names = self.task.harness_tasks
+        return [names] if isinstance(names, str) else list(dict.fromkeys(names or []))
+
+    @property
+    def wants_harness(self) -> bool:
+        """Whether any task of the harness is asked for."""
+        return bool(self.harness_names or self.task.task_template)
+
 
 def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> None:
     """Refuses values that have the right type and make no sense.
@@ -167,7 +183,7 @@ def _check_ranges(evaluation: EvalConfig) -> None:
         raise UserError(f"eval.limit is {evaluation.limit}", "give 1 or more, or leave it out to run every document")
     if evaluation.max_gen_toks is not None and evaluation.max_gen_toks < 1:
         raise UserError(f"eval.max_gen_toks is {evaluation.max_gen_toks}", "give 1 or more, or leave it out")
-    if evaluation.num_fewshot < 0:
+    if evaluation.shots < 0:
         raise UserError(f"eval.num_fewshot is {evaluation.num_fewshot}", "give 0 or more")
     for name in ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed"):
         if not 0 <= getattr(evaluation, name) < 2**32:
@@ -183,11 +199,16 @@ def _check_presence(config: RunConfig, needs_model: bool, needs_task: bool) -> N
             "no model is given",
             "add --model-config-yaml configs/models/demo.yaml, or --model.model_name with a hub id or folder",
         )
-    if needs_task and not config.task_names:
+    if needs_task and not config.task_names and not config.wants_harness:
         raise UserError(
             "no task is given",
             "add --task-config-yaml configs/tasks/afrimmlu-direct.yaml, or --task.task_name afrimmlu",
         )
+    for name in ("languages", "prompts"):
+        used = config.task_names or (name == "languages" and config.task.task_template)
+        if getattr(config.task, name) and not used:
+            hint = "leave it out; task.task_template with {{language}} in it takes languages"
+            raise UserError(f"task.{name} is given, and task.harness_tasks has no such setting", hint)
     for name in ("languages", "prompts"):
         if getattr(config.task, name) == []:
             raise UserError(f"task.{name} is an empty list", f"name some, or leave task.{name} out to run all")
@@ -197,9 +218,6 @@ def _check_not_yet(config: RunConfig) -> None:
     """Refuses what the design has and the code has not."""
     task, model = config.task, config.model
     waiting = {
-        "task.harness_tasks": task.harness_tasks,
-        "task.task_template": task.task_template,
-        "task.clean_prompts": task.clean_prompts,
         "task.wandb_project": task.wandb_project,
         "task.wandb_job_type": task.wandb_job_type,
         "model.engine tree": model.engine == "tree",

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from tests.conftest import ROOT, Cli
 from afrieval.arguments import read_config
 from afrieval.commands.run import default_folder
 from afrieval.results.files import read_samples, sample_files
-from afrieval.run.plan import plan
+from afrieval.run.harness import HarnessCell, HarnessPlan
+from afrieval.run.plan import Plan, plan
 
 ONE = ("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "1")
 
@@ -48,11 +50,28 @@ def test_what_is_left_out_is_said(run_demo: Cli) -> None:
     assert "left out: afrimmlu: no data for ewe, fra, ibo" in done.err
 
 
+def test_folders_of_harness_tasks() -> None:
+    cell = HarnessCell("t", "", lambda: None, "1", "", {}, shots=0, n=1, requests=1)
+
+    def folder(*words: str, shots: int = 0) -> str:
+        config = read_config(["--model.model_name", "org/m", *words], command="run", needs_model=True)
+        return str(default_folder(config, Plan([], [], HarnessPlan([replace(cell, shots=shots)], {}, []))))
+
+    assert folder("--task.harness_tasks", "a,b") == "runs/a+b/org__m/own-shots"
+    assert folder("--task.harness_tasks", "a", shots=5) == "runs/a/org__m/own-shots-seed42"
+    assert folder("--task.harness_tasks", "a", "--eval.num_fewshot", "2", shots=2) == "runs/a/org__m/2shot-seed42"
+    assert folder("--task.harness_tasks", "a", "--task.clean_prompts") == "runs/a/org__m/own-shots-clean"
+    template = ("--task.task_template", "x_{{ language }}_1,y_{{language}}", "--task.languages")
+    assert folder(*template, "yor") == folder(*template, "hau,yor") == "runs/x_LANG_1+y_LANG/org__m/own-shots"
+    long = folder("--task.harness_tasks", ",".join(f"a_long_name_of_a_task_{i}" for i in range(20)))
+    assert len(long.split("/")[1]) < 100
+
+
 def test_runs_of_other_settings_have_folders_of_their_own() -> None:
     def folder(*words: str) -> Path:
         base = ["--model.model_name", "org/m", "--task.task_name", "afrimmlu", "--data.source", "samples"]
         config = read_config([*base, *words], command="run", needs_model=True)
-        return default_folder(config, plan(config).cells[0])
+        return default_folder(config, plan(config))
 
     assert folder() == Path("runs/afrimmlu/org__m/text-0shot-samples")
     others = [

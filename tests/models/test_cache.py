@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afrieval.errors import UserError
-from afrieval.models.cache import AnswerFile, CachedLM, request_key
+from afrieval.models.cache import AnswerFile, CachedLM, PairsLM, request_key
 
 
 class FakeLM:
@@ -55,6 +55,39 @@ def test_asks_once_and_in_order(tmp_path: Path) -> None:
         assert cached.loglikelihood(requests("bbb", "dddd"))[1] == (-4.0, False, 1)
     assert lm.asked == [("context", c) for c in ("a", "bbb", "cc", "dddd")]
     assert sum(ticks) == 6
+
+
+class Dice(FakeLM):
+    """Generates another answer each time."""
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        for request in requests:
+            self.asked.append(request.args)
+            self.cache_hook.add_partial("generate_until", request.args, "whose?")
+        return [str(len(self.asked) - i) for i in range(len(requests))]
+
+
+def drawn(*options: dict[str, Any]) -> list[Any]:
+    return [SimpleNamespace(args=("context", o)) for o in options]
+
+
+def test_drawn_answers_are_asked_for_each_and_kept_each(tmp_path: Path) -> None:
+    ticks: list[int] = []
+    dice, greedy = {"do_sample": True, "temperature": 0.5}, {"do_sample": False, "temperature": 0.0}
+    for asked in (5, 0):
+        lm = Dice()
+        with AnswerFile(tmp_path / "a.jsonl") as answers:
+            given = CachedLM(lm, answers, ticks.append).generate_until(drawn(dice, dice, greedy, greedy, dice))
+        assert len({given[0], given[1], given[4]}) == 3 and given[2] == given[3] == "whose?"
+        assert len(lm.asked) == min(asked, 4)
+    assert sum(ticks) == 10
+
+
+def test_harness_tasks_get_pairs(tmp_path: Path) -> None:
+    with AnswerFile(None) as answers:
+        pairs = PairsLM(CachedLM(FakeLM(), answers))
+        assert pairs.loglikelihood(requests("a", "bbb")) == [(-1.0, False), (-3.0, False)]
+        assert CachedLM(FakeLM(), answers).loglikelihood(requests("a")) == [(-1.0, False, 1)]
 
 
 def test_what_was_answered_before_a_stop_is_not_asked_again(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A run folder's sample files to summary.csv, results.json and the tables at the end of a run."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -7,23 +8,56 @@ from rich.console import Console
 
 from afrieval.analysis.cells import SUMMARY_COLUMNS, CellScores, cell_scores, harness_results, summary_row
 from afrieval.analysis.compare import african_means, by_language, native_differences
+from afrieval.analysis.harness import HarnessTaskScores, merged_results, summary_rows, task_scores, with_groups
+from afrieval.analysis.harness_table import harness_table
 from afrieval.analysis.tables import difference_table, mean_lines, overview_table, score_table
-from afrieval.results.files import read_cell, read_run, sample_files, write_results, write_summary
+from afrieval.results.files import (
+    cell_names,
+    is_harness,
+    read_cell,
+    read_harness,
+    read_run,
+    write_results,
+    write_summary,
+)
 
 
-def summarise(folder: Path) -> list[CellScores]:
-    """Writes summary.csv and results.json from all sample files of a run folder, and returns its cells.
+@dataclass(frozen=True)
+class Summary:
+    """What a run folder's samples say.
+
+    Attributes:
+        cells: our own tasks'.
+        harness: the harness' tasks.
+        groups: the harness' groups, as run.yaml has them.
+    """
+
+    cells: list[CellScores]
+    harness: list[HarnessTaskScores]
+    groups: dict[str, dict[str, Any]]
+
+
+def summarise(folder: Path) -> Summary:
+    """Writes summary.csv and results.json from all sample files of a run folder, and returns what they say.
 
     Raises:
         UserError: if a sample file is damaged; its line is named.
     """
-    names = [path.stem.removeprefix("samples_") for path in sample_files(folder)]
-    cells = [cell_scores(name, read_cell(folder, name)) for name in names]
-    known = read_run(folder)["identity"]
-    versions = {task: described["version"] for task, described in known["tasks"].items()}
-    write_summary(folder, SUMMARY_COLUMNS, [summary_row(cell) for cell in cells])
-    write_results(folder, harness_results(cells, known["fewshot"]["num_fewshot"], versions))
-    return cells
+    cells, harness = [], []
+    for name in cell_names(folder):
+        samples = read_cell(folder, name)
+        if is_harness(samples[0]):
+            harness.append(task_scores(read_harness(folder, name), samples))
+        else:
+            cells.append(cell_scores(name, samples))
+    known = read_run(folder)
+    identity, groups = known["identity"], known.get("harness_groups", {})
+    versions = {task: described["version"] for task, described in identity.get("tasks", {}).items()}
+    ours = harness_results(cells, identity.get("fewshot", {}).get("num_fewshot", 0), versions)
+    rows = [summary_row(cell) for cell in cells] + [row for task in harness for row in summary_rows(task)]
+    write_summary(folder, SUMMARY_COLUMNS, rows)
+    write_results(folder, merged_results(ours, harness, groups))
+    return Summary(cells, harness, groups)
 
 
 def show(
@@ -38,7 +72,7 @@ def show(
         supported: languages that the model's authors name.
         seed: of the bootstrap.
     """
-    console = Console(width=max(80, Console().width))  # in a narrow terminal lines break, numbers are never cut
+    console = _console()
     scores, differences = by_language(cells), native_differences(cells, seed)
     tasks = list(dict.fromkeys(s.task for s in scores))
     for task in tasks:
@@ -65,3 +99,14 @@ def _heading(task: str, identity: dict[str, Any]) -> tuple[str, list[str]]:
     if shots and described["fewshot"] == described["evaluate"]:
         notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
     return f"{task}: {described['answer_form']}, {shots}-shot", notes
+
+
+def show_harness(tasks: list[HarnessTaskScores], groups: dict[str, dict[str, Any]]) -> None:
+    """Prints the table of harness tasks and of the groups whose tasks are all among them."""
+    console = _console()
+    console.print(harness_table(with_groups(tasks, groups)))
+    console.print()
+
+
+def _console() -> Console:
+    return Console(width=max(80, Console().width))  # in a narrow terminal lines break, numbers are never cut

@@ -8,6 +8,7 @@ from afrieval.arguments import read_config
 from afrieval.config import DEMO, ModelConfig
 from afrieval.errors import UserError
 from afrieval.languages import ENGLISH
+from afrieval.run.harness import plan_harness
 from afrieval.run.plan import named_languages, task_variant
 from afrieval.tasks.data import HUB, hub_file
 from afrieval.tasks.hub import commit, fetch
@@ -37,6 +38,8 @@ def main(argv: list[str]) -> None:
     if locking:
         write_lock(found)
         print(f"wrote {LOCK}")
+    for cell in plan_harness(config).cells:
+        print(f"{cell.name}: {cell.n} documents")
     model = config.model.model_name
     if model not in (None, DEMO) and not Path(str(model)).expanduser().is_dir():
         print(_fetch_model(config.model))

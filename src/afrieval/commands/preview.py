@@ -5,6 +5,7 @@ import sys
 from afrieval.arguments import read_config
 from afrieval.commands.writeout import prompt_block
 from afrieval.errors import UserError
+from afrieval.run.harness import HarnessCell
 from afrieval.run.plan import Cell, cell_task, plan
 from afrieval.tasks.prompts import answers
 
@@ -27,6 +28,8 @@ def main(argv: list[str]) -> None:
         print(f"left out: {line}", file=sys.stderr)
     for cell in planned.cells:
         _show(cell, number, blanks, config.model.chat_template)
+    for harness_cell in planned.harness.cells:
+        _show_harness(harness_cell, number, blanks, config.model.chat_template)
 
 
 def _show(cell: Cell, number: int, blanks: bool, chat: bool) -> None:
@@ -57,6 +60,24 @@ def _show(cell: Cell, number: int, blanks: bool, chat: bool) -> None:
         shown = f"{'' if chat else ' '}{continuation}"
         print(f"  {shown!r}{'  gold' if i == document.gold else ''}")
     print()
+
+
+def _show_harness(cell: HarnessCell, number: int, blanks: bool, chat: bool) -> None:
+    from afrieval.tasks.harness_task import requests
+
+    task = cell.build()
+    if number >= len(task.eval_docs):
+        raise UserError(f"{cell.name} has no document {number}", f"its last is {len(task.eval_docs) - 1}")
+    options = {"apply_chat_template": True, "fewshot_as_multiturn": True, "chat_template": _turns} if chat else {}
+    # all documents before it as well: the harness draws each one's examples after those of the last
+    asked = [r.args for r in requests(cell.name, task, number + 1, **options) if r.doc_id == number]
+    print(f"{cell.title}, document {number}, {cell.shots} examples")
+    for prompt in dict.fromkeys(args[0] for args in asked):
+        print(prompt_block(visible(prompt) if blanks else prompt))
+        for args in asked:
+            if args[0] == prompt and len(args) > 1 and isinstance(args[1], str):
+                print(f"  {args[1]!r}")
+    print(f"  gold: {task.doc_to_target(task.eval_docs[number])!r}\n")
 
 
 def _turns(history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from afrieval.arguments import read_config
 from afrieval.commands.writeout import write_out
 from afrieval.config import DEMO, RunConfig
+from afrieval.run.harness import HarnessCell
 from afrieval.run.plan import Cell, Plan, plan
 
 
@@ -18,7 +20,7 @@ def main(argv: list[str]) -> None:
     planned = plan(config)
     for line in planned.left_out:
         print(f"left out: {line}", file=sys.stderr)
-    folder = Path(config.run_dir).expanduser() if config.run_dir else default_folder(config, planned.cells[0])
+    folder = Path(config.run_dir).expanduser() if config.run_dir else default_folder(config, planned)
     from afrieval.results.files import locked
 
     with locked(folder):
@@ -26,7 +28,7 @@ def main(argv: list[str]) -> None:
 
 
 def _run(config: RunConfig, planned: Plan, folder: Path) -> None:
-    from afrieval.analysis.summary import show, summarise
+    from afrieval.analysis.summary import show, show_harness, summarise
     from afrieval.results.files import read_run, sample_files
     from afrieval.run.evaluate import evaluate
 
@@ -36,38 +38,61 @@ def _run(config: RunConfig, planned: Plan, folder: Path) -> None:
         if sample_files(folder):
             summarise(folder)
         raise
-    stored = {cell.name: cell for cell in summarise(folder)}
+    summary = summarise(folder)
+    cells = {cell.name: cell for cell in summary.cells}
     unreviewed: dict[str, set[str]] = {}
     for cell in planned.cells:
         if cell.prompt_language == "native" and not cell.prompt.reviewed_by:
             unreviewed.setdefault(cell.task.name, set()).add(cell.language)
-    shown = [stored[cell.name] for cell in planned.cells]
+    shown = [cells[cell.name] for cell in planned.cells]
     identity = read_run(folder)["identity"]
     show(shown, identity, unreviewed, set(config.model.languages_supported), config.eval.numpy_random_seed)
+    if planned.harness.cells:
+        stored = {t.record["task"]: t for t in summary.harness}
+        show_harness([stored[cell.name] for cell in planned.harness.cells], summary.groups)
     if config.model.model_name == DEMO:
-        generated = planned.cells[0].answer_form == "generate"
+        generated = bool(planned.cells) and planned.cells[0].answer_form == "generate"
         expected = "answers that nobody can read" if generated else "scores about chance"
         print(f"The demo model is random: {expected} are what it should have.")
     print(f"Run folder: {folder}")
 
 
-def _nothing(cell: Cell) -> None:
+def _nothing(cell: Cell | HarnessCell) -> None:
     """What follows a cell whose prompts nobody wants to see."""
 
 
-def default_folder(config: RunConfig, first: Cell) -> Path:
+def default_folder(config: RunConfig, planned: Plan) -> Path:
     """Returns runs/<task>/<model>/<settings>, where settings are what cannot share a folder."""
     model, evaluation = config.model, config.eval
-    settings = [first.answer_form, f"{evaluation.num_fewshot}shot"]
-    if evaluation.num_fewshot:
-        settings += [evaluation.fewshot_selection.replace("_", "-"), f"seed{evaluation.fewshot_random_seed}"]
+    given = evaluation.num_fewshot is not None or planned.cells
+    settings = [planned.cells[0].answer_form] if planned.cells else []
+    settings += [f"{evaluation.shots}shot" if given else "own-shots"]
+    if evaluation.shots and planned.cells:
+        settings += [evaluation.fewshot_selection.replace("_", "-")]
+    if evaluation.shots or any(cell.shots for cell in planned.harness.cells):
+        settings += [f"seed{evaluation.fewshot_random_seed}"]
+    settings += ["translate"] if config.task.variant == "translate" else []
+    settings += [f"max{evaluation.max_gen_toks}"] if evaluation.max_gen_toks else []
+    settings += ["clean"] if config.task.clean_prompts and planned.harness.cells else []
     settings += ["chat"] if model.chat_template else []
+    settings += ["thinks"] if model.thinking_end else []
     settings += [model.dtype] if model.dtype != "auto" else []
     if model.backend_args:
-        text = json.dumps(model.backend_args, sort_keys=True)
-        settings.append("args" + hashlib.sha256(text.encode()).hexdigest()[:6])
+        settings.append("args" + _short_hash(json.dumps(model.backend_args, sort_keys=True)))
     settings += ["samples"] if config.data.source == "samples" else []
     name = str(model.model_name)
     name = Path(name).resolve().name if Path(name).is_dir() else name.replace("/", "__")
     revision = "" if model.revision == "main" else f"@{model.revision.replace('/', '__')}"
-    return Path("runs") / "+".join(config.task_names) / f"{name}{revision}" / "-".join(settings)
+    return Path("runs") / _task_folder(config) / f"{name}{revision}" / "-".join(settings)
+
+
+def _task_folder(config: RunConfig) -> str:
+    """Returns the tasks' names, a template's without its languages, which may become more; short if they are many."""
+    template = re.sub(r"{{.*?}}", "LANG", config.task.task_template or "")
+    names = [*config.task_names, *(n.strip() for n in template.split(",") if n.strip()), *config.harness_names]
+    joined = "+".join(re.sub(r"[^\w.()-]+", "-", name) for name in names)
+    return joined if len(joined) <= 100 else f"{joined[:80]}-{_short_hash(joined)}"
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:6]

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from afrieval.results.files import read_cell
+from afrieval.results.files import Sample, read_cell
+from afrieval.run.harness import HarnessCell
 from afrieval.run.plan import Cell
 
 LINE = "-" * 80
 
 
-def write_out(folder: Path, cell: Cell) -> None:
+def write_out(folder: Path, cell: Cell | HarnessCell) -> None:
     """Prints the first scored document of a cell.
 
     The prompt stands flush left between two marker lines, exactly as the model got it.
@@ -17,6 +18,9 @@ def write_out(folder: Path, cell: Cell) -> None:
         folder: the run folder.
         cell: one of its cells.
     """
+    if isinstance(cell, HarnessCell):
+        _write_out_harness(read_cell(folder, cell.name)[0], cell)
+        return
     sample = next((s for s in read_cell(folder, cell.name) if s["metrics"]), None)
     if sample is None:
         print(f"{cell.title}: no document of this cell can be scored")
@@ -35,6 +39,24 @@ def write_out(folder: Path, cell: Cell) -> None:
         marks = ("gold " if i == sample["target"] else "") + ("picked" if i == best else "")
         print(f"{answer[0]:12.4f}  {continuation!r}  {marks}".rstrip())
     print()
+
+
+def _write_out_harness(sample: Sample, cell: HarnessCell) -> None:
+    """Prints the first document of a harness task: its first prompt, what was asked of it and what the model said."""
+    print(f"{cell.title}, document {sample['doc_id']}, {cell.shots} examples")
+    if "arguments" not in sample:
+        print("(its prompt was not kept: eval.log_samples is false)")
+        return
+    asked = sample["arguments"]
+    print(prompt_block(asked[0][0]))
+    for (prompt, *rest), (answer, *_) in zip(asked, sample["resps"], strict=True):
+        other = f"  (after another prompt, ending in {prompt[-20:]!r})" if prompt != asked[0][0] else ""
+        if isinstance(answer, list):
+            print(f"{answer[0]:12.4f}  {rest[0]!r}{other}")
+        else:
+            print(f"answer: {answer!r}{other}")
+    scores = ", ".join(f"{name} {sample[name]}" for name in sample["metrics"])
+    print(f"gold: {sample['target']!r}  {scores}\n")
 
 
 def prompt_block(text: str) -> str:

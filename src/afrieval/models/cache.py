@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -121,11 +122,14 @@ class CachedLM(LM):
     def add_partial(self, attr: str, args: Any, answer: Any) -> None:
         """Takes one answer as soon as the model has given it (the harness' cache hook)."""
         _check_number(answer)
+        if _is_drawn(args):  # which of several equal requests it answers is known only in the end
+            self.tick(1)
+            return
         self._stored.put(request_key(attr, args), answer)
         self.tick(1)
 
     def _ask(self, method: str, requests: list[Any]) -> list[Any]:
-        keys = [request_key(method, r.args) for r in requests]
+        keys = _keys(method, [r.args for r in requests])
         new = {key: r for key, r in zip(keys, requests, strict=True) if self._stored.get(key) is None}
         self.tick(len(requests) - len(new))
         if new:
@@ -134,6 +138,35 @@ class CachedLM(LM):
                 _check_number(answer)
                 self._stored.put(key, answer)
         return [_answer(self._stored.get(key)) for key in keys]
+
+
+class PairsLM(CachedLM):
+    """The same model for tasks of the harness, which take a log-likelihood and whether it is greedy, no more."""
+
+    def __init__(self, cached: CachedLM):
+        super().__init__(cached._lm, cached._stored, cached.tick)
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
+        """Returns (log-likelihood, is greedy) per request."""
+        return [answer[:2] for answer in super().loglikelihood(requests, disable_tqdm)]
+
+
+def _keys(method: str, asked: list[Any]) -> list[str]:
+    """Returns a key per request; equal ones share theirs and are asked once, unless their answers are drawn."""
+    keys, times = [], Counter[str]()
+    for args in asked:
+        key = request_key(method, args)
+        if _is_drawn(args):
+            times[key] += 1
+            key += f"-{times[key]}"
+        keys.append(key)
+    return keys
+
+
+def _is_drawn(args: Any) -> bool:
+    """Tells whether an answer is drawn at random, so that the same request may have several."""
+    options = args[1] if len(args) > 1 and isinstance(args[1], dict) else {}
+    return bool(options.get("do_sample") or options.get("temperature"))
 
 
 def _check_number(answer: Any) -> None:

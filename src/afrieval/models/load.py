@@ -32,7 +32,7 @@ def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
         raise UserError("several processes for one run are not supported yet", "start one process")
     if not sys.stderr.isatty():
         transformers.logging.disable_progress_bar()
-    _seed(evaluation)
+    seed_libraries(evaluation)
     if config.model_type == "vllm":
         lm = _load(config, lambda: load_vllm(config, evaluation))
     else:
@@ -119,7 +119,7 @@ def _check_folder(config: ModelConfig) -> None:
         )
 
 
-def _seed(evaluation: EvalConfig) -> None:
+def seed_libraries(evaluation: EvalConfig) -> None:
     """Seeds the generators that model libraries draw from; nothing of ours uses them."""
     import numpy as np
     import torch

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import urllib.parse
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -55,8 +56,41 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def sample_path(folder: Path, cell: str) -> Path:
-    """Returns the sample file of a cell."""
-    return folder / f"samples_{cell}.jsonl"
+    """Returns the sample file of a cell; a few names of harness tasks have signs that no file name has."""
+    return folder / f"samples_{urllib.parse.quote(cell, safe='()')}.jsonl"
+
+
+def cell_names(folder: Path) -> list[str]:
+    """Returns the names of the cells that have a sample file, sorted by file."""
+    return [urllib.parse.unquote(p.stem.removeprefix("samples_")) for p in sample_files(folder)]
+
+
+def harness_path(folder: Path, cell: str) -> Path:
+    """Returns the file with what the harness says of a task of its own."""
+    return folder / f"harness_{urllib.parse.quote(cell, safe='()')}.json"
+
+
+def write_harness(folder: Path, cell: str, record: dict[str, Any]) -> None:
+    """Writes the results of a harness task; they stand before its samples do."""
+    write_atomically(harness_path(folder, cell), json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_harness(folder: Path, cell: str) -> dict[str, Any]:
+    """Returns the results of a harness task.
+
+    Raises:
+        UserError: if they are missing or damaged.
+    """
+    path = harness_path(folder, cell)
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["task"] == cell and isinstance(record["metrics"], list):
+            return dict(record)
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise UserError(
+        f"{path} is missing or damaged", f"delete {sample_path(folder, cell)} and run again; only this task is redone"
+    )
 
 
 def write_samples(folder: Path, cell: str, samples: Iterable[Sample]) -> None:
@@ -93,13 +127,30 @@ def read_cell(folder: Path, cell: str) -> list[Sample]:
     """
     path = sample_path(folder, cell)
     samples = read_samples(path)
-    keys = ("task", "language", "prompt_language", "prompt")
-    complete = [s.get("doc_id") for s in samples] == list(range(len(samples))) and bool(samples)
-    if not complete or any("_".join(str(s.get(k)) for k in keys) != cell for s in samples):
+    if not _complete(samples) or any(_cell_name(s) != cell for s in samples):
         raise UserError(
             f"{path} is not what a run of {cell} wrote", "delete the file and run again; only its cell is redone"
         )
     return samples
+
+
+def is_harness(sample: Sample) -> bool:
+    """Tells a sample of a harness task from one of ours: it has no prompt number."""
+    return sample.get("prompt") == ""
+
+
+def _cell_name(sample: Sample) -> str:
+    keys = ("task",) if is_harness(sample) else ("task", "language", "prompt_language", "prompt")
+    return "_".join(str(sample.get(k)) for k in keys)
+
+
+def _complete(samples: list[Sample]) -> bool:
+    """Tells whether every document is there, in order; once for each filter of a harness task."""
+    seen: dict[Any, list[Any]] = {}
+    for sample in samples:
+        seen.setdefault(sample.get("filter") if is_harness(sample) else None, []).append(sample.get("doc_id"))
+    orders = list(seen.values())
+    return bool(orders) and all(order == list(range(len(orders[0]))) for order in orders)
 
 
 def sample_files(folder: Path) -> list[Path]:

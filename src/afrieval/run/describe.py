@@ -12,6 +12,7 @@ from typing import Any
 
 from afrieval.config import DEMO, RunConfig
 from afrieval.models.load import model_settings
+from afrieval.run.harness import HarnessCell
 from afrieval.run.plan import Cell, Plan
 
 PACKAGES = ("afrieval", "lm-eval", "transformers", "torch", "accelerate", "datasets")
@@ -19,7 +20,7 @@ PACKAGES = ("afrieval", "lm-eval", "transformers", "torch", "accelerate", "datas
 FREE = ("device", "parallelize", "engine", "languages_supported", "trust_remote_code")
 
 
-def identity(config: RunConfig, cells: list[Cell]) -> dict[str, Any]:
+def identity(config: RunConfig, plan: Plan) -> dict[str, Any]:
     """Returns everything that touches prompt, data, shots or model, as nested maps.
 
     A folder may hold more cells later, and a larger limit; what is named here must stay.
@@ -27,12 +28,39 @@ def identity(config: RunConfig, cells: list[Cell]) -> dict[str, Any]:
     model = {k: v for k, v in asdict(config.model).items() if k not in FREE}
     model["backend_args"] = json.dumps(config.model.backend_args, sort_keys=True)
     model |= _local(str(config.model.model_name))
+    described: dict[str, Any] = {"model": model, "variant": config.task.variant}
+    if plan.cells:
+        described |= {"fewshot": _fewshot(config), "tasks": _tasks(plan.cells)}
+        if any(cell.answer_form == "generate" for cell in plan.cells):
+            described["max_gen_toks"] = config.eval.max_gen_toks
+    if plan.harness.cells:
+        described["harness_tasks"] = {cell.name: _harness_task(config, cell) for cell in plan.harness.cells}
+    return described
+
+
+def _fewshot(config: RunConfig) -> dict[str, Any]:
     evaluation = config.eval
-    fewshot = {
-        "num_fewshot": evaluation.num_fewshot,
+    return {
+        "num_fewshot": evaluation.shots,
         "selection": evaluation.fewshot_selection,
         "seed": evaluation.fewshot_random_seed,
     }
+
+
+def _harness_task(config: RunConfig, cell: HarnessCell) -> dict[str, Any]:
+    """Returns what a harness task's scores depend on; its code may draw from any of the generators."""
+    seeds = ("fewshot_random_seed", "random_seed", "numpy_random_seed", "torch_random_seed")
+    return {
+        "version": cell.version,
+        "num_fewshot": cell.shots,
+        "config": cell.config,
+        "data": cell.data,
+        "clean_prompts": config.task.clean_prompts,
+        **{name: getattr(config.eval, name) for name in seeds},
+    }
+
+
+def _tasks(cells: list[Cell]) -> dict[str, Any]:
     tasks: dict[str, Any] = {}
     for cell in cells:
         task = tasks.setdefault(
@@ -49,8 +77,7 @@ def identity(config: RunConfig, cells: list[Cell]) -> dict[str, Any]:
         prompts = task["prompts"].setdefault(cell.prompt.language, {})
         prompts[cell.prompt.number] = cell.prompt.hash
         task["data"][cell.language] = _data(cell)
-    generation = {"max_gen_toks": evaluation.max_gen_toks} if any(c.answer_form == "generate" for c in cells) else {}
-    return {"model": model, "variant": config.task.variant, "fewshot": fewshot, **generation, "tasks": tasks}
+    return tasks
 
 
 def _shots(cell: Cell) -> dict[str, str]:

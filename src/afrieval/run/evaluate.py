@@ -9,17 +9,28 @@ from typing import Any
 from lm_eval.evaluator import evaluate as harness_evaluate
 
 from afrieval.config import RunConfig
-from afrieval.models.cache import AnswerFile, CachedLM
+from afrieval.models.cache import AnswerFile, CachedLM, PairsLM
 from afrieval.models.load import fingerprint, load_model
-from afrieval.results.files import Sample, read_cell, read_run, sample_path, write_run, write_samples
+from afrieval.results.files import (
+    Sample,
+    harness_path,
+    read_cell,
+    read_harness,
+    read_run,
+    sample_path,
+    write_run,
+    write_samples,
+)
 from afrieval.results.identity import check_same_run, merged
 from afrieval.run.describe import circumstances, identity
 from afrieval.run.generation import generation
+from afrieval.run.harness import HarnessCell
+from afrieval.run.harness_cell import run_harness_cell
 from afrieval.run.plan import Cell, Plan, cell_task
 from afrieval.run.progress import Progress
 from afrieval.tasks.documents import Document
 
-AfterCell = Callable[[Cell], None]
+AfterCell = Callable[[Cell | HarnessCell], None]
 
 
 def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell) -> None:
@@ -35,11 +46,13 @@ def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell)
         UserError: if the folder holds another run, or the model cannot be loaded.
     """
     stored = read_run(folder)
-    described = identity(config, plan.cells)
+    described = identity(config, plan)
     check_same_run(stored.get("identity", {}), described, folder)
-    missing = {cell.name: cell for cell in plan.cells if not is_done(folder, cell)}
+    missing = {cell.name: cell for cell in plan.everything if not is_done(folder, cell)}
     if not missing:
-        for cell in plan.cells:
+        if not plan.harness.groups.items() <= stored.get("harness_groups", {}).items():
+            write_run(folder, {**stored, "harness_groups": stored.get("harness_groups", {}) | plan.harness.groups})
+        for cell in plan.everything:
             after_cell(cell)
         return
     lm = load_model(config.model, config.eval)
@@ -52,12 +65,19 @@ def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell)
         Progress(list(missing.values()), bar=not config.eval.write_out) as progress,
     ):
         cached = CachedLM(lm, answer_file, progress.tick)
-        for cell in plan.cells:
+        for cell in plan.everything:
             if cell.name in missing:
                 progress.begin(cell)
-                write_samples(folder, cell.name, run_cell(cell, cached, config))
+                _run_and_store(cell, cached, config, folder)
                 progress.end(cell)
             after_cell(cell)
+
+
+def _run_and_store(cell: Cell | HarnessCell, lm: CachedLM, config: RunConfig, folder: Path) -> None:
+    if isinstance(cell, HarnessCell):
+        run_harness_cell(cell, PairsLM(lm), config, folder)
+    else:
+        write_samples(folder, cell.name, run_cell(cell, lm, config))
 
 
 def _answer_path(folder: Path, model: dict[str, Any]) -> Path:
@@ -70,10 +90,12 @@ def _run_record(
     config: RunConfig, plan: Plan, stored: dict[str, Any], described: dict[str, Any], lm: Any
 ) -> dict[str, Any]:
     """Returns what run.yaml says from now on."""
-    fewshot = {cell.name: _fewshot_ids(cell) for cell in plan.cells} if config.eval.num_fewshot else {}
+    fewshot = {cell.name: _fewshot_ids(cell) for cell in plan.cells} if config.eval.shots else {}
+    groups = stored.get("harness_groups", {}) | plan.harness.groups
     return {
         "identity": merged(stored.get("identity", {}), described),
         "fewshot_ids": {**stored.get("fewshot_ids", {}), **fewshot},
+        **({"harness_groups": groups} if groups else {}),
         "visits": [*stored.get("visits", []), circumstances(config, plan, lm)],
     }
 
@@ -85,13 +107,19 @@ def _fewshot_ids(cell: Cell) -> list[int] | str:
     return [example.id for example in cell.examples(cell.documents[0])]
 
 
-def is_done(folder: Path, cell: Cell) -> bool:
+def is_done(folder: Path, cell: Cell | HarnessCell) -> bool:
     """Tells whether the folder has a cell with at least as many documents as asked for.
 
     Raises:
         UserError: if the cell's file is damaged.
     """
-    return sample_path(folder, cell.name).exists() and len(read_cell(folder, cell.name)) >= len(cell.documents)
+    if not sample_path(folder, cell.name).exists():
+        return False
+    samples = read_cell(folder, cell.name)
+    if isinstance(cell, HarnessCell):
+        n = samples[-1]["doc_id"] + 1
+        return harness_path(folder, cell.name).exists() and read_harness(folder, cell.name)["n"] == n >= cell.n
+    return len(samples) >= len(cell.documents)
 
 
 def run_cell(cell: Cell, lm: Any, config: RunConfig) -> list[Sample]:

@@ -25,7 +25,7 @@ class ExportedTask(InMemoryTask):
 
     def __init__(self, config: Definition):
         self._described = described = yaml.safe_dump(config["cell"])
-        cell = _cell(described, _run_config(described).eval.num_fewshot)
+        cell = _cell(described, _run_config(described).eval.shots)
         built = task_config(
             config["task"],
             cell.task,

@@ -1,12 +1,13 @@
 """A config to cells: what will be run, with its documents, before any model is loaded."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from afrieval.config import RunConfig
 from afrieval.errors import UserError
 from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.run.harness import HarnessCell, HarnessPlan, plan_harness
 from afrieval.tasks.data import Split, check_source, load_split
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import examples, ranking
@@ -77,10 +78,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class Plan:
-    """Cells in the order in which they run, and one line for each thing left out."""
+    """Cells in the order in which they run, one line for each thing left out, and cells of harness tasks."""
 
     cells: list[Cell]
     left_out: list[str]
+    harness: HarnessPlan = field(default_factory=lambda: HarnessPlan([], {}, []))
+
+    @property
+    def everything(self) -> list[Cell | HarnessCell]:
+        """All cells in the order in which they run."""
+        return [*self.cells, *self.harness.cells]
 
 
 def plan(config: RunConfig) -> Plan:
@@ -96,9 +103,11 @@ def plan(config: RunConfig) -> Plan:
         task_plan = _plan_task(task_variant(load_task(name), config), config, lock)
         cells += task_plan.cells
         left_out += task_plan.left_out
-    if not cells:
+    harness = plan_harness(config)
+    left_out += harness.left_out
+    if not cells and not harness.cells:
         raise UserError("nothing is left to run", "; ".join(left_out) or "name tasks, languages and prompts")
-    return Plan(cells, left_out)
+    return Plan(cells, left_out, harness)
 
 
 def task_variant(spec: TaskSpec, config: RunConfig) -> TaskSpec:
@@ -143,7 +152,7 @@ def _plan_task(spec: TaskSpec, config: RunConfig, lock: DataLock) -> Plan:
                     answer_form=answer_form,
                     data=data,
                     pool=pool,
-                    shots=config.eval.num_fewshot,
+                    shots=config.eval.shots,
                     fewshot_selection=config.eval.fewshot_selection,
                     seed=config.eval.fewshot_random_seed,
                     limit=config.eval.limit,
@@ -165,7 +174,7 @@ def _languages(
     for language in named_languages(spec, named):
         data = load_split(spec, language, spec.data.evaluate, config.data.source, lock)
         pool = _pool(spec, language, config, lock)
-        if data is not None and (pool is not None or not config.eval.num_fewshot):
+        if data is not None and (pool is not None or not config.eval.shots):
             found[language] = (data, pool)
         elif named:
             raise UserError(
@@ -191,7 +200,7 @@ def named_languages(spec: TaskSpec, named: list[str] | None) -> list[str]:
 
 def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> Split | None:
     """Returns the few-shot split; without shots only where worked solutions tell how long an answer may be."""
-    shots, split = config.eval.num_fewshot, spec.data.fewshot
+    shots, split = config.eval.shots, spec.data.fewshot
     if shots and split is None:
         raise UserError(f"{spec.name} has no rows for few-shot examples", "give --eval.num_fewshot 0")
     if split is None or not (shots or spec.worked):

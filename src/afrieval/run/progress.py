@@ -1,6 +1,7 @@
 """Tells which language and prompt is running, how far it is and how long the rest takes."""
 
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -8,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from afrieval.run.harness import HarnessCell
 from afrieval.run.plan import Cell
 
 
@@ -19,7 +21,7 @@ class Progress:
         bar: False for lines in a terminal too, where prompts are printed in between.
     """
 
-    def __init__(self, cells: list[Cell], bar: bool = True):
+    def __init__(self, cells: Sequence[Cell | HarnessCell], bar: bool = True):
         self._console = Console(stderr=True)
         self._lines = not (bar and self._console.is_terminal)
         self._bar = Bar(
@@ -38,7 +40,7 @@ class Progress:
         self._cells, self._done, self._finished = len(cells), 0, 0
         self._start = self._began = time.monotonic()
 
-    def begin(self, cell: Cell) -> None:
+    def begin(self, cell: Cell | HarnessCell) -> None:
         """Names the cell that runs from now on."""
         self._began = time.monotonic()
         self._bar.update(self._task, description=cell.title)
@@ -48,13 +50,13 @@ class Progress:
         self._done += answered
         self._bar.update(self._task, advance=answered)
 
-    def end(self, cell: Cell) -> None:
+    def end(self, cell: Cell | HarnessCell) -> None:
         """Tells that a cell is stored."""
         self._finished += 1
         if not self._lines:
             return
         now = time.monotonic()
-        left = (now - self._start) * (self._total - self._done) / max(self._done, 1)
+        left = (now - self._start) * max(self._total - self._done, 0) / max(self._done, 1)
         self._console.print(
             f"[{self._finished}/{self._cells}] {cell.title}: {now - self._began:.1f} s, about {_clock(left)} left",
             markup=False,
@@ -70,8 +72,10 @@ class Progress:
         self._bar.stop()
 
 
-def requests(cell: Cell) -> int:
+def requests(cell: Cell | HarnessCell) -> int:
     """Returns how many requests a cell asks: one per choice of each document, or one to generate."""
+    if isinstance(cell, HarnessCell):
+        return cell.requests
     generate = cell.answer_form == "generate"
     return sum(1 if generate else len(d.choices) for d in cell.documents if d.gold is not None)
 
