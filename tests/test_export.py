@@ -17,6 +17,7 @@ from afrieval.models.demo import demo_folder
 from afrieval.results.files import read_samples, sample_files
 from afrieval.tasks.spec import load_task, task_names
 from tests.conftest import Cli
+from tests.models.tiny import CHAT, tiny_llama
 
 SAMPLES = replace(RunConfig(), data=DataConfig("samples"))
 METRICS = ("acc", "acc_norm", "acc_bytes", "exact_match", "unread")
@@ -129,10 +130,34 @@ def test_names_and_members() -> None:
         ((), "--to is ''"),
         (("--to", "harness", "docs"), "docs is there and not empty"),
         (("--to", "harness", "new", "--task.task_name", "afrimlu"), "there is no task 'afrimlu'"),
-        (("--to", "harness", "new", "--task.languages", "yo"), "has no language 'yo'"),
+        (("--to", "harness", "new", "--task.task_name", "afrimmlu", "--task.languages", "yo"), "has no language 'yo'"),
         (("--to", "harness", "new", "--task.task_name", "afrixnli", "--task.answer_form", "letter"), "no answer form"),
     ],
 )
 def test_what_makes_no_sense(cli: Cli, words: tuple[str, ...], message: str) -> None:
     refused = cli("export", *words)
     assert refused.code == 2 and message in refused.err
+
+
+def test_a_chat_is_the_same_by_name(cli: Cli, tmp_path: Path) -> None:
+    """System text, turns and the room for an answer; only the measure of that room is coarser."""
+    takes_system = CHAT.partition("{% endif %}")[2]
+    model = tiny_llama(tmp_path / "chat", chat_template=takes_system, max_length=8192)
+    words = ("--task.task_name", "afrimgsm", "--task.languages", "swa", "--task.prompts", 1, "--eval.limit", 1)
+    own = ("--model.chat_template", "--eval.num_fewshot", 1, "--data.source", "samples", "--run_dir", tmp_path / "run")
+    assert cli("run", "--model.model_name", model, *words, *own).code == 0
+    (expected,) = read_samples(sample_files(tmp_path / "run")[0])
+    results = lm_eval.simple_evaluate(
+        model="hf", model_args={"pretrained": str(model)}, device="cpu", batch_size=8, bootstrap_iters=0, limit=1,
+        tasks=["afrimgsm_swa_eng_1"], task_manager=task_manager(SAMPLES), apply_chat_template=True, num_fewshot=1,
+    )  # fmt: skip
+    (sample,) = results["samples"]["afrimgsm_swa_eng_1"]
+    assert [list(a) for a in sample["arguments"]] == expected["arguments"]
+    assert "Reply with the number only" in sample["arguments"][0][0]
+
+
+def test_what_the_harness_is_told_about_generation_stays() -> None:
+    task = task_manager(SAMPLES).load(["afrimgsm_swa_eng_1"])["tasks"]["afrimgsm_swa_eng_1"]
+    task.set_config(key="generation_kwargs", value={"until": ["STOP"]}, update=True)
+    task.build_all_requests(limit=2)
+    assert [r.args[1]["until"] for r in task.instances] == [["STOP"]] * 2, "and a limit saves work"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.metrics.numbers import parse_number, read_number, score_number
+from afrieval.metrics.numbers import first_line_with_number, parse_number, read_number, score_number
 from afrieval.tasks.prompts import load_prompts
 from afrieval.tasks.spec import load_task
 
@@ -39,7 +39,7 @@ WRITTEN = {
 def test_answers_in_every_language(language: str) -> None:
     text, number = WRITTEN[language]
     lead_in = load_prompts(COT, language)[1].lead_in
-    assert read_number(text, lead_in) == number
+    assert read_number(text, [lead_in]) == number
 
 
 @pytest.mark.parametrize(
@@ -59,6 +59,22 @@ def test_answers_in_every_language(language: str) -> None:
         ("3,5", Decimal("3.5")),
         ("3.5", Decimal("3.5")),
         ("0,125", 125),  # a comma before exactly three digits is a thousands mark
+        ("0.125", Decimal("0.125")),
+        ("70.000 F", 70000),  # no right answer has decimals, so three digits after a point are thousands too
+        ("70'000", 70000),
+        ("70_000", 70000),
+        ("70{,}000", 70000),
+        ("70\\,000", 70000),
+        ("70,\\!000", 70000),
+        ("12,34,567", 1234567),
+        (".75", Decimal("0.75")),
+        ("-\\$5", -5),
+        ("18 m^2", 18),
+        ("5:00 PM", 5),
+        ("#### 18\n(9 x 2)", 18),
+        ("9 * 2 = 18\n\\boxed{18}\nNote: 2 dollars each", 18),
+        ("1. 3 eggs\n2. so 18\n3. done", 18),
+        ("18. That is all", 18),
         ("2,1250", Decimal("2.125")),
         ("in 2020 500 people", 500),  # no number has a group of four digits before a blank
         ("150 %", 150),
@@ -91,12 +107,35 @@ def test_ways_to_write_a_number(text: str, number: Decimal | int | None) -> None
     assert read_number(text) == number
 
 
-def test_lead_in_wins_over_later_numbers_and_the_last_lead_in_over_earlier_ones() -> None:
+def test_lead_in_wins_over_later_numbers() -> None:
     text = "The answer is 5? No. The answer is 18.\nQuestion: 3 + 4"
-    assert read_number(text, "The answer is") == 18
+    assert read_number(text, ["The answer is"]) == 18
+    assert read_number(text, ["The answer is"], first=True) == 5
     assert read_number(text) == 4
-    assert read_number("the ANSWER is clear.\n3 + 4 = 7", "The answer is") == 7
-    assert read_number("Ekyʼokuddamu kiri 5. 9", "Eky'okuddamu kiri") == 5
+    assert read_number("the ANSWER is clear.\n3 + 4 = 7", ["The answer is"]) == 7
+    assert read_number("Ekyʼokuddamu kiri 5. 9", ["Eky'okuddamu kiri"]) == 5
+    assert read_number("Jibu ni 18 (mayai 9 x $2).", ["The answer is", "Jibu ni"]) == 18
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("eng", "The answer is 9 * $2 = $18."),
+        ("eng", "The answer is 16 + 2 = 18, since 2 x 10 = 20 less 2."),
+        ("eng", "The answer is 18, since 2 x 10 = 20 less 2."),
+        ("eng", "The answer isn't 5 but 18"),
+        ("swa", "Jibu ni $9 \\times 2 = 18$."),
+        ("swa", "Jibu nililopata kwanza 5, lakini sahihi ni 18"),
+        ("amh", "መልሱ 9 * 2 = 18 ነው።"),
+        ("amh", "መልሱን ለማግኘት 16 ከ 7 እንቀንሳለን። 9 * 2 = 18 ብር።"),
+        ("amh", "ይመልሱ 16፣ መልሱ 18 ብር ነው። 7"),
+        ("orm", "Deebiin argachuuf 16 irraa 7 hirʼisna. 9 * 2 = 18."),
+        ("fra", "La réponse est-elle 5 ? Non. 9 × 2 = 18"),
+        ("sot", "Karabo kenyelleditswe mohatong wa 2. 9 x 2 = 18"),
+    ],
+)
+def test_lead_ins_are_words_of_their_own_and_equations_come_to_something(language: str, text: str) -> None:
+    assert read_number(text, [load_prompts(COT, language)[1].lead_in]) == 18
 
 
 @given(st.integers(0, 10**9), st.sampled_from([",", " ", "\u00a0", "\u202f"]), st.sampled_from(list(COT.languages)))
@@ -104,7 +143,7 @@ def test_any_grouped_number_is_read_after_any_lead_in(number: int, mark: str, la
     lead_in = load_prompts(COT, language)[1].lead_in
     shown = f"{number:,}".replace(",", mark)
     sentence = lead_in.replace("{answer}", shown) if "{answer}" in lead_in else f"{lead_in} {shown}"
-    assert read_number(f"1 + 2. {sentence}.\n77 78", lead_in) == number
+    assert read_number(f"1 + 2. {sentence}.\n77 78", [lead_in]) == number
 
 
 @given(st.integers(-(10**12), 10**12), st.sampled_from([0x30, 0x660, 0x966, 0x7C0, 0x1E950]))
@@ -115,7 +154,7 @@ def test_digits_of_any_script(number: int, zero: int) -> None:
 
 @given(st.text())
 def test_any_text_is_read_or_not_and_never_an_error(text: str) -> None:
-    read = read_number(text, "The answer is")
+    read = read_number(text, ["The answer is"])
     assert read is None or any(c.isnumeric() for c in text)
 
 
@@ -128,3 +167,8 @@ def test_scores() -> None:
     assert score_number(Decimal("18.0"), 18) == {"exact_match": 1.0, "unread": 0.0}
     assert score_number(Decimal("18.5"), 18) == {"exact_match": 0.0, "unread": 0.0}
     assert score_number(None, 18) == {"exact_match": 0.0, "unread": 1.0}
+
+
+def test_the_line_of_the_first_number() -> None:
+    assert first_line_with_number("\n\n 18 eggs\nExplanation: 9 x 2") == " 18 eggs"
+    assert first_line_with_number("none\nat all") == "none\nat all"

@@ -82,6 +82,7 @@ def test_room_for_an_answer_follows_language_tokenizer_and_form() -> None:
     direct = ("--task.task_name", "afrimgsm")
     assert room(*direct) < 64 and room(*direct, "--model.chat_template") == room()
     assert room("--eval.max_gen_toks", 7) == 7
+    assert room(*direct, "--model.thinking_end", "</think>") == 16384, "thoughts need room"
 
 
 def test_without_worked_solutions_the_questions_tell_the_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -108,6 +109,7 @@ def test_a_short_context_keeps_half_for_the_prompt(run_demo: Cli, tmp_path: Path
         (" 3 + 15 = 18. Ìdáhùn náà ni 18.\nó 5", True, 0.0),
         (" 18", True, 0.0),
         (" 15", False, 0.0),
+        (" The answer is 18.\n\nQ: 5 + 2? The answer is 7.", True, 0.0),
         (" méjìdínlógún", False, 1.0),
     ],
 )
@@ -121,6 +123,12 @@ def test_what_is_read(
     assert (sample["exact_match"], sample["unread"]) == (float(right), unread)
     verdict = "right" if right else "unread" if unread else "wrong"
     assert f"{text!r}  {verdict}" in done.out and "exact" in done.out and "A guess" not in done.out
+
+
+def test_a_direct_answer_is_read_from_its_line(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, "\n18\nBecause 3 x 6 is that, and 5 are left")
+    assert run_demo(*SOME, "--task.task_name", "afrimgsm", "--eval.limit", 1).code == 0
+    assert [s["exact_match"] for s in stored(tmp_path / "run")] == [1.0]
 
 
 @pytest.mark.parametrize(("text", "unread"), [("is it 5? <done> 18", 0.0), ("is it 18? yes, 18", 1.0)])

@@ -14,7 +14,7 @@ def examples_are_read_as_their_gold(case: Case) -> Complaints:
     complaints = []
     for document in case.documents:
         shown = example_answer(case.spec, case.prompt, document, "generate")
-        if document.gold is not None and read_number(shown, case.prompt.lead_in) != document.gold:
+        if document.gold is not None and read_number(shown, [case.prompt.lead_in]) != document.gold:
             complaints.append(f"{case.at(document)}: {shown!r} is not read as {document.gold}")
     return complaints
 
@@ -31,7 +31,7 @@ def lead_in_is_read(case: Case) -> Complaints:
         return [f"{case.at()}: it has no lead_in"]
     sentence = lead_in.replace(ANSWER, "18") if ANSWER in lead_in else f"{lead_in} 18"
     text = f"2 + 16 = 18. {sentence}.\n\n" + "\n".join(OTHERS)
-    read = read_number(text, lead_in)
+    read = read_number(text, [lead_in])
     return [] if read == 18 else [f"{case.at()}: {text!r} is read as {read}"]
 
 

@@ -136,6 +136,9 @@ def test_headings_of_examples_are_cut_in_any_language_and_those_of_questions_sta
     (example,) = documents(MGSM, [TRAIN], "here", "train")
     assert example.fields["question"] == "Juma ana 5: je?"  # not cut at a second colon
     assert (example.worked, example.gold) == ("5. Jibu ni 11.", 11)
+    geez = TRAIN | {"question": "ጥያቄ፡ ጁማ፡ 5", "answer": "**ደረጃ በደረጃ መልስ፡** 5 ነው"}
+    (example,) = documents(MGSM, [geez], "here", "train")
+    assert (example.fields["question"], example.worked) == ("ጁማ፡ 5", "5 ነው")
     (asked,) = documents(MGSM, [TRAIN], "here", "test")
     assert asked.fields["question"] == TRAIN["question"] and asked.worked == ""
 
@@ -143,3 +146,15 @@ def test_headings_of_examples_are_cut_in_any_language_and_those_of_questions_sta
 def test_a_missing_answer_column_is_named() -> None:
     with pytest.raises(UserError, match="no column 'answer'"):
         documents(MGSM, [{"question": "q"}], "here", "test")
+
+
+def test_a_colon_in_a_text_is_no_heading_where_others_have_none() -> None:
+    plain = TRAIN | {"question": "Juma ana 5", "answer": "5 + 6 ni 11"}
+    rows = [plain, plain, TRAIN | {"question": "Roger ana mipira: mipira 5", "answer": "Hivi: 5 + 6"}]
+    found = documents(MGSM, rows, "here", "train")
+    assert [d.fields["question"] for d in found][2] == "Roger ana mipira: mipira 5" and found[2].worked == "Hivi: 5 + 6"
+
+
+def test_a_bare_answer_is_no_worked_solution() -> None:
+    (example,) = documents(MGSM, [TRAIN | {"answer": "11"}], "here", "train")
+    assert example.worked == "" and example.gold == 11

@@ -87,7 +87,7 @@ def show(
             console.print()
             console.print(difference_table(task, differing, doubtful))
     console.print()
-    if len(tasks) > 1 and african_means(scores):
+    if len(tasks) > 1 and any(african_means(s for s in scores if s.task == task) for task in tasks):
         console.print(overview_table(scores))
         console.print()
 

@@ -2,19 +2,28 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 EXACT_MATCH = "exact_match"
 ANSWER = "{answer}"  # where the number stands in a lead-in; at its end if it is not there
 
-_BLANK = " \u00a0\u2009\u202f"
+_MARKS = " \u00a0\u2009\u202f.,'_،٬"  # between groups of three digits
 _NUMBER = re.compile(
-    rf"""(?P<european>\d{{1,3}}(?:\.\d{{3}})+(?=,\d{{1,2}}(?!\d))|\d{{1,3}}(?:\.\d{{3}}){{2,}}(?!\d))(?:,(?P<cents>\d{{1,2}})(?!\d))?
-    |(?P<grouped>\d{{1,3}}(?:[{_BLANK}]\d{{3}}(?!\d))+|\d+(?:[,٬]\d{{3}}(?!\d))*)(?:[.,٫](?P<decimals>\d+))?
-    |(?P<ethiopic>[፩-፼]+)""",
+    rf"""(?<!\^)                                            # no exponent
+    (?:(?P<whole>(?!0\.)\d{{1,3}}(?P<mark>[{_MARKS}])\d{{3}}(?:(?P=mark)\d{{3}})*(?!\d)  # 2,125 and 2 125 and 2.125
+      |\d+(?:,\d{{3}})+(?!\d) |\d{{1,2}}(?:,\d\d)+,\d{{3}}(?!\d) |\d+             # 1234,567 and 12,34,567 and 18
+      |(?<![\w.])(?=\.\d))                                                        # .75
+    (?:[.,٫](?P<decimals>\d+))?
+    |(?P<ethiopic>[፩-፼]+))""",
     re.VERBOSE,
 )
 _SIGN = re.compile(r"(?:^|[^\w)\]%])[-−]\s*$")
+_BOXED = re.compile(r"\\boxed\s*{(.*?\d.*?)}|####(.*\d.*)")
+_LIST = re.compile(r"^\s*1[.)]\s", re.MULTILINE)
+_ITEM = re.compile(r"^\s*\d{1,2}[.)]\s+(?=\S)", re.MULTILINE)  # the number of an item in a list
+_LATEX = {r"\\!": "", r"\\[, ]": " ", r"\{,\}": ",", r"\\\$": "$", r"\\(?:times|cdot)": "×", r"\\div": "÷"}
+_MINUTES = re.compile(r"(?<=\d):\d\d(?!\d)")
 
 
 def parse_number(text: str) -> Decimal | None:
@@ -24,24 +33,31 @@ def parse_number(text: str) -> Decimal | None:
     return (-_value(match) if shown.startswith("-") else _value(match)) if match else None
 
 
-def read_number(text: str, lead_in: str = "") -> Decimal | None:
+def read_number(text: str, lead_ins: Sequence[str] = (), first: bool = False) -> Decimal | None:
     """Returns the number that an answer gives, or None if it has none.
 
-    It is the first number after the last `lead_in` ("The answer is") that has one on its line, or else the last number
-    of the text. A comma or blank before exactly three digits is a thousands mark, any other comma a decimal sign;
-    currency and percent signs are passed over. Digits of every script count, and the Ethiopic numerals.
+    It is the number after one of the `lead_ins` ("The answer is"), or what an equation there comes to; or that in the
+    last box of LaTeX; or else the last number of the text. A mark or blank before exactly three digits is a thousands
+    mark, any other point or comma a decimal sign; currency and percent signs are passed over. Digits of every script
+    count, and the Ethiopic numerals; numbers of list items, exponents and minutes do not.
 
     Args:
         text: what the model wrote.
-        lead_in: the words before the number in the prompt's language; `{answer}` in it stands for the number.
+        lead_ins: words before the number; `{answer}` in them stands for the number.
+        first: whether the first lead-in with a number counts and not the last, for a model that runs on.
     """
     given = _plain(text)
-    before = _plain(lead_in.partition(ANSWER)[0]).strip()
-    for led in reversed(given.split(before)[1:] if before else []):
-        if (found := _NUMBER.search(led, 0, _line_end(led))) is not None:
-            return _signed(found)
-    numbers = list(_NUMBER.finditer(given))
-    return _signed(numbers[-1]) if numbers else None
+    led = sorted(_after_lead_ins(given, lead_ins))
+    if led:
+        return led[0 if first else -1][1]
+    if boxes := _BOXED.findall(given):
+        return _last("".join(boxes[-1]))
+    return _last(_ITEM.sub("", given) if _LIST.search(given) else given)
+
+
+def first_line_with_number(text: str) -> str:
+    """Returns the line in which a text gives its first number, without what runs on; all of it if it gives none."""
+    return next((line for line in text.splitlines() if _NUMBER.search(line)), text)
 
 
 def score_number(read: Decimal | None, gold: int) -> dict[str, float]:
@@ -55,7 +71,23 @@ def score_number(read: Decimal | None, gold: int) -> dict[str, float]:
 
 
 def _plain(text: str) -> str:
-    return re.sub("[‘’ʼ]", "'", unicodedata.normalize("NFC", text).casefold())
+    plain = re.sub("[‘’ʼ]", "'", unicodedata.normalize("NFC", text).casefold())
+    for pattern, sign in _LATEX.items():
+        plain = re.sub(pattern, sign, plain)
+    return _MINUTES.sub("", plain)
+
+
+def _after_lead_ins(text: str, lead_ins: Iterable[str]) -> Iterable[tuple[int, Decimal]]:
+    """Yields where a lead-in stands and the number that it announces."""
+    for lead_in in set(lead_ins) - {""}:
+        before, _, after = (_plain(part).strip() for part in lead_in.partition(ANSWER))
+        for match in re.finditer(rf"(?<!\w){re.escape(before)}(?![\w'-])", text):
+            said = text[match.end() : match.end() + _line_end(text[match.end() :])]
+            if after:
+                said, found, _ = said.partition(after)
+                said = said if found else ""
+            if number := _NUMBER.search(said):
+                yield match.start(), _result(said, number)
 
 
 def _line_end(text: str) -> int:
@@ -68,20 +100,30 @@ def _line_end(text: str) -> int:
     return end
 
 
+def _result(said: str, number: re.Match[str]) -> Decimal:
+    """Returns the number itself, or what an equation that begins with it comes to."""
+    equation = re.match(r"(?:[^\W\d_](?![^\W\d_])|[\W\d_])*", said[number.start() :])  # up to the next word
+    results = equation[0].split("=")[1:] if equation else []
+    after = [found for part in results if (found := _NUMBER.search(part))]
+    return _signed(after[-1] if after else number)
+
+
+def _last(text: str) -> Decimal | None:
+    numbers = list(_NUMBER.finditer(text))
+    return _signed(numbers[-1]) if numbers else None
+
+
 def _signed(match: re.Match[str]) -> Decimal:
     """A hyphen is a minus sign unless a word or number stands before it, as in the Zulu "ngu-18" and in "20-18"."""
     before = match.string[: match.start()].rstrip("$€£₦¢")
-    attached = before[-1:] in "-−"
-    return -_value(match) if attached and _SIGN.search(before) else _value(match)
+    return -_value(match) if before[-1:] in ("-", "−") and _SIGN.search(before) else _value(match)
 
 
 def _value(match: re.Match[str]) -> Decimal:
     if match["ethiopic"]:
         return Decimal(_ethiopic(match["ethiopic"]))
-    if match["european"]:
-        return Decimal(f"{match['european'].replace('.', '')}.{match['cents'] or 0}")
-    whole = re.sub(r"\D", "", match["grouped"])
-    return Decimal(f"{whole}.{match['decimals'] or 0}")
+    whole = re.sub(r"\D", "", match["whole"])
+    return Decimal(f"{whole or 0}.{match['decimals'] or 0}")
 
 
 def _ethiopic(numerals: str) -> int:

@@ -3,10 +3,10 @@
 import logging
 from typing import Any
 
-from jinja2 import TemplateError
 from lm_eval.models.huggingface import HFLM
 
 from afrieval.errors import UserError
+from afrieval.models.chat import KeepsSystemText
 
 log = logging.getLogger("afrieval")
 harness_log = logging.getLogger("lm_eval.models.huggingface")
@@ -14,7 +14,7 @@ harness_log = logging.getLogger("lm_eval.models.huggingface")
 TokenRequest = tuple[tuple[str, str], list[int], list[int]]
 
 
-class HF(HFLM):
+class HF(KeepsSystemText, HFLM):
     """HFLM that refuses incomplete checkpoints, counts the tokens it scores and truncates, and keeps system texts."""
 
     cache_hook: Any
@@ -78,27 +78,6 @@ class HF(HFLM):
                 requests,
                 self.max_length,
             )
-
-    def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
-        """Returns the chat as one text; a template that takes no system turn gets its text in the user's."""
-        try:
-            text = self._chat(chat_history, add_generation_prompt)
-        except TemplateError:
-            system = [turn["content"] for turn in chat_history if turn["role"] == "system"]
-            turns = [dict(turn) for turn in chat_history if turn["role"] != "system"]
-            turns[0]["content"] = "\n\n".join([*system, turns[0]["content"]])
-            text = self._chat(turns, add_generation_prompt)
-        return text
-
-    def _chat(self, turns: list[dict[str, str]], add_generation_prompt: bool) -> str:
-        text: str = self.tokenizer.apply_chat_template(
-            turns,
-            tokenize=False,
-            add_generation_prompt=add_generation_prompt,
-            continue_final_message=not add_generation_prompt,
-            **self.chat_template_args,
-        )
-        return text
 
 
 class _WithLengths:

@@ -5,6 +5,7 @@ from typing import Any
 
 from afrieval.config import EvalConfig, ModelConfig
 from afrieval.errors import UserError
+from afrieval.models.chat import KeepsSystemText
 
 
 def vllm_arguments(config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any]:
@@ -49,7 +50,11 @@ def backend() -> Any:
             f"the vllm backend needs the package {e.name}",
             "run `pip install -e . 'vllm>=0.29,<0.31'` in an environment of its own; docs/models.md has more",
         ) from None
-    return VLLM
+
+    class KeepingVLLM(KeepsSystemText, VLLM):
+        """The harness' class, with system texts kept."""
+
+    return KeepingVLLM
 
 
 def load_vllm(config: ModelConfig, evaluation: EvalConfig) -> Any:

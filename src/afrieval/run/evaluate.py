@@ -102,7 +102,7 @@ def _run_record(
 
 def _fewshot_ids(cell: Cell) -> list[int] | str:
     """Returns the rows that stand before the documents, or where to find them if they differ."""
-    if cell.fewshot_selection == "per_document":
+    if cell.fewshot_selection == "per_document" or cell.task.apart:
         return "per document, in the sample file"
     return [example.id for example in cell.examples(cell.documents[0])]
 

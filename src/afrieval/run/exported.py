@@ -41,11 +41,22 @@ class ExportedTask(InMemoryTask):
 
         super().__init__(built, [d for d in cell.documents if d.gold is not None], examples)
 
-    def build_all_requests(self, *, apply_chat_template: bool = False, **kwargs: Any) -> None:
-        """Builds the requests; where answers end depends on what the harness has been told since."""
-        if self.config.generation_kwargs is not None:
-            ends = self._generation(self.config.num_fewshot or 0, apply_chat_template)
-            self.config.generation_kwargs["until"] = list(ends.stop)
+        self._built = dict(self.config.generation_kwargs or {})
+
+    def build_all_requests(
+        self, *, apply_chat_template: bool = False, system_instruction: str | None = None, **kwargs: Any
+    ) -> None:
+        """Builds the requests; where answers end, and the system text, depend on what the harness was told since."""
+        shots = self.config.num_fewshot or 0
+        cell = _cell(self._described, shots)
+        if cell.answer_form == "generate":
+            ends = self._generation(shots, apply_chat_template)
+            now = {"until": list(ends.stop), "max_gen_toks": ends.max_tokens}
+            given = self.config.generation_kwargs
+            given.update({name: value for name, value in now.items() if given.get(name) == self._built[name]})
+        if apply_chat_template and not system_instruction:
+            system_instruction = cell.prompt.system
+        kwargs["system_instruction"] = system_instruction
         super().build_all_requests(apply_chat_template=apply_chat_template, **kwargs)
 
     def _generation(self, shots: int, chat: bool) -> Generation:

@@ -8,7 +8,7 @@ from afrieval.run.plan import Cell
 from afrieval.tasks.build import Generation
 from afrieval.tasks.prompts import answers, question_label
 
-SOME_WORDS = 32
+SOME_WORDS, THOUGHTS = 32, 16_384
 BLANK_LINE = "\n\n"
 
 
@@ -30,20 +30,24 @@ def generation(cell: Cell, lm: Any, config: RunConfig) -> Generation:
             "give less, so that the prompt has room",
         )
     return Generation(
-        max_tokens=config.eval.max_gen_toks or min(_room(cell, lm, chat), lm.max_length // 2),
+        max_tokens=config.eval.max_gen_toks or min(_room(cell, lm, config), lm.max_length // 2),
         stop=() if chat else _stop(cell),
         thinking_end=config.model.thinking_end or "",
+        runs_on=not chat,
     )
 
 
-def _room(cell: Cell, lm: Any, chat: bool) -> int:
+def _room(cell: Cell, lm: Any, config: RunConfig) -> int:
     """Returns a limit in tokens.
 
     A number that suits English cuts Amharic short: its letters take several tokens each in most models. A bare answer
     gets twice its own length and room for a few words. An answer with its reasoning gets four times the longest worked
     solution of the few-shot split, since models write more than teachers, or where there is none, twice the longest
-    question. Chat models reason in mathematics whether they are asked to or not.
+    question. Chat models reason in mathematics whether they are asked to or not, and models that think first need room
+    for their thoughts.
     """
+    if config.model.thinking_end:
+        return THOUGHTS
 
     def longest(texts: list[str]) -> int:
         return max((len(lm.tok_encode(text)) for text in texts), default=0)
@@ -51,7 +55,7 @@ def _room(cell: Cell, lm: Any, chat: bool) -> int:
     if cell.task.kind != "number":
         names = [a for d in cell.documents[:1] for a in answers(cell.prompt, d, "generate")]
         return 2 * longest(names) + SOME_WORDS
-    if not cell.task.chain_of_thought and not chat:
+    if not cell.task.chain_of_thought and not config.model.chat_template:
         return 2 * longest([str(d.gold) for d in cell.data.documents]) + SOME_WORDS
     worked = longest([d.worked for d in cell.pool.documents if d.worked]) if cell.pool else 0
     question = next(iter(cell.task.fields))

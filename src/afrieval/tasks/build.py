@@ -7,10 +7,10 @@ from datasets import Dataset
 from lm_eval.api.task import ConfigurableTask
 
 from afrieval.metrics.choice import ACCURACIES, UNREAD, Answer, score, score_choice
-from afrieval.metrics.numbers import EXACT_MATCH, read_number, score_number
+from afrieval.metrics.numbers import EXACT_MATCH, first_line_with_number, read_number, score_number
 from afrieval.metrics.reading import final_answer, read_choice
 from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import Prompt, answers, choice_texts, example_answer, render
+from afrieval.tasks.prompts import Prompt, answers, choice_texts, example_answer, lead_ins, render
 from afrieval.tasks.spec import TaskSpec
 
 MAX_TOKENS = 32
@@ -27,11 +27,13 @@ class Generation(NamedTuple):
         max_tokens: how long it may be.
         stop: texts at which it ends; chat models end their turn themselves.
         thinking_end: what a model's thinking ends with; empty for models that do not think.
+        runs_on: whether the model may go on with questions of its own, having no chat template.
     """
 
     max_tokens: int
     stop: Sequence[str] = ()
     thinking_end: str = ""
+    runs_on: bool = True
 
 
 class InMemoryTask(ConfigurableTask):
@@ -65,8 +67,8 @@ class InMemoryTask(ConfigurableTask):
         context = {k: kwargs.get(k) for k in ("system_instruction", "fewshot_as_multiturn")}
         chat = {"apply_chat_template": apply_chat_template, "chat_template": chat_template}
         self._instances = []
-        ranks = {"rank": kwargs.get("rank", 0), "world_size": kwargs.get("world_size", 1)}
-        for doc_id, doc in self.doc_iterator(**ranks):
+        asked = {k: kwargs[k] for k in ("rank", "world_size", "limit", "samples") if kwargs.get(k) is not None}
+        for doc_id, doc in self.doc_iterator(**asked):
             text = self.fewshot_context(doc, num_fewshot=self.config.num_fewshot, **context, **chat)
             metadata = (self.config.task, doc_id, self.config.repeats)
             requests = self.construct_requests(doc=doc, ctx=text, metadata=metadata, **chat)
@@ -108,7 +110,7 @@ def task_config(
         "metadata": {"version": spec.version},
     }
     if answer_form == "generate":
-        return config | _generated(spec, prompt, generation or Generation(MAX_TOKENS))
+        return config | _generated(spec, prompt, language, generation or Generation(MAX_TOKENS))
     return config | _scored(prompt, answer_form)
 
 
@@ -133,11 +135,15 @@ def _scored(prompt: Prompt, answer_form: str) -> Row:
     }
 
 
-def _generated(spec: TaskSpec, prompt: Prompt, generation: Generation) -> Row:
+def _generated(spec: TaskSpec, prompt: Prompt, language: str, generation: Generation) -> Row:
+    announced = lead_ins(spec, prompt, language)
+
     def score_row(row: Row, responses: list[Any]) -> Row:
         asked, text = _document(row), final_answer(responses[0], generation.thinking_end)
         if spec.kind == "number":
-            return score_number(read_number(text, prompt.lead_in), row["gold"])
+            if generation.runs_on and not spec.chain_of_thought:
+                text = first_line_with_number(text)
+            return score_number(read_number(text, announced, first=generation.runs_on), row["gold"])
         read = read_choice(text, answers(prompt, asked, "generate"))
         return score_choice(read, choice_texts(prompt, asked), row["gold"])
 

@@ -3,7 +3,7 @@
 import ast
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from afrieval.errors import UserError
@@ -11,7 +11,7 @@ from afrieval.metrics.numbers import parse_number
 from afrieval.tasks.spec import TaskSpec
 
 LETTERS = "ABCDEFGHIJ"
-HEADING = re.compile(r"[^:\d\n]{1,40}[:፦]\s*")
+HEADING = re.compile(r"[^:፡፦፥\d\n]{1,60}(?::|[፡፦፥](?=[\s*_]))[*_]*\s*")  # Ge'ez colons; one of them also divides words
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,9 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
         UserError: if a column is missing, a row's choices cannot be read, or the answers are coded otherwise.
     """
     _check_columns(spec, rows, where)
-    examples = split == spec.data.fewshot
-    found = [_document(spec, number, row, where, examples) for number, row in enumerate(rows)]
+    found = [_document(spec, number, row, where) for number, row in enumerate(rows)]
     _check_golds(spec, rows, found, where)
-    return found
+    return _examples(spec, rows, found) if split == spec.data.fewshot else found
 
 
 def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document], where: str) -> None:
@@ -95,12 +94,31 @@ def _answer(spec: TaskSpec, row: dict[str, Any]) -> Any:
     return next((cell for cell in cells if normalise(cell)), cells[0])
 
 
-def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str, example: bool) -> Document:
-    text = _unheaded if example and spec.data.headed else normalise
-    texts = {name: text(row[column]) for name, column in spec.fields.items()}
+def _examples(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document]) -> list[Document]:
+    """Returns few-shot documents without headings, and with their worked solutions."""
+    worked = [normalise(row.get(spec.worked)) if spec.worked else "" for row in rows]
+    worked = ["" if parse_number(text) is not None else text for text in worked]  # a copy has the bare answer there
+    texts = {name: [d.fields[name] for d in found] for name in spec.fields}
+    if spec.data.headed:
+        worked, texts = _unheaded(worked), {name: _unheaded(column) for name, column in texts.items()}
+    return [
+        replace(d, fields={name: column[i] for name, column in texts.items()}, worked=worked[i])
+        for i, d in enumerate(found)
+    ]
+
+
+def _unheaded(texts: list[str]) -> list[str]:
+    """Returns texts without the words before their first colon, in whatever language, if most begin so."""
+    headings = [HEADING.match(text) for text in texts]
+    if 2 * sum(map(bool, headings)) <= sum(map(bool, texts)):
+        return texts  # a colon or two in the texts themselves
+    return [text[h.end() :] if h else text for text, h in zip(texts, headings, strict=True)]
+
+
+def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> Document:
+    texts = {name: normalise(row[column]) for name, column in spec.fields.items()}
     if spec.kind == "number":
-        worked = text(row.get(spec.worked or "")) if example else ""
-        return _number_document(number, texts, _answer(spec, row), worked)
+        return _number_document(number, texts, _answer(spec, row))
     choices = tuple(spec.labels) or _choices(spec, row, f"{where}, row {number}")
     gold = _gold(_answer(spec, row), spec.labels or list(LETTERS[: len(choices)]), spec.first_answer)
     defect = _defect(texts, choices, gold)
@@ -109,24 +127,17 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str, exam
     return Document(number, texts, choices, gold, defect)
 
 
-def _number_document(number: int, texts: dict[str, str], answer: Any, worked: str) -> Document:
+def _number_document(number: int, texts: dict[str, str], answer: Any) -> Document:
     value = parse_number(normalise(answer))
     gold = int(value) if value is not None and value == int(value) else None
     empty = [name for name, text in texts.items() if not text]
     defect = "no gold answer that is a whole number" if gold is None else f"empty {', '.join(empty)}" if empty else ""
-    return Document(number, texts, (), gold, defect, worked)
+    return Document(number, texts, (), gold, defect)
 
 
 def normalise(value: Any) -> str:
     """Returns a cell's text in NFC without blanks at its ends; nothing inside it is changed."""
     return unicodedata.normalize("NFC", "" if value is None else str(value)).strip()
-
-
-def _unheaded(value: Any) -> str:
-    """Returns a cell's text without the words before its first colon, in whatever language and length they are."""
-    text = normalise(value)
-    heading = HEADING.match(text)
-    return text[heading.end() :] if heading else text
 
 
 def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]:

@@ -113,6 +113,15 @@ def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_fo
     return answers(prompt, document, answer_form)[document.gold or 0]
 
 
+def lead_ins(spec: TaskSpec, prompt: Prompt, language: str) -> list[str]:
+    """Returns the words that may announce an answer: the prompt's, those of the text's language, and English ones.
+
+    A model answers an English prompt in the language of the question, above all after worked examples in it.
+    """
+    files = [code for code in (language, ENGLISH) if code in prompt_languages(spec)]
+    return [prompt.lead_in, *(next(iter(load_prompts(spec, code).values())).lead_in for code in files)]
+
+
 def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
     """Returns the words before the question on its line, such as `Question:`; a model that writes them begins anew."""
     mark = "\x00"

@@ -113,8 +113,9 @@ class TaskSpec:
 
     @property
     def declaration(self) -> str:
-        """Changes when rows are read in another way."""
-        parts = [self.fields, self.choices, self.labels, self.answer, self.first_answer, self.worked, self.data.headed]
+        """Changes when rows are read in another way, or other examples stand before them."""
+        rows = [self.fields, self.choices, self.labels, self.answer, self.first_answer, self.worked, self.data.headed]
+        parts = [*rows, self.chain_of_thought, self.apart]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
