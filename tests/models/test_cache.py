@@ -16,7 +16,7 @@ from afrieval.models.cache import AnswerFile, CachedLM, request_key
 class FakeLM:
     """Answers with the length of the continuation; dies after so many answers if told to."""
 
-    rank, world_size, tokenizer_name = 0, 1, "fake"
+    tokenizer_name = "fake"
 
     def __init__(self, dies_after: int | None = None):
         self.asked: list[tuple[str, str]] = []

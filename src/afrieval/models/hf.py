@@ -8,7 +8,6 @@ from lm_eval.models.huggingface import HFLM
 
 from afrieval.errors import UserError
 
-log = logging.getLogger("afrieval")
 harness_log = logging.getLogger("lm_eval.models.huggingface")
 
 TokenRequest = tuple[tuple[str, str], list[int], list[int]]
@@ -18,6 +17,7 @@ class HF(HFLM):
     """HFLM that refuses incomplete checkpoints, counts the tokens it scores and truncates, and keeps system texts."""
 
     cache_hook: Any
+    too_long = 0  # requests so far that lost their beginning
     _model: Any
 
     def _create_model(self, pretrained: str, **kwargs: Any) -> None:
@@ -35,12 +35,12 @@ class HF(HFLM):
 
     def _loglikelihood_tokens(self, requests: list[TokenRequest], **kwargs: Any) -> list[tuple[float, bool, int]]:
         """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""
-        self._tell_truncated(requests)
+        self.too_long += self._count_too_long(requests)
         lengths = {texts: len(continuation) for texts, _, continuation in requests}
         hook = self.cache_hook
         self.cache_hook = _WithLengths(hook, lengths)
         level = harness_log.level
-        harness_log.setLevel(logging.ERROR)  # it says once per request what is said once above
+        harness_log.setLevel(logging.ERROR)  # it says once per request what is counted above
         try:
             answers = super()._loglikelihood_tokens(requests, **kwargs)
         finally:
@@ -48,16 +48,10 @@ class HF(HFLM):
             harness_log.setLevel(level)
         return [(*answer, lengths[texts]) for answer, (texts, _, _) in zip(answers, requests, strict=True)]
 
-    def _tell_truncated(self, requests: list[TokenRequest]) -> None:
+    def _count_too_long(self, requests: list[TokenRequest]) -> int:
         room = self.max_length + 1 if self.backend == "causal" else self.max_length
         used = [len(context) + (len(answer) if self.backend == "causal" else 0) for _, context, answer in requests]
-        if too_long := sum(length > room for length in used):
-            log.warning(
-                "%d of %d requests are longer than the model's %d tokens and lose their beginning",
-                too_long,
-                len(requests),
-                self.max_length,
-            )
+        return sum(length > room for length in used)
 
     def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
         """Returns the chat as one text; a template that takes no system turn gets its text in the user's."""

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import random
 import sys
 from pathlib import Path
@@ -11,14 +10,15 @@ from typing import Any
 from afrieval.config import DEMO, EvalConfig, ModelConfig
 from afrieval.errors import UserError
 from afrieval.models.demo import demo_folder
+from afrieval.models.processes import ALONE, Processes
 
 CPU_BATCH = 8
 NOT_THE_MODEL = ("_name_or_path", "transformers_version", "_commit_hash")
 PROBE = "Kínni iyì p nínú 24 = 2p? ጥያቄ Ŋuɖoɖo ƙarya 0123456789\n\n"
 
 
-def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
-    """Returns the model, ready to score.
+def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes = ALONE) -> Any:
+    """Returns the model, ready to score; where there are several processes, each has its own.
 
     Raises:
         UserError: if it cannot be loaded for a reason that the user can mend.
@@ -27,12 +27,11 @@ def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
     import transformers
 
     _check_folder(config)
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        raise UserError("several processes for one run are not supported yet", "start one process")
+    _check_whole(config, processes)
     if not sys.stderr.isatty():
         transformers.logging.disable_progress_bar()
     _seed(evaluation)
-    device = config.device or _best_device()
+    device = _device(config, processes)
     usable = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if not usable.get(device.split(":")[0], False):
         raise UserError(
@@ -100,6 +99,28 @@ def _seed(evaluation: EvalConfig) -> None:
     random.seed(evaluation.random_seed)
     np.random.seed(evaluation.numpy_random_seed)
     torch.manual_seed(evaluation.torch_random_seed)
+
+
+def _check_whole(config: ModelConfig, processes: Processes) -> None:
+    """Refuses to spread one model over GPUs where each process has a model of its own."""
+    spreads = {"parallelize": config.parallelize, "backend_args.tp_plan": "tp_plan" in config.backend_args}
+    for name, asked in spreads.items():
+        if asked and processes.count > 1:
+            raise UserError(
+                f"model.{name} spreads one model over the GPUs, and {processes.count} processes want one each",
+                f"start one process, or leave model.{name} out",
+            )
+
+
+def _device(config: ModelConfig, processes: Processes) -> str:
+    """Returns the device of this process: the one named, or its share of the GPUs of its machine."""
+    import torch
+
+    device = config.device or _best_device()
+    if device == "cuda" and processes.count > 1 and torch.cuda.is_available():
+        device = f"cuda:{processes.local_rank % torch.cuda.device_count()}"
+        torch.cuda.set_device(device)  # some kernels run on the current device, wherever the tensors are
+    return device
 
 
 def _best_device() -> str:
