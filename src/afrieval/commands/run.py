@@ -3,39 +3,58 @@
 import hashlib
 import json
 import sys
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
 from afrieval.arguments import read_config
 from afrieval.commands.writeout import write_out
 from afrieval.config import DEMO, RunConfig
+from afrieval.models.processes import Processes, joined
 from afrieval.run.plan import Cell, Plan, plan
 
 
 def main(argv: list[str]) -> None:
     """Runs what the run folder lacks, writes its tables and prints them."""
-    config = read_config(argv, command="run", needs_model=True)
-    planned = plan(config)
+    with joined() as processes:
+        with processes.together():
+            config = read_config(argv, command="run", needs_model=True)
+            planned = plan(config)
+        folder = Path(config.run_dir).expanduser() if config.run_dir else default_folder(config, planned.cells[0])
+        from afrieval.results.files import locked
+
+        with ExitStack() as stack:
+            with processes.together():
+                if processes.is_first:
+                    _tell_left_out(planned)
+                    stack.enter_context(locked(folder))
+            _run(config, planned, folder, processes)
+
+
+def _tell_left_out(planned: Plan) -> None:
     for line in planned.left_out:
         print(f"left out: {line}", file=sys.stderr)
-    folder = Path(config.run_dir).expanduser() if config.run_dir else default_folder(config, planned.cells[0])
-    from afrieval.results.files import locked
-
-    with locked(folder):
-        _run(config, planned, folder)
 
 
-def _run(config: RunConfig, planned: Plan, folder: Path) -> None:
-    from afrieval.analysis.summary import show, summarise
+def _run(config: RunConfig, planned: Plan, folder: Path, processes: Processes) -> None:
+    from afrieval.analysis.summary import summarise
     from afrieval.results.files import sample_files
     from afrieval.run.evaluate import evaluate
 
+    after_cell = partial(write_out, folder) if config.eval.write_out else _nothing
     try:
-        evaluate(config, planned, folder, partial(write_out, folder) if config.eval.write_out else _nothing)
+        evaluate(config, planned, folder, after_cell, processes)
     except KeyboardInterrupt:
-        if sample_files(folder):
+        if processes.is_first and sample_files(folder):
             summarise(folder)
         raise
+    if processes.is_first:
+        _tell(config, planned, folder)
+
+
+def _tell(config: RunConfig, planned: Plan, folder: Path) -> None:
+    from afrieval.analysis.summary import show, summarise
+
     cells = summarise(folder)
     wanted = {cell.name for cell in planned.cells}
     unreviewed: dict[str, set[str]] = {}

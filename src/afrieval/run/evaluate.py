@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from lm_eval.evaluator import evaluate as harness_evaluate
 from afrieval.config import RunConfig
 from afrieval.models.cache import AnswerFile, CachedLM
 from afrieval.models.load import fingerprint, load_model
+from afrieval.models.processes import ALONE, Processes
 from afrieval.results.files import Sample, read_cell, read_run, sample_path, write_run, write_samples
 from afrieval.results.identity import check_same_run, merged
 from afrieval.run.describe import circumstances, identity
@@ -23,7 +25,7 @@ from afrieval.tasks.prompts import answers
 AfterCell = Callable[[Cell], None]
 
 
-def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell) -> None:
+def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell, processes: Processes = ALONE) -> None:
     """Runs what is missing of a plan in a locked run folder.
 
     Args:
@@ -31,34 +33,63 @@ def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell)
         plan: its cells.
         folder: the run folder.
         after_cell: called with each cell of the plan once its samples are stored, in the plan's order.
+        processes: those that share the work; the first alone reads and writes the folder and calls after_cell.
 
     Raises:
         UserError: if the folder holds another run, or the model cannot be loaded.
     """
-    stored = read_run(folder)
     described = identity(config, plan.cells)
-    check_same_run(stored.get("identity", {}), described, folder)
-    missing = {cell.name: cell for cell in plan.cells if not is_done(folder, cell)}
+    questions = [(cell.name, len(cell.documents)) for cell in plan.cells]
+    processes.agree([questions, described["tasks"], described["fewshot"]], "questions")
+    missing = processes.first(lambda: _missing(folder, described, plan))
     if not missing:
-        for cell in plan.cells:
-            after_cell(cell)
+        if processes.is_first:
+            for cell in plan.cells:
+                after_cell(cell)
         return
-    lm = load_model(config.model, config.eval)
-    described["model"]["fingerprint"] = fingerprint(lm)
-    check_same_run(stored.get("identity", {}), described, folder)
-    write_run(folder, _run_record(config, plan, stored, described, lm))
-    answers = _answer_path(folder, described["model"]) if config.eval.use_cache else None
+    lm = _load(config, processes, described)
+    visit = circumstances(config, plan, lm, processes.count)
+    processes.first(lambda: _begin(config, plan, folder, described, visit))
+    answers = _answer_path(folder, described["model"]) if config.eval.use_cache and processes.is_first else None
     with (
         AnswerFile(answers) as answer_file,
-        Progress(list(missing.values()), bar=not config.eval.write_out) as progress,
+        Progress(
+            [cell for cell in plan.cells if cell.name in missing],
+            bar=not config.eval.write_out,
+            quiet=not processes.is_first,
+        ) as progress,
     ):
-        cached = CachedLM(lm, answer_file, progress.tick)
+        cached = CachedLM(lm, answer_file, progress.tick, processes)
         for cell in plan.cells:
             if cell.name in missing:
                 progress.begin(cell)
-                write_samples(folder, cell.name, run_cell(cell, cached, config))
+                samples = run_cell(cell, cached, config)
+                processes.first(partial(write_samples, folder, cell.name, samples))
                 progress.end(cell)
-            after_cell(cell)
+            if processes.is_first:
+                after_cell(cell)
+
+
+def _missing(folder: Path, described: dict[str, Any], plan: Plan) -> list[str]:
+    """Returns the names of the cells that the folder lacks, if it is of this run."""
+    check_same_run(read_run(folder).get("identity", {}), described, folder)
+    return [cell.name for cell in plan.cells if not is_done(folder, cell)]
+
+
+def _load(config: RunConfig, processes: Processes, described: dict[str, Any]) -> Any:
+    """Returns the model, the same in all processes, and describes it."""
+    with processes.together():
+        lm = load_model(config.model, config.eval, processes)
+        described["model"]["fingerprint"] = fingerprint(lm)
+    processes.agree(described["model"]["fingerprint"], "model")
+    return lm
+
+
+def _begin(config: RunConfig, plan: Plan, folder: Path, described: dict[str, Any], visit: dict[str, Any]) -> None:
+    """Writes run.yaml, if the folder is of this run."""
+    stored = read_run(folder)
+    check_same_run(stored.get("identity", {}), described, folder)
+    write_run(folder, _run_record(config, plan, stored, described, visit))
 
 
 def _answer_path(folder: Path, model: dict[str, Any]) -> Path:
@@ -68,14 +99,14 @@ def _answer_path(folder: Path, model: dict[str, Any]) -> Path:
 
 
 def _run_record(
-    config: RunConfig, plan: Plan, stored: dict[str, Any], described: dict[str, Any], lm: Any
+    config: RunConfig, plan: Plan, stored: dict[str, Any], described: dict[str, Any], visit: dict[str, Any]
 ) -> dict[str, Any]:
     """Returns what run.yaml says from now on."""
     fewshot = {cell.name: _fewshot_ids(cell) for cell in plan.cells} if config.eval.num_fewshot else {}
     return {
         "identity": merged(stored.get("identity", {}), described),
         "fewshot_ids": {**stored.get("fewshot_ids", {}), **fewshot},
-        "visits": [*stored.get("visits", []), circumstances(config, plan, lm)],
+        "visits": [*stored.get("visits", []), visit],
     }
 
 
