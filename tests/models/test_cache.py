@@ -16,7 +16,7 @@ from afrieval.models.cache import AnswerFile, CachedLM, PairsLM, request_key
 class FakeLM:
     """Answers with the length of the continuation; dies after so many answers if told to."""
 
-    rank, world_size, tokenizer_name = 0, 1, "fake"
+    tokenizer_name = "fake"
 
     def __init__(self, dies_after: int | None = None):
         self.asked: list[tuple[str, str]] = []
@@ -61,10 +61,12 @@ class Dice(FakeLM):
     """Generates another answer each time."""
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        given = []
         for request in requests:
             self.asked.append(request.args)
-            self.cache_hook.add_partial("generate_until", request.args, "whose?")
-        return [str(len(self.asked) - i) for i in range(len(requests))]
+            given.append(str(len(self.asked)) if request.args[1]["do_sample"] else "always")
+            self.cache_hook.add_partial("generate_until", request.args, given[-1])
+        return given
 
 
 def drawn(*options: dict[str, Any]) -> list[Any]:
@@ -78,7 +80,7 @@ def test_drawn_answers_are_asked_for_each_and_kept_each(tmp_path: Path) -> None:
         lm = Dice()
         with AnswerFile(tmp_path / "a.jsonl") as answers:
             given = CachedLM(lm, answers, ticks.append).generate_until(drawn(dice, dice, greedy, greedy, dice))
-        assert len({given[0], given[1], given[4]}) == 3 and given[2] == given[3] == "whose?"
+        assert len({given[0], given[1], given[4]}) == 3 and given[2] == given[3] == "always"
         assert len(lm.asked) == min(asked, 4)
     assert sum(ticks) == 10
 

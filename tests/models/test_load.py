@@ -9,6 +9,7 @@ from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 
 from afrieval.config import EvalConfig, ModelConfig
 from afrieval.errors import UserError
+from afrieval.models.cache import AnswerFile, CachedLM
 from afrieval.models.demo import demo_folder
 from afrieval.models.load import explain, fingerprint, load_model
 
@@ -135,9 +136,9 @@ def test_a_template_without_system_turn_keeps_the_system_text(tmp_path: Path) ->
 
 
 def test_truncation_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    lm = load(tiny_llama(tmp_path / "short", max_length=32))
+    lm = CachedLM(load(tiny_llama(tmp_path / "short", max_length=32)), AnswerFile(None))
     requests = [SimpleNamespace(args=("x" * n, " yes")) for n in (5, 100, 200)]
-    lm.loglikelihood(requests, disable_tqdm=True)  # type: ignore[attr-defined]
+    lm.loglikelihood(requests)
     assert [r.getMessage() for r in caplog.records if r.levelname == "WARNING"] == [
         "2 of 3 requests are longer than the model's 32 tokens and lose their beginning"
     ]

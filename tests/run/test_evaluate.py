@@ -214,12 +214,6 @@ def test_a_model_that_gives_no_numbers_gets_no_score(run_demo: Cli, tmp_path: Pa
     assert not sample_files(run_folder(tmp_path))
 
 
-def test_several_processes_are_refused(run_demo: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    done = run_demo("--task.languages", "yor", "--task.prompts", 1)
-    assert done.code == 2 and "several processes" in done.err
-
-
 def test_a_damaged_sample_file_is_named_and_the_rest_is_kept(run_demo: Cli, tmp_path: Path) -> None:
     words = ("--task.languages", "yor", "--task.prompts", "1,2")
     run_demo(*words)

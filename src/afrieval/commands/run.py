@@ -4,40 +4,60 @@ import hashlib
 import json
 import re
 import sys
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
 from afrieval.arguments import read_config
 from afrieval.commands.writeout import write_out
 from afrieval.config import DEMO, RunConfig
+from afrieval.models.processes import Processes, joined
 from afrieval.run.harness import HarnessCell
 from afrieval.run.plan import Cell, Plan, plan
 
 
 def main(argv: list[str]) -> None:
     """Runs what the run folder lacks, writes its tables and prints them."""
-    config = read_config(argv, command="run", needs_model=True)
-    planned = plan(config)
+    with joined() as processes:
+        with processes.together():
+            config = read_config(argv, command="run", needs_model=True)
+            planned = plan(config)
+        folder = Path(config.run_dir).expanduser() if config.run_dir else default_folder(config, planned)
+        from afrieval.results.files import locked
+
+        with ExitStack() as stack:
+            with processes.together():
+                if processes.is_first:
+                    _tell_left_out(planned)
+                    stack.enter_context(locked(folder))
+            _run(config, planned, folder, processes)
+
+
+def _tell_left_out(planned: Plan) -> None:
     for line in planned.left_out:
         print(f"left out: {line}", file=sys.stderr)
-    folder = Path(config.run_dir).expanduser() if config.run_dir else default_folder(config, planned)
-    from afrieval.results.files import locked
-
-    with locked(folder):
-        _run(config, planned, folder)
 
 
-def _run(config: RunConfig, planned: Plan, folder: Path) -> None:
-    from afrieval.analysis.summary import show, show_harness, summarise
-    from afrieval.results.files import read_run, sample_files
+def _run(config: RunConfig, planned: Plan, folder: Path, processes: Processes) -> None:
+    from afrieval.analysis.summary import summarise
+    from afrieval.results.files import sample_files
     from afrieval.run.evaluate import evaluate
 
+    after_cell = partial(write_out, folder) if config.eval.write_out else _nothing
     try:
-        evaluate(config, planned, folder, partial(write_out, folder) if config.eval.write_out else _nothing)
+        evaluate(config, planned, folder, after_cell, processes)
     except KeyboardInterrupt:
-        if sample_files(folder):
+        if processes.is_first and sample_files(folder):
             summarise(folder)
         raise
+    if processes.is_first:
+        _tell(config, planned, folder)
+
+
+def _tell(config: RunConfig, planned: Plan, folder: Path) -> None:
+    from afrieval.analysis.summary import show, show_harness, summarise
+    from afrieval.results.files import read_run
+
     summary = summarise(folder)
     cells = {cell.name: cell for cell in summary.cells}
     unreviewed: dict[str, set[str]] = {}
@@ -74,6 +94,7 @@ def default_folder(config: RunConfig, planned: Plan) -> Path:
     settings += ["translate"] if config.task.variant == "translate" else []
     settings += [f"max{evaluation.max_gen_toks}"] if evaluation.max_gen_toks else []
     settings += ["clean"] if config.task.clean_prompts and planned.harness.cells else []
+    settings += [model.model_type] if model.model_type != "hf" else []
     settings += ["chat"] if model.chat_template else []
     settings += ["thinks"] if model.thinking_end else []
     settings += [model.dtype] if model.dtype != "auto" else []

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import math
 from collections import Counter
 from collections.abc import Callable
@@ -12,6 +13,9 @@ from typing import Any, Self
 from lm_eval.api.model import LM
 
 from afrieval.errors import UserError
+from afrieval.models.processes import ALONE, Processes
+
+log = logging.getLogger("afrieval")
 
 Tick = Callable[[int], None]
 
@@ -78,25 +82,17 @@ class CachedLM(LM):
         lm: any model of the harness.
         answers: where answers are kept.
         tick: called with the number of requests that were answered since the last call.
+        processes: those that share the questions. To the harness each is the only one, with all of the answers: its own
+            way to divide the documents changes their order, and fails where they are fewer than the processes.
     """
 
-    def __init__(self, lm: Any, answers: AnswerFile, tick: Tick = lambda n: None):
+    def __init__(self, lm: Any, answers: AnswerFile, tick: Tick = lambda n: None, processes: Processes = ALONE):
         super().__init__()
-        self._lm, self._stored, self.tick = lm, answers, tick
+        self._lm, self._stored, self.tick, self._processes = lm, answers, tick, processes
         lm.set_cache_hook(self)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._lm, name)
-
-    @property
-    def rank(self) -> int:
-        """Number of this process among several."""
-        return int(self._lm.rank)
-
-    @property
-    def world_size(self) -> int:
-        """Number of processes."""
-        return int(self._lm.world_size)
 
     @property
     def tokenizer_name(self) -> str:
@@ -123,28 +119,50 @@ class CachedLM(LM):
         """Takes one answer as soon as the model has given it (the harness' cache hook)."""
         _check_number(answer)
         if _is_drawn(args):  # which of several equal requests it answers is known only in the end
-            self.tick(1)
+            self.tick(self._processes.count)
             return
         self._stored.put(request_key(attr, args), answer)
-        self.tick(1)
+        self.tick(self._processes.count)  # the others are about as far
 
     def _ask(self, method: str, requests: list[Any]) -> list[Any]:
         keys = _keys(method, [r.args for r in requests])
-        new = {key: r for key, r in zip(keys, requests, strict=True) if self._stored.get(key) is None}
+        answers = self._known(keys)
+        new = {key: r for key, r in zip(keys, requests, strict=True) if answers[key] is None}
         self.tick(len(requests) - len(new))
         if new:
-            given = getattr(self._lm, method)(list(new.values()), disable_tqdm=True)
-            for key, answer in zip(new, given, strict=True):
+            answers |= self._ask_all(method, new)
+        return [_answer(answers[key]) for key in keys]
+
+    def _known(self, keys: list[str]) -> dict[str, Any]:
+        """Returns the stored answers, None where there is none; the first process has them."""
+        return self._processes.first(lambda: {key: self._stored.get(key) for key in keys})
+
+    def _ask_all(self, method: str, new: dict[str, Any]) -> dict[str, Any]:
+        """Returns the answers to new requests, each of them asked by one process."""
+        mine = list(new)[self._processes.rank :: self._processes.count]
+        given: list[Any] = []
+        with self._processes.together():
+            if mine:
+                given = getattr(self._lm, method)([new[key] for key in mine], disable_tqdm=True)
+            for answer in given:
                 _check_number(answer)
-                self._stored.put(key, answer)
-        return [_answer(self._stored.get(key)) for key in keys]
+        parts = self._processes.gather((list(zip(mine, given, strict=True)), getattr(self._lm, "too_long", 0)))
+        self._lm.too_long = 0
+        answers = {key: answer for part, _ in parts for key, answer in part}
+        for key, answer in answers.items():
+            self._stored.put(key, answer)
+        self.tick(len(new) - len(mine) * self._processes.count)
+        if too_long := sum(n for _, n in parts):
+            text = "%d of %d requests are longer than the model's %d tokens and lose their beginning"
+            log.warning(text, too_long, len(new), self._lm.max_length)
+        return answers
 
 
 class PairsLM(CachedLM):
     """The same model for tasks of the harness, which take a log-likelihood and whether it is greedy, no more."""
 
     def __init__(self, cached: CachedLM):
-        super().__init__(cached._lm, cached._stored, cached.tick)
+        super().__init__(cached._lm, cached._stored, cached.tick, cached._processes)
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
         """Returns (log-likelihood, is greedy) per request."""

@@ -8,7 +8,6 @@ from lm_eval.models.huggingface import HFLM
 from afrieval.errors import UserError
 from afrieval.models.chat import KeepsSystemText
 
-log = logging.getLogger("afrieval")
 harness_log = logging.getLogger("lm_eval.models.huggingface")
 
 TokenRequest = tuple[tuple[str, str], list[int], list[int]]
@@ -18,6 +17,7 @@ class HF(KeepsSystemText, HFLM):
     """HFLM that refuses incomplete checkpoints, counts the tokens it scores and truncates, and keeps system texts."""
 
     cache_hook: Any
+    too_long = 0  # requests that lost their beginning since somebody asked
     _model: Any
 
     def _create_model(self, pretrained: str, **kwargs: Any) -> None:
@@ -35,12 +35,12 @@ class HF(KeepsSystemText, HFLM):
 
     def _loglikelihood_tokens(self, requests: list[TokenRequest], **kwargs: Any) -> list[tuple[float, bool, int]]:
         """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""
-        self._tell_truncated(requests)
+        self.too_long += self._count_too_long(requests)
         lengths = {texts: len(continuation) for texts, _, continuation in requests}
         hook = self.cache_hook
         self.cache_hook = _WithLengths(hook, lengths)
         level = harness_log.level
-        harness_log.setLevel(logging.ERROR)  # it says once per request what is said once above
+        harness_log.setLevel(logging.ERROR)  # it says once per request what is counted above
         try:
             answers = super()._loglikelihood_tokens(requests, **kwargs)
         finally:
@@ -55,7 +55,7 @@ class HF(KeepsSystemText, HFLM):
             for r in requests
         ]
         lengths = [len(self.tok_encode(r.args[0])) for r in requests]
-        self._tell(sum(length > most for length, most in zip(lengths, room, strict=True)), len(requests))
+        self.too_long += sum(length > most for length, most in zip(lengths, room, strict=True))
         answers: list[str] = super().generate_until(requests, disable_tqdm)
         return answers
 
@@ -65,19 +65,10 @@ class HF(KeepsSystemText, HFLM):
             max_length -= context.shape[1] - 1  # the decoder begins with a token of its own
         return super()._model_generate(context, max_length, stop, **kwargs)
 
-    def _tell_truncated(self, requests: list[TokenRequest]) -> None:
+    def _count_too_long(self, requests: list[TokenRequest]) -> int:
         room = self.max_length + 1 if self.backend == "causal" else self.max_length
         used = [len(context) + (len(answer) if self.backend == "causal" else 0) for _, context, answer in requests]
-        self._tell(sum(length > room for length in used), len(requests))
-
-    def _tell(self, too_long: int, requests: int) -> None:
-        if too_long:
-            log.warning(
-                "%d of %d requests are longer than the model's %d tokens and lose their beginning",
-                too_long,
-                requests,
-                self.max_length,
-            )
+        return sum(length > room for length in used)
 
 
 class _WithLengths:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import random
 import sys
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Any
 from afrieval.config import DEMO, EvalConfig, ModelConfig
 from afrieval.errors import UserError
 from afrieval.models.demo import demo_folder
+from afrieval.models.processes import ALONE, Processes
 from afrieval.models.vllm import load_vllm
 
 CPU_BATCH = 8
@@ -19,8 +19,8 @@ NOT_THE_MODEL = ("_name_or_path", "transformers_version", "_commit_hash")
 PROBE = "Kínni iyì p nínú 24 = 2p? ጥያቄ Ŋuɖoɖo ƙarya 0123456789\n\n"
 
 
-def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
-    """Returns the model, ready to score.
+def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes = ALONE) -> Any:
+    """Returns the model, ready to score; where there are several processes, each has its own.
 
     Raises:
         UserError: if it cannot be loaded for a reason that the user can mend.
@@ -28,15 +28,14 @@ def load_model(config: ModelConfig, evaluation: EvalConfig) -> Any:
     import transformers
 
     _check_folder(config)
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        raise UserError("several processes for one run are not supported yet", "start one process")
+    _check_whole(config, processes)
     if not sys.stderr.isatty():
         transformers.logging.disable_progress_bar()
     seed_libraries(evaluation)
     if config.model_type == "vllm":
         lm = _load(config, lambda: load_vllm(config, evaluation))
     else:
-        lm = _load_hf(config, evaluation)
+        lm = _load_hf(config, evaluation, processes)
     if config.chat_template and not lm.tokenizer.chat_template:
         raise UserError(f"{config.model_name} has no chat template", "set model.chat_template to false")
     return lm
@@ -52,10 +51,10 @@ def _load(config: ModelConfig, load: Callable[[], Any]) -> Any:
         raise explain(config, e) from e
 
 
-def _load_hf(config: ModelConfig, evaluation: EvalConfig) -> Any:
+def _load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Any:
     import torch
 
-    device = config.device or _best_device()
+    device = _device(config, processes)
     usable = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if not usable.get(device.split(":")[0], False):
         raise UserError(
@@ -127,6 +126,28 @@ def seed_libraries(evaluation: EvalConfig) -> None:
     random.seed(evaluation.random_seed)
     np.random.seed(evaluation.numpy_random_seed)
     torch.manual_seed(evaluation.torch_random_seed)
+
+
+def _check_whole(config: ModelConfig, processes: Processes) -> None:
+    """Refuses to spread one model over GPUs where each process has a model of its own."""
+    spreads = {"parallelize": config.parallelize, "backend_args.tp_plan": "tp_plan" in config.backend_args}
+    for name, asked in spreads.items():
+        if asked and processes.count > 1:
+            raise UserError(
+                f"model.{name} spreads one model over the GPUs, and {processes.count} processes want one each",
+                f"start one process, or leave model.{name} out",
+            )
+
+
+def _device(config: ModelConfig, processes: Processes) -> str:
+    """Returns the device of this process: the one named, or its share of the GPUs of its machine."""
+    import torch
+
+    device = config.device or _best_device()
+    if device == "cuda" and processes.count > 1 and torch.cuda.is_available():
+        device = f"cuda:{processes.local_rank % torch.cuda.device_count()}"
+        torch.cuda.set_device(device)  # some kernels run on the current device, wherever the tensors are
+    return device
 
 
 def _best_device() -> str:

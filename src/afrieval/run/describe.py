@@ -102,18 +102,20 @@ def _data(cell: Cell) -> dict[str, str]:
     return data
 
 
-def circumstances(config: RunConfig, plan: Plan, lm: Any) -> dict[str, Any]:
+def circumstances(config: RunConfig, plan: Plan, lm: Any, processes: int) -> dict[str, Any]:
     """Returns what may differ between two visits to a folder, as a map.
 
     Args:
         config: the merged config.
         plan: what was planned.
         lm: the loaded model.
+        processes: how many shared the work.
     """
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "device": str(getattr(lm, "device", "")),
         "dtype": str(getattr(lm.model, "dtype", config.model.dtype)),
+        "processes": processes,
         "batch_size": lm.batch_size,
         "max_length": lm.max_length,
         "model_commit": getattr(model_settings(lm), "_commit_hash", None),

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from lm_eval.evaluator import evaluate as harness_evaluate
 from afrieval.config import RunConfig
 from afrieval.models.cache import AnswerFile, CachedLM, PairsLM
 from afrieval.models.load import fingerprint, load_model
+from afrieval.models.processes import ALONE, Processes
 from afrieval.results.files import (
     Sample,
     harness_path,
@@ -18,6 +20,7 @@ from afrieval.results.files import (
     read_harness,
     read_run,
     sample_path,
+    write_harness,
     write_run,
     write_samples,
 )
@@ -33,7 +36,7 @@ from afrieval.tasks.documents import Document
 AfterCell = Callable[[Cell | HarnessCell], None]
 
 
-def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell) -> None:
+def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell, processes: Processes = ALONE) -> None:
     """Runs what is missing of a plan in a locked run folder.
 
     Args:
@@ -41,43 +44,85 @@ def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell)
         plan: its cells.
         folder: the run folder.
         after_cell: called with each cell of the plan once its samples are stored, in the plan's order.
+        processes: those that share the work; the first alone reads and writes the folder and calls after_cell.
 
     Raises:
         UserError: if the folder holds another run, or the model cannot be loaded.
     """
-    stored = read_run(folder)
     described = identity(config, plan)
-    check_same_run(stored.get("identity", {}), described, folder)
-    missing = {cell.name: cell for cell in plan.everything if not is_done(folder, cell)}
+    questions = [(cell.name, len(cell.documents)) for cell in plan.cells]
+    questions += [(cell.name, cell.n) for cell in plan.harness.cells]
+    processes.agree([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
+    missing = processes.first(lambda: _missing(folder, described, plan))
     if not missing:
-        if not plan.harness.groups.items() <= stored.get("harness_groups", {}).items():
-            write_run(folder, {**stored, "harness_groups": stored.get("harness_groups", {}) | plan.harness.groups})
-        for cell in plan.everything:
-            after_cell(cell)
+        if processes.is_first:
+            _keep_groups(folder, plan)
+            for cell in plan.everything:
+                after_cell(cell)
         return
-    lm = load_model(config.model, config.eval)
-    described["model"]["fingerprint"] = fingerprint(lm)
-    check_same_run(stored.get("identity", {}), described, folder)
-    write_run(folder, _run_record(config, plan, stored, described, lm))
-    answers = _answer_path(folder, described["model"]) if config.eval.use_cache else None
+    lm = _load(config, processes, described)
+    visit = circumstances(config, plan, lm, processes.count)
+    processes.first(lambda: _begin(config, plan, folder, described, visit))
+    answers = _answer_path(folder, described["model"]) if config.eval.use_cache and processes.is_first else None
     with (
         AnswerFile(answers) as answer_file,
-        Progress(list(missing.values()), bar=not config.eval.write_out) as progress,
+        Progress(
+            [cell for cell in plan.everything if cell.name in missing],
+            bar=not config.eval.write_out,
+            quiet=not processes.is_first,
+        ) as progress,
     ):
-        cached = CachedLM(lm, answer_file, progress.tick)
+        cached = CachedLM(lm, answer_file, progress.tick, processes)
         for cell in plan.everything:
             if cell.name in missing:
                 progress.begin(cell)
-                _run_and_store(cell, cached, config, folder)
+                processes.first(_run(cell, cached, config, folder))
                 progress.end(cell)
-            after_cell(cell)
+            if processes.is_first:
+                after_cell(cell)
 
 
-def _run_and_store(cell: Cell | HarnessCell, lm: CachedLM, config: RunConfig, folder: Path) -> None:
-    if isinstance(cell, HarnessCell):
-        run_harness_cell(cell, PairsLM(lm), config, folder)
-    else:
-        write_samples(folder, cell.name, run_cell(cell, lm, config))
+def _missing(folder: Path, described: dict[str, Any], plan: Plan) -> list[str]:
+    """Returns the names of the cells that the folder lacks, if it is of this run."""
+    check_same_run(read_run(folder).get("identity", {}), described, folder)
+    return [cell.name for cell in plan.everything if not is_done(folder, cell)]
+
+
+def _keep_groups(folder: Path, plan: Plan) -> None:
+    """Adds groups of the harness to run.yaml whose tasks are all there already."""
+    stored = read_run(folder)
+    known = stored.get("harness_groups", {})
+    if not plan.harness.groups.items() <= known.items():
+        write_run(folder, {**stored, "harness_groups": known | plan.harness.groups})
+
+
+def _load(config: RunConfig, processes: Processes, described: dict[str, Any]) -> Any:
+    """Returns the model, the same in all processes, and describes it."""
+    with processes.together():
+        lm = load_model(config.model, config.eval, processes)
+        described["model"]["fingerprint"] = fingerprint(lm)
+    processes.agree(described["model"]["fingerprint"], "model")
+    return lm
+
+
+def _begin(config: RunConfig, plan: Plan, folder: Path, described: dict[str, Any], visit: dict[str, Any]) -> None:
+    """Writes run.yaml, if the folder is of this run."""
+    stored = read_run(folder)
+    check_same_run(stored.get("identity", {}), described, folder)
+    write_run(folder, _run_record(config, plan, stored, described, visit))
+
+
+def _run(cell: Cell | HarnessCell, lm: CachedLM, config: RunConfig, folder: Path) -> Callable[[], None]:
+    """Runs a cell, and returns what stores it."""
+    if not isinstance(cell, HarnessCell):
+        return partial(write_samples, folder, cell.name, run_cell(cell, lm, config))
+    record, samples = run_harness_cell(cell, PairsLM(lm), config)
+
+    def store() -> None:
+        write_harness(folder, cell.name, record)
+        write_samples(folder, cell.name, samples)  # which makes it done
+
+    return store
 
 
 def _answer_path(folder: Path, model: dict[str, Any]) -> Path:
@@ -87,7 +132,7 @@ def _answer_path(folder: Path, model: dict[str, Any]) -> Path:
 
 
 def _run_record(
-    config: RunConfig, plan: Plan, stored: dict[str, Any], described: dict[str, Any], lm: Any
+    config: RunConfig, plan: Plan, stored: dict[str, Any], described: dict[str, Any], visit: dict[str, Any]
 ) -> dict[str, Any]:
     """Returns what run.yaml says from now on."""
     fewshot = {cell.name: _fewshot_ids(cell) for cell in plan.cells} if config.eval.shots else {}
@@ -96,7 +141,7 @@ def _run_record(
         "identity": merged(stored.get("identity", {}), described),
         "fewshot_ids": {**stored.get("fewshot_ids", {}), **fewshot},
         **({"harness_groups": groups} if groups else {}),
-        "visits": [*stored.get("visits", []), circumstances(config, plan, lm)],
+        "visits": [*stored.get("visits", []), visit],
     }
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from lm_eval.evaluator import evaluate as harness_evaluate
@@ -11,18 +10,17 @@ from lm_eval.evaluator import evaluate as harness_evaluate
 from afrieval.config import RunConfig
 from afrieval.errors import UserError
 from afrieval.models.load import seed_libraries
-from afrieval.results.files import Sample, write_harness, write_samples
+from afrieval.results.files import Sample
 from afrieval.run.harness import HarnessCell
 from afrieval.tasks.plain import plain
 from afrieval.tasks.quiet import quiet
 
-BOOTSTRAP = (
-    1000  # resamples for the standard error of metrics that are no mean; the harness takes 100 for bleu and chrf
-)
+# Resamples for the standard error of metrics that are no mean; the harness takes 100 for bleu and chrf.
+BOOTSTRAP = 1000
 
 
-def run_harness_cell(cell: HarnessCell, lm: Any, config: RunConfig, folder: Path) -> None:
-    """Runs a cell and stores its results and then its samples, which make it done.
+def run_harness_cell(cell: HarnessCell, lm: Any, config: RunConfig) -> tuple[dict[str, Any], list[Sample]]:
+    """Returns the harness' results of a cell, and its samples.
 
     Raises:
         UserError: if one of its metrics needs a network and there is none.
@@ -51,8 +49,7 @@ def run_harness_cell(cell: HarnessCell, lm: Any, config: RunConfig, folder: Path
             ) from e
     filters = list(dict.fromkeys(s["filter"] for s in results["samples"][cell.name]))
     samples = sorted(results["samples"][cell.name], key=lambda s: (s["doc_id"], filters.index(s["filter"])))
-    write_harness(folder, cell.name, _record(cell, task, results))
-    write_samples(folder, cell.name, [_sample(cell, task, s, config.eval.log_samples) for s in samples])
+    return _record(cell, task, results), [_sample(cell, task, s, config.eval.log_samples) for s in samples]
 
 
 def _explain_faults(name: str, task: Any) -> None:

@@ -19,10 +19,11 @@ class Progress:
     Args:
         cells: those that will run.
         bar: False for lines in a terminal too, where prompts are printed in between.
+        quiet: True to tell nothing, as another process does.
     """
 
-    def __init__(self, cells: Sequence[Cell | HarnessCell], bar: bool = True):
-        self._console = Console(stderr=True)
+    def __init__(self, cells: Sequence[Cell | HarnessCell], bar: bool = True, quiet: bool = False):
+        self._console = Console(stderr=True, quiet=quiet)
         self._lines = not (bar and self._console.is_terminal)
         self._bar = Bar(
             TextColumn("{task.description}"),

@@ -1,0 +1,187 @@
+"""Several processes that share the work of one run, as `torchrun` and `accelerate launch` start them."""
+
+import json
+import logging
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext, redirect_stdout
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+from afrieval.errors import UserError
+
+T = TypeVar("T")
+PATIENCE = timedelta(weeks=52)  # one may wait for another as long as a cell takes
+GRACE = 5  # seconds for the first to say why all end
+
+
+def _alone(value: Any) -> list[Any]:
+    return [value]
+
+
+@dataclass(frozen=True)
+class Processes:
+    """This process among those of its run; by default it is the only one.
+
+    Attributes:
+        rank: its number; the first, 0, alone reads and writes the run folder and prints.
+        count: how many there are.
+        local_rank: its number among those of its machine.
+        gather: hands a value to all processes and returns everyone's, by rank. All must call it, in the same order, and
+            what comes back is what JSON makes of it.
+    """
+
+    rank: int = 0
+    count: int = 1
+    local_rank: int = 0
+    gather: Callable[[Any], list[Any]] = _alone
+
+    @property
+    def is_first(self) -> bool:
+        """Tells whether this is the process that reads, writes and prints."""
+        return self.rank == 0
+
+    def first(self, work: Callable[[], T]) -> T:
+        """Lets the first process do some work, and returns its result in all, as `gather` does."""
+        done: T | None = None
+        with self.together():
+            done = work() if self.is_first else None
+        result: T = self.gather(done)[0]
+        return result
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Waits for the others at the end of a block; what fails in one process fails in all.
+
+        Nothing inside may wait for the others.
+
+        Raises:
+            UserError: saying what failed elsewhere.
+        """
+        error: Exception | None = None
+        try:
+            yield
+        except Exception as e:
+            error = e
+        said = self.gather(self._said(error) if error else None)
+        failed = [rank for rank, lines in enumerate(said) if lines]
+        if error and failed[0] == self.rank:
+            raise error
+        if failed:
+            raise UserError(*said[failed[0]])
+
+    def agree(self, value: Any, name: str) -> None:
+        """Refuses to go on where a value is not the same in all processes.
+
+        Raises:
+            UserError: with the value's name for people.
+        """
+        values = self.gather(value)
+        if any(other != values[0] for other in values):
+            raise UserError(
+                f"the processes of this run do not have the same {name}",
+                "give all machines the same command, the same files and the same version of the suite",
+            )
+
+    def _said(self, error: Exception) -> tuple[str, str]:
+        if isinstance(error, UserError):
+            return error.message, error.hint
+        text = " ".join(str(error).split())[:300]
+        return f"process {self.rank} failed: {type(error).__name__}: {text}", "see what that process wrote"
+
+
+ALONE = Processes()
+
+
+@contextmanager
+def joined() -> Iterator[Processes]:
+    """Joins the other processes of this run, if there are any; all but the first say nothing and end quietly.
+
+    Raises:
+        UserError: if the others cannot be found.
+    """
+    if os.environ.get("WORLD_SIZE", "1") == "1":
+        yield ALONE
+        return
+    rank, count, local_rank = (_number(name) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
+    with nullcontext() if rank == 0 else _hushed(), closing(_Ring()) as ring:
+        yield Processes(rank, count, local_rank, ring.gather)
+        ring.gather(None)  # nobody leaves before the first has written and printed all
+
+
+def _number(name: str) -> int:
+    try:
+        return int(os.environ[name])
+    except (KeyError, ValueError):
+        raise UserError(
+            f"WORLD_SIZE is {os.environ['WORLD_SIZE']!r}: there are several processes, but {name} is no number",
+            "start them with torchrun or accelerate launch, or unset WORLD_SIZE to run one",
+        ) from None
+
+
+class _Ring:
+    """The connection of the processes.
+
+    It goes over the network and not over the GPUs, since little is sent, and it is no default group of torch: the
+    libraries must not divide the work in their own way. Each process is alone to them.
+    """
+
+    def __init__(self) -> None:
+        from torch.distributed import ProcessGroupGloo, rendezvous
+
+        try:
+            store, rank, count = next(rendezvous("env://", timeout=PATIENCE))
+            self._group: Any = ProcessGroupGloo(store, rank, count, PATIENCE)
+        except (RuntimeError, ValueError) as e:
+            reason = " ".join(str(e).split())[:300]
+            raise UserError(f"the processes cannot find each other: {reason}", "start them with torchrun") from None
+        self._count = count
+        for name in ("WORLD_SIZE", "LOCAL_RANK"):
+            os.environ.pop(name)
+
+    def gather(self, value: Any) -> list[Any]:
+        """Returns everyone's value; it is anything that JSON can say."""
+        import torch
+
+        data = torch.frombuffer(bytearray(json.dumps(value).encode()), dtype=torch.uint8)
+        lengths = [int(length) for length in self._exchange(torch.tensor([len(data)]))]
+        padded = torch.nn.functional.pad(data, (0, max(lengths) - len(data)))
+        texts = self._exchange(padded)
+        return [json.loads(text[:n].numpy().tobytes()) for text, n in zip(texts, lengths, strict=True)]
+
+    def _exchange(self, tensor: Any) -> list[Any]:
+        import torch
+
+        received = [torch.empty_like(tensor) for _ in range(self._count)]
+        try:
+            self._group.allgather([received], [tensor]).wait()
+        except RuntimeError:  # the connection is closed
+            raise UserError(
+                "another process of this run has ended",
+                "see what it wrote; if nothing, it was killed, maybe for want of memory. The same command goes on",
+            ) from None
+        return received
+
+    def close(self) -> None:
+        """Ends the connection and its threads; one that outlives Python's end would abort the process."""
+        self._group = None
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Keeps what the first process says too from being said again, errors included; its own bugs are still seen."""
+    os.environ["TQDM_DISABLE"] = "1"
+    logging.disable(logging.WARNING)
+    warnings.simplefilter("ignore")
+    try:
+        with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+            yield
+    except (UserError, OSError):
+        time.sleep(GRACE)  # a launcher ends all processes as soon as one has ended
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

@@ -1,0 +1,221 @@
+"""Processes that share the work: each request is asked once, and what one lacks or fails at concerns all."""
+
+import json
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.models.test_cache import FakeLM, requests
+
+from afrieval.config import EvalConfig, ModelConfig
+from afrieval.errors import UserError
+from afrieval.models import load
+from afrieval.models.cache import AnswerFile, CachedLM
+from afrieval.models.processes import ALONE, Processes, joined
+
+Work = Callable[[Processes], Any]
+
+
+def side_by_side(count: int, work: Work) -> list[Any]:
+    """Runs some work in threads that gather as processes do; returns what each returned or raised."""
+    barrier = threading.Barrier(count, timeout=10)
+    board: list[Any] = [None] * count
+    outcomes: list[Any] = [None] * count
+
+    def run(rank: int) -> None:
+        def gather(value: Any) -> list[Any]:
+            board[rank] = json.dumps(value)
+            barrier.wait()
+            values = [json.loads(text) for text in board]
+            barrier.wait()
+            return values
+
+        try:
+            outcomes[rank] = work(Processes(rank, count, rank, gather))
+        except Exception as e:
+            outcomes[rank] = e
+
+    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return outcomes
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_each_request_is_asked_once_and_all_get_the_answers(tmp_path: Path, count: int) -> None:
+    asked = requests("a", "bbb", "a", "cc", "dddd")
+    models = [FakeLM() for _ in range(count)]
+    ticks: list[int] = []
+
+    def work(processes: Processes) -> Any:
+        first = processes.is_first
+        with AnswerFile(tmp_path / "a.jsonl" if first else None) as answers:
+            tick = ticks.append if first else lambda n: None
+            cached = CachedLM(models[processes.rank], answers, tick, processes)
+            assert (cached.rank, cached.world_size) == (0, 1), "the harness divides nothing"
+            return cached.loglikelihood(asked), cached.loglikelihood(asked)
+
+    expected = [(-float(len(r.args[1])), False, 1) for r in asked]
+    assert side_by_side(count, work) == [(expected, expected)] * count
+    new = ["a", "bbb", "cc", "dddd"]
+    assert [[text for _, text in m.asked] for m in models] == [new[rank::count] for rank in range(count)]
+    assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 4
+    assert sum(ticks) == 2 * len(asked)
+
+
+def test_what_the_first_has_stored_is_asked_by_nobody(tmp_path: Path) -> None:
+    with AnswerFile(tmp_path / "a.jsonl") as answers:
+        CachedLM(FakeLM(), answers).loglikelihood(requests("a", "bb"))
+    models = [FakeLM(), FakeLM()]
+
+    def work(processes: Processes) -> Any:
+        with AnswerFile(tmp_path / "a.jsonl" if processes.is_first else None) as answers:
+            return CachedLM(models[processes.rank], answers, processes=processes).loglikelihood(
+                requests("a", "ccc", "bb")
+            )
+
+    assert side_by_side(2, work) == [[(-1.0, False, 1), (-3.0, False, 1), (-2.0, False, 1)]] * 2
+    assert [[text for _, text in m.asked] for m in models] == [["ccc"], []]
+
+
+def test_a_process_without_requests_does_not_call_its_model() -> None:
+    class Picky(FakeLM):
+        def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+            assert requests
+            return super().loglikelihood(requests)
+
+    def work(processes: Processes) -> Any:
+        return CachedLM(Picky(), AnswerFile(None), processes=processes).loglikelihood(requests("a"))
+
+    assert side_by_side(3, work) == [[(-1.0, False, 1)]] * 3
+
+
+def test_a_likelihood_that_is_no_number_stops_all_and_nothing_is_kept(tmp_path: Path) -> None:
+    class Broken(FakeLM):
+        def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+            return [(float("nan"), False, 1) for _ in requests]
+
+    def work(processes: Processes) -> Any:
+        lm = FakeLM() if processes.is_first else Broken()
+        return CachedLM(lm, AnswerFile(None), processes=processes).loglikelihood(requests("a", "b"))
+
+    errors = side_by_side(2, work)
+    assert all(isinstance(e, UserError) and "NaN" in e.message and "dtype" in e.hint for e in errors)
+
+
+@pytest.mark.parametrize("failing", [{0}, {1}, {0, 2}, {1, 2}])
+def test_what_fails_in_one_process_fails_in_all_with_one_message(failing: set[int]) -> None:
+    def work(processes: Processes) -> None:
+        with processes.together():
+            if processes.rank in failing:
+                raise KeyError(f"bug {processes.rank}")
+
+    outcomes = side_by_side(3, work)
+    lowest = min(failing)
+    assert isinstance(outcomes.pop(lowest), KeyError), "its own traceback is seen"
+    for error in outcomes:
+        assert isinstance(error, UserError) and error.message == f"process {lowest} failed: KeyError: 'bug {lowest}'"
+
+
+def test_the_first_alone_does_what_is_done_once() -> None:
+    done: list[int] = []
+
+    def once() -> Any:
+        done.append(0)
+        return {"x": [1.5, None]}
+
+    def work(processes: Processes) -> Any:
+        return processes.first(once)
+
+    assert side_by_side(3, work) == [{"x": [1.5, None]}] * 3 and done == [0]
+
+
+def test_processes_that_differ_are_refused() -> None:
+    def work(processes: Processes) -> None:
+        processes.agree("same", "model")
+        processes.agree([1, {"a": processes.rank // 2}], "questions")
+
+    assert side_by_side(2, work) == [None, None]
+    assert all("the same questions" in e.message for e in side_by_side(3, work))
+
+
+def test_truncation_is_said_with_true_numbers(caplog: pytest.LogCaptureFixture) -> None:
+    class Short(FakeLM):
+        max_length, too_long = 2, 0
+
+        def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+            self.too_long += sum(len(r.args[1]) > self.max_length for r in requests)
+            return super().loglikelihood(requests)
+
+    def work(processes: Processes) -> None:
+        cached = CachedLM(Short(), AnswerFile(None), processes=processes)
+        if processes.is_first:
+            caplog.set_level(logging.WARNING, "afrieval")
+        cached.loglikelihood(requests("a", "bbb", "cc", "dddd", "eeeee"))
+        cached.loglikelihood(requests("f"))
+        cached.loglikelihood(requests("fff", "ggg"))
+
+    side_by_side(2, work)
+    told = [r.getMessage().split(" and ")[0] for r in caplog.records]
+    text = "{} requests are longer than the model's 2 tokens"
+    assert told.count(text.format("3 of 5")) == told.count(text.format("2 of 2")) == 2 and len(told) == 4
+
+
+def test_one_process_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    with joined() as processes:
+        assert processes is ALONE
+
+
+@pytest.mark.parametrize(
+    ("count", "rank", "named"), [("2", None, "RANK"), ("x", "0", "WORLD_SIZE"), ("2", "0", "MASTER")]
+)
+def test_a_process_that_cannot_find_the_others(
+    monkeypatch: pytest.MonkeyPatch, count: str, rank: str | None, named: str
+) -> None:
+    for name in ("RANK", "LOCAL_RANK", "MASTER_ADDR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("WORLD_SIZE", count)
+    if rank:
+        monkeypatch.setenv("RANK", rank)
+        monkeypatch.setenv("LOCAL_RANK", rank)
+    with pytest.raises(UserError, match=named) as caught, joined():
+        pass
+    assert "torchrun" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("asked", "local_rank", "given"),
+    [(None, 1, "cuda:1"), ("cuda", 3, "cuda:3"), ("cuda", 5, "cuda:1"), ("cuda:2", 0, "cuda:2"), ("cpu", 1, "cpu")],
+)
+def test_each_process_has_its_gpu(
+    monkeypatch: pytest.MonkeyPatch, asked: str | None, local_rank: int, given: str
+) -> None:
+    import torch
+
+    current: list[str] = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
+    monkeypatch.setattr(torch.cuda, "set_device", current.append)
+    made: dict[str, Any] = {}
+
+    def make(**arguments: Any) -> Any:
+        made.update(arguments)
+        return SimpleNamespace()
+
+    monkeypatch.setattr("afrieval.models.hf.HF", make)
+    config = ModelConfig(model_name="org/m", device=asked)
+    load.load_model(config, EvalConfig(), Processes(local_rank, 8, local_rank))
+    assert made["device"] == given and current == ([given] if asked in (None, "cuda") else [])
+
+
+@pytest.mark.parametrize("options", [{"parallelize": True}, {"backend_args": {"tp_plan": "auto"}}])
+def test_one_model_over_all_gpus_is_for_one_process(options: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match="2 processes"):
+        load.load_model(ModelConfig(model_name="demo", **options), EvalConfig(), Processes(1, 2, 1))

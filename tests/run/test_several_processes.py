@@ -1,0 +1,124 @@
+"""Runs under torchrun: the same numbers in one folder, whoever began it and whoever goes on."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.conftest import ROOT, Cli
+
+from afrieval.results.files import read_samples, sample_files
+
+TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "src/evaluate.py")
+DEMO = ("--model.model_name", "demo", "--data.source", "samples", "--task.task_name", "afrimmlu")
+CELLS = ("--task.languages", "yor,hau", "--task.prompts", "1", "--eval.num_fewshot", "1")
+
+
+def start(folder: Path, *words: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    command = [*TORCHRUN, *DEMO, "--run_dir", str(folder), *words]
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=ROOT, env=environment, **streams)
+
+
+def run_two(folder: Path, *words: str) -> tuple[int, str, str]:
+    process = start(folder, *words)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def samples(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    return {path.name: read_samples(path) for path in sample_files(folder)}
+
+
+def check_same(folder: Path, other: Path) -> None:
+    """Checks that sample files hold the same, log-likelihoods to 1e-5 of their size, since batches differ."""
+    ours, theirs = samples(folder), samples(other)
+    assert ours and ours.keys() == theirs.keys()
+    for name in ours:
+        assert [without_answers(s) for s in ours[name]] == [without_answers(s) for s in theirs[name]]
+        for a, b in zip(answers(ours[name]), answers(theirs[name]), strict=True):
+            assert a == b if isinstance(a, str) else tuple(a) == pytest.approx(b, rel=1e-5)
+
+
+def without_answers(sample: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in sample.items() if k not in ("resps", "filtered_resps")}
+
+
+def answers(samples: list[dict[str, Any]]) -> list[Any]:
+    return [response[0] for sample in samples for response in sample["resps"]]
+
+
+def stored(folder: Path) -> list[str]:
+    return [line for p in folder.glob("answers_*.jsonl") for line in p.read_text().splitlines() if line.endswith("]")]
+
+
+def processes(folder: Path) -> list[int]:
+    return [visit["processes"] for visit in yaml.safe_load((folder / "run.yaml").read_text())["visits"]]
+
+
+def test_two_processes_score_as_one_and_once(run_demo: Cli, tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    words = (*CELLS, "--eval.write-out")
+    alone = run_demo(*words, "--run_dir", one)
+    code, out, err = run_two(two, *words)
+    assert code == 0, err
+    check_same(two, one)
+    assert out == alone.out.replace(str(one), str(two)), "prompts and tables are printed once"
+    assert len([line for line in err.splitlines() if line.strip()]) == 2, "two lines of progress and nothing else"
+    assert {p.name for p in two.iterdir()} == {p.name for p in one.iterdir()}
+    assert len(stored(two)) == len(set(stored(two))) == len(stored(one))
+    before = {p.name: (p.stat().st_mtime_ns, p.read_bytes()) for p in two.iterdir() if p.suffix in (".jsonl", ".yaml")}
+    assert run_two(two, *words)[:2] == (0, out)
+    assert {p.name: (p.stat().st_mtime_ns, p.read_bytes()) for p in two.iterdir() if p.name in before} == before
+
+
+def test_one_document_for_two_processes_then_one_goes_on(run_demo: Cli, tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    words = ("--task.languages", "yor", "--task.prompts", "1", "--task.answer_form", "generate")
+    code, _, err = run_two(two, *words, "--eval.limit", "1")
+    assert code == 0 and len(stored(two)) == 1, err
+    for folder in (one, two):
+        assert run_demo(*words, "--run_dir", folder).code == 0
+    check_same(two, one)
+    assert processes(two) == [2, 1] and len(set(stored(two))) == len(stored(two)) == len(stored(one))
+
+
+def test_two_processes_go_on_with_what_one_began(run_demo: Cli, tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    run_demo(*CELLS, "--run_dir", one)
+    run_demo(*CELLS, "--run_dir", two, "--eval.limit", 3)
+    kept = stored(two)
+    code, _, err = run_two(two, *CELLS)
+    assert code == 0, err
+    check_same(two, one)
+    assert processes(two) == [1, 2] and stored(two)[: len(kept)] == kept
+    assert len(set(stored(two))) == len(stored(two)) == len(stored(one))
+
+
+def test_after_a_stop_from_outside_one_goes_on(run_demo: Cli, tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    words = ("--task.languages", "yor,hau,swa", "--eval.batch_size", "1")
+    process = start(two, *words)
+    deadline = time.monotonic() + 120
+    while len(stored(two)) < 40 and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.02)
+    process.terminate()  # as a cluster does; torchrun hands it on, and it ends a process at once
+    _, err = process.communicate(timeout=60)
+    kept = stored(two)
+    assert len(kept) >= 40 and 0 < len(sample_files(two)) < 15, err
+    for folder in (one, two):
+        assert run_demo(*words, "--run_dir", folder).code == 0
+    check_same(two, one)
+    assert stored(two)[: len(kept)] == kept and len(set(stored(two))) == len(stored(two)) == len(stored(one))
+
+
+def test_an_error_is_said_once(tmp_path: Path) -> None:
+    code, out, err = run_two(tmp_path / "run", "--task.languages", "yoruba")
+    assert code != 0 and not out and not (tmp_path / "run").exists()
+    assert err.count("error: afrimmlu has no language 'yoruba'") == err.count("error: ") == err.count("hint: ") == 1
+    assert "afrieval/" not in err, "no traceback of ours"
