@@ -10,6 +10,7 @@ from typing import Any
 from lm_eval.evaluator import evaluate as harness_evaluate
 
 from afrieval.config import RunConfig
+from afrieval.metrics.reading import final_answer, read_choice
 from afrieval.models.cache import AnswerFile, CachedLM, PairsLM
 from afrieval.models.load import fingerprint, load_model
 from afrieval.models.processes import ALONE, Processes
@@ -32,6 +33,8 @@ from afrieval.run.harness_cell import run_harness_cell
 from afrieval.run.plan import Cell, Plan, cell_task
 from afrieval.run.progress import Progress
 from afrieval.tasks.documents import Document
+from afrieval.tasks.prompts import answers
+from afrieval.tasks.spec import TaskSpec
 
 AfterCell = Callable[[Cell | HarnessCell], None]
 
@@ -63,9 +66,9 @@ def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell,
     lm = _load(config, processes, described)
     visit = circumstances(config, plan, lm, processes.count)
     processes.first(lambda: _begin(config, plan, folder, described, visit))
-    answers = _answer_path(folder, described["model"]) if config.eval.use_cache and processes.is_first else None
+    kept = _answer_path(folder, described["model"]) if config.eval.use_cache and processes.is_first else None
     with (
-        AnswerFile(answers) as answer_file,
+        AnswerFile(kept) as answer_file,
         Progress(
             [cell for cell in plan.everything if cell.name in missing],
             bar=not config.eval.write_out,
@@ -137,11 +140,23 @@ def _run_record(
     """Returns what run.yaml says from now on."""
     fewshot = {cell.name: _fewshot_ids(cell) for cell in plan.cells} if config.eval.shots else {}
     groups = stored.get("harness_groups", {}) | plan.harness.groups
+    declared = {cell.task.name: _declared(cell.task) for cell in plan.cells}
     return {
         "identity": merged(stored.get("identity", {}), described),
         "fewshot_ids": {**stored.get("fewshot_ids", {}), **fewshot},
         **({"harness_groups": groups} if groups else {}),
+        "declared": {**stored.get("declared", {}), **declared},
         "visits": [*stored.get("visits", []), visit],
+    }
+
+
+def _declared(task: TaskSpec) -> dict[str, Any]:
+    """Returns what a reader of the samples has to know of a task."""
+    return {
+        "title": task.title,
+        "labels": task.labels,
+        "breakdowns": task.breakdowns,
+        "parallel": task.parallel.get(task.data.evaluate, []),
     }
 
 
@@ -185,15 +200,15 @@ def run_cell(cell: Cell, lm: Any, config: RunConfig) -> list[Sample]:
             system_instruction=cell.prompt.system if chat else None,
         )
         samples = {s["doc"]["id"]: s for s in results["samples"][cell.name]}
-    return [_sample(cell, d, samples.get(d.id), config.eval.log_samples) for d in cell.documents]
+    return [_sample(cell, d, samples.get(d.id), config) for d in cell.documents]
 
 
-def _sample(cell: Cell, document: Document, answered: Sample | None, keep_texts: bool) -> Sample:
+def _sample(cell: Cell, document: Document, answered: Sample | None, config: RunConfig) -> Sample:
     """Returns the line of a document: the harness' fields, then ours."""
     unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
     unanswered |= {"arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
     sample = dict(answered or unanswered)
-    if not keep_texts:
+    if not config.eval.log_samples:
         sample = {k: v for k, v in sample.items() if k not in ("doc", "arguments")}
     return {
         **sample,
@@ -205,4 +220,18 @@ def _sample(cell: Cell, document: Document, answered: Sample | None, keep_texts:
         "fewshot_ids": [e.id for e in cell.examples(document)] if answered else [],
         "defect": document.defect,
         "n_choices": len(document.choices),
+        **_choice(cell, document, answered, config),
     }
+
+
+def _choice(cell: Cell, document: Document, answered: Sample | None, config: RunConfig) -> dict[str, int | None]:
+    """Returns the right choice and the one picked, by number, whatever words stand for them."""
+    if cell.task.kind == "number" or not answered:
+        return {}
+    resps = answered["resps"]
+    if cell.answer_form == "generate":
+        text = final_answer(resps[0][0], config.model.thinking_end or "")
+        picked = read_choice(text, answers(cell.prompt, document, "generate"))
+    else:
+        picked = max(range(len(resps)), key=lambda i: resps[i][0][0])
+    return {"gold": document.gold, "picked": picked}

@@ -1,0 +1,253 @@
+"""Two sides of one dimension on the same documents: English against native prompts, model against model, and so on."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from afrieval.analysis.runs import DIMENSIONS, Unit, Values
+from afrieval.analysis.significance import flips, holm, mcnemar, sign_permutation, smallest_visible
+from afrieval.analysis.statistics import Interval, bootstrap
+from afrieval.languages import ENGLISH
+
+LEVEL = 0.05
+# What a dimension changes by its nature, and so may differ between its two sides.
+CHANGES = {
+    "prompt_language": {"prompt text"},
+    "prompt": {"prompt text"},
+    "model": set(),
+    "shots": {"few-shot rows", "few-shot seed"},
+    "answer_form": {"limit of answers"},
+    "language": {"data", "prompt text"},
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A language's two scores on the same documents.
+
+    Attributes:
+        second_language: the other language, where languages are compared.
+        prompts: the prompt numbers averaged over.
+        n: documents that both sides have.
+        dropped: documents that only one of them has, or whose right answers differ.
+        interval: of the difference, by paired bootstrap; None where all documents differ alike.
+        p: exact McNemar, or the paired permutation test for means over prompts.
+        adjusted: after Holm, over the languages of the contrast.
+        visible: the smallest true difference that would be found four times out of five.
+        gained: documents that the second side has higher; `lost`: lower.
+    """
+
+    language: str
+    prompts: list[Any]
+    n: int
+    dropped: int
+    first: float
+    second: float
+    interval: Interval | None
+    p: float
+    adjusted: float
+    visible: float
+    gained: int
+    lost: int
+
+    @property
+    def difference(self) -> float:
+        """Second minus first."""
+        return self.second - self.first
+
+    @property
+    def verdict(self) -> int:
+        """1 if the second side is higher beyond chance, -1 if it is lower, 0 if nothing can be seen."""
+        return int(np.sign(self.difference)) if self.adjusted < LEVEL else 0
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One pair of values of a dimension, over languages.
+
+    Attributes:
+        fixed: the other dimensions, as far as more than one value of them was given.
+        rows: one per language.
+        refused: a line for each pair that does not match.
+        settings: a line for each setting that differs and may.
+    """
+
+    task: str
+    dimension: str
+    first: Any
+    second: Any
+    fixed: dict[str, Any]
+    rows: list[Row]
+    refused: list[str]
+    settings: list[str]
+
+
+def contrasts(units: list[Unit], dimension: str, seed: int) -> list[Contrast]:
+    """Returns the contrasts along a dimension: its values in the order given, each against each before it.
+
+    All else is the same on both sides. Scores are averaged over the prompt numbers that both have, first for each
+    document, unless prompts are what is compared.
+
+    Args:
+        units: cells of one or more runs.
+        dimension: one of `DIMENSIONS`.
+        seed: of bootstrap and permutations.
+    """
+    averaged = {"prompt", "language"} - {dimension} if dimension != "language" else {"prompt"}
+    rest = [d for d in DIMENSIONS if d != dimension and d not in averaged]
+    groups: dict[tuple[Any, ...], list[Unit]] = {}
+    for unit in units:
+        groups.setdefault((unit.task, *(_value(unit, d, dimension) for d in rest)), []).append(unit)
+    found = []
+    for (task, *values), members in groups.items():
+        fixed = {d: v for d, v in zip(rest, values, strict=True) if len({u.dimensions[d] for u in units}) > 1}
+        sides = list(dict.fromkeys(u.dimensions[dimension] for u in members))
+        for first, second in combinations(sides, 2):
+            contrast = _contrast(members, dimension, (first, second), (task, fixed), seed)
+            if contrast.rows or contrast.refused:
+                found.append(contrast)
+    return found
+
+
+def _value(unit: Unit, name: str, dimension: str) -> Any:
+    """Returns a unit's value; English prompts are native in English, which compares with native ones elsewhere."""
+    if dimension == "language" and name == "prompt_language" and unit.language == ENGLISH:
+        return "eng"
+    return unit.dimensions[name]
+
+
+def _contrast(
+    members: list[Unit], dimension: str, sides: tuple[Any, Any], about: tuple[str, dict[str, Any]], seed: int
+) -> Contrast:
+    first, second = ([u for u in members if u.dimensions[dimension] == side] for side in sides)
+    pairs: dict[str, list[tuple[Unit, Unit]]] = {}
+    refused: list[str] = []
+    for one in first:
+        for other in second:
+            if not _same_place(one, other, dimension):
+                continue
+            if reason := _mismatch(one, other, dimension):
+                refused.append(f"{one.language}, prompt {one.dimensions['prompt']}: {reason}")
+            else:
+                pairs.setdefault(other.language if dimension == "language" else one.language, []).append((one, other))
+    rows = [_row(language, of_language, seed) for language, of_language in pairs.items()]
+    rows = [row for row in rows if row is not None]
+    adjusted = holm([row.p for row in rows if row])
+    settings = sorted({line for of_language in pairs.values() for pair in of_language for line in _settings(*pair)})
+    task, fixed = about
+    whole = [_adjusted(row, p) for row, p in zip(rows, adjusted, strict=True) if row]
+    return Contrast(task, dimension, *sides, fixed, whole, list(dict.fromkeys(refused)), settings)
+
+
+def _same_place(one: Unit, other: Unit, dimension: str) -> bool:
+    return all(one.dimensions[d] == other.dimensions[d] for d in ("language", "prompt") if d != dimension)
+
+
+def _mismatch(one: Unit, other: Unit, dimension: str) -> str:
+    """Returns what forbids to compare two units; empty if nothing does."""
+    free = CHANGES[dimension]
+    for name in one.must:
+        if name not in free and one.must[name] != other.must.get(name):
+            return f"{name} differs: {_short(one.must[name])} and {_short(other.must.get(name))}"
+    if one.metric != other.metric:
+        return f"one has {one.metric}, the other {other.metric}"
+    if dimension == "language":
+        groups = one.declared.get("parallel", [])
+        if not any({one.language, other.language} <= set(group) for group in groups):
+            return f"the rows of {one.language} and {other.language} are not known to be translations"
+    return ""
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 24 else f"{text[:20]}..."
+
+
+def _settings(one: Unit, other: Unit) -> list[str]:
+    different = [name for name in one.may if one.may[name] != other.may.get(name)]
+    return [f"{name}: {_setting(one.may[name], other.may.get(name))}" for name in different]
+
+
+def _setting(one: Any, other: Any) -> str:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return ", ".join(f"{k} {one[k]} and {other.get(k)}" for k in one if one[k] != other.get(k))
+    return f"{one} and {other}"
+
+
+def _row(language: str, pairs: list[tuple[Unit, Unit]], seed: int) -> Row | None:
+    """Returns the comparison of a language, before the adjustment; None if no document is on both sides."""
+    common = _common(pairs)
+    everything = set().union(*(set(u.ids.tolist()) for pair in pairs for u in pair))
+    if not len(common):
+        return None
+    first, second = (_mean([pair[side] for pair in pairs], common) for side in (0, 1))
+    rng = np.random.default_rng(seed)
+    binary = set(np.unique(np.concatenate([first, second]))) <= {0.0, 1.0}
+    gained, lost = flips(first, second)
+    return Row(
+        language=language,
+        prompts=sorted({pair[0].dimensions["prompt"] for pair in pairs}),
+        n=len(common),
+        dropped=len(everything) - len(common),
+        first=float(first.mean()),
+        second=float(second.mean()),
+        interval=bootstrap(second - first, rng),
+        p=mcnemar(first, second) if binary else sign_permutation(second - first, rng),
+        adjusted=1.0,
+        visible=smallest_visible(second - first),
+        gained=gained,
+        lost=lost,
+    )
+
+
+def _common(pairs: Iterable[tuple[Unit, Unit]]) -> Any:
+    """Returns the rows that all units have, and that have the same right answer on both sides."""
+    common: Any = None
+    for pair in pairs:
+        one, other = pair
+        shared, at, there = np.intersect1d(one.ids, other.ids, assume_unique=True, return_indices=True)
+        shared = shared[one.golds[at] == other.golds[there]]
+        common = shared if common is None else np.intersect1d(common, shared, assume_unique=True)
+    return common
+
+
+def _mean(units: list[Unit], rows: Any) -> Values:
+    values = [unit.values[np.searchsorted(unit.ids, rows)] for unit in units]
+    return np.asarray(np.mean(values, axis=0), dtype=np.float64)
+
+
+def _adjusted(row: Row, p: float) -> Row:
+    return Row(**{**vars(row), "adjusted": p})
+
+
+def sentence(contrast: Contrast) -> str:
+    """Returns in plain words what a contrast shows."""
+    names = {verdict: [r.language for r in contrast.rows if r.verdict == verdict] for verdict in (1, -1, 0)}
+    native = contrast.dimension == "prompt_language"
+    subject = "Native prompts" if native else f"{_side(contrast, contrast.second)}"
+    higher, lower = ("help", "hurt") if native else ("scores higher", "scores lower")
+    parts = [f"{word} in {_listed(names[v])}" for v, word in ((1, higher), (-1, lower)) if names[v]]
+    if names[0]:
+        many = len(names[0]) > 3
+        where = f"{len(names[0])} languages" if many else _listed(names[0])
+        parts.append(f"no visible difference in {where}")
+    text = ", ".join(parts) if parts else "nothing to compare"
+    if not (names[1] or names[-1]):
+        return f"{subject}: {text}."
+    against = "" if native else f" (against {_side(contrast, contrast.first)})"
+    return f"{subject} {text}{against}."
+
+
+def _side(contrast: Contrast, value: Any) -> str:
+    return {
+        "prompt": f"Prompt {value}",
+        "shots": f"{value}-shot",
+        "answer_form": f"Answer form {value}",
+    }.get(contrast.dimension, str(value))
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
