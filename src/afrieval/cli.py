@@ -13,6 +13,7 @@ COMMANDS = {
     "run": "evaluate a model on tasks",
     "preview": "print the prompts that a model would get; loads no model",
     "list": "tasks, their languages and prompts",
+    "compare": "compare stored runs: differences, how sure they are, and what they mean",
     "export": "task files for lm_eval --include_path",
     "prefetch": "download what a config needs, so that a run needs no network",
 }

@@ -51,6 +51,12 @@ class Unit:
         return str(self.dimensions["language"])
 
     @property
+    def name(self) -> str:
+        """The cell's name."""
+        place = (self.dimensions[d] for d in ("language", "prompt_language", "prompt"))
+        return "_".join(map(str, (self.task, *place)))
+
+    @property
     def score(self) -> float:
         """Mean of the values."""
         return float(self.values.mean())

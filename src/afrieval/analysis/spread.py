@@ -43,8 +43,8 @@ def spreads(units: list[Unit]) -> list[Spread]:
 
 
 def _spread(task: str, dimensions: dict[str, Any], units: list[Unit]) -> Spread:
-    ordered = sorted(units, key=lambda u: u.score)
-    lowest, highest = ordered[0], ordered[-1]
+    units = sorted(units, key=lambda u: u.dimensions["prompt"])  # of equal scores the first counts
+    lowest, highest = min(units, key=lambda u: u.score), max(units, key=lambda u: u.score)
     return Spread(
         task=task,
         dimensions=dimensions,

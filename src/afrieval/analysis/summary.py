@@ -7,10 +7,14 @@ from typing import Any
 from rich.console import Console
 
 from afrieval.analysis.cells import SUMMARY_COLUMNS, CellScores, cell_scores, harness_results, summary_row
-from afrieval.analysis.compare import african_means, by_language, native_differences
+from afrieval.analysis.comparison import contrast_grid
+from afrieval.analysis.contrasts import contrasts
+from afrieval.analysis.grid import terminal
 from afrieval.analysis.harness import HarnessTaskScores, merged_results, summary_rows, task_scores, with_groups
 from afrieval.analysis.harness_table import harness_table
-from afrieval.analysis.tables import difference_table, mean_lines, overview_table, score_table
+from afrieval.analysis.runs import Unit
+from afrieval.analysis.scores import african_means, by_language
+from afrieval.analysis.tables import mean_lines, overview_table, score_table
 from afrieval.results.files import (
     cell_names,
     is_harness,
@@ -61,19 +65,25 @@ def summarise(folder: Path) -> Summary:
 
 
 def show(
-    cells: list[CellScores], identity: dict[str, Any], unreviewed: dict[str, set[str]], supported: set[str], seed: int
+    cells: list[CellScores],
+    units: list[Unit],
+    identity: dict[str, Any],
+    unreviewed: dict[str, set[str]],
+    supported: set[str],
+    seed: int,
 ) -> None:
     """Prints a table per task, where both prompt languages ran one of their difference, and one of all tasks.
 
     Args:
         cells: what to show.
+        units: the same cells, for comparison.
         identity: what run.yaml says the run is.
         unreviewed: task to the languages whose native prompts nobody has reviewed.
         supported: languages that the model's authors name.
         seed: of the bootstrap.
     """
     console = _console()
-    scores, differences = by_language(cells), native_differences(cells, seed)
+    scores = by_language(cells)
     tasks = list(dict.fromkeys(s.task for s in scores))
     for task in tasks:
         doubtful = unreviewed.get(task, set())
@@ -83,9 +93,9 @@ def show(
         console.print(score_table(title, of_task, notes, doubtful, supported))
         for line in mean_lines(of_task):
             console.print(line, highlight=False)
-        if differing := [d for d in differences if d.task == task]:
+        for contrast in contrasts([u for u in units if u.task == task], "prompt_language", seed):
             console.print()
-            console.print(difference_table(task, differing, doubtful))
+            console.print(terminal(contrast_grid(contrast, doubtful)))
     console.print()
     if len(tasks) > 1 and any(african_means(s for s in scores if s.task == task) for task in tasks):
         console.print(overview_table(scores))

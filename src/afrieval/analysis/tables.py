@@ -7,7 +7,7 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from afrieval.analysis.compare import Difference, LanguageScore, african_means
+from afrieval.analysis.scores import LanguageScore, african_means
 from afrieval.analysis.statistics import Interval
 from afrieval.languages import LANGUAGES
 
@@ -95,35 +95,6 @@ def overview_table(scores: Iterable[LanguageScore]) -> Table:
             beside = [same.get(code, "") for code in BESIDE]
             kind = WRITTEN[mean.prompt_language]
             table.add_row(task, kind, percent(mean.score), str(len(mean.languages)), *beside)
-    return table
-
-
-def difference_table(task: str, differences: Iterable[Difference], unreviewed: set[str]) -> Table:
-    """Returns a task's table of native against English prompts on the same documents."""
-    title = f"{task}: native prompts against English prompts, same documents"
-    table = Table(title=title, **STYLE)
-    for name in ("language", "prompts"):
-        table.add_column(name, no_wrap=True)
-    for name in ("English %", "native %", "difference", "95 % interval", "n"):
-        table.add_column(name, justify="right", no_wrap=True)
-    rows = list(differences)
-    for row in rows:
-        star = "*" if row.language in unreviewed else ""
-        table.add_row(
-            LANGUAGES[row.language].name + star,
-            ranges(row.prompts),
-            percent(row.english),
-            percent(row.native),
-            points(row.difference),
-            f"{points(row.interval.low)} to {points(row.interval.high)}" if row.interval else "none",
-            str(row.n),
-        )
-    notes = ["Difference: native minus English, in points; interval by paired bootstrap."]
-    if any(row.interval is None for row in rows):
-        notes.append("none: all documents differ alike.")
-    if any(row.language in unreviewed for row in rows):
-        notes.append("* machine-written prompts that no speaker has reviewed.")
-    table.caption = " ".join(notes)
     return table
 
 

@@ -55,6 +55,7 @@ def _run(config: RunConfig, planned: Plan, folder: Path, processes: Processes) -
 
 
 def _tell(config: RunConfig, planned: Plan, folder: Path) -> None:
+    from afrieval.analysis.runs import read_units
     from afrieval.analysis.summary import show, show_harness, summarise
     from afrieval.results.files import read_run
 
@@ -66,7 +67,8 @@ def _tell(config: RunConfig, planned: Plan, folder: Path) -> None:
             unreviewed.setdefault(cell.task.name, set()).add(cell.language)
     shown = [cells[cell.name] for cell in planned.cells]
     identity = read_run(folder)["identity"]
-    show(shown, identity, unreviewed, set(config.model.languages_supported), config.eval.numpy_random_seed)
+    units = [u for u in read_units([folder]) if u.name in {cell.name for cell in planned.cells}] if shown else []
+    show(shown, units, identity, unreviewed, set(config.model.languages_supported), config.eval.numpy_random_seed)
     if planned.harness.cells:
         stored = {t.record["task"]: t for t in summary.harness}
         show_harness([stored[cell.name] for cell in planned.harness.cells], summary.groups)

@@ -1,4 +1,4 @@
-"""Scores per language over prompts, and English against native prompts on the same documents."""
+"""Scores per language over prompts, and their mean over African languages."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval.analysis.cells import CellScores
-from afrieval.analysis.statistics import Interval, bootstrap, clustered_wilson
+from afrieval.analysis.statistics import Interval, clustered_wilson
 from afrieval.languages import LANGUAGES
 
 
@@ -40,24 +40,6 @@ class AfricanMean:
     prompt_language: str
     languages: list[str]
     score: float
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Native minus English prompts, on the same documents and prompt numbers.
-
-    Attributes:
-        interval: bootstrap over documents; None where every document differs by the same.
-    """
-
-    task: str
-    language: str
-    prompts: list[int]
-    english: float
-    native: float
-    difference: float
-    interval: Interval | None
-    n: int
 
 
 def by_language(cells: list[CellScores]) -> list[LanguageScore]:
@@ -124,42 +106,3 @@ def document_means(
     documents = common_documents(cells, metric) if only is None else only
     scores = np.array([[c.metrics[metric or c.main][i] for i in documents] for c in cells], dtype=np.float64)
     return np.asarray(scores.mean(axis=0))
-
-
-def native_differences(cells: list[CellScores], seed: int) -> list[Difference]:
-    """Returns native minus English prompts for each task and language that has both.
-
-    The prompt numbers that both have are compared, on the documents that all of these cells have. Each document's
-    scores are averaged over prompts first, so the interval is over documents.
-
-    Args:
-        cells: the run's cells; English itself has no native prompts and is left out.
-        seed: of the bootstrap.
-    """
-    found: dict[tuple[str, str], dict[str, dict[int, CellScores]]] = {}
-    for cell in cells:
-        if cell.n:
-            kinds = found.setdefault((cell.task, cell.language), {"eng": {}, "native": {}})
-            kinds[cell.prompt_language][cell.prompt] = cell
-    differences = []
-    for kinds in found.values():
-        prompts = sorted(set(kinds["eng"]) & set(kinds["native"]))
-        if prompts:
-            english, native = ([kinds[k][p] for p in prompts] for k in ("eng", "native"))
-            differences.append(_difference(english, native, seed))
-    return differences
-
-
-def _difference(english: list[CellScores], native: list[CellScores], seed: int) -> Difference:
-    common = common_documents([*english, *native])
-    of_english, of_native = (document_means(cells, only=common) for cells in (english, native))
-    return Difference(
-        task=english[0].task,
-        language=english[0].language,
-        prompts=[c.prompt for c in english],
-        english=float(of_english.mean()),
-        native=float(of_native.mean()),
-        difference=float((of_native - of_english).mean()),
-        interval=bootstrap(of_native - of_english, np.random.default_rng(seed)),
-        n=len(common),
-    )

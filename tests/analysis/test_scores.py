@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from afrieval.analysis.cells import CellScores, cell_scores, harness_results, summary_row
-from afrieval.analysis.compare import african_means, by_language, native_differences
-from afrieval.analysis.statistics import bootstrap, clustered_wilson, wilson
-from afrieval.analysis.tables import difference_table, mean_lines, overview_table, points, ranges, score_table
+from afrieval.analysis.scores import african_means, by_language
+from afrieval.analysis.statistics import clustered_wilson, wilson
+from afrieval.analysis.tables import mean_lines, overview_table, points, ranges, score_table
 
 
 def sample(doc_id: int, acc: float | None, **changes: Any) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def test_bad_rows_are_counted_among_the_documents_of_the_table() -> None:
 def test_a_cell_without_any_score_has_no_number() -> None:
     empty = cell([None, None])
     assert empty.n == 0 and "score" not in summary_row(empty)
-    assert by_language([empty]) == [] and native_differences([empty], 1) == []
+    assert by_language([empty]) == []
 
 
 def test_one_prompt_has_wilsons_interval_and_several_one_with_documents_as_clusters() -> None:
@@ -67,30 +67,6 @@ def test_one_prompt_has_wilsons_interval_and_several_one_with_documents_as_clust
     assert both.score == 0.5 and both.prompts == [1, 2] and both.n == 4
     assert both.interval == clustered_wilson(np.array([1.0, 0.5, 0.0, 0.5]), 2)
     assert both.others == {"acc_norm": 0.5}
-
-
-def test_native_against_english_by_hand() -> None:
-    """Prompt 3 has no native twin and document 4 was not scored natively: both stay out."""
-    english = [cell([1.0, 0.0, 0.0, 0.0, 1.0]), cell([0.0, 0.0, 0.0, 1.0, 1.0], prompt=2), cell([1.0] * 5, prompt=3)]
-    native = [
-        cell([1.0, 1.0, 0.0, 0.0, None], prompt_language="native"),
-        cell([1.0, 0.0, 0.0, 1.0, 1.0], prompt=2, prompt_language="native"),
-    ]
-    (found,) = native_differences(english + native, 5)
-    assert found.prompts == [1, 2] and found.n == 4
-    assert (found.english, found.native) == (0.25, 0.5)
-    assert found.difference == 0.25
-    assert found.interval == bootstrap(np.array([0.5, 0.5, 0.0, 0.0]), np.random.default_rng(5))
-
-
-def test_equal_answers_differ_by_nothing() -> None:
-    (found,) = native_differences([cell([1.0, 0.0]), cell([1.0, 0.0], prompt_language="native")], 1)
-    assert found.difference == 0.0 and found.interval is None
-    assert "none: all documents differ alike" in printed(difference_table("afrimmlu", [found], set()))
-
-
-def test_a_language_without_native_prompts_has_no_difference() -> None:
-    assert native_differences([cell([1.0, 0.0]), cell([1.0, 0.0], language="eng")], 1) == []
 
 
 def test_results_have_the_harness_form() -> None:
@@ -123,8 +99,6 @@ def test_tables_fit_80_columns_and_mark_what_needs_a_mark() -> None:
         and "Kinyarwanda°" in text
         and "A guess gives 25.0 %" in text
     )
-    text = printed(difference_table("afrimmlu", native_differences(cells, 1), {"kin"}))
-    assert "…" not in text and "Kinyarwanda*" in text and "+50.0" in text
 
 
 def test_the_mean_counts_african_languages_the_same_and_no_others() -> None:

@@ -1,0 +1,158 @@
+"""What compare says, as tables: contrasts, spread over prompts, means over languages, breakdowns."""
+
+from collections.abc import Collection
+from typing import Any
+
+from afrieval.analysis.breakdown import CONFUSION, Confusion, confusions, parts
+from afrieval.analysis.contrasts import Contrast, Row, sentence
+from afrieval.analysis.grid import Column, Grid
+from afrieval.analysis.means import Mean
+from afrieval.analysis.runs import Unit
+from afrieval.analysis.spread import Spread
+from afrieval.analysis.tables import WRITTEN, ranges
+from afrieval.languages import LANGUAGES
+
+NAMES = {"prompt_language": "prompt language", "answer_form": "answer form"}
+LEGEND = (
+    "diff.: the second minus the first, in points; p: after Holm; visible: the smallest difference that would be found "
+    "four times out of five; +/-: questions gained and lost."
+)
+SIDES = {"eng": "English", "native": "native"}
+
+
+def contrast_grid(contrast: Contrast, starred: Collection[str] = (), legend: bool = True) -> Grid:
+    """Returns a contrast's table: one row per language, and in words what it shows.
+
+    Args:
+        contrast: what to show.
+        starred: languages whose native prompts nobody has reviewed.
+        legend: whether the columns are explained.
+    """
+    first, second = (side_name(contrast.dimension, side) for side in (contrast.first, contrast.second))
+    notes = [sentence(contrast)]
+    notes += [LEGEND] if legend else []
+    if dropped := sum(row.dropped for row in contrast.rows):
+        notes.append(f"{dropped} questions are on one side only, or have another right answer.")
+    notes += [f"Not compared: {line}." for line in contrast.refused]
+    notes += [f"Different, and allowed to be: {line}." for line in contrast.settings]
+    if any(row.language in starred for row in contrast.rows):
+        notes.append("* machine-written prompts that no speaker has reviewed.")
+    prompts = dict.fromkeys(ranges(row.prompts) for row in contrast.rows)
+    columns = [Column("language"), *([Column("prompts")] if len(prompts) > 1 else [])]
+    columns += [Column(_short(first), "percent"), Column(_short(second), "percent"), Column("diff.", "points")]
+    columns += [Column("95 % interval", "difference"), Column("p", "p"), Column("visible", "percent")]
+    columns += [Column("+/-", "count"), Column("n", "count")]
+    about = {"task": contrast.task, "dimension": contrast.dimension, "first": contrast.first, "second": contrast.second}
+    which = f", prompt{'s' * (not ''.join(prompts).isdigit())} {next(iter(prompts))}" if len(prompts) == 1 else ""
+    title = f"{contrast.task}: {second} against {first}{_where(contrast.fixed)}{which}"
+    rows = [_contrast_row(r, starred, len(prompts) > 1) for r in contrast.rows]
+    return Grid("contrast", title, columns, rows, notes, about | contrast.fixed)
+
+
+def side_name(dimension: str, side: Any) -> str:
+    """Returns what a value of a dimension is called."""
+    if dimension == "prompt_language":
+        return f"{SIDES[side]} prompts"
+    if dimension == "language":
+        return LANGUAGES[side].name
+    return {"prompt": f"prompt {side}", "shots": f"{side}-shot", "answer_form": f"answer form {side}"}.get(
+        dimension, str(side)
+    )
+
+
+def _short(name: str) -> str:
+    """Returns a column head that leaves room for the others: the end of a long name tells models apart."""
+    name = name.removesuffix(" prompts")
+    return name if len(name) <= 10 else f"…{name[-9:]}"
+
+
+def _where(fixed: dict[str, Any]) -> str:
+    return "".join(f", {side_name(d, v)}" for d, v in fixed.items())
+
+
+def _contrast_row(row: Row, starred: Collection[str], with_prompts: bool) -> list[Any]:
+    name = LANGUAGES[row.language].name if row.language in LANGUAGES else row.language
+    name += "*" if row.language in starred else ""
+    flips = f"{row.gained}/{row.lost}"
+    interval = tuple(row.interval) if row.interval else None
+    head = [name, *([ranges(row.prompts)] if with_prompts else []), row.first, row.second, row.difference]
+    return [*head, interval, row.adjusted, row.visible, flips, row.n]
+
+
+def spread_grid(task: str, spreads: list[Spread]) -> Grid:
+    """Returns best, mean and worst prompt of each language."""
+    varying = _varying([s.dimensions for s in spreads])
+    columns = [*(Column(NAMES.get(d, d)) for d in varying), Column("best", "percent"), Column("prompt", "count")]
+    columns += [Column("mean", "percent"), Column("worst", "percent"), Column("prompt ", "count")]
+    columns += [Column("spread", "percent")]
+    rows = [
+        [*(_named(s.dimensions, d) for d in varying), s.highest, s.best, s.mean, s.lowest, s.worst, s.spread]
+        for s in spreads
+    ]
+    notes = ["Best and worst were chosen on test, so the best is too good: do not report it as the model's score."]
+    return Grid("prompts", f"{task}: prompts", columns, rows, notes, {"task": task})
+
+
+def _varying(dimensions: list[dict[str, Any]]) -> list[str]:
+    """Returns the dimensions that have several values, the language first."""
+    names = [d for d in ("language", "prompt_language", "model", "shots", "answer_form") if dimensions]
+    return [d for d in names if d == "language" or len({str(x.get(d)) for x in dimensions}) > 1]
+
+
+def _named(dimensions: dict[str, Any], name: str) -> str:
+    value = dimensions[name]
+    if name == "language":
+        return LANGUAGES[value].name if value in LANGUAGES else value
+    return WRITTEN[value] if name == "prompt_language" else str(value)
+
+
+def mean_grid(task: str, means: list[Mean]) -> Grid:
+    """Returns means over languages with their members."""
+    varying = [d for d in _varying([m.dimensions for m in means]) if d != "language"]
+    columns = [Column("languages of"), *(Column(NAMES.get(d, d)) for d in varying), Column("mean", "percent")]
+    columns += [Column("95 % interval", "interval"), Column("languages", "count"), Column("members")]
+    rows = [
+        [
+            m.name,
+            *(_named(m.dimensions, d) for d in varying),
+            m.score,
+            tuple(m.interval) if m.interval else None,
+            len(m.members),
+            " ".join(m.members) if len(m.members) <= 4 else f"{' '.join(m.members[:3])} ...",
+        ]
+        for m in means
+    ]
+    whole = {f"{m.name}: {' '.join(m.members)}." for m in means if len(m.members) > 4}
+    notes = ["Each language counts the same; the interval is over languages and documents.", *sorted(whole)]
+    return Grid("means", f"{task}: means over languages", columns, rows, notes, {"task": task})
+
+
+def breakdown_grids(units: list[Unit], name: str) -> list[Grid]:
+    """Returns the scores by a field, one table per task, or confusion tables.
+
+    Raises:
+        UserError: if no task declares the field or has labels.
+    """
+    if name == CONFUSION:
+        return [_confusion_grid(c) for c in confusions(units)]
+    found = parts(units, name)
+    grids = []
+    for task in dict.fromkeys(p.task for p in found):
+        of_task = [p for p in found if p.task == task]
+        varying = _varying([p.dimensions for p in of_task])
+        columns = [*(Column(NAMES.get(d, d)) for d in varying), Column(name), Column("score", "percent")]
+        columns += [Column("95 % interval", "interval"), Column("n", "count")]
+        rows = [
+            [*(_named(p.dimensions, d) for d in varying), p.value, p.score, tuple(p.interval), p.n] for p in of_task
+        ]
+        grids.append(Grid("breakdown", f"{task}: by {name}", columns, rows, [], {"task": task, "field": name}))
+    return grids
+
+
+def _confusion_grid(confusion: Confusion) -> Grid:
+    where = ", ".join(_named(confusion.dimensions, d) for d in ("language", "prompt_language"))
+    columns = [Column("right"), *(Column(label, "count") for label in [*confusion.labels, "none"])]
+    rows = [[label, *map(int, row)] for label, row in zip(confusion.labels, confusion.counts, strict=True)]
+    notes = ["Columns: what the model picked, over all prompts; none: no label could be read."]
+    about = {"task": confusion.task, **confusion.dimensions}
+    return Grid("confusion", f"{confusion.task}: {where} prompts", columns, rows, notes, about)

@@ -1,0 +1,120 @@
+"""A table of raw values, and the forms it can be written in: terminal, Markdown, LaTeX, CSV, JSON."""
+
+import csv
+import io
+import math
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from rich.table import Table
+
+from afrieval.analysis.tables import STYLE, percent, points
+
+
+class Column(NamedTuple):
+    """A column's name, and how its values are shown: text, percent, points, interval, difference, p or count."""
+
+    name: str
+    form: str = "text"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table.
+
+    Attributes:
+        kind: what sort of table it is, for programs.
+        rows: raw values, one per column; None where there is none.
+        notes: sentences below it.
+        about: what else is known of it, for programs.
+    """
+
+    kind: str
+    title: str
+    columns: list[Column]
+    rows: list[list[Any]]
+    notes: list[str] = field(default_factory=list)
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+def shown(value: Any, form: str) -> str:
+    """Returns a value as people read it: shares in percent, differences in points."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "none" if form in ("interval", "difference") else ""
+    forms = {
+        "percent": lambda v: percent(v),
+        "points": lambda v: points(v),
+        "interval": lambda v: f"{percent(v[0])}-{percent(v[1])}",
+        "difference": lambda v: f"{points(v[0])} to {points(v[1])}",
+        "p": lambda v: "<.001" if v < 0.001 else f"{v:.3f}".removeprefix("0"),
+    }
+    return forms.get(form, str)(value)
+
+
+def cells(grid: Grid) -> list[list[str]]:
+    """Returns all rows as texts."""
+    return [[shown(v, c.form) for v, c in zip(row, grid.columns, strict=True)] for row in grid.rows]
+
+
+def terminal(grid: Grid) -> Table:
+    """Returns the table for a terminal of 80 columns."""
+    table = Table(title=grid.title, caption=" ".join(grid.notes), **STYLE)
+    for column in grid.columns:
+        table.add_column(column.name, justify="left" if column.form == "text" else "right", no_wrap=True)
+    for row in cells(grid):
+        table.add_row(*row)
+    return table
+
+
+def markdown(grid: Grid) -> str:
+    """Returns the table in Markdown, under a heading."""
+    lines = [[c.name for c in grid.columns], [":--" if c.form == "text" else "--:" for c in grid.columns], *cells(grid)]
+    table = "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)
+    return "\n\n".join([f"## {grid.title}", table, *grid.notes]) + "\n"
+
+
+def latex(grid: Grid) -> str:
+    """Returns the table in LaTeX; it needs the package booktabs."""
+    form = "".join("l" if c.form == "text" else "r" for c in grid.columns)
+    rows = [" & ".join(map(_tex, line)) + r" \\" for line in cells(grid)]
+    head = " & ".join(_tex(c.name) for c in grid.columns) + r" \\"
+    body = ["\\toprule", head, "\\midrule", *rows, "\\bottomrule"]
+    caption = _tex(" ".join([f"{grid.title}.", *grid.notes]))
+    lines = ["\\begin{table}", f"\\caption{{{caption}}}", f"\\begin{{tabular}}{{{form}}}", *body]
+    return "\n".join([*lines, "\\end{tabular}", "\\end{table}"]) + "\n"
+
+
+_SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitilde{}", "\\": r"\textbackslash{}"})
+
+
+def _tex(text: str) -> str:
+    return text.translate(_SPECIAL)
+
+
+def records(grid: Grid) -> list[dict[str, Any]]:
+    """Returns a map per row with raw values, for JSON and CSV; what the whole table is about is in each."""
+    return [
+        {"table": grid.kind, **grid.about, **{c.name: v for c, v in zip(grid.columns, row, strict=True)}}
+        for row in grid.rows
+    ]
+
+
+def as_csv(grids: list[Grid]) -> str:
+    """Returns all tables as one, with a column for each name that occurs; intervals in two columns."""
+    flat = [_flat(record) for grid in grids for record in records(grid)]
+    names = list(dict.fromkeys(name for record in flat for name in record))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+    return text.getvalue()
+
+
+def _flat(record: dict[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in record.items():
+        if isinstance(value, tuple) and len(value) == 2:
+            flat |= {f"{name} low": value[0], f"{name} high": value[1]}
+        else:
+            flat[name] = " ".join(map(str, value)) if isinstance(value, list) else value
+    return flat

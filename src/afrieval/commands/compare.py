@@ -1,0 +1,118 @@
+"""`afrieval compare`: what the numbers of stored runs say, and how sure we are. Loads no model."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any, NoReturn
+
+from afrieval.errors import UserError
+from afrieval.yamlfile import nearest
+
+OUTPUTS = ("json", "csv", "markdown", "latex")
+MANY = ("prompt", "language")  # compared only if asked for: they have many pairs
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UserError(message, "see afrieval compare --help")
+
+
+def main(argv: list[str]) -> None:
+    """Reads runs, compares what can be compared, prints tables and writes the files asked for.
+
+    Raises:
+        UserError: for a folder that is no run, or runs with nothing in common.
+    """
+    options = _parser().parse_args(argv)
+    from afrieval.analysis.contrasts import contrasts
+    from afrieval.analysis.runs import DIMENSIONS, read_units
+
+    units = _chosen(read_units([Path(p).expanduser() for p in options.runs]), options)
+    varying = [d for d in DIMENSIONS if len({u.dimensions[d] for u in units}) > 1]
+    wanted = options.contrast or [d for d in varying if d not in MANY]
+    found = [c for d in wanted for c in contrasts(units, d, options.seed)]
+    _check(found, options, varying)
+    _write(_grids(units, found, options), options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    from afrieval.analysis.means import GROUPINGS
+    from afrieval.analysis.runs import DIMENSIONS
+
+    parser = _Parser(prog="afrieval compare", description="Compare stored runs; no model is loaded.")
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="run folders, in the order to compare them")
+    of_all = "what to compare (may be repeated); if not given, all that differs but prompt and language"
+    parser.add_argument("--contrast", action="append", choices=DIMENSIONS, help=of_all)
+    parser.add_argument("--task", action="append", help="only this task (may be repeated)")
+    parser.add_argument("--language", help="only these languages, as in yor,hau")
+    parser.add_argument("--means", default="Africa", choices=list(GROUPINGS), help="groups of African languages")
+    parser.add_argument("--by", metavar="FIELD", help="break scores down by a field, such as subject; or confusion")
+    parser.add_argument("--seed", type=int, default=42, help="of bootstrap and permutations")
+    for name in OUTPUTS:
+        parser.add_argument(f"--{name}", metavar="FILE", help=f"write all tables as {name.upper()}, - for the screen")
+    return parser
+
+
+def _chosen(units: list[Any], options: argparse.Namespace) -> list[Any]:
+    """Returns the units of the tasks and languages asked for."""
+    wanted = {"task": options.task, "language": options.language.split(",") if options.language else None}
+    for name, values in wanted.items():
+        known = list(dict.fromkeys(getattr(u, name) for u in units))
+        for value in values or []:
+            if value not in known:
+                raise UserError(f"no run here has the {name} {value!r}", nearest(value, known))
+        units = [u for u in units if values is None or getattr(u, name) in values]
+    return units
+
+
+def _check(found: list[Any], options: argparse.Namespace, varying: list[str]) -> None:
+    if any(c.rows for c in found):
+        return
+    if refused := [line for c in found for line in c.refused]:
+        raise UserError(f"nothing can be compared: {refused[0]}", "compare runs of the same data, prompts and examples")
+    if len(options.runs) > 1 or options.contrast:
+        seen = f"they differ in {', '.join(varying)}" if varying else "they hold the same cells"
+        raise UserError(
+            f"the runs have nothing in common that could be compared; {seen}",
+            "give runs that differ in one thing: model, prompt language, shots or answer form",
+        )
+
+
+def _grids(units: list[Any], found: list[Any], options: argparse.Namespace) -> list[Any]:
+    from afrieval.analysis.comparison import breakdown_grids, contrast_grid, mean_grid, spread_grid
+    from afrieval.analysis.means import means
+    from afrieval.analysis.spread import spreads
+
+    grids = [contrast_grid(contrast, legend=contrast is found[-1]) for contrast in found]
+    for task in dict.fromkeys(u.task for u in units):
+        of_task = [u for u in units if u.task == task]
+        if over_prompts := spreads(of_task):
+            grids.append(spread_grid(task, over_prompts))
+        groupings = ["Africa"] if options.means == "Africa" else ["Africa", options.means]
+        if over_languages := means(of_task, groupings, options.seed):
+            grids.append(mean_grid(task, over_languages))
+    return grids + (breakdown_grids(units, options.by) if options.by else [])
+
+
+def _write(grids: list[Any], options: argparse.Namespace) -> None:
+    from rich.console import Console
+
+    from afrieval.analysis.grid import as_csv, latex, markdown, records, terminal
+
+    texts = {
+        "json": lambda: json.dumps([{"title": g.title, "notes": g.notes, "rows": records(g)} for g in grids], indent=2),
+        "csv": lambda: as_csv(grids),
+        "markdown": lambda: "\n".join(map(markdown, grids)),
+        "latex": lambda: "\n".join(map(latex, grids)),
+    }
+    asked = {name: getattr(options, name) for name in OUTPUTS if getattr(options, name)}
+    if "-" not in asked.values():
+        console = Console(width=max(80, Console().width))
+        for grid in grids:
+            console.print(terminal(grid), "")
+    for name, path in asked.items():
+        if path == "-":
+            print(texts[name]())
+        else:
+            Path(path).expanduser().write_text(texts[name]().rstrip("\n") + "\n", encoding="utf-8")
+            print(f"wrote {path}")

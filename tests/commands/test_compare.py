@@ -1,0 +1,106 @@
+"""compare on stored runs: the tables, the files, and what cannot be compared."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.conftest import Cli
+
+SOME = ("--task.languages", "yor,hau,amh", "--task.prompts", "1,2", "--data.source", "samples")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """0-shot with both prompt languages, 2-shot, and letters instead of texts."""
+    from afrieval.cli import main
+
+    kinds = {
+        "zero": ("--task.prompt_language", "both"),
+        "two": ("--task.prompt_language", "both", "--eval.num_fewshot", "2"),
+        "letter": ("--task.answer_form", "letter"),
+        "nli": ("--task.task_name", "afrixnli", "--task.prompt_language", "both"),
+    }
+    folders = {}
+    for name, words in kinds.items():
+        folders[name] = tmp_path_factory.mktemp(name) / "run"
+        task = () if "--task.task_name" in words else ("--task.task_name", "afrimmlu")
+        code = main(["run", "--model.model_name", "demo", "--run_dir", str(folders[name]), *SOME, *task, *words])
+        assert code == 0
+    return folders
+
+
+def test_prompt_languages_of_one_run(cli: Cli, runs: dict[str, Path]) -> None:
+    done = cli("compare", runs["zero"])
+    assert done.code == 0, done.err
+    assert max(map(len, done.out.splitlines())) <= 80 and "…" not in done.out
+    assert "afrimmlu: native prompts against English prompts, prompts 1-2" in done.out
+    assert "Native prompts: no visible difference in amh, hau and yor." in " ".join(done.out.split())
+    assert "chosen on test" in done.out and "amh hau yor" in done.out
+
+
+def test_shots_against_shots_and_forms_against_forms(cli: Cli, runs: dict[str, Path]) -> None:
+    out = cli("compare", runs["zero"], runs["two"]).out
+    assert "2-shot against 0-shot, English prompts" in out and "2-shot against 0-shot, native prompts" in out
+    out = cli("compare", runs["zero"], runs["letter"], "--contrast", "answer_form").out
+    assert "answer form letter against answer form text" in out
+
+
+def test_the_files(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
+    written = {name: tmp_path / f"t.{name}" for name in ("json", "csv", "markdown", "latex")}
+    assert cli("compare", runs["zero"], *(f"--{n}={p}" for n, p in written.items())).code == 0
+    tables = json.loads(written["json"].read_text())
+    (contrast,) = [t for t in tables if t["title"].startswith("afrimmlu: native")]
+    row = next(r for r in contrast["rows"] if r["language"] == "Yoruba")
+    with written["csv"].open() as file:
+        flat = next(r for r in csv.DictReader(file) if r["table"] == "contrast" and r["language"] == "Yoruba")
+    assert float(flat["English"]) == row["English"] and row["n"] == 8
+    assert written["markdown"].read_text().startswith("## afrimmlu: native prompts")
+    text = written["latex"].read_text()
+    assert text.count("\\begin{tabular}") == text.count("\\end{tabular}") == len(tables) and "\\%" in text
+    assert json.loads(cli("compare", runs["zero"], "--json", "-").out) == tables
+
+
+def test_breakdowns(cli: Cli, runs: dict[str, Path]) -> None:
+    out = cli("compare", runs["zero"], "--by", "subject").out
+    assert "afrimmlu: by subject" in out and "elementary_mathematics" in out
+    out = cli("compare", runs["nli"], "--by", "confusion", "--language", "yor").out
+    lines = [line.split() for line in out.splitlines() if line.startswith(("entailment", "neutral", "contradiction"))]
+    assert len(lines) == 6 and all(sum(map(int, line[1:])) == 6 for line in lines), "3 rows each under 2 prompts"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("/nowhere",), "there is no run folder /nowhere"),
+        (("docs",), "docs is no run folder"),
+        (("ZERO", "NLI", "--contrast", "model"), "nothing in common"),
+        (("ZERO", "--task", "afrixnl"), "no run here has the task 'afrixnl'"),
+        (("ZERO", "--language", "yo"), "no run here has the language 'yo'"),
+        (("ZERO", "--by", "colour"), "no task here can be broken down by 'colour'"),
+        (("ZERO", "--by", "confusion"), "no task here has labels"),
+        (("ZERO", "--contrast", "size"), "invalid choice"),
+        ((), "the following arguments are required"),
+    ],
+)
+def test_what_makes_no_sense(cli: Cli, runs: dict[str, Path], words: tuple[str, ...], message: str) -> None:
+    refused = cli("compare", *(runs.get(word.lower(), word) for word in words))
+    assert refused.code == 2 and message in refused.err
+
+
+def test_damaged_unfinished_and_other_data(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(runs["zero"], tmp_path / "copy"))
+    path = folder / "samples_afrimmlu_yor_eng_1.jsonl"
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(whole.replace('{"doc_id": 3', '{"doc_id" 3'), encoding="utf-8")
+    refused = cli("compare", folder)
+    assert refused.code == 2 and f"{path}, line 4, is not JSON" in refused.err
+    path.write_text(whole, encoding="utf-8")
+    record = (folder / "run.yaml").read_text(encoding="utf-8")
+    (folder / "run.yaml").write_text(record.replace("version: 1\n", "version: 9\n"), encoding="utf-8")
+    refused = cli("compare", runs["two"], folder, "--contrast", "shots")
+    assert refused.code == 2 and "task version differs: 1 and 9" in refused.err
+    for sample in folder.glob("samples_*"):
+        sample.unlink()
+    assert "has no finished cell" in cli("compare", folder).err
