@@ -59,6 +59,9 @@ def read_file(path: Path, section: str) -> dict[str, Any]:
         UserError: if there is no such file, it is empty, no YAML, or has an unknown key.
     """
     content = read_map(path)
+    other = next(name for name in FILES.values() if name != section)
+    if f"{other}_name" in content and f"{section}_name" not in content:
+        raise UserError(f"{path} is a {other} file", f"give it with --{other}-config-yaml")
     values = {}
     for key, value in content.items():
         if key == "eval" and isinstance(value, dict):

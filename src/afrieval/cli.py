@@ -39,9 +39,13 @@ def main(argv: list[str] | None = None) -> int:
         print(f"error: {e.message}\nhint: {e.hint}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # the reader, head for one, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if arguments[0] == "run":
-            print("stopped: nobody reads the output; the same command goes on from here", file=sys.stderr)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        try:
+            if arguments[0] == "run":
+                print("stopped: nobody reads the output; the same command goes on from here", file=sys.stderr)
+        except BrokenPipeError:  # it read both
+            os.dup2(nowhere, sys.stderr.fileno())
         return 141
     except OSError as e:
         if e.errno not in UNWRITABLE:

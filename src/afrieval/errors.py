@@ -10,6 +10,9 @@ class UserError(Exception):
     """
 
     def __init__(self, message: str, hint: str):
-        super().__init__(message)
+        super().__init__(message, hint)
         self.message = message
         self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})"

@@ -72,5 +72,6 @@ def nearest(name: str, known: list[str]) -> str:
 
 def _near_files(path: Path) -> str:
     there = sorted(p.name for p in path.parent.glob("*.yaml")) if path.parent.is_dir() else []
-    near = difflib.get_close_matches(path.name, there, n=3) or [name for name in there if name[0] != "."][:5]
-    return f"in {path.parent} there is: {', '.join(near)}" if near else "check the path"
+    if near := difflib.get_close_matches(path.name, there, n=3):
+        return f"did you mean {' or '.join(near)}? {path.parent} has {len(there)} such files"
+    return f"in {path.parent} there is: {', '.join(there[:5])}" if there else "check the path"

@@ -19,7 +19,7 @@ ONE = HarnessScore("task", "", "acc", "none", 0.5, 0.1, Interval(0.3, 0.7), 25, 
 
 def printed(scores: list[HarnessScore]) -> str:
     text = io.StringIO()
-    Console(file=text, width=80).print(harness_table(scores))
+    Console(file=text, width=80).print(harness_table(scores, cleaned=False))
     return text.getvalue()
 
 

@@ -36,7 +36,7 @@ def contrast_grid(contrast: Contrast, starred: Collection[str] = (), legend: boo
     notes += [f"Not compared: {line}." for line in contrast.refused]
     notes += [f"Different, and allowed to be: {line}." for line in contrast.settings]
     if any(row.language in starred for row in contrast.rows):
-        notes.append("* machine-written prompts that no speaker has reviewed.")
+        notes.append("*\u00a0machine-written prompts that no speaker has reviewed.")
     prompts = dict.fromkeys(ranges(row.prompts) for row in contrast.rows)
     columns = [Column("language"), *([Column("prompts")] if len(prompts) > 1 else [])]
     columns += [Column(_short(first), "percent"), Column(_short(second), "percent"), Column("diff.", "points")]

@@ -14,10 +14,14 @@ WIDTH = 80
 BETWEEN = 2  # columns of blanks between two columns
 
 
-def harness_table(scores: list[HarnessScore]) -> Table:
+def harness_table(scores: list[HarnessScore], cleaned: bool) -> Table:
     """Returns the table of harness tasks, one row per metric; what repeats from row to row is left blank.
 
     Numbers are never cut: names get the room that they leave, and are broken into lines.
+
+    Args:
+        scores: metrics of tasks and groups, in order.
+        cleaned: whether stray blanks were taken out of the prompts.
     """
     numbers = [[number(s.value), _interval(s.interval), str(s.n), _shots(s)] for s in scores]
     room = WIDTH - sum(max(map(len, column)) + BETWEEN for column in zip(NUMBERS, *numbers, strict=True))
@@ -26,7 +30,7 @@ def harness_table(scores: list[HarnessScore]) -> Table:
     room -= sum(_width(column) + BETWEEN for column in (metrics, languages) if column)
     tasks = _column([_name(s) for s in scores], max(room, 10))
     again = [i > 0 and s.task == scores[i - 1].task for i, s in enumerate(scores)]
-    table = Table(title="harness tasks", **STYLE)
+    table = Table(title="harness tasks" + (", prompts cleaned" if cleaned else ""), **STYLE)
     for name in ("task", *(["language"] if languages else []), "metric"):
         table.add_column(name, overflow="fold")
     for name in NUMBERS:
@@ -34,7 +38,7 @@ def harness_table(scores: list[HarnessScore]) -> Table:
     for i, row in enumerate(numbers):
         named = [tasks[i], *([languages[i]] if languages else [])]
         table.add_row(*("" if again[i] else cell for cell in named), metrics[i], *row)
-    table.caption = _notes(scores)
+    table.caption = _notes(scores) + (" Prompts differ from the harness' own (clean_prompts)." if cleaned else "")
     return table
 
 

@@ -111,10 +111,10 @@ def _heading(task: str, identity: dict[str, Any]) -> tuple[str, list[str]]:
     return f"{task}: {described['answer_form']}, {shots}-shot", notes
 
 
-def show_harness(tasks: list[HarnessTaskScores], groups: dict[str, dict[str, Any]]) -> None:
+def show_harness(tasks: list[HarnessTaskScores], groups: dict[str, dict[str, Any]], cleaned: bool) -> None:
     """Prints the table of harness tasks and of the groups whose tasks are all among them."""
     console = _console()
-    console.print(harness_table(with_groups(tasks, groups)))
+    console.print(harness_table(with_groups(tasks, groups), cleaned))
     console.print()
 
 

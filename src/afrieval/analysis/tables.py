@@ -61,7 +61,7 @@ def score_table(
     notes += [] if math.isnan(rows[0].chance) else [f"A guess gives {percent(rows[0].chance)} %."]
     notes += ["bad: rows with a defect."]
     if any(r.prompt_language == "native" and r.language in unreviewed for r in rows):
-        notes.append("* machine-written prompts that no speaker has reviewed.")
+        notes.append("*\u00a0machine-written prompts that no speaker has reviewed.")
     if supported and any(r.language not in supported for r in rows):
         notes.append("° not among the languages that the model's authors name.")
     table.caption = " ".join(notes)

@@ -11,7 +11,8 @@ from afrieval.tasks.data import HUB, SAMPLES
 USAGE = """usage: afrieval export --to harness FOLDER [options]
 
 Writes task files for lm_eval --include_path FOLDER. The package afrieval must be installed where lm_eval runs. Options
-are those of `afrieval run`; without --task.task_name, all tasks are written.
+are those of `afrieval run`; without --task.task_name, all tasks are written. English and native prompts and translated
+test sets are written under names of their own, whatever --task.prompt_language and --task.variant say.
 """
 TARGETS = ("harness",)
 
@@ -26,6 +27,8 @@ def main(argv: list[str]) -> None:
         print(USAGE)
     folder, options = _target(argv)
     config = read_config(options, command="export", needs_model=False, needs_task=False)
+    if config.wants_harness:
+        raise UserError("harness tasks are known to the harness already", "leave them out of what is exported")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} is there and not empty", "name a new folder, or delete that one")
     source = config.data.source
@@ -34,9 +37,12 @@ def main(argv: list[str]) -> None:
     from afrieval.export import definitions, write_definitions
 
     found = definitions(config)
-    write_definitions(found, folder)
+    try:
+        write_definitions(found, folder)
+    except OSError as e:
+        raise UserError(f"the folder {folder} cannot be written: {e.strerror}", "name another folder") from None
     example = next(name for name, definition in found.items() if "group" in definition)
-    print(f"wrote {len(found)} tasks and groups, for example:")
+    print(f"wrote {len(found)} tasks and groups, with data from {config.data.source}, for example:")
     print(f"  lm_eval --include_path {folder} --tasks {example} --model hf --model_args pretrained=MODEL")
 
 
@@ -48,7 +54,7 @@ def _target(argv: list[str]) -> tuple[Path, list[str]]:
     at = words.index("--to") if "--to" in words else len(words)
     target, folder = [*words[at + 1 : at + 3], "", ""][:2]
     if target not in TARGETS:
-        raise UserError(f"--to is {target!r}", "write --to harness FOLDER")
+        raise UserError(f"--to is {target!r}" if target else "--to is missing", "write --to harness FOLDER")
     if not folder or folder.startswith("--"):
         raise UserError("the folder to write to is missing", "write --to harness FOLDER")
     return Path(folder).expanduser(), words[:at] + words[at + 3 :]

@@ -71,7 +71,8 @@ def _tell(config: RunConfig, planned: Plan, folder: Path) -> None:
     show(shown, units, identity, unreviewed, set(config.model.languages_supported), config.eval.numpy_random_seed)
     if planned.harness.cells:
         stored = {t.record["task"]: t for t in summary.harness}
-        show_harness([stored[cell.name] for cell in planned.harness.cells], summary.groups)
+        of_plan = [stored[cell.name] for cell in planned.harness.cells]
+        show_harness(of_plan, summary.groups, config.task.clean_prompts)
     if config.model.model_name == DEMO:
         generated = bool(planned.cells) and planned.cells[0].answer_form == "generate"
         expected = "answers that nobody can read" if generated else "scores about chance"

@@ -24,7 +24,7 @@ def differences(old: dict[str, Any], new: dict[str, Any], path: str = "") -> lis
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = "not given" if value is None else repr(value)
     return text if len(text) <= 40 else f"{text[:12]}...{text[-4:]}"
 
 

@@ -49,7 +49,9 @@ def run_harness_cell(cell: HarnessCell, lm: Any, config: RunConfig) -> tuple[dic
             ) from e
     filters = list(dict.fromkeys(s["filter"] for s in results["samples"][cell.name]))
     samples = sorted(results["samples"][cell.name], key=lambda s: (s["doc_id"], filters.index(s["filter"])))
-    return _record(cell, task, results), [_sample(cell, task, s, config.eval.log_samples) for s in samples]
+    return _record(cell, task, results, config.task.clean_prompts), [
+        _sample(cell, task, s, config.eval.log_samples) for s in samples
+    ]
 
 
 def _explain_faults(name: str, task: Any) -> None:
@@ -84,7 +86,7 @@ def _one_process() -> Iterator[None]:
             os.environ["DISABLE_MULTIPROC"] = before
 
 
-def _record(cell: HarnessCell, task: Any, results: dict[str, Any]) -> dict[str, Any]:
+def _record(cell: HarnessCell, task: Any, results: dict[str, Any], clean: bool) -> dict[str, Any]:
     """Returns the harness' results of a cell in its own words, and its metrics in order: the first is the main one."""
     row, better = results["results"][cell.name], results["higher_is_better"][cell.name]
     order = list(task.aggregation())
@@ -110,6 +112,7 @@ def _record(cell: HarnessCell, task: Any, results: dict[str, Any]) -> dict[str, 
         "language": cell.language,
         "n": cell.n,
         "shots": cell.shots,
+        "clean_prompts": clean,
         "metrics": scores,
         "harness": plain({"results": row, **own}),
     }

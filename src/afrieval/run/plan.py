@@ -14,7 +14,6 @@ from afrieval.tasks.fewshot import examples, ranking
 from afrieval.tasks.lock import DataLock, read_lock
 from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
 from afrieval.tasks.spec import TaskSpec, load_task, translated
-from afrieval.yamlfile import nearest
 
 
 @dataclass(frozen=True)
@@ -159,30 +158,32 @@ def _plan_task(spec: TaskSpec, config: RunConfig, lock: DataLock) -> Plan:
                 )
             )
     _check_shots(cells)
-    left_out = [f"{spec.name}: no data for {', '.join(missing)}"] if missing else []
+    left_out = [f"{spec.name}: no {split} rows for {', '.join(codes)}" for split, codes in missing.items()]
     left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
     return Plan(cells, left_out)
 
 
 def _languages(
     spec: TaskSpec, config: RunConfig, lock: DataLock
-) -> tuple[dict[str, tuple[Split, Split | None]], list[str]]:
-    """Returns the splits of each language that has data, and the languages that have none."""
+) -> tuple[dict[str, tuple[Split, Split | None]], dict[str, list[str]]]:
+    """Returns the splits of each language that has data; and the others, by the split that they lack."""
     named = config.task.languages
     found: dict[str, tuple[Split, Split | None]] = {}
-    missing = []
+    missing: dict[str, list[str]] = {}
     for language in named_languages(spec, named):
         data = load_split(spec, language, spec.data.evaluate, config.data.source, lock)
         pool = _pool(spec, language, config, lock)
         if data is not None and (pool is not None or not config.eval.shots):
             found[language] = (data, pool)
-        elif named:
+            continue
+        lacking = spec.data.evaluate if data is None else str(spec.data.fewshot)
+        if named:
+            cure = "name another --data.source" if data is None else "give --eval.num_fewshot 0"
             raise UserError(
-                f"{config.data.source} has no {spec.name} rows for {language}",
-                f"leave {language} out of task.languages, or name another --data.source",
+                f"{config.data.source} has no {lacking} rows of {spec.name} for {language}",
+                f"leave {language} out of task.languages, or {cure}",
             )
-        else:
-            missing.append(language)
+        missing.setdefault(lacking, []).append(language)
     return found, missing
 
 
@@ -194,7 +195,7 @@ def named_languages(spec: TaskSpec, named: list[str] | None) -> list[str]:
     """
     for language in named or []:
         if language not in spec.languages:
-            raise UserError(f"{spec.name} has no language {language!r}", nearest(language, list(spec.languages)))
+            raise UserError(f"{spec.name} has no language {language!r}", f"it has: {', '.join(spec.languages)}")
     return list(dict.fromkeys(named or spec.languages))
 
 

@@ -1,5 +1,6 @@
 """Fetches single data files from the Hugging Face hub; what is in its cache is never asked for again."""
 
+import os
 from pathlib import Path
 
 from afrieval.errors import UserError
@@ -58,8 +59,12 @@ def commit(path: Path) -> str | None:
 def _unreachable(repository: str, error: Exception) -> UserError:
     return UserError(
         f"{repository} is not in the hub's cache and the hub cannot be reached ({type(error).__name__})",
-        "run `afrieval prefetch` with the same options where there is a network, or give --data.source FOLDER",
+        f"fetch it with `afrieval prefetch` where there is a network, or give --data.source FOLDER{_offline()}",
     )
+
+
+def _offline() -> str:
+    return "; HF_HUB_OFFLINE is set" if os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0") else ""
 
 
 def _explain(repository: str, revision: str, error: Exception) -> Exception:

@@ -10,6 +10,7 @@ from afrieval.errors import UserError
 from afrieval.yamlfile import check_keys, read_map
 
 LOCK = Path("data.lock")  # where the command is run, as with other lock files
+ANEW = "delete it, and write it anew with `afrieval prefetch --lock`"
 HEADER = "# Written by `afrieval prefetch --lock`; a run in this folder uses these data and no others.\n"
 
 
@@ -47,12 +48,14 @@ def read_lock(path: Path = LOCK) -> DataLock:
     """
     if not path.exists():
         return DataLock()
-    content = read_map(path)
+    try:
+        content = read_map(path)
+    except UserError as e:
+        raise UserError(e.message, ANEW) from None
     for repository, entry in content.items():
-        if not isinstance(entry, dict) or not isinstance(entry.get("files"), dict):
-            raise UserError(
-                f"{path}: {repository} has no map of files", "write it anew with `afrieval prefetch --lock`"
-            )
+        files = entry.get("files") if isinstance(entry, dict) else None
+        if not isinstance(files, dict) or not all(isinstance(sha256, str) for sha256 in files.values()):
+            raise UserError(f"{path}: {repository} has no map of files and hashes", ANEW)
         check_keys(entry, ("commit", "files"), f"{path}, {repository}")
     return DataLock(
         {name: str(entry["commit"]) for name, entry in content.items() if entry.get("commit")},
@@ -69,4 +72,6 @@ def write_lock(found: DataLock, path: Path = LOCK) -> None:
         files = {**(old.files.get(name, {}) if same else {}), **found.files.get(name, {})}
         commit = found.commits.get(name, old.commits.get(name))
         content[name] = {"commit": commit, "files": dict(sorted(files.items()))}
-    path.write_text(HEADER + yaml.safe_dump(content, sort_keys=False), encoding="utf-8", newline="\n")
+    unfinished = path.with_name(f".{path.name}")
+    unfinished.write_text(HEADER + yaml.safe_dump(content, sort_keys=False), encoding="utf-8", newline="\n")
+    unfinished.replace(path)
