@@ -1,0 +1,114 @@
+"""The folder that `lm_eval --output_path DIR --log_samples` writes: its tasks, their samples, what is said of them."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from afrieval.errors import UserError
+from afrieval.results.files import RUN
+
+DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
+SAMPLES = re.compile(rf"samples_(.+)_({DATE})\.jsonl")
+DATED = re.compile(rf".+_{DATE}\.jsonl?")  # samples too: without their results they are damaged, not unknown
+NEEDED = {"doc_id", "doc", "target", "arguments", "doc_hash", "prompt_hash"}
+HINT = "run lm_eval again with --output_path and --log_samples, in this version or one near it"
+
+
+@dataclass(frozen=True)
+class ForeignTask:
+    """The newest samples of a task in a folder.
+
+    Attributes:
+        path: its sample file.
+        results: the results file of the same run, as it is.
+    """
+
+    name: str
+    path: Path
+    results: dict[str, Any]
+
+    def told(self, what: str) -> Any:
+        """Returns what the results file says of the task under a heading such as `configs`.
+
+        Raises:
+            UserError: if it says nothing.
+        """
+        said = self.results.get(what)
+        if not isinstance(said, dict) or self.name not in said:
+            raise UserError(f"the results beside {self.path} tell no {what} of {self.name}", HINT)
+        return said[self.name]
+
+
+def is_foreign(folder: Path) -> bool:
+    """Tells a folder that the harness' own command has written from one of `afrieval run`."""
+    return folder.is_dir() and not (folder / RUN).exists() and bool(_dated(folder, DATED))
+
+
+def foreign_tasks(folder: Path) -> list[ForeignTask]:
+    """Returns the tasks in a folder, sorted by model folder and name; of several dates the newest.
+
+    Raises:
+        UserError: if there are no samples, or the results that belong to them are missing or damaged.
+    """
+    newest: dict[tuple[Path, str], tuple[str, Path]] = {}
+    for path, match in _dated(folder, SAMPLES):
+        key = (path.parent, match[1])
+        newest[key] = max(newest.get(key, (match[2], path)), (match[2], path))
+    if not newest:
+        raise UserError(f"{folder} has no samples", HINT)
+    read: dict[tuple[Path, str], dict[str, Any]] = {}
+    found = []
+    for (parent, name), (date, path) in sorted(newest.items()):
+        if (parent, date) not in read:
+            read[parent, date] = _results(path, date)
+        found.append(ForeignTask(name, path, read[parent, date]))
+    return found
+
+
+def _dated(folder: Path, form: re.Pattern[str]) -> list[tuple[Path, re.Match[str]]]:
+    """Returns the files of such a name, in a folder and in those right below it."""
+    paths = sorted([*folder.glob("*.json*"), *folder.glob("*/*.json*")])
+    return [(path, match) for path in paths if (match := form.fullmatch(path.name))]
+
+
+def _results(samples: Path, date: str) -> dict[str, Any]:
+    paths = sorted(samples.parent.glob(f"*_{date}.json"))
+    if not paths:
+        raise UserError(f"{samples} has no results file of its date beside it", "copy the whole folder of lm_eval")
+    try:
+        content = json.loads(paths[0].read_bytes())
+    except (OSError, ValueError) as e:
+        raise UserError(f"{paths[0]} cannot be read: {e}", HINT) from None
+    if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
+        raise UserError(f"{paths[0]} holds no results of lm_eval", HINT)
+    return content
+
+
+def read_foreign(path: Path) -> list[dict[str, Any]]:
+    """Returns the samples of a file under one filter: `none` if it is there, else the first.
+
+    Raises:
+        UserError: naming the line that is damaged, or that has a document again.
+    """
+    lines: dict[str, dict[int, dict[str, Any]]] = {}
+    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+        if line.strip():
+            sample = _sample(path, number, line)
+            of_filter = lines.setdefault(str(sample.get("filter", "none")), {})
+            if of_filter.setdefault(sample["doc_id"], sample) is not sample:
+                raise UserError(f"{path}, line {number}: document {sample['doc_id']} is there already", HINT)
+    if not lines:
+        raise UserError(f"{path} is empty", HINT)
+    return list(lines.get("none", next(iter(lines.values()))).values())
+
+
+def _sample(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        sample = json.loads(line)
+    except ValueError as e:
+        raise UserError(f"{path}, line {number}, is not JSON: {e}", HINT) from None
+    if not isinstance(sample, dict) or not sample.keys() >= NEEDED or not isinstance(sample["doc_id"], int):
+        raise UserError(f"{path}, line {number}, is no sample of lm_eval", HINT)
+    return sample

@@ -1,0 +1,107 @@
+"""Reads a published score table, as AfroBench has them: `TASK-0shot.csv`, columns model, prompt, languages, average."""
+
+import csv
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from afrieval.errors import UserError
+
+FIRST = ["model", "prompt"]
+AVERAGES = ("avg", "avg_score", "average")
+HINT = "it needs the columns model, prompt, one for each language, and may end with avg"
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """A row of a published table; all numbers in percent, as printed.
+
+    Attributes:
+        task: from the file's name.
+        prompt: its number, or its name where it has none.
+        shots: from the file's name; None if that does not tell.
+        scores: by language, ISO 639-3; other codes as printed. Empty cells are not in it.
+        average: the table's own; None where it has none.
+        line: where it stands in the file.
+    """
+
+    task: str
+    model: str
+    prompt: str
+    shots: int | None
+    scores: dict[str, float]
+    average: float | None
+    line: int
+
+
+def read_published(file: Path) -> list[PublishedRow]:
+    """Returns the rows of a published table.
+
+    Raises:
+        UserError: for a file that is not there or no such table, naming the line.
+    """
+    lines = _lines(file)
+    header = _header(file, lines[0][1] if lines else [])
+    named = re.fullmatch(r"(.+)-(\d+)-?shots?", file.stem)
+    task, shots = (named[1], int(named[2])) if named else (file.stem, None)
+    rows = [_row(file, number, header, cells, task, shots) for number, cells in lines[1:] if any(cells)]
+    seen: dict[tuple[str, str], int] = {}
+    for row in rows:
+        before = seen.setdefault((row.model, row.prompt), row.line)
+        if before != row.line:
+            raise UserError(
+                f"{file}, line {row.line}: {row.model}, prompt {row.prompt}, stands in line {before} already",
+                "delete one of the two",
+            )
+    return rows
+
+
+def _lines(file: Path) -> list[tuple[int, list[str]]]:
+    """Returns the cells of each line with its number; a byte order mark is no part of the header."""
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as opened:
+            reader = csv.reader(opened, strict=True)
+            return [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader]
+    except OSError as e:
+        raise UserError(f"{file} cannot be read: {e.strerror}", "give a published table, a CSV file") from None
+    except UnicodeDecodeError as e:
+        line = file.read_bytes()[: e.start].count(b"\n") + 1
+        raise UserError(f"{file}, about line {line}, is not UTF-8 text", "store it as CSV in UTF-8") from None
+    except csv.Error as e:
+        raise UserError(f"{file}, line {reader.line_num}, is not CSV: {e}", HINT) from None
+
+
+def _header(file: Path, header: list[str]) -> list[str]:
+    problem = ""
+    if header[:2] != FIRST:
+        problem = f"the header begins with {','.join(header[:2])!r}, not 'model,prompt'"
+    elif not [name for name in header[2:] if name not in AVERAGES]:
+        problem = "the header names no language"
+    elif "" in header:
+        problem = f"column {header.index('') + 1} of the header has no name"
+    elif twice := [name for name in header if header.count(name) > 1]:
+        problem = f"the header names {twice[0]} twice"
+    elif early := [name for name in header[:-1] if name in AVERAGES]:
+        problem = f"the average {early[0]} is not the last column"
+    if problem:
+        raise UserError(f"{file}, line 1: {problem}", HINT)
+    return header
+
+
+def _row(file: Path, line: int, header: list[str], cells: list[str], task: str, shots: int | None) -> PublishedRow:
+    if len(cells) != len(header):
+        raise UserError(f"{file}, line {line}: {len(cells)} cells, but the header has {len(header)}", HINT)
+    model, prompt = cells[:2]
+    if not model or not prompt:
+        raise UserError(f"{file}, line {line}: model or prompt is empty", HINT)
+    numbers = {name: _percent(file, line, name, cell) for name, cell in zip(header[2:], cells[2:], strict=True) if cell}
+    average = numbers.pop(header[-1], None) if header[-1] in AVERAGES else None
+    return PublishedRow(task, model, prompt.removeprefix("prompt_"), shots, numbers, average, line)
+
+
+def _percent(file: Path, line: int, name: str, cell: str) -> float:
+    value = float(cell) if re.fullmatch(r"[0-9]+(\.[0-9]*)?", cell) else math.nan
+    if not 0 <= value <= 100:
+        raise UserError(f"{file}, line {line}: {name} is {cell!r}, no number from 0 to 100", "scores are in percent")
+    return value

@@ -1,0 +1,141 @@
+"""Published tables: what is read, AfroBench's average, best and mean over prompts, and what is no table."""
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import REAL_DATA
+
+from afrieval.analysis.published import PublishedRow, averages, published_scores, read_published
+from afrieval.errors import UserError
+
+TABLE = """model,prompt,eng,fra,yor,hau,por,avg_score
+a,prompt_1,90,80,50,30.5,40,40.2
+a,prompt_2,90,80,70,10,,40
+b,prompt_1,0,0,20,20,20,25.0
+b,prompt_2,,,30,30,30,
+"""
+
+
+def written(folder: Path, text: str, name: str = "afrimmlu-0shot.csv") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_rows(tmp_path: Path) -> None:
+    rows = read_published(written(tmp_path, TABLE))
+    scores = {"eng": 90, "fra": 80, "yor": 50, "hau": 30.5, "por": 40}
+    assert rows[0] == PublishedRow("afrimmlu", "a", "1", 0, scores, 40.2, 2)
+    assert "por" not in rows[1].scores and rows[3].average is None
+    assert rows[3].scores == {"yor": 30, "hau": 30, "por": 30}
+
+
+def test_shots_and_task_of_the_name_and_a_table_from_a_spreadsheet_program(tmp_path: Path) -> None:
+    text = '\ufeffmodel,prompt,yor\r\n"a, tuned",native, 12.5 \r\n,,\r\n'
+    (row,) = read_published(written(tmp_path, text, "uhura-arc-easy-5shot.csv"))
+    assert row == PublishedRow("uhura-arc-easy", "a, tuned", "native", 5, {"yor": 12.5}, None, 2)
+    (row,) = read_published(written(tmp_path, text, "mine.csv"))
+    assert (row.task, row.shots) == ("mine", None)
+
+
+def test_average_is_over_all_but_english_and_french(tmp_path: Path) -> None:
+    found, inconsistent = averages(read_published(written(tmp_path, TABLE)))
+    assert [round(a.value, 3) for a in found] == [40.167, 40, 20, 30]
+    assert found[0].languages == ["yor", "hau", "por"] and found[1].languages == ["yor", "hau"]
+    assert {a.name for a in found} == {"AfroBench"}
+    assert [(a.row.line, a.row.average, a.value) for a in inconsistent] == [(4, 25.0, 20.0)]
+
+
+def test_a_tenth_is_consistent_and_more_is_not(tmp_path: Path) -> None:
+    text = "model,prompt,eng,yor,avg\na,1,1,20.1,20.2\na,2,1,20.1,20.0\na,3,1,20.1,20.21\na,4,1,,\n"
+    found, inconsistent = averages(read_published(written(tmp_path, text)))
+    assert [a.row.prompt for a in found] == ["1", "2", "3"], "English alone has no average"
+    assert [a.row.prompt for a in inconsistent] == ["3"]
+
+
+def test_best_and_mean_are_over_the_same_languages(tmp_path: Path) -> None:
+    rows = read_published(written(tmp_path, TABLE))
+    one, other = published_scores(rows, "afrimmlu", ["yor", "hau"])
+    assert (one.model, one.best_prompt) == ("a", "1")
+    assert (one.best, one.mean) == pytest.approx((0.4025, 0.40125))
+    assert (one.prompts, one.left_out, one.shots, one.names) == (["1", "2"], [], 0, ["a"])
+    assert one.chosen == "best, chosen on test"
+    assert (other.best_prompt, other.best, other.mean) == ("2", 0.3, 0.25)
+    one, other = published_scores(rows, "afrimmlu", ["yor", "por"])
+    assert (one.prompts, one.left_out, one.best_prompt) == (["1"], ["2"], "1"), "prompt 2 has no Portuguese"
+    assert published_scores(rows, "afrimmlu", ["yor", "zul"]) == []
+    assert published_scores(rows, "afrixnli", ["yor"]) == [] == published_scores(rows, "afrimmlu", [])
+
+
+def test_names_that_a_spreadsheet_counted_up_are_one_model(tmp_path: Path) -> None:
+    text = "model,prompt,yor\npro-009,prompt_1,10\npro-010,prompt_2,30\npro-011,prompt_3,20\nv-1,prompt_1,5\n"
+    pro, v1 = published_scores(read_published(written(tmp_path, text)), "afrimmlu", ["yor"])
+    assert (pro.model, pro.names, pro.best_prompt) == ("pro-009", ["pro-009", "pro-010", "pro-011"], "2")
+    assert pro.mean == pytest.approx(0.2) and v1.names == ["v-1"]
+
+
+@pytest.mark.parametrize("prompts", [("1", "1"), ("1", "3"), ("one", "two")])
+def test_versions_of_a_model_stay_apart(tmp_path: Path, prompts: tuple[str, str]) -> None:
+    text = f"model,prompt,yor\nv-1,{prompts[0]},10\nv-2,{prompts[1]},30\n"
+    assert [s.model for s in published_scores(read_published(written(tmp_path, text)), "afrimmlu", ["yor"])] == [
+        "v-1",
+        "v-2",
+    ]
+    text = "model,prompt,yor\nv-1,1,10\nv-1,2,10\nv-2,2,30\nv-2,3,30\n"
+    assert len(published_scores(read_published(written(tmp_path, text)), "afrimmlu", ["yor"])) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1: the header begins with ''"),
+        ("system,prompt,yor\n", "line 1: the header begins with 'system,prompt'"),
+        ("a,prompt_1,20\n", "line 1: the header begins"),
+        ("model,prompt,avg\n", "line 1: the header names no language"),
+        ("model,prompt,yor,\n", "line 1: column 4 of the header has no name"),
+        ("model,prompt,yor,yor\n", "line 1: the header names yor twice"),
+        ("model,prompt,avg,yor\n", "line 1: the average avg is not the last column"),
+        ("model,prompt,yor\na,1,2\nb,1,x\n", "line 3: yor is 'x', no number"),
+        ("model,prompt,yor\na,1,nan\n", "line 2: yor is 'nan', no number"),
+        ("model,prompt,yor\na,1,1_0\n", "line 2: yor is '1_0', no number"),
+        ("model,prompt,yor\na,1,100.1\n", "line 2: yor is '100.1', no number from 0 to 100"),
+        ("model,prompt,yor,avg\na,1,5,-\n", "line 2: avg is '-', no number"),
+        ("model,prompt,yor\na,1\n", "line 2: 2 cells, but the header has 3"),
+        ("model,prompt,yor\n\n,1,5\n", "line 3: model or prompt is empty"),
+        ("model,prompt,yor\na,1,5\na,prompt_1,6\n", "line 3: a, prompt 1, stands in line 2 already"),
+        ('model,prompt,yor\n"a"b,1,5\n', "line 2, is not CSV"),
+    ],
+)
+def test_what_is_no_table(tmp_path: Path, text: str, message: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(UserError) as caught:
+        read_published(path)
+    assert message in caught.value.message and str(path) in caught.value.message and caught.value.hint
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be read: No such file"):
+        read_published(tmp_path / "afrimmlu-0shot.csv")
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"model,prompt,yor\na\xff,1,5\n")
+    with pytest.raises(UserError, match="about line 2, is not UTF-8"):
+        read_published(path)
+
+
+@pytest.mark.data
+def test_real_tables() -> None:
+    """All 207 printed averages are the recomputed ones; belebele prints 12 and leaves 53 out, of 18 languages each."""
+    folder = Path(str(REAL_DATA)) / "afrobench_results"
+    rows = {path.stem: read_published(path) for path in sorted(folder.glob("*.csv"))}
+    assert {name: len(of_file) for name, of_file in rows.items()} == dict.fromkeys(
+        ("afrimmlu-0shot", "afrixnli-0shot", "belebele-0shot", "sib-0shot"), 65
+    )
+    printed = {name: sum(row.average is not None for row in of_file) for name, of_file in rows.items()}
+    assert printed == {"afrimmlu-0shot": 65, "afrixnli-0shot": 65, "belebele-0shot": 12, "sib-0shot": 65}
+    for of_file in rows.values():
+        found, inconsistent = averages(of_file)
+        assert len(found) == 65 and inconsistent == []
+    found, _ = averages(rows["belebele-0shot"])
+    assert {(len(a.languages), a.row.average is None) for a in found} == {(29, False), (18, True)}
+    models = [score.model for score in published_scores(rows["sib-0shot"], "sib", ["yor", "hau"])]
+    assert len(models) == 13 and {"gemini-1.5-pro-002", "gpt-4o-2024-08-06"} <= set(models)
