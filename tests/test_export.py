@@ -127,7 +127,7 @@ def test_names_and_members() -> None:
     [
         (("--to", "harness"), "the folder to write to is missing"),
         (("--to", "helm", "x"), "--to is 'helm'"),
-        ((), "--to is ''"),
+        ((), "--to is missing"),
         (("--to", "harness", "docs"), "docs is there and not empty"),
         (("--to", "harness", "new", "--task.task_name", "afrimlu"), "there is no task 'afrimlu'"),
         (("--to", "harness", "new", "--task.task_name", "afrimmlu", "--task.languages", "yo"), "has no language 'yo'"),

@@ -47,7 +47,7 @@ def test_a_prompt_without_native_twin_is_left_out_unless_its_language_was_named(
 
 def test_what_is_left_out_is_said(run_demo: Cli) -> None:
     done = run_demo("--task.prompt_language", "native", "--task.prompts", "1", "--eval.limit", "1")
-    assert "left out: afrimmlu: no data for ewe, fra, ibo" in done.err
+    assert "left out: afrimmlu: no test rows for ewe, fra, ibo" in done.err
 
 
 def test_folders_of_harness_tasks() -> None:
@@ -92,7 +92,7 @@ def test_runs_of_other_settings_have_folders_of_their_own() -> None:
 BAD = {
     "unknown task": (("--task.task_name", "afrimlu"), "no task 'afrimlu'", "afrimmlu"),
     "unknown language": (("--task.languages", "yoruba"), "no language 'yoruba'", "yor"),
-    "language without rows": (("--task.languages", "kin"), "no afrimmlu rows for kin", "--data.source"),
+    "language without rows": (("--task.languages", "kin"), "no test rows of afrimmlu for kin", "--data.source"),
     "unknown prompt": (("--task.prompts", "1,9"), "no prompt 9 in eng", "1, 2, 3, 4, 5"),
     "prompt without native twin": (
         ("--task.prompts", "4", "--task.prompt_language", "native", "--task.languages", "yor"),

@@ -121,7 +121,7 @@ def test_more_languages_prompts_and_documents_go_on_in_the_same_folder(run_demo:
         (("--eval.num_fewshot", "2"), "fewshot.num_fewshot was 0 and is 2"),
         (("--task.answer_form", "letter"), "answer_form was 'text' and is 'letter'"),
         (("--model.dtype", "bfloat16"), "model.dtype was 'auto' and is 'bfloat16'"),
-        (("--model.add_bos_token", "false"), "model.add_bos_token was None and is False"),
+        (("--model.add_bos_token", "false"), "model.add_bos_token was not given and is False"),
     ],
 )
 def test_another_config_in_the_same_folder_is_refused(

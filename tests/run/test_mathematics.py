@@ -163,3 +163,16 @@ def test_a_chat_is_asked_for_reasoning_in_its_own_turn(run_demo: Cli, tmp_path: 
     context, options = sample["arguments"][0]
     assert "Ìdáhùn náà ni" in context.split("<user>")[1], "the system text asks for the lead-in"
     assert context.count("<assistant>") == 2 and options["until"] == []
+
+
+def test_a_missing_few_shot_file_is_no_missing_data(run_demo: Cli, tmp_path: Path) -> None:
+    for code in ("yor", "hau"):
+        folder = tmp_path / "masakhane/afrimgsm/data" / code
+        folder.mkdir(parents=True)
+        (folder / "test.tsv").write_text("question\tanswer\nAbc?\t5\n", encoding="utf-8")
+    (folder / "dev.tsv").write_text("question\tanswer_number\nDef?\t6\n", encoding="utf-8")
+    words = ("--task.task_name", "afrimgsm", "--data.source", tmp_path, "--eval.num_fewshot", 1, "--task.prompts", 1)
+    refused = run_demo(*words, "--task.languages", "yor")
+    assert "no train rows of afrimgsm for yor" in refused.err and "give --eval.num_fewshot 0" in refused.err
+    done = run_demo(*words)
+    assert done.code == 0 and "afrimgsm: no train rows for yor" in done.err and "no test rows for amh" in done.err

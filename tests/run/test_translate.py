@@ -63,7 +63,7 @@ def test_a_folder_laid_out_as_on_the_hub(run_demo: Cli, tmp_path: Path) -> None:
     done = run_demo(*words)
     assert done.code == 0, done.err
     assert "afrixnli_translate" in done.out and "Hausa" in done.out
-    assert "no data for amh ewe" in done.err.replace(",", "")
+    assert "no test rows for amh ewe" in done.err.replace(",", "")
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_a_language_that_a_folder_lacks(tmp_path: Path) -> None:
     write_tsv(tmp_path, "yor", "test", [row(0)])
     languages, left_out = planned(tmp_path)
     assert languages == ["yor"] and len(left_out) == 1 and "amh, eng, ewe" in left_out[0]
-    with pytest.raises(UserError, match="no afrimmlu rows for hau"):
+    with pytest.raises(UserError, match="no test rows of afrimmlu for hau"):
         planned(tmp_path, "--task.languages", "yor,hau")
 
 
