@@ -14,6 +14,7 @@ COMMANDS = {
     "preview": "print the prompts that a model would get; loads no model",
     "list": "tasks, their languages and prompts",
     "compare": "compare stored runs: differences, how sure they are, and what they mean",
+    "samples": "read documents of a stored run under two prompts",
     "export": "task files for lm_eval --include_path",
     "prefetch": "download what a config needs, so that a run needs no network",
 }

@@ -104,3 +104,22 @@ def test_damaged_unfinished_and_other_data(cli: Cli, runs: dict[str, Path], tmp_
     for sample in folder.glob("samples_*"):
         sample.unlink()
     assert "has no finished cell" in cli("compare", folder).err
+
+
+def test_published_tables(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
+    table = tmp_path / "afrimmlu-0shot.csv"
+    rows = ["model,prompt,eng,yor,hau,amh,avg_score", "big,prompt_1,90,60,50,40,50.0", "big,prompt_2,90,30,30,30,33"]
+    table.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    done = cli("compare", table)
+    assert done.code == 0, done.err
+    assert "Not consistent: big, prompt 2, prints 33.0, its scores give 30.0." in " ".join(done.out.split())
+    done = cli("compare", runs["zero"], table)
+    lines = [line.split() for line in done.out.splitlines()]
+    assert ["big", "published", "0", "2", "50.0", "40.0"] in lines
+    (own,) = [line for line in lines if line[:2] == ["demo", "run"]]
+    assert own[2:4] == ["0", "2"] and "Mean over 3 languages that all of them have: amh hau yor." in " ".join(
+        done.out.split()
+    )
+    table.write_text("model,prompt,eng\nbig,prompt_1,much\n", encoding="utf-8")
+    refused = cli("compare", table)
+    assert refused.code == 2 and "line 2" in refused.err

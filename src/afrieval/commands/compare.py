@@ -9,6 +9,7 @@ from afrieval.errors import UserError
 from afrieval.yamlfile import nearest
 
 OUTPUTS = ("json", "csv", "markdown", "latex")
+RUNS = "run folders, in the order to compare them; folders of lm_eval --output_path; published tables (CSV)"
 MANY = ("prompt", "language")  # compared only if asked for: they have many pairs
 
 
@@ -24,15 +25,17 @@ def main(argv: list[str]) -> None:
         UserError: for a folder that is no run, or runs with nothing in common.
     """
     options = _parser().parse_args(argv)
-    from afrieval.analysis.contrasts import contrasts
-    from afrieval.analysis.runs import DIMENSIONS, read_units
+    from afrieval.analysis.inputs import read_inputs
+    from afrieval.analysis.runs import DIMENSIONS
 
-    units = _chosen(read_units([Path(p).expanduser() for p in options.runs]), options)
+    given = read_inputs([Path(p).expanduser() for p in options.runs])
+    units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
     varying = [d for d in DIMENSIONS if len({u.dimensions[d] for u in units}) > 1]
     wanted = options.contrast or [d for d in varying if d not in MANY]
-    found = [c for d in wanted for c in contrasts(units, d, options.seed)]
-    _check(found, options, varying)
-    _write(_grids(units, found, options), options)
+    found = _contrasts(units, wanted, given.foreign, options.seed)
+    if units:
+        _check(found, options, varying)
+    _write([*_grids(units, found, options), *_published(units, given.published)], options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -40,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     from afrieval.analysis.runs import DIMENSIONS
 
     parser = _Parser(prog="afrieval compare", description="Compare stored runs; no model is loaded.")
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="run folders, in the order to compare them")
+    parser.add_argument("runs", nargs="+", metavar="RUN", help=RUNS)
     of_all = "what to compare (may be repeated); if not given, all that differs but prompt and language"
     parser.add_argument("--contrast", action="append", choices=DIMENSIONS, help=of_all)
     parser.add_argument("--task", action="append", help="only this task (may be repeated)")
@@ -65,12 +68,36 @@ def _chosen(units: list[Any], options: argparse.Namespace) -> list[Any]:
     return units
 
 
+def _contrasts(units: list[Any], wanted: list[str], foreign: list[Any], seed: int) -> list[Any]:
+    """Returns the contrasts among our runs, among the harness' runs, and between the two."""
+    from afrieval.analysis.beside import beside
+    from afrieval.analysis.contrasts import contrasts
+
+    ids = set(map(id, foreign))
+    own, others = ([u for u in units if (id(u) in ids) == is_foreign] for is_foreign in (False, True))
+    found = [c for side in (own, others) for d in wanted for c in contrasts(side, d, seed)]
+    return found + (beside(own, others, seed) if own and others and "model" in wanted else [])
+
+
+def _published(units: list[Any], rows: list[Any]) -> list[Any]:
+    """Returns a table of published scores per task, with our runs of it if there are some."""
+    from afrieval.analysis.standing import average_grid, standing_grid
+
+    grids = []
+    for task in dict.fromkeys(row.task for row in rows):
+        grids += [g for g in (standing_grid(task, units, rows),) if g]
+        if not any(u.task == task for u in units):
+            grids.append(average_grid(task, rows))
+    return grids
+
+
 def _check(found: list[Any], options: argparse.Namespace, varying: list[str]) -> None:
     if any(c.rows for c in found):
         return
     if refused := [line for c in found for line in c.refused]:
         raise UserError(f"nothing can be compared: {refused[0]}", "compare runs of the same data, prompts and examples")
-    if len(options.runs) > 1 or options.contrast:
+    folders = [run for run in options.runs if not run.endswith(".csv")]
+    if len(folders) > 1 or options.contrast:
         seen = f"they differ in {', '.join(varying)}" if varying else "they hold the same cells"
         raise UserError(
             f"the runs have nothing in common that could be compared; {seen}",

@@ -1,0 +1,113 @@
+"""`afrieval samples`: documents of a stored run under two prompts: what was asked, answered, and right."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from afrieval.errors import UserError
+from afrieval.yamlfile import nearest
+
+ONLY = ("all", "flips", "wrong", "unread")
+Line = dict[str, Any]
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UserError(message, "see afrieval samples --help")
+
+
+def main(argv: list[str]) -> None:
+    """Prints documents of two cells of a run, one under the other.
+
+    Raises:
+        UserError: for a folder that is no run, or a task, language or prompt that it does not have.
+    """
+    options = _parser().parse_args(argv)
+    from afrieval.analysis.runs import read_lines, read_units
+
+    units = read_units([Path(options.run).expanduser()])
+    for name in ("task", "language"):
+        units = _only(units, name, getattr(options, name))
+    sides = _sides(units, options.prompts)
+    lines = [{line["doc_id"]: line for line in read_lines(u.path)} for u in sides if u.path]
+    found = [doc for doc in lines[0] if _wanted(options.only, [of.get(doc, {}) for of in lines])]
+    print(f"{len(found)} of {len(lines[0])} documents, {' and '.join(u.name for u in sides)}\n")
+    for doc in found[: options.n]:
+        for text in _shown(doc, [(u.name, of[doc]) for u, of in zip(sides, lines, strict=True) if doc in of]):
+            print(text)
+    if len(found) > options.n:
+        print(f"... and {len(found) - options.n} more; --n {len(found)} shows all")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="afrieval samples", description="Read documents of a stored run under two prompts.")
+    parser.add_argument("run", metavar="RUN", help="a run folder")
+    parser.add_argument("--task", help="which task; not needed if there is one")
+    parser.add_argument("--language", help="which language, as in yor; not needed if there is one")
+    parser.add_argument("--prompts", help="which two prompts, as in eng1,native1; the first two if not given")
+    of_only = "flips: right under one prompt only; wrong, unread: under either"
+    parser.add_argument("--only", choices=ONLY, default="all", help=of_only)
+    parser.add_argument("--n", type=int, default=5, help="how many to show")
+    return parser
+
+
+def _only(units: list[Any], name: str, value: str | None) -> list[Any]:
+    """Returns the units with the value asked for; the only one, if there is one."""
+    known = list(dict.fromkeys(getattr(u, name) for u in units))
+    if value is None and len(known) > 1:
+        raise UserError(f"the run has several {name}s: {', '.join(known)}", f"name one with --{name}")
+    if value is not None and value not in known:
+        raise UserError(f"the run has no {name} {value!r}", nearest(value, known))
+    return [u for u in units if getattr(u, name) == (value or known[0])]
+
+
+def _sides(units: list[Any], asked: str | None) -> list[Any]:
+    """Returns the cells of two prompts, or of one: English and native of one number if both are there."""
+    cells = {f"{u.dimensions['prompt_language']}{u.dimensions['prompt']}": u for u in units}
+    if asked is None:
+        twins = [name for name in cells if name.startswith("eng") and f"native{name[3:]}" in cells]
+        names = [twins[0], f"native{twins[0][3:]}"] if twins else list(cells)[:2]
+    else:
+        names = asked.split(",")
+    for name in names:
+        if name not in cells:
+            raise UserError(f"the run has no prompt {name!r}", f"it has: {', '.join(cells)}")
+    return [cells[name] for name in names[:2]]
+
+
+def _wanted(only: str, lines: list[Line]) -> bool:
+    scores = [line[line["metrics"][0]] for line in lines if line.get("metrics")]
+    if only == "all":
+        return True
+    if only == "unread":
+        return any(line.get("unread") for line in lines)
+    return len(set(scores)) > 1 if only == "flips" else any(score < 1 for score in scores)
+
+
+def _shown(doc: int, sides: list[tuple[str, Line]]) -> Iterator[str]:
+    from afrieval.commands.writeout import prompt_block
+
+    for name, line in sides:
+        if not line["metrics"]:
+            yield f"document {doc}, {name}: left out, {line['defect']}\n"
+            continue
+        verdict = "right" if line[line["metrics"][0]] else "unread" if line.get("unread") else "wrong"
+        yield f"document {doc}, {name}: {verdict}"
+        if "arguments" in line:
+            yield prompt_block(line["arguments"][0][0])
+        yield from _answers(line)
+        yield ""
+
+
+def _answers(line: Line) -> Iterator[str]:
+    """Yields the answer that was written, or the likelihood of each choice."""
+    answers = [answer for (answer,) in line["resps"]]
+    if isinstance(answers[0], str):
+        yield f"  answer: {answers[0]!r}"
+        yield f"  gold: {line['target']}"
+        return
+    asked = line.get("arguments") or [("", f" choice {i}") for i in range(len(answers))]
+    for i, ((_, continuation), answer) in enumerate(zip(asked, answers, strict=True)):
+        marks = [name for name, at in (("gold", line.get("gold")), ("picked", line.get("picked"))) if at == i]
+        yield f"{answer[0]:12.4f}  {continuation!r}  {' '.join(marks)}".rstrip()
