@@ -18,13 +18,13 @@ test-data: .venv/.dev  ## every row of the data in AFRIEVAL_DATA
 	$(BIN)/python -m pytest -m "data or alldata"
 
 check: .venv/.dev
-	$(BIN)/ruff format --check src tests
-	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench
 	$(BIN)/mypy
 
 format: .venv/.dev
-	$(BIN)/ruff format src tests
-	$(BIN)/ruff check --fix src tests
+	$(BIN)/ruff format src tests bench
+	$(BIN)/ruff check --fix src tests bench
 
 lock:  ## needs poetry with its export plugin
 	poetry lock

@@ -18,10 +18,13 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # a test that would need the network fails a
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what needs real data where there is none, and the long reading unless it is asked for."""
+    """Leaves out what needs real data where there is none, and what takes long unless it is asked for."""
     without_data = pytest.mark.skip(reason="AFRIEVAL_DATA names no folder with real benchmark data")
     long = pytest.mark.skip(reason="reads every row; run by make test-data")
+    slow = pytest.mark.skip(reason="simulations of some minutes; run by python -m pytest -m slow")
     for item in items:
+        if "slow" in item.keywords and "slow" not in (config.option.markexpr or ""):
+            item.add_marker(slow)
         if "alldata" in item.keywords and "alldata" not in (config.option.markexpr or ""):
             item.add_marker(long)
         elif ("data" in item.keywords or "alldata" in item.keywords) and not REAL_DATA:

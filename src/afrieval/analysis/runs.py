@@ -1,7 +1,8 @@
 """Stored runs to units: the scores of one cell, what the cell is, and what has to match for it to be compared."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -103,11 +104,13 @@ def _units(folder: Path, record: dict[str, Any], model: str) -> list[Unit]:
 
 
 def _unit(path: Path, record: dict[str, Any], model: str) -> Unit | None:
-    lines = read_lines(path)
-    scored = [line for line in lines if line["metrics"]]
-    if not scored:
+    lines = (line for line in read_lines(path) if line["metrics"])
+    first = next(lines, None)
+    if first is None:
         return None
-    first, metric = scored[0], scored[0]["metrics"][0]
+    metric = first["metrics"][0]
+    scored = [(line["doc_id"], line[metric], line.get("gold", -1)) for line in chain([first], lines)]
+    ids, values, golds = zip(*scored, strict=True)
     identity = record["identity"]
     task = identity["tasks"][first["task"]]
     dimensions = {
@@ -122,9 +125,9 @@ def _unit(path: Path, record: dict[str, Any], model: str) -> Unit | None:
         task=first["task"],
         dimensions=dimensions,
         metric=metric,
-        ids=np.array([line["doc_id"] for line in scored]),
-        values=np.array([line[metric] for line in scored], dtype=np.float64),
-        golds=np.array([line.get("gold", -1) for line in scored]),
+        ids=np.array(ids),
+        values=np.array(values, dtype=np.float64),
+        golds=np.array(golds),
         must=_must(record, task, dimensions, path.stem.removeprefix("samples_")),
         may={name: record["visits"][-1].get(name) for name in SETTINGS},
         path=path,
@@ -148,19 +151,17 @@ def _must(record: dict[str, Any], task: dict[str, Any], dimensions: dict[str, An
     }
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Returns the samples of a file.
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yields the samples of a file, one at a time: a list of them all keeps the garbage collector busy.
 
     Raises:
         UserError: naming the line that is not JSON.
     """
-    lines = []
     for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
         if line:
             try:
-                lines.append(orjson.loads(line))
+                yield orjson.loads(line)
             except orjson.JSONDecodeError as e:
                 raise UserError(
                     f"{path}, line {number}, is not JSON: {e}", "delete the file and run again; only its cell is redone"
                 ) from None
-    return lines

@@ -1,0 +1,291 @@
+"""Made-up languages, documents and answers whose truth is known: how often do intervals cover it and tests err?
+
+Each rate takes the procedure as an argument, so that a wrong one can be put in its place.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from afrieval.analysis.means import hierarchical
+from afrieval.analysis.runs import Values
+from afrieval.analysis.significance import holm, mcnemar, sign_permutation, smallest_visible
+from afrieval.analysis.statistics import bootstrap, clustered_wilson, wilson
+
+PROMPTS, LANGUAGES, LEVEL = 5, 16, 0.05
+Rate = Callable[[Any], float]
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a rate should be, and what the table says if it is lower or higher by more than chance and rounding."""
+
+    text: str
+    low: float
+    high: float
+    lower: str
+    higher: str
+
+    def verdict(self, rate: float) -> str:
+        return self.lower if rate < self.low else self.higher if rate > self.high else "holds"
+
+
+COVERS = Promise("95 %", 0.94, 0.965, "too narrow", "too wide")
+ERRS = Promise("at most 5 %", 0.0, 0.057, "", "errs too often")
+FINDS = Promise("80 %", 0.77, 0.85, "finds too few", "finds more")
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """One line of the table.
+
+    Attributes:
+        name: the procedure in the table.
+        right: the procedure.
+        low, high: what the rate must lie between; where a promise is not kept, what is known of it.
+    """
+
+    name: str
+    setting: str
+    promise: Promise
+    right: Any
+    rate: Rate
+    low: float
+    high: float
+
+
+def repeated(repeats: int, once: Callable[[np.random.Generator], bool]) -> float:
+    """Returns how often something is true, in draws from one seed."""
+    rng = np.random.default_rng(20)
+    return sum(map(once, [rng] * repeats)) / repeats
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def covers(interval: Any, truth: float) -> bool:
+    """An interval that is None says that it cannot tell, which is no cover."""
+    return interval is not None and bool(interval[0] <= truth <= interval[1])
+
+
+# Scores: each document of a language has its own chance to be answered right, each prompt draws from it.
+
+
+def wilson_rate(n: int, p: float, interval: Any) -> float:
+    covered = np.array([covers(interval(k, n), p) for k in range(n + 1)])
+    return float(covered[np.random.default_rng(20).binomial(n, p, 50_000)].mean())
+
+
+def beta_rate(n: int, p: float, alike: float, interval: Any) -> float:
+    """Chances of documents are beta; `alike` is the correlation of two answers to one document."""
+
+    def once(rng: np.random.Generator) -> bool:
+        chance = rng.beta(p * (1 / alike - 1), (1 - p) * (1 / alike - 1), n)
+        return covers(interval(rng.binomial(PROMPTS, chance) / PROMPTS, PROMPTS), p)
+
+    return repeated(20_000, once)
+
+
+def logistic(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def logistic_mean(middle: float, spread: float) -> float:
+    """Returns the mean of a logistic of a normal variable, by quadrature."""
+    at, weights = np.polynomial.hermite_e.hermegauss(80)
+    return float(logistic(middle + spread * at) @ weights / weights.sum())
+
+
+def prompts_rate(n: int, interval: Any) -> float:
+    """Documents differ, prompts differ, and each document likes other prompts; the prompts stay the same."""
+    prompts = np.array([-0.8, -0.4, 0.0, 0.4, 0.8])
+    truth = float(np.mean([logistic_mean(-0.5 + p, np.hypot(1.5, 0.7)) for p in prompts]))
+
+    def once(rng: np.random.Generator) -> bool:
+        chance = logistic(-0.5 + prompts[:, None] + rng.normal(0, 1.5, n) + rng.normal(0, 0.7, (PROMPTS, n)))
+        return covers(interval((rng.random((PROMPTS, n)) < chance).mean(axis=0), PROMPTS), truth)
+
+    return repeated(10_000, once)
+
+
+# Differences: `differ` is the share of documents that only one side gets right, `truth` the second side's advantage.
+
+
+def one_prompt(rng: np.random.Generator, n: int, differ: float, truth: float) -> tuple[Values, Values]:
+    draw, both = rng.random(n), (rng.random(n) < 0.4).astype(float)
+    gained, lost = draw < (differ + truth) / 2, draw >= 1 - (differ - truth) / 2
+    return np.where(gained, 0.0, np.where(lost, 1.0, both)), np.where(gained, 1.0, np.where(lost, 0.0, both))
+
+
+def several_prompts(rng: np.random.Generator, n: int, effect: float) -> Values:
+    """Differences of means over prompts; the second side's chances are higher by an effect, and differ by document."""
+    document = rng.normal(-0.5, 1.5, n)
+    sides = [logistic(document + shift + rng.normal(0, 0.7, n)) for shift in (0, effect)]
+    first, second = (rng.binomial(PROMPTS, chance) / PROMPTS for chance in sides)
+    return np.asarray(second - first)
+
+
+def difference_rate(n: int, differ: float, truth: float, interval: Any) -> float:
+    def once(rng: np.random.Generator) -> bool:
+        first, second = one_prompt(rng, n, differ, truth)
+        return covers(interval(second - first, rng), truth)
+
+    return repeated(3000, once)
+
+
+def difference_over_prompts_rate(n: int, interval: Any) -> float:
+    spread = np.hypot(1.5, 0.7)
+    truth = logistic_mean(0.0, spread) - logistic_mean(-0.5, spread)
+    return repeated(3000, lambda rng: covers(interval(several_prompts(rng, n, 0.5), rng), truth))
+
+
+def mcnemar_rate(n: int, differ: float, test: Any) -> float:
+    return repeated(4000, lambda rng: test(*one_prompt(rng, n, differ, 0.0)) < LEVEL)
+
+
+def permutation_rate(n: int, test: Any) -> float:
+    return repeated(3000, lambda rng: test(several_prompts(rng, n, 0.0), rng) < LEVEL)
+
+
+def lopsided_rate(n: int, test: Any) -> float:
+    """No difference on average: one document in ten gains a whole point, half of them lose a fifth."""
+    levels, shares = [1.0, -0.2, 0.0], [0.1, 0.5, 0.4]
+    return repeated(3000, lambda rng: test(rng.choice(levels, n, p=shares), rng) < LEVEL)
+
+
+def found_rate(n: int, differ: float, tests: int, visible: Any) -> float:
+    """How often a true difference as large as `visible` is found where `tests` languages are looked at.
+
+    Visible is asked of documents of which `differ` differ without advantage, as they are seen before the difference.
+    """
+    half = round(n * differ / 2)
+    truth = visible(np.array([1.0] * half + [-1.0] * half + [0.0] * (n - 2 * half)))
+    others = [1.0] * (tests - 1)  # the other languages show nothing at all
+
+    def once(rng: np.random.Generator) -> bool:
+        return holm([mcnemar(*one_prompt(rng, n, max(differ, truth), truth)), *others])[0] < LEVEL
+
+    return repeated(3000, once)
+
+
+# Families: 16 languages are compared, and a family errs if it finds a difference in any language that has none.
+
+
+def family_rate(true: int, adjust: Any) -> float:
+    """Exact p-values of languages with documents of their own; the first few truly differ."""
+    shift = np.array([3.0] * true + [0.0] * (LANGUAGES - true))
+
+    def once(rng: np.random.Generator) -> bool:
+        adjusted = adjust(2 * stats.norm.sf(abs(rng.normal(shift))))
+        return bool(min(adjusted[true:]) < LEVEL)
+
+    return repeated(20_000, once)
+
+
+def parallel_family_rate(n: int, adjust: Any) -> float:
+    """McNemar's p-values of languages with the same documents, on which they tend to differ alike."""
+
+    def once(rng: np.random.Generator) -> bool:
+        tendency = rng.normal(0, 1, n)
+        draws = stats.norm.cdf((tendency + rng.normal(0, 1, (LANGUAGES, n))) / np.sqrt(2))
+        sides = ((draw < 0.15, draw > 0.85) for draw in draws)
+        p_values = [mcnemar(one.astype(float), other.astype(float)) for one, other in sides]
+        return bool(min(adjust(p_values)) < LEVEL)
+
+    return repeated(2000, once)
+
+
+# Means over languages: languages and documents are both drawn, and the truth is the mean of all there could be.
+
+
+def mean_rate(k: int, between: float, shared: bool, interval: Any) -> float:
+    """`shared`: the languages have the same 250 documents, translated; a hard one tends to be hard in each."""
+    n, easy, own = 250, 1.2, 0.9
+    truth = logistic_mean(-0.5, float(np.sqrt(between**2 + easy**2 + own**2)))
+
+    def once(rng: np.random.Generator) -> bool:
+        document = rng.normal(0, easy, (1, n) if shared else (k, n))
+        chance = logistic(-0.5 + rng.normal(0, between, (k, 1)) + document + rng.normal(0, own, (k, n)))
+        return covers(interval(list(rng.binomial(PROMPTS, chance) / PROMPTS), rng), truth)
+
+    return repeated(2000, once)
+
+
+def _scores() -> Iterator[Simulation]:
+    name = "interval, one prompt"
+    for n, p in ((50, 0.25), (250, 0.5), (500, 0.98)):
+        yield Simulation(
+            name, f"{n} questions, score {percent(p)}", COVERS, wilson, partial(wilson_rate, n, p), 0.94, 0.97
+        )
+    name = "interval, several prompts"
+    for n, p, alike in ((8, 0.5, 0.5), (100, 0.25, 0.2), (250, 0.4, 0.8), (500, 0.9, 0.5), (250, 0.98, 0.5)):
+        setting = f"{n} questions, score {percent(p)}, alike {alike:.1f}"
+        rate = partial(beta_rate, n, p, alike)
+        yield Simulation(name, setting, COVERS, clustered_wilson, rate, 0.935, 0.965)
+    setting = "250 questions, prompts differ"
+    yield Simulation(name, setting, COVERS, clustered_wilson, partial(prompts_rate, 250), 0.94, 0.965)
+
+
+def _differences() -> Iterator[Simulation]:
+    right = partial(bootstrap, resamples=1000)
+    name = "interval of a difference"
+    for n, differ, truth, low in ((500, 0.2, 0.05, 0.94), (50, 0.2, 0.05, 0.92), (250, 0.02, 0.0, 0.93)):
+        rate = partial(difference_rate, n, differ, truth)
+        yield Simulation(name, f"{n} questions, {percent(differ)} differ", COVERS, right, rate, low, 0.96)
+    rate = partial(difference_rate, 250, 0.01, 0.0)
+    yield Simulation(name, "250 questions, 1 % differ", COVERS, right, rate, 0.88, 0.91)
+    for n, low in ((250, 0.94), (50, 0.925)):
+        rate = partial(difference_over_prompts_rate, n)
+        yield Simulation(name, f"{n} questions, 5 prompts", COVERS, right, rate, low, 0.96)
+    name = "p, one prompt"
+    for n, differ, high in ((50, 0.2, 0.03), (250, 0.04, 0.03), (250, 0.2, 0.04), (500, 0.4, 0.05)):
+        rate = partial(mcnemar_rate, n, differ)
+        yield Simulation(name, f"{n} questions, {percent(differ)} differ", ERRS, mcnemar, rate, 0.015, high)
+    test = partial(sign_permutation, permutations=999)
+    name = "p, several prompts"
+    for n in (50, 250):
+        yield Simulation(name, f"{n} questions", ERRS, test, partial(permutation_rate, n), 0.03, 0.055)
+    yield Simulation(name, "250 questions, lopsided", ERRS, test, partial(lopsided_rate, 250), 0.04, 0.06)
+    yield from _visible()
+
+
+def _visible() -> Iterator[Simulation]:
+    for n, differ, tests, low, high in (
+        (500, 0.2, 1, 0.76, 0.83),
+        (100, 0.2, 1, 0.76, 0.83),
+        (250, 0.04, 1, 0.76, 0.83),
+        (250, 0.02, 1, 0.5, 0.6),
+        (500, 0.2, LANGUAGES, 0.35, 0.45),
+    ):
+        setting = f"{n} questions, {percent(differ)} differ" + (f", {tests} languages" if tests > 1 else "")
+        rate = partial(found_rate, n, differ, tests)
+        yield Simulation("visible difference", setting, FINDS, smallest_visible, rate, low, high)
+
+
+def _languages() -> Iterator[Simulation]:
+    name = "adjusted p"
+    for true in (0, 4):
+        setting = f"{LANGUAGES} languages, {true} truly differ"
+        yield Simulation(name, setting, ERRS, holm, partial(family_rate, true), 0.035, 0.055)
+    rate = partial(parallel_family_rate, 250)
+    yield Simulation(name, f"{LANGUAGES} languages, same questions", ERRS, holm, rate, 0.02, 0.055)
+    right = partial(hierarchical, resamples=1000)
+    for k, between, shared, what, low, high in (
+        (16, 0.5, False, "own questions", 0.92, 0.96),
+        (16, 0.5, True, "same questions", 0.87, 0.91),
+        (16, 0.0, False, "alike, own questions", 0.98, 1.0),
+        (16, 0.0, True, "alike, same questions", 0.5, 0.7),
+        (8, 0.5, False, "own questions", 0.88, 0.94),
+        (4, 0.5, False, "own questions", 0.79, 0.84),
+        (2, 0.5, False, "own questions", 0.62, 0.68),
+    ):
+        rate = partial(mean_rate, k, between, shared)
+        yield Simulation("interval, mean over languages", f"{k} languages, {what}", COVERS, right, rate, low, high)
+
+
+SIMULATIONS = [*_scores(), *_differences(), *_languages()]

@@ -1,0 +1,116 @@
+"""Intervals and tests on random data against scipy, and against formulas worked out apart where scipy has none."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from afrieval.analysis.means import hierarchical
+from afrieval.analysis.significance import flips, holm, mcnemar, sign_permutation, smallest_visible
+from afrieval.analysis.statistics import bootstrap, clustered_wilson, standard_error, wilson
+
+SEEDS = range(5)
+
+
+def answers(rng: np.random.Generator, prompts: int, n: int = 200) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Two sides' means over prompts, of documents of their own difficulty; the second is a little better."""
+    chance = rng.beta(1, 2, n)
+    first, second = (rng.binomial(prompts, np.clip(chance + more, 0, 1)) / prompts for more in (0, 0.05))
+    return first, second
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_mcnemar_is_scipys_binomial_test(seed: int) -> None:
+    first, second = answers(np.random.default_rng(seed), 1)
+    gained, lost = int(((first == 0) & (second == 1)).sum()), int(((first == 1) & (second == 0)).sum())
+    assert flips(first, second) == (gained, lost)
+    assert mcnemar(first, second) == pytest.approx(stats.binomtest(gained, gained + lost, 0.5).pvalue)
+
+
+@pytest.mark.parametrize("prompts", [1, 5])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_permutation_test_is_scipys(seed: int, prompts: int) -> None:
+    first, second = answers(np.random.default_rng(seed), prompts)
+    theirs = stats.permutation_test(
+        (second, first),
+        lambda x, y, axis: np.mean(x - y, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=20_000,
+        rng=np.random.default_rng(seed),
+    )
+    ours = sign_permutation(second - first, np.random.default_rng(seed + 100))
+    assert ours == pytest.approx(theirs.pvalue, abs=4 * math.sqrt(2 * 0.25 / 20_000))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_for_one_prompt_the_permutation_test_is_mcnemars(seed: int) -> None:
+    first, second = answers(np.random.default_rng(seed), 1)
+    drawn = sign_permutation(second - first, np.random.default_rng(seed))
+    assert drawn == pytest.approx(mcnemar(first, second), abs=4 * math.sqrt(0.25 / 20_000))
+
+
+@pytest.mark.parametrize("prompts", [1, 5])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_bootstrap_is_scipys_over_pairs(seed: int, prompts: int) -> None:
+    first, second = answers(np.random.default_rng(seed), prompts)
+    theirs = stats.bootstrap(
+        (first, second),
+        lambda x, y, axis: np.mean(y - x, axis=axis),
+        paired=True,
+        vectorized=True,
+        method="percentile",
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    ours = bootstrap(second - first, np.random.default_rng(seed + 100))
+    assert ours == pytest.approx((theirs.low, theirs.high), abs=1.1 / 200)  # one document more or less
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_standard_error_is_scipys(seed: int) -> None:
+    values, _ = answers(np.random.default_rng(seed), 5)
+    assert standard_error(values) == pytest.approx(stats.sem(values))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_clustered_wilson_is_korn_and_graubards_effective_number(seed: int) -> None:
+    """By the design effect: the variance found, over that of as many independent answers."""
+    k, n = 5, 200
+    values, _ = answers(np.random.default_rng(seed), k, n)
+    p = values.mean()
+    effect = (values.var(ddof=1) / n) / (p * (1 - p) / (n * k))
+    assert 1 < effect < k
+    effective = n * k / effect * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, n - 1)) ** 2
+    assert clustered_wilson(values, k) == pytest.approx(wilson(p * effective, effective))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_holm_as_statsmodels_has_it(seed: int) -> None:
+    """`multipletests(method="holm")`: the running maximum of the sorted p-values times how many are left."""
+    p = np.random.default_rng(seed).random(16) ** 3
+    order = np.argsort(p)
+    expected = np.empty(16)
+    expected[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(16, 0, -1)))
+    assert holm(p.tolist()) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_visible_difference_has_the_power_of_a_z_test(seed: int) -> None:
+    first, second = answers(np.random.default_rng(seed), 5)
+    error = stats.sem(second - first)
+    visible = smallest_visible(second - first) / error
+    assert stats.norm.sf(1.959964 - visible) == pytest.approx(0.8, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_hierarchical_bootstrap_is_the_one_in_plain_loops(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    languages = [answers(rng, 5, n)[0] for n in (40, 60, 80, 100)]
+    drawn = []
+    for _ in range(4000):
+        members = [languages[i] for i in rng.integers(0, 4, 4)]
+        drawn.append(np.mean([rng.choice(values, len(values)).mean() for values in members]))
+    expected = np.quantile(drawn, [0.025, 0.975])
+    assert hierarchical(languages, np.random.default_rng(seed)) == pytest.approx(expected, abs=0.006)

@@ -1,0 +1,109 @@
+"""Intervals cover and tests err at the rates that docs/statistics.md states; AFRIEVAL_REWRITE_GOLDEN=1 writes them.
+
+`-m slow` runs the simulations, some minutes in all. They have one seed and are not tuned: where a promise is not kept,
+the table says so, and the bounds are about what was found.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.analysis.simulations import SIMULATIONS, Simulation
+from tests.conftest import ROOT
+
+from afrieval.analysis.significance import Z_SIZE, mcnemar, sign_permutation
+from afrieval.analysis.statistics import Interval, bootstrap, wilson
+
+PAGE = ROOT / "docs/statistics.md"
+BEGIN, END = "<!-- rates: written by tests/analysis/test_simulation.py -->\n", "<!-- end of rates -->\n"
+REWRITE = os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1"
+HOW = "AFRIEVAL_REWRITE_GOLDEN=1 python -m pytest -m slow tests/analysis/test_simulation.py writes it"
+HEAD = ["| what | tried on | promised | found | |", "| --- | --- | --- | ---: | --- |"]
+Key = tuple[str, str]
+
+
+def key(simulation: Simulation) -> Key:
+    return simulation.name, simulation.setting
+
+
+def line(simulation: Simulation, rate: float) -> str:
+    promise = simulation.promise
+    cells = [*key(simulation), promise.text, f"{100 * rate:.1f} %", promise.verdict(rate)]
+    return f"| {' | '.join(cells)} |"
+
+
+def shown() -> dict[Key, str]:
+    """The lines of the page's table."""
+    text = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
+    lines = [line for line in text.strip().splitlines() if line not in HEAD]
+    return {(cells[1].strip(), cells[2].strip()): line for line in lines if (cells := line.split("|"))}
+
+
+def rewrite(lines: dict[Key, str]) -> None:
+    before, begin, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    rows = [lines[key(s)] for s in SIMULATIONS if key(s) in lines]
+    table = "\n".join(["", *HEAD, *rows, "", ""])
+    PAGE.write_text(f"{before}{begin}{table}{END}{after}", encoding="utf-8", newline="")
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("rates")  # one process, since each writes into the page
+@pytest.mark.parametrize("simulation", SIMULATIONS, ids=lambda s: f"{s.name}: {s.setting}")
+def test_the_rate_is_the_one_on_the_page(simulation: Simulation) -> None:
+    rate = simulation.rate(simulation.right)
+    expected = line(simulation, rate)
+    print(expected)
+    assert simulation.low <= rate <= simulation.high
+    lines = shown()
+    if REWRITE and lines.get(key(simulation)) != expected:
+        lines[key(simulation)] = expected
+        rewrite(lines)
+    assert shown().get(key(simulation)) == expected, HOW
+
+
+def test_the_page_has_the_table() -> None:
+    lines = shown()
+    assert list(lines) == [key(s) for s in SIMULATIONS], HOW
+    for simulation in SIMULATIONS:
+        rate = float(lines[key(simulation)].split("|")[4].strip(" %")) / 100
+        assert simulation.low - 0.001 <= rate <= simulation.high + 0.001
+        assert lines[key(simulation)] == line(simulation, rate)
+
+
+def wald(successes: float, n: float) -> Interval:
+    p = successes / n
+    half = 1.96 * np.sqrt(p * (1 - p) / n)
+    return Interval(p - half, p + half)
+
+
+def ninety(values: Any, rng: np.random.Generator) -> Interval:
+    low, high = np.quantile(values[rng.integers(0, len(values), (1000, len(values)))].mean(axis=1), [0.05, 0.95])
+    return Interval(float(low), float(high))
+
+
+# A formula that is wrong, and the first lines of the table it must fall out of.
+WRONG: dict[str, tuple[str, Callable[..., Any]]] = {
+    "no score interval": ("interval, one prompt", wald),
+    "answers as if they were documents": ("interval, several prompts", lambda v, k: wilson(v.sum() * k, len(v) * k)),
+    "documents as if they were answers": ("interval, several prompts", lambda v, k: wilson(v.sum(), len(v))),
+    "90 % instead of 95": ("interval of a difference", ninety),
+    "one-sided McNemar": ("p, one prompt", lambda one, other: mcnemar(one, other) / 2),
+    "one-sided permutations": ("p, several prompts", lambda d, rng: sign_permutation(d, rng, 999) / 2),
+    "size without power": ("visible difference", lambda d: Z_SIZE * np.std(d, ddof=1) / np.sqrt(len(d))),
+    "not adjusted": ("adjusted p", list),
+    "only documents drawn": (
+        "interval, mean over languages",
+        lambda ls, rng: bootstrap(np.mean(ls, axis=0), rng, 1000),
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_formula_falls_out_of_the_bounds(name: str) -> None:
+    procedure, wrong = WRONG[name]
+    tried = [s for s in SIMULATIONS if s.name == procedure]
+    assert any(not s.low <= s.rate(wrong) <= s.high for s in tried)

@@ -1,0 +1,65 @@
+"""The example of docs/statistics.md is what our functions make of its questions."""
+
+import numpy as np
+from tests.conftest import ROOT
+
+from afrieval.analysis.contrasts import contrasts
+from afrieval.analysis.runs import Unit
+from afrieval.analysis.significance import holm
+from afrieval.analysis.spread import spreads
+from afrieval.analysis.statistics import clustered_wilson, wilson
+from afrieval.analysis.tables import percent, points
+
+OTHER_P = 0.02  # of the example's other language
+
+
+def table(marker: str) -> list[list[str]]:
+    """The cells of the table after a marker, without its head."""
+    text = (ROOT / "docs/statistics.md").read_text(encoding="utf-8")
+    lines = text.partition(f"<!-- {marker} -->\n")[2].partition("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def unit(prompt: int, right: list[str]) -> Unit:
+    dimensions = {
+        "prompt_language": "eng",
+        "prompt": prompt,
+        "model": "m",
+        "shots": 0,
+        "answer_form": "text",
+        "language": "yor",
+    }
+    n = len(right)
+    return Unit("afrimmlu", dimensions, "acc", np.arange(n), np.array(right, dtype=float), np.zeros(n, dtype=np.int64))
+
+
+def numbers(units: list[Unit]) -> list[list[str]]:
+    ((row,),) = (c.rows for c in contrasts(units, "prompt", seed=42))
+    (spread,) = spreads(units)
+    assert row.interval is not None
+    both = clustered_wilson(np.mean([u.values for u in units], axis=0), 2)
+    adjusted, others = holm([row.p, OTHER_P])
+    return [
+        ["score, prompt 1", percent(row.first)],
+        ["its interval", "-".join(map(percent, wilson(row.first * row.n, row.n)))],
+        ["score, prompt 2", percent(row.second)],
+        ["diff.", points(row.difference)],
+        ["its interval", " to ".join(map(points, row.interval))],
+        ["+/-", f"{row.gained}/{row.lost}"],
+        ["p", f"{row.p:.3f}"],
+        ["adjusted p", f"{adjusted:.3f}"],
+        ["the other's", f"{others:.3f}"],
+        ["visible", percent(row.visible)],
+        ["mean, spread", f"{percent(spread.mean)}, {percent(spread.spread)}"],
+        ["interval of the mean", "-".join(map(percent, both))],
+    ]
+
+
+def test_the_example_says_what_our_functions_say() -> None:
+    units = [unit(prompt, right) for prompt, (_, *right) in enumerate(table("example"), 1)]
+    assert [row[:2] for row in table("numbers")] == numbers(units)
+
+
+def test_the_coins_of_the_example() -> None:
+    """Seven coins: 2 or less of a side, or of the other."""
+    assert 2 * (1 + 7 + 21) == 58 and table("numbers")[6][1] == f"{58 / 2**7:.3f}"
