@@ -146,7 +146,7 @@ def main() -> None:
         size = sum(path.stat().st_size for path in folder.iterdir())
         units = timed(f"read {size / 1e9:.1f} GB", lambda: read_units([folder]))
         found = timed("differences", lambda: contrasts(units, "prompt_language", 42))
-        timed("means over languages", lambda: means(units, ["Africa"], 42))
+        timed("means over languages", lambda: means(units, ["Africa"]))
         timed("spread over prompts", lambda: spreads(units))
         rows = sum(len(contrast.rows) for contrast in found)
         print(f"\n{len(units):,} cells, {rows:,} differences, {size / samples:,.0f} bytes a sample")

@@ -7,7 +7,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from afrieval.analysis.means import hierarchical
 from afrieval.analysis.significance import flips, holm, mcnemar, sign_permutation, smallest_visible
 from afrieval.analysis.statistics import bootstrap, clustered_wilson, standard_error, wilson
 
@@ -102,15 +101,3 @@ def test_the_visible_difference_has_the_power_of_a_z_test(seed: int) -> None:
     error = stats.sem(second - first)
     visible = smallest_visible(second - first) / error
     assert stats.norm.sf(1.959964 - visible) == pytest.approx(0.8, abs=1e-4)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_hierarchical_bootstrap_is_the_one_in_plain_loops(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    languages = [answers(rng, 5, n)[0] for n in (40, 60, 80, 100)]
-    drawn = []
-    for _ in range(4000):
-        members = [languages[i] for i in rng.integers(0, 4, 4)]
-        drawn.append(np.mean([rng.choice(values, len(values)).mean() for values in members]))
-    expected = np.quantile(drawn, [0.025, 0.975])
-    assert hierarchical(languages, np.random.default_rng(seed)) == pytest.approx(expected, abs=0.006)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.analysis.units import unit
 
-from afrieval.analysis.means import hierarchical, means
+from afrieval.analysis.means import means, over_languages
 from afrieval.analysis.spread import spreads
 
 
@@ -13,14 +13,14 @@ def test_african_languages_count_the_same_and_no_others() -> None:
         unit([1.0] * 10, language="yor"), unit([0.0] * 4, language="swa"),
         unit([1.0], language="eng"), unit([1.0], language="fra"),
     ]  # fmt: skip
-    (mean,) = means(units, ["Africa"], 1)
+    (mean,) = means(units, ["Africa"])
     assert (mean.members, mean.score) == (["swa", "yor"], 0.5)
     assert mean.interval is not None and (mean.interval.low, mean.interval.high) == (0.0, 1.0)
 
 
 def test_groups_by_family_script_and_region() -> None:
     units = [unit([1.0, 0.0], language=c) for c in ("amh", "hau", "yor", "zul")]
-    found = means(units, ["family", "script", "region"], 1)
+    found = means(units, ["family", "script", "region"])
     members = {(m.grouping, m.name): m.members for m in found}
     assert members["family", "Afro-Asiatic"] == ["amh", "hau"] and members["script", "Ethi"] == ["amh"]
     assert members["region", "Southern"] == ["zul"] and members["region", "West"] == ["hau", "yor"]
@@ -29,19 +29,27 @@ def test_groups_by_family_script_and_region() -> None:
 
 def test_prompts_are_averaged_by_document_first() -> None:
     units = [unit([1.0, 0.0]), unit([1.0, 1.0], prompt=2), unit([0.0, 0.0], language="swa")]
-    (mean,) = means(units, ["Africa"], 1)
+    (mean,) = means(units, ["Africa"])
     assert mean.score == pytest.approx((0.75 + 0.0) / 2)
 
 
-def test_the_hierarchical_bootstrap_is_that_of_a_slow_one() -> None:
-    rng = np.random.default_rng(0)
-    languages = [rng.integers(0, 2, 30).astype(float) * (i % 2) for i in range(6)]
-    fast = hierarchical(languages, np.random.default_rng(1), 20_000)
-    slow = []
-    for _ in range(4_000):
-        drawn = rng.integers(0, 6, 6)
-        slow.append(np.mean([rng.choice(languages[i], len(languages[i])).mean() for i in drawn]))
-    assert fast == pytest.approx(tuple(np.quantile(slow, [0.025, 0.975])), abs=0.012)
+def test_an_interval_by_hand() -> None:
+    """Means 0.2, 0.4 and 0.6: their standard error is 0.2 / sqrt(3), and t with 2 degrees of freedom is 4.303."""
+    languages = [np.array([1.0] * n + [0.0] * (10 - n)) for n in (2, 4, 6)]
+    alone = over_languages(languages)
+    assert alone == pytest.approx((max(0, 0.4 - 4.302653 * 0.2 / 3**0.5), 0.4 + 4.302653 * 0.2 / 3**0.5))
+    documents = np.mean(languages, axis=0)
+    both = over_languages(languages, languages)
+    error = (0.04 / 3 + documents.var(ddof=1) / 10) ** 0.5
+    assert both.high == pytest.approx(min(1.0, 0.4 + 4.302653 * error)) and both.high > alone.high
+
+
+def test_translated_questions_make_the_interval_wider() -> None:
+    values = {"yor": [1.0] * 9 + [0.0], "hau": [1.0] * 8 + [0.0] * 2, "swa": [1.0] * 7 + [0.0] * 3}
+    apart = [unit(v, language=c) for c, v in values.items()]
+    same = [unit(v, language=c, declared={"parallel": [["yor", "hau", "swa"]]}) for c, v in values.items()]
+    (own,), (shared,) = means(apart, ["Africa"]), means(same, ["Africa"])
+    assert own.score == shared.score and own.interval and shared.interval and shared.interval.low < own.interval.low
 
 
 def test_spread_over_prompts() -> None:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from afrieval.analysis.runs import DIMENSIONS, Unit, Values
-from afrieval.analysis.significance import flips, holm, mcnemar, sign_permutation, smallest_visible
+from afrieval.analysis.significance import LEVEL, flips, holm, mcnemar, sign_permutation, smallest_visible
 from afrieval.analysis.statistics import Interval, bootstrap
 from afrieval.languages import ENGLISH
 
-LEVEL = 0.05
 # What a dimension changes by its nature, and so may differ between its two sides.
 CHANGES = {
     "prompt_language": {"prompt text"},
@@ -36,7 +35,7 @@ class Row:
         interval: of the difference, by paired bootstrap; None where all documents differ alike.
         p: exact McNemar, or the paired permutation test for means over prompts.
         adjusted: after Holm, over the languages of the contrast.
-        visible: the smallest true difference that would be found four times out of five.
+        visible: the smallest true difference that would be found four times out of five, among so many languages.
         gained: documents that the second side has higher; `lost`: lower.
     """
 
@@ -133,7 +132,7 @@ def _contrast(
                 refused.append(f"{one.language}, prompt {one.dimensions['prompt']}: {reason}")
             else:
                 pairs.setdefault(other.language if dimension == "language" else one.language, []).append((one, other))
-    rows = [_row(language, of_language, seed) for language, of_language in pairs.items()]
+    rows = [_row(language, of_language, len(pairs), seed) for language, of_language in pairs.items()]
     rows = [row for row in rows if row is not None]
     adjusted = holm([row.p for row in rows if row])
     settings = sorted({line for of_language in pairs.values() for pair in of_language for line in _settings(*pair)})
@@ -177,7 +176,7 @@ def _setting(one: Any, other: Any) -> str:
     return f"{one} and {other}"
 
 
-def _row(language: str, pairs: list[tuple[Unit, Unit]], seed: int) -> Row | None:
+def _row(language: str, pairs: list[tuple[Unit, Unit]], tests: int, seed: int) -> Row | None:
     """Returns the comparison of a language, before the adjustment; None if no document is on both sides."""
     common = _common(pairs)
     everything = set().union(*(set(u.ids.tolist()) for pair in pairs for u in pair))
@@ -197,7 +196,7 @@ def _row(language: str, pairs: list[tuple[Unit, Unit]], seed: int) -> Row | None
         interval=bootstrap(second - first, rng),
         p=mcnemar(first, second) if binary else sign_permutation(second - first, rng),
         adjusted=1.0,
-        visible=smallest_visible(second - first),
+        visible=smallest_visible(second - first, tests),
         gained=gained,
         lost=lost,
     )

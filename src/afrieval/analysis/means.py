@@ -1,16 +1,18 @@
 """Means over languages with an interval that respects both documents and languages."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from afrieval.analysis.runs import Unit, Values
 from afrieval.analysis.statistics import Interval
 from afrieval.languages import LANGUAGES
 
-RESAMPLES = 5_000
+Members = dict[str, dict[int, float]]
 GROUPINGS: dict[str, Callable[[str], str]] = {
     "Africa": lambda code: "Africa",
     "family": lambda code: LANGUAGES[code].family,
@@ -27,7 +29,7 @@ class Mean:
         dimensions: what the cells are, but for language and prompt.
         grouping: what the languages have in common: Africa, family, script or region.
         members: the languages.
-        interval: by hierarchical bootstrap; None for a single language.
+        interval: over languages and documents; None for a single language.
     """
 
     task: str
@@ -39,13 +41,12 @@ class Mean:
     interval: Interval | None
 
 
-def means(units: list[Unit], groupings: list[str], seed: int) -> list[Mean]:
+def means(units: list[Unit], groupings: list[str]) -> list[Mean]:
     """Returns the means over African languages, and over groups of them.
 
     Args:
         units: cells; those of English, French and others that are not African are left out.
         groupings: some of `GROUPINGS`.
-        seed: of the bootstrap.
     """
     places: dict[tuple[Any, ...], dict[str, list[Unit]]] = {}
     for unit in units:
@@ -55,52 +56,53 @@ def means(units: list[Unit], groupings: list[str], seed: int) -> list[Mean]:
     found = []
     for (task, *rest_items), languages in places.items():
         values = {language: _by_document(of_language) for language, of_language in languages.items()}
+        parallel = next(iter(languages.values()))[0].declared.get("parallel", [])
         for grouping in groupings:
             names = dict.fromkeys(GROUPINGS[grouping](language) for language in values)
             for name in names:
                 members = {code: v for code, v in values.items() if GROUPINGS[grouping](code) == name}
-                found.append(_mean(task, dict(rest_items), grouping, name, members, seed))
+                found.append(_mean(task, dict(rest_items), grouping, name, members, parallel))
     return found
 
 
-def _by_document(units: list[Unit]) -> Values:
+def _by_document(units: list[Unit]) -> dict[int, float]:
     """Returns each document's mean over the prompts that were asked about it."""
-    ids = np.unique(np.concatenate([u.ids for u in units]))
-    total, count = np.zeros(len(ids)), np.zeros(len(ids))
+    scores: dict[int, list[float]] = {}
     for unit in units:
-        at = np.searchsorted(ids, unit.ids)
-        total[at] += unit.values
-        count[at] += 1
-    return np.asarray(total / count)
+        for row, value in zip(unit.ids.tolist(), unit.values.tolist(), strict=True):
+            scores.setdefault(row, []).append(value)
+    return {row: float(np.mean(values)) for row, values in scores.items()}
 
 
 def _mean(
-    task: str, dimensions: dict[str, Any], grouping: str, name: str, members: dict[str, Values], seed: int
+    task: str, dimensions: dict[str, Any], grouping: str, name: str, members: Members, parallel: list[list[str]]
 ) -> Mean:
-    score = float(np.mean([v.mean() for v in members.values()]))
-    interval = hierarchical(list(members.values()), np.random.default_rng(seed)) if len(members) > 1 else None
-    return Mean(task, dimensions, grouping, name, sorted(members), score, interval)
+    scores = [np.array(list(of_language.values())) for of_language in members.values()]
+    same = any(set(members) <= set(group) for group in parallel)
+    rows = sorted(set.intersection(*(set(of_language) for of_language in members.values()))) if same else []
+    aligned = [np.array([of_language[row] for row in rows]) for of_language in members.values()] if rows else None
+    interval = over_languages(scores, aligned) if len(members) > 1 else None
+    return Mean(task, dimensions, grouping, name, sorted(members), float(np.mean([s.mean() for s in scores])), interval)
 
 
-def hierarchical(languages: list[Values], rng: np.random.Generator, resamples: int = RESAMPLES) -> Interval:
-    """Returns the 95 % interval of a mean of means, by drawing languages and then documents within each.
+def over_languages(languages: list[Values], aligned: list[Values] | None = None) -> Interval:
+    """Returns the 95 % interval of a mean of means, over languages and documents.
 
-    Davison & Hinkley 1997, "Bootstrap Methods and their Application", section 3.8: both levels with replacement. Each
-    place of a resample has a language of its own draw and documents of its own draw.
+    The means of languages vary as languages and documents do, so that their variance over their number is the mean's
+    (Cochran 1977, "Sampling Techniques", chapter 10, on sampling in two stages), with Student's t since they are few.
+    Where documents are translations, an easy one is easy in all languages: the documents' means over languages add
+    their own variance. A bootstrap of both levels has too few languages to draw from, and no such term: in simulations
+    it covered 61 % to 94 %.
 
     Args:
         languages: each language's scores by document.
-        rng: source of randomness.
-        resamples: how many are drawn.
+        aligned: the same for documents that are translations of one another, document by document; None if none are.
     """
-    k = len(languages)
-    levels = [np.unique(values, return_counts=True) for values in languages]
-    drawn = rng.integers(0, k, (resamples, k))
-    totals = np.zeros(resamples)
-    for language, (values, counts) in enumerate(levels):
-        at, _ = np.nonzero(drawn == language)  # once for each place that it has
-        n = int(counts.sum())
-        documents = rng.multinomial(n, counts / n, len(at)) @ values / n
-        np.add.at(totals, at, documents)
-    low, high = np.quantile(totals / k, [0.025, 0.975])
-    return Interval(float(low), float(high))
+    means = np.array([values.mean() for values in languages])
+    k, middle = len(means), float(means.mean())
+    variance = float(means.var(ddof=1)) / k
+    if aligned is not None and len(aligned[0]) > 1:
+        documents = np.mean(aligned, axis=0)
+        variance += float(documents.var(ddof=1)) / len(documents)
+    half = float(stats.t.ppf(0.975, k - 1)) * math.sqrt(variance)
+    return Interval(max(0.0, middle - half), min(1.0, middle + half))

@@ -63,26 +63,38 @@ class Unit:
         return float(self.values.mean())
 
 
-def read_units(folders: Iterable[Path]) -> list[Unit]:
+def read_units(folders: Iterable[Path], whole: bool = True) -> list[Unit]:
     """Returns the cells of run folders, those of our own tasks.
 
+    Args:
+        folders: where runs are.
+        whole: whether a run must have all cells that it was begun with.
+
     Raises:
-        UserError: for a folder that is no run, has no finished cell, or has a damaged file.
+        UserError: for a folder that is no run, is not finished, or has a damaged file.
     """
     folders = list(folders)
-    records = {folder: _record(folder) for folder in folders}
+    records = {folder: _record(folder, whole) for folder in folders}
     labels = _labels(records)
     return [unit for folder in folders for unit in _units(folder, records[folder], labels[folder])]
 
 
-def _record(folder: Path) -> dict[str, Any]:
+def _record(folder: Path, whole: bool) -> dict[str, Any]:
     if not folder.is_dir():
         raise UserError(f"there is no run folder {folder}", "give folders that `afrieval run` has written")
     if not (folder / RUN).exists():
         raise UserError(f"{folder} is no run folder: it has no {RUN}", "give folders that `afrieval run` has written")
     if not sample_files(folder):
         raise UserError(f"{folder} has no finished cell", "the same `afrieval run` command goes on with it")
-    return read_run(folder)
+    record = read_run(folder)
+    there = {path.stem.removeprefix("samples_") for path in sample_files(folder)}
+    planned = record.get("cells", [])
+    if whole and (missing := [name for name in planned if name not in there]):
+        raise UserError(
+            f"{folder} is not finished: {len(missing)} of {len(planned)} cells are missing, such as {missing[0]}",
+            "the same `afrieval run` command goes on with it",
+        )
+    return record
 
 
 def _labels(records: dict[Path, dict[str, Any]]) -> dict[Path, str]:

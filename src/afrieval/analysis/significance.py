@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 PERMUTATIONS = 20_000
-# Normal quantiles for a two-sided test at 5 % that finds four of five true differences.
-Z_SIZE, Z_POWER = 1.959963984540054, 0.8416212335729143
+LEVEL = 0.05
+Z_POWER = 0.8416212335729143  # a normal quantile: four of five true differences are found
 
 Values = NDArray[np.float64]
 
@@ -73,16 +73,18 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def smallest_visible(differences: Values) -> float:
+def smallest_visible(differences: Values, tests: int = 1) -> float:
     """Returns the smallest true difference that such a comparison finds four times out of five.
 
     The normal approximation with the standard deviation observed (Miettinen 1968, "The Matched Pairs Design in the Case
-    of All-or-None Responses"), but never less than six documents, since an exact test with fewer that all go one
-    way has p > 0.05.
+    of All-or-None Responses"), at the level that Holm asks of the smallest of several p-values. It is never less than
+    what the same formula gives if no document differs but by that difference itself.
 
     Args:
         differences: one per document, shape (n,).
+        tests: how many comparisons are looked at together.
     """
     n = len(differences)
     spread = float(np.std(differences, ddof=1)) if n > 1 else 0.0
-    return min(1.0, max((Z_SIZE + Z_POWER) * spread / math.sqrt(n), 6 / n))
+    z = float(stats.norm.isf(LEVEL / (2 * tests))) + Z_POWER
+    return min(1.0, max(z * spread / math.sqrt(n), z**2 / n))

@@ -116,7 +116,7 @@ def _grids(units: list[Any], found: list[Any], options: argparse.Namespace) -> l
         if over_prompts := spreads(of_task):
             grids.append(spread_grid(task, over_prompts))
         groupings = ["Africa"] if options.means == "Africa" else ["Africa", options.means]
-        if over_languages := means(of_task, groupings, options.seed):
+        if over_languages := means(of_task, groupings):
             grids.append(mean_grid(task, over_languages))
     return grids + (breakdown_grids(units, options.by) if options.by else [])
 

@@ -67,7 +67,11 @@ def _tell(config: RunConfig, planned: Plan, folder: Path) -> None:
             unreviewed.setdefault(cell.task.name, set()).add(cell.language)
     shown = [cells[cell.name] for cell in planned.cells]
     identity = read_run(folder)["identity"]
-    units = [u for u in read_units([folder]) if u.name in {cell.name for cell in planned.cells}] if shown else []
+    units = (
+        [u for u in read_units([folder], whole=False) if u.name in {cell.name for cell in planned.cells}]
+        if shown
+        else []
+    )
     show(shown, units, identity, unreviewed, set(config.model.languages_supported), config.eval.numpy_random_seed)
     if planned.harness.cells:
         stored = {t.record["task"]: t for t in summary.harness}

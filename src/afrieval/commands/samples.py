@@ -26,7 +26,7 @@ def main(argv: list[str]) -> None:
     options = _parser().parse_args(argv)
     from afrieval.analysis.runs import read_lines, read_units
 
-    units = read_units([Path(options.run).expanduser()])
+    units = read_units([Path(options.run).expanduser()], whole=False)
     for name in ("task", "language"):
         units = _only(units, name, getattr(options, name))
     sides = _sides(units, options.prompts)

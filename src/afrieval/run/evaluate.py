@@ -146,6 +146,7 @@ def _run_record(
         "fewshot_ids": {**stored.get("fewshot_ids", {}), **fewshot},
         **({"harness_groups": groups} if groups else {}),
         "declared": {**stored.get("declared", {}), **declared},
+        "cells": sorted({*stored.get("cells", []), *(cell.name for cell in plan.everything)}),
         "visits": [*stored.get("visits", []), visit],
     }
 
