@@ -275,12 +275,25 @@ def test_texts_are_left_out_if_asked(run_demo: Cli, tmp_path: Path) -> None:
     assert not list(run_folder(tmp_path).glob("answers_*"))
 
 
-def test_an_encoder_decoder_runs(run_demo: Cli, tmp_path: Path) -> None:
-    model = tiny_t5(tmp_path / "t5")
-    done = run_demo(
-        "--model.model_name", model, "--task.languages", "yor", "--task.prompts", 1, "--eval.num_fewshot", 1
-    )
+@pytest.mark.parametrize("kind", ["T5", "MT5"])
+@pytest.mark.parametrize("task", ["afrimmlu", "afrixnli", "belebele"])
+def test_an_encoder_decoder_runs(run_demo: Cli, tmp_path: Path, kind: str, task: str) -> None:
+    """Likelihoods are those of the labels, given the whole prompt to the encoder."""
+    import torch
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    folder = tiny_t5(tmp_path / "model", kind)
+    some = ("--task.task_name", task, "--task.languages", "yor", "--task.prompts", 1, "--eval.limit", 2)
+    done = run_demo("--model.model_name", folder, *some, "--eval.num_fewshot", 1)
     assert done.code == 0 and "WARNING" not in done.err
+    model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    for sample in read_samples(sample_files(run_folder(tmp_path))[0]):
+        for (context, continuation), ((value, _, tokens),) in zip(sample["arguments"], sample["resps"], strict=True):
+            labels = tokenizer(continuation, return_tensors="pt", add_special_tokens=False).input_ids
+            with torch.no_grad():
+                logits = model(**tokenizer(context, return_tensors="pt"), labels=labels).logits.double()
+            chosen = logits.log_softmax(-1)[0].gather(1, labels[0][:, None])
+            assert value == pytest.approx(float(chosen.sum()), rel=1e-5, abs=1e-4) and tokens == labels.shape[1]
 
 
 def test_a_chat_model_gets_turns_and_the_system_text(run_demo: Cli, tmp_path: Path) -> None:
