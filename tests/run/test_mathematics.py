@@ -10,8 +10,9 @@ from afrieval.arguments import read_config
 from afrieval.config import RunConfig
 from afrieval.models.load import load_model
 from afrieval.results.files import Sample, read_samples, sample_files
+from afrieval.run.cell import Cell
 from afrieval.run.generation import generation
-from afrieval.run.plan import Cell, plan
+from afrieval.run.plan import plan
 
 SOME = ("--task.languages", "yor", "--task.prompts", "1", "--task.prompt_language", "native")
 

@@ -7,7 +7,8 @@ from tests.conftest import Cli
 
 from afrieval.arguments import read_config
 from afrieval.results.files import read_samples, sample_files
-from afrieval.run.plan import Cell, plan
+from afrieval.run.cell import Cell
+from afrieval.run.plan import plan
 from afrieval.tasks.prompts import render
 
 TASKS = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from afrieval.arguments import read_config
 from afrieval.errors import UserError
-from afrieval.run.plan import Cell, plan
+from afrieval.run.cell import Cell
+from afrieval.run.plan import plan
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import examples, ranking
 

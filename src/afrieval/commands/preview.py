@@ -5,8 +5,9 @@ import sys
 from afrieval.arguments import read_config
 from afrieval.commands.writeout import prompt_block
 from afrieval.errors import UserError
+from afrieval.run.cell import Cell, cell_task
 from afrieval.run.harness import HarnessCell
-from afrieval.run.plan import Cell, cell_task, plan
+from afrieval.run.plan import plan
 from afrieval.tasks.prompts import answers
 
 OPTIONS = """

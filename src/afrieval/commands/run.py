@@ -12,8 +12,9 @@ from afrieval.arguments import read_config
 from afrieval.commands.writeout import write_out
 from afrieval.config import DEMO, RunConfig
 from afrieval.models.processes import Processes, joined
+from afrieval.run.cell import Cell
 from afrieval.run.harness import HarnessCell
-from afrieval.run.plan import Cell, Plan, plan
+from afrieval.run.plan import Plan, plan
 
 
 def main(argv: list[str]) -> None:

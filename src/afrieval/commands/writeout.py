@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from afrieval.results.files import Sample, read_cell
+from afrieval.run.cell import Cell
 from afrieval.run.harness import HarnessCell
-from afrieval.run.plan import Cell
 
 LINE = "-" * 80
 

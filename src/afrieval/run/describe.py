@@ -12,8 +12,9 @@ from typing import Any
 
 from afrieval.config import DEMO, RunConfig
 from afrieval.models.load import model_settings
+from afrieval.run.cell import Cell
 from afrieval.run.harness import HarnessCell
-from afrieval.run.plan import Cell, Plan
+from afrieval.run.plan import Plan
 
 PACKAGES = ("afrieval", "lm-eval", "transformers", "torch", "accelerate", "datasets")
 # Settings of the model that change how it is run and not what it is.

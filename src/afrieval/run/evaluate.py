@@ -26,11 +26,12 @@ from afrieval.results.files import (
     write_samples,
 )
 from afrieval.results.identity import check_same_run, merged
+from afrieval.run.cell import Cell, cell_task
 from afrieval.run.describe import circumstances, identity
 from afrieval.run.generation import generation
 from afrieval.run.harness import HarnessCell
 from afrieval.run.harness_cell import run_harness_cell
-from afrieval.run.plan import Cell, Plan, cell_task
+from afrieval.run.plan import Plan
 from afrieval.run.progress import Progress
 from afrieval.tasks.documents import Document
 from afrieval.tasks.prompts import answers

@@ -8,8 +8,9 @@ from typing import Any
 import yaml
 
 from afrieval.config import ModelConfig, RunConfig
+from afrieval.run.cell import Cell
 from afrieval.run.generation import generation
-from afrieval.run.plan import Cell, plan
+from afrieval.run.plan import plan
 from afrieval.tasks.build import Generation, InMemoryTask, task_config
 from afrieval.tasks.documents import Document
 

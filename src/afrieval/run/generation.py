@@ -4,7 +4,7 @@ from typing import Any
 
 from afrieval.config import RunConfig
 from afrieval.errors import UserError
-from afrieval.run.plan import Cell
+from afrieval.run.cell import Cell
 from afrieval.tasks.build import Generation
 from afrieval.tasks.prompts import answers, question_label
 

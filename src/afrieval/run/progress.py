@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from afrieval.run.cell import Cell
 from afrieval.run.harness import HarnessCell
-from afrieval.run.plan import Cell
 
 
 class Progress:
