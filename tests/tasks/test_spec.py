@@ -43,7 +43,7 @@ def test_all_tasks_load() -> None:
         ("kind: multiple_choice", "kind: multiple", "kind is 'multiple'", ""),
         ("[text, letter, generate]", "[txt]", "answer_forms ['txt']", ""),
         ("[text, letter, generate]", "[]", "answer_forms are empty", ""),
-        ("version: 1", "version: one", "version is 'one'", ""),
+        ("version: 2", "version: one", "version is 'one'", ""),
         ("data/{code}/test.tsv", "data/{lang}/test.tsv", "other braces than {code}", ""),
         ("  subject: subject", "  gold: subject", "a field is named", ""),
     ],
