@@ -112,3 +112,14 @@ def test_in_words() -> None:
     assert sentence(only(two, "model")) == "n scores higher in yor (against m)."
     many = [u for c in ("hau", "swa", "zul", "ibo") for u in (unit(same, language=c), native(same, language=c))]
     assert sentence(only(many, "prompt_language")) == "Native prompts: no visible difference in 4 languages."
+
+
+def test_pairs_of_languages_are_adjusted_together() -> None:
+    declared = {"parallel": [["yor", "hau", "swa", "zul"]]}
+    gains = [1.0] * 6 + [0.0] * 4
+    units = [
+        unit(gains if c == "zul" else [0.0] * 10, language=c, declared=declared) for c in ("yor", "hau", "swa", "zul")
+    ]
+    found = contrasts(units, "language", 1)
+    assert len(found) == 6 and {c.rows[0].adjusted for c in found if c.second == "zul"} == {pytest.approx(6 / 32)}
+    assert sentence(found[0]) == "hau and yor: no visible difference."

@@ -58,3 +58,10 @@ def test_spread_over_prompts() -> None:
     assert (spread.best, spread.highest, spread.worst, spread.lowest) == (2, 0.25, 1, 0.0)
     assert spread.mean == pytest.approx(1 / 6)
     assert spread.spread == 0.25 and spread.prompts == [1, 2, 3]
+
+
+def test_equal_means_are_no_certainty() -> None:
+    same = [np.array([1.0, 0.0, 1.0, 0.0])] * 3
+    assert over_languages(same).high - over_languages(same).low > 0.5
+    low, high = over_languages([np.zeros(6)] * 2)
+    assert low == 0.0 and 0.3 < high < 0.5

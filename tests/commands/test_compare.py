@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -52,10 +53,10 @@ def test_the_files(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
     assert cli("compare", runs["zero"], *(f"--{n}={p}" for n, p in written.items())).code == 0
     tables = json.loads(written["json"].read_text())
     (contrast,) = [t for t in tables if t["title"].startswith("afrimmlu: native")]
-    row = next(r for r in contrast["rows"] if r["language"] == "Yoruba")
+    row = next(r for r in contrast["rows"] if r["language"] == "yor")
     with written["csv"].open() as file:
-        flat = next(r for r in csv.DictReader(file) if r["table"] == "contrast" and r["language"] == "Yoruba")
-    assert float(flat["English"]) == row["English"] and row["n"] == 8
+        flat = next(r for r in csv.DictReader(file) if r["table"] == "contrast" and r["language"] == "yor")
+    assert float(flat["first_score"]) == row["first_score"] and row["n"] == 8 and "second_score" in row
     assert written["markdown"].read_text().startswith("## afrimmlu: native prompts")
     text = written["latex"].read_text()
     assert text.count("\\begin{tabular}") == text.count("\\end{tabular}") == len(tables) and "\\%" in text
@@ -126,3 +127,55 @@ def test_published_tables(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> No
     table.write_text("model,prompt,eng\nbig,prompt_1,much\n", encoding="utf-8")
     refused = cli("compare", table)
     assert refused.code == 2 and "line 2" in refused.err
+
+
+def test_native_prompts_that_nobody_reviewed_have_a_star(cli: Cli, runs: dict[str, Path]) -> None:
+    out = cli("compare", runs["zero"]).out
+    assert "Yoruba*" in out and "no speaker has reviewed" in " ".join(out.replace("\u00a0", " ").split())
+
+
+def test_one_cell_twice_is_refused_and_what_differs_is_said(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(runs["two"], tmp_path / "again"))
+    record = (folder / "run.yaml").read_text(encoding="utf-8")
+    (folder / "run.yaml").write_text(record.replace("seed: 42", "seed: 7"), encoding="utf-8")
+    refused = cli("compare", runs["two"], folder)
+    assert refused.code == 2 and "both have afrimmlu_amh_eng_1, with other few-shot seed" in refused.err
+
+
+def test_models_of_one_name_are_two(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
+    """In folders that end alike, too."""
+    folders = [Path(shutil.copytree(runs["letter"], tmp_path / name / "run")) for name in "ab"]
+    for folder, weights in zip(folders, ("1111", "2222"), strict=True):
+        record = (folder / "run.yaml").read_text(encoding="utf-8")
+        (folder / "run.yaml").write_text(
+            re.sub("fingerprint: .*", f"fingerprint: '{weights}'", record), encoding="utf-8"
+        )
+    out = " ".join(cli("compare", *folders).out.split())
+    assert "demo (b/run) against demo (a/run)" in out
+
+
+@pytest.mark.parametrize("change", ["short", "double", "reverse", "null", "text", "empty"])
+def test_a_sample_file_that_no_run_wrote(cli: Cli, runs: dict[str, Path], tmp_path: Path, change: str) -> None:
+    folder = Path(shutil.copytree(runs["zero"], tmp_path / "copy"))
+    path = folder / "samples_afrimmlu_yor_eng_1.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    changed = {
+        "short": lines[:5],
+        "double": [*lines, lines[-1]],
+        "reverse": lines[::-1],
+        "null": [*lines[:-1], "null"],
+        "text": [lines[0].replace('"acc": 0.0', '"acc": "x"').replace('"acc": 1.0', '"acc": "x"'), *lines[1:]],
+        "empty": [],
+    }[change]
+    path.write_text("\n".join(changed), encoding="utf-8")
+    refused = cli("compare", folder)
+    assert refused.code == 2 and "Traceback" not in refused.err
+    assert ("is not finished" if change == "short" else str(path)) in refused.err
+
+
+def test_files_that_cannot_be_written(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
+    refused = cli("compare", runs["zero"], "--json", tmp_path)
+    assert refused.code == 2 and "cannot be written" in refused.err
+    assert "two forms" in cli("compare", runs["zero"], "--json", "-", "--csv", "-").err
+    out = cli("compare", runs["zero"], "--csv", "-", "--json", tmp_path / "t.json").out
+    assert "wrote" not in out and out.startswith("table,")

@@ -37,16 +37,18 @@ def contrast_grid(contrast: Contrast, starred: Collection[str] = (), legend: boo
     notes += [f"Different, and allowed to be: {line}." for line in contrast.settings]
     if any(row.language in starred for row in contrast.rows):
         notes.append("*\u00a0machine-written prompts that no speaker has reviewed.")
-    prompts = dict.fromkeys(ranges(row.prompts) for row in contrast.rows)
-    columns = [Column("language"), *([Column("prompts")] if len(prompts) > 1 else [])]
-    columns += [Column(_short(first), "percent"), Column(_short(second), "percent"), Column("diff.", "points")]
-    columns += [Column("95 % interval", "difference"), Column("p", "p"), Column("visible", "percent")]
+    prompts = dict.fromkeys(ranges(row.prompts) for row in contrast.rows if contrast.dimension != "prompt")
+    columns = [Column("language", "language"), *([Column("prompts")] if len(prompts) > 1 else [])]
+    heads = _heads(first, second)
+    columns += [Column(heads[0], "percent", "first_score"), Column(heads[1], "percent", "second_score")]
+    columns += [Column("diff.", "points", "difference"), Column("95 % interval", "difference", "interval")]
+    columns += [Column("p", "p", "p_adjusted"), Column("visible", "percent")]
     columns += [Column("+/-", "count"), Column("n", "count")]
     about = {"task": contrast.task, "dimension": contrast.dimension, "first": contrast.first, "second": contrast.second}
     which = f", prompt{'s' * (not ''.join(prompts).isdigit())} {next(iter(prompts))}" if len(prompts) == 1 else ""
     title = f"{contrast.task}: {second} against {first}{_where(contrast.fixed)}{which}"
-    rows = [_contrast_row(r, starred, len(prompts) > 1) for r in contrast.rows]
-    return Grid("contrast", title, columns, rows, notes, about | contrast.fixed)
+    rows = [_contrast_row(r, len(prompts) > 1) for r in contrast.rows]
+    return Grid("contrast", title, columns, rows, notes, about | contrast.fixed, starred)
 
 
 def side_name(dimension: str, side: Any) -> str:
@@ -60,30 +62,29 @@ def side_name(dimension: str, side: Any) -> str:
     )
 
 
-def _short(name: str) -> str:
-    """Returns a column head that leaves room for the others: the end of a long name tells models apart."""
-    name = name.removesuffix(" prompts")
-    return name if len(name) <= 10 else f"…{name[-9:]}"
+def _heads(first: str, second: str) -> tuple[str, str]:
+    """Returns column heads that leave room for the others; names that are long are in the title."""
+    heads = first.removesuffix(" prompts"), second.removesuffix(" prompts")
+    return heads if max(map(len, heads)) <= 10 else ("first", "second")
 
 
 def _where(fixed: dict[str, Any]) -> str:
     return "".join(f", {side_name(d, v)}" for d, v in fixed.items())
 
 
-def _contrast_row(row: Row, starred: Collection[str], with_prompts: bool) -> list[Any]:
-    name = LANGUAGES[row.language].name if row.language in LANGUAGES else row.language
-    name += "*" if row.language in starred else ""
+def _contrast_row(row: Row, with_prompts: bool) -> list[Any]:
     flips = f"{row.gained}/{row.lost}"
     interval = tuple(row.interval) if row.interval else None
-    head = [name, *([ranges(row.prompts)] if with_prompts else []), row.first, row.second, row.difference]
+    head = [row.language, *([ranges(row.prompts)] if with_prompts else []), row.first, row.second, row.difference]
     return [*head, interval, row.adjusted, row.visible, flips, row.n]
 
 
 def spread_grid(task: str, spreads: list[Spread]) -> Grid:
     """Returns best, mean and worst prompt of each language."""
     varying = _varying([s.dimensions for s in spreads])
-    columns = [*(Column(NAMES.get(d, d)) for d in varying), Column("best", "percent"), Column("prompt", "count")]
-    columns += [Column("mean", "percent"), Column("worst", "percent"), Column("prompt ", "count")]
+    columns = [*(_dimension(d) for d in varying), Column("best", "percent")]
+    columns += [Column("prompt", "count", "best_prompt"), Column("mean", "percent"), Column("worst", "percent")]
+    columns += [Column("prompt", "count", "worst_prompt")]
     columns += [Column("spread", "percent")]
     rows = [
         [*(_named(s.dimensions, d) for d in varying), s.highest, s.best, s.mean, s.lowest, s.worst, s.spread]
@@ -99,18 +100,23 @@ def _varying(dimensions: list[dict[str, Any]]) -> list[str]:
     return [d for d in names if d == "language" or len({str(x.get(d)) for x in dimensions}) > 1]
 
 
+def _dimension(name: str) -> Column:
+    return Column(NAMES.get(name, name), "language" if name == "language" else "text", name)
+
+
 def _named(dimensions: dict[str, Any], name: str) -> str:
     value = dimensions[name]
     if name == "language":
-        return LANGUAGES[value].name if value in LANGUAGES else value
+        return str(value)
     return WRITTEN[value] if name == "prompt_language" else str(value)
 
 
 def mean_grid(task: str, means: list[Mean]) -> Grid:
     """Returns means over languages with their members."""
     varying = [d for d in _varying([m.dimensions for m in means]) if d != "language"]
-    columns = [Column("languages of"), *(Column(NAMES.get(d, d)) for d in varying), Column("mean", "percent")]
-    columns += [Column("95 % interval", "interval"), Column("languages", "count"), Column("members")]
+    columns = [Column("languages of"), *(_dimension(d) for d in varying), Column("mean", "percent")]
+    columns += [Column("95 % interval", "interval", "interval"), Column("languages", "count", "n_languages")]
+    columns += [Column("members", "members")]
     rows = [
         [
             m.name,
@@ -118,12 +124,14 @@ def mean_grid(task: str, means: list[Mean]) -> Grid:
             m.score,
             tuple(m.interval) if m.interval else None,
             len(m.members),
-            " ".join(m.members) if len(m.members) <= 4 else f"{' '.join(m.members[:3])} ...",
+            m.members,
         ]
         for m in means
     ]
     whole = {f"{m.name}: {' '.join(m.members)}." for m in means if len(m.members) > 4}
     notes = ["Each language counts the same; the interval is over languages and documents.", *sorted(whole)]
+    if len({(m.name, tuple(m.members)) for m in means}) > len({m.name for m in means}):
+        notes.append("Do not compare means that have other members.")
     return Grid("means", f"{task}: means over languages", columns, rows, notes, {"task": task})
 
 
@@ -140,7 +148,7 @@ def breakdown_grids(units: list[Unit], name: str) -> list[Grid]:
     for task in dict.fromkeys(p.task for p in found):
         of_task = [p for p in found if p.task == task]
         varying = _varying([p.dimensions for p in of_task])
-        columns = [*(Column(NAMES.get(d, d)) for d in varying), Column(name), Column("score", "percent")]
+        columns = [*(_dimension(d) for d in varying), Column(name), Column("score", "percent")]
         columns += [Column("95 % interval", "interval"), Column("n", "count")]
         rows = [
             [*(_named(p.dimensions, d) for d in varying), p.value, p.score, tuple(p.interval), p.n] for p in of_task
@@ -150,9 +158,9 @@ def breakdown_grids(units: list[Unit], name: str) -> list[Grid]:
 
 
 def _confusion_grid(confusion: Confusion) -> Grid:
-    where = ", ".join(_named(confusion.dimensions, d) for d in ("language", "prompt_language"))
+    where = ", ".join(side_name(d, v) for d, v in confusion.dimensions.items() if d != "prompt")
     columns = [Column("right"), *(Column(label, "count") for label in [*confusion.labels, "none"])]
     rows = [[label, *map(int, row)] for label, row in zip(confusion.labels, confusion.counts, strict=True)]
     notes = ["Columns: what the model picked, over all prompts; none: no label could be read."]
     about = {"task": confusion.task, **confusion.dimensions}
-    return Grid("confusion", f"{confusion.task}: {where} prompts", columns, rows, notes, about)
+    return Grid("confusion", f"{confusion.task}: {where}", columns, rows, notes, about)

@@ -1,7 +1,7 @@
 """Two sides of one dimension on the same documents: English against native prompts, model against model, and so on."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -17,9 +17,9 @@ CHANGES = {
     "prompt_language": {"prompt text"},
     "prompt": {"prompt text"},
     "model": set(),
-    "shots": {"few-shot rows", "few-shot seed"},
+    "shots": {"few-shot rows", "few-shot seed", "few-shot data", "few-shot selection"},
     "answer_form": {"limit of answers"},
-    "language": {"data", "prompt text"},
+    "language": {"data", "few-shot data", "prompt text"},
 }
 
 
@@ -84,7 +84,7 @@ class Contrast:
     settings: list[str]
 
 
-def contrasts(units: list[Unit], dimension: str, seed: int) -> list[Contrast]:
+def contrasts(units: list[Unit], dimension: str, seed: int, among: list[Unit] | None = None) -> list[Contrast]:
     """Returns the contrasts along a dimension: its values in the order given, each against each before it.
 
     All else is the same on both sides. Scores are averaged over the prompt numbers that both have, first for each
@@ -94,6 +94,7 @@ def contrasts(units: list[Unit], dimension: str, seed: int) -> list[Contrast]:
         units: cells of one or more runs.
         dimension: one of `DIMENSIONS`.
         seed: of bootstrap and permutations.
+        among: all cells at hand, which tell what a title has to say; these if not given.
     """
     averaged = {"prompt", "language"} - {dimension} if dimension != "language" else {"prompt"}
     rest = [d for d in DIMENSIONS if d != dimension and d not in averaged]
@@ -102,13 +103,19 @@ def contrasts(units: list[Unit], dimension: str, seed: int) -> list[Contrast]:
         groups.setdefault((unit.task, *(_value(unit, d, dimension) for d in rest)), []).append(unit)
     found = []
     for (task, *values), members in groups.items():
-        fixed = {d: v for d, v in zip(rest, values, strict=True) if len({u.dimensions[d] for u in units}) > 1}
+        fixed = {d: v for d, v in zip(rest, values, strict=True) if len({u.dimensions[d] for u in among or units}) > 1}
         sides = list(dict.fromkeys(u.dimensions[dimension] for u in members))
-        for first, second in combinations(sides, 2):
-            contrast = _contrast(members, dimension, (first, second), (task, fixed), seed)
-            if contrast.rows or contrast.refused:
-                found.append(contrast)
+        pairs = list(combinations(sides, 2))
+        tests = len(pairs) if dimension == "language" else None
+        of_group = [_contrast(members, dimension, pair, (task, fixed), tests, seed) for pair in pairs]
+        found += [c for c in (_adjusted_together(of_group) if tests else of_group) if c.rows or c.refused]
     return found
+
+
+def _adjusted_together(found: list[Contrast]) -> list[Contrast]:
+    """Returns contrasts of one row each, adjusted as one family: where languages are compared, pairs are many."""
+    adjusted = iter(holm([row.p for contrast in found for row in contrast.rows]))
+    return [replace(c, rows=[replace(row, adjusted=next(adjusted)) for row in c.rows]) for c in found]
 
 
 def _value(unit: Unit, name: str, dimension: str) -> Any:
@@ -119,7 +126,12 @@ def _value(unit: Unit, name: str, dimension: str) -> Any:
 
 
 def _contrast(
-    members: list[Unit], dimension: str, sides: tuple[Any, Any], about: tuple[str, dict[str, Any]], seed: int
+    members: list[Unit],
+    dimension: str,
+    sides: tuple[Any, Any],
+    about: tuple[str, dict[str, Any]],
+    tests: int | None,
+    seed: int,
 ) -> Contrast:
     first, second = ([u for u in members if u.dimensions[dimension] == side] for side in sides)
     pairs: dict[str, list[tuple[Unit, Unit]]] = {}
@@ -132,12 +144,12 @@ def _contrast(
                 refused.append(f"{one.language}, prompt {one.dimensions['prompt']}: {reason}")
             else:
                 pairs.setdefault(other.language if dimension == "language" else one.language, []).append((one, other))
-    rows = [_row(language, of_language, len(pairs), seed) for language, of_language in pairs.items()]
+    rows = [_row(language, of_language, tests or len(pairs), seed) for language, of_language in pairs.items()]
     rows = [row for row in rows if row is not None]
     adjusted = holm([row.p for row in rows if row])
     settings = sorted({line for of_language in pairs.values() for pair in of_language for line in _settings(*pair)})
     task, fixed = about
-    whole = [_adjusted(row, p) for row, p in zip(rows, adjusted, strict=True) if row]
+    whole = [replace(row, adjusted=p) for row, p in zip(rows, adjusted, strict=True) if row]
     return Contrast(task, dimension, *sides, fixed, whole, list(dict.fromkeys(refused)), settings)
 
 
@@ -218,10 +230,6 @@ def _mean(units: list[Unit], rows: Any) -> Values:
     return np.asarray(np.mean(values, axis=0), dtype=np.float64)
 
 
-def _adjusted(row: Row, p: float) -> Row:
-    return Row(**{**vars(row), "adjusted": p})
-
-
 def sentence(contrast: Contrast) -> str:
     """Returns in plain words what a contrast shows."""
     names = {verdict: [r.language for r in contrast.rows if r.verdict == verdict] for verdict in (1, -1, 0)}
@@ -234,6 +242,10 @@ def sentence(contrast: Contrast) -> str:
         where = f"{len(names[0])} languages" if many else _listed(names[0])
         parts.append(f"no visible difference in {where}")
     text = ", ".join(parts) if parts else "nothing to compare"
+    if contrast.dimension == "language":
+        verdict = contrast.rows[0].verdict if contrast.rows else 0
+        said = {1: "scores higher than", -1: "scores lower than", 0: "and"}[verdict]
+        return f"{contrast.second} {said} {contrast.first}{'' if verdict else ': no visible difference'}."
     if not (names[1] or names[-1]):
         return f"{subject}: {text}."
     against = "" if native else f" (against {_side(contrast, contrast.first)})"

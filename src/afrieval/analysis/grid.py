@@ -3,19 +3,31 @@
 import csv
 import io
 import math
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from rich.markup import escape
 from rich.table import Table
 
 from afrieval.analysis.tables import STYLE, percent, points
+from afrieval.languages import LANGUAGES
+
+WORDS = ("text", "language", "members")
 
 
 class Column(NamedTuple):
-    """A column's name, and how its values are shown: text, percent, points, interval, difference, p or count."""
+    """A column.
+
+    Attributes:
+        name: its head.
+        form: how values are shown: text, language, members, percent, points, interval, difference, p or count.
+        key: its name for programs; the head if empty.
+    """
 
     name: str
     form: str = "text"
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -27,6 +39,7 @@ class Grid:
         rows: raw values, one per column; None where there is none.
         notes: sentences below it.
         about: what else is known of it, for programs.
+        starred: languages whose names get a star.
     """
 
     kind: str
@@ -35,17 +48,20 @@ class Grid:
     rows: list[list[Any]]
     notes: list[str] = field(default_factory=list)
     about: dict[str, Any] = field(default_factory=dict)
+    starred: Collection[str] = ()
 
 
 def shown(value: Any, form: str) -> str:
     """Returns a value as people read it: shares in percent, differences in points."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "none" if form in ("interval", "difference") else ""
-    forms = {
+    forms: dict[str, Callable[[Any], str]] = {
         "percent": lambda v: percent(v),
         "points": lambda v: points(v),
         "interval": lambda v: f"{percent(v[0])}-{percent(v[1])}",
         "difference": lambda v: f"{points(v[0])} to {points(v[1])}",
+        "language": lambda v: LANGUAGES[v].name if v in LANGUAGES else v,
+        "members": lambda v: " ".join(v) if len(v) <= 4 else f"{' '.join(v[:3])} ...",
         "p": lambda v: "<.001" if v < 0.001 else f"{v:.3f}".removeprefix("0"),
     }
     return forms.get(form, str)(value)
@@ -53,29 +69,35 @@ def shown(value: Any, form: str) -> str:
 
 def cells(grid: Grid) -> list[list[str]]:
     """Returns all rows as texts."""
-    return [[shown(v, c.form) for v, c in zip(row, grid.columns, strict=True)] for row in grid.rows]
+    return [[_cell(grid, v, c) for v, c in zip(row, grid.columns, strict=True)] for row in grid.rows]
+
+
+def _cell(grid: Grid, value: Any, column: Column) -> str:
+    text = shown(value, column.form)
+    return f"{text}*" if column.form == "language" and value in grid.starred else text
 
 
 def terminal(grid: Grid) -> Table:
     """Returns the table for a terminal of 80 columns."""
-    table = Table(title=grid.title, caption=" ".join(grid.notes), **STYLE)
-    for column in grid.columns:
-        table.add_column(column.name, justify="left" if column.form == "text" else "right", no_wrap=True)
+    table = Table(title=escape(grid.title), caption=escape(" ".join(grid.notes)), **STYLE)
+    for column in grid.columns:  # names are broken into lines where there is no room, numbers never
+        words = column.form in WORDS
+        table.add_column(escape(column.name), justify="left" if words else "right", no_wrap=not words, overflow="fold")
     for row in cells(grid):
-        table.add_row(*row)
+        table.add_row(*map(escape, row))
     return table
 
 
 def markdown(grid: Grid) -> str:
     """Returns the table in Markdown, under a heading."""
-    lines = [[c.name for c in grid.columns], [":--" if c.form == "text" else "--:" for c in grid.columns], *cells(grid)]
+    lines = [[c.name for c in grid.columns], [":--" if c.form in WORDS else "--:" for c in grid.columns], *cells(grid)]
     table = "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)
     return "\n\n".join([f"## {grid.title}", table, *grid.notes]) + "\n"
 
 
 def latex(grid: Grid) -> str:
     """Returns the table in LaTeX; it needs the package booktabs."""
-    form = "".join("l" if c.form == "text" else "r" for c in grid.columns)
+    form = "".join("l" if c.form in WORDS else "r" for c in grid.columns)
     rows = [" & ".join(map(_tex, line)) + r" \\" for line in cells(grid)]
     head = " & ".join(_tex(c.name) for c in grid.columns) + r" \\"
     body = ["\\toprule", head, "\\midrule", *rows, "\\bottomrule"]
@@ -84,7 +106,8 @@ def latex(grid: Grid) -> str:
     return "\n".join([*lines, "\\end{tabular}", "\\end{table}"]) + "\n"
 
 
-_SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitilde{}", "\\": r"\textbackslash{}"})
+_NAMED = {"~": "asciitilde", "\\": "backslash", "^": "asciicircum", "<": "less", ">": "greater", "|": "bar"}
+_SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {c: f"\\text{name}{{}}" for c, name in _NAMED.items()})
 
 
 def _tex(text: str) -> str:
@@ -94,7 +117,7 @@ def _tex(text: str) -> str:
 def records(grid: Grid) -> list[dict[str, Any]]:
     """Returns a map per row with raw values, for JSON and CSV; what the whole table is about is in each."""
     return [
-        {"table": grid.kind, **grid.about, **{c.name: v for c, v in zip(grid.columns, row, strict=True)}}
+        {"table": grid.kind, **grid.about, **{c.key or c.name: v for c, v in zip(grid.columns, row, strict=True)}}
         for row in grid.rows
     ]
 

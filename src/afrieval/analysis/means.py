@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from afrieval.analysis.runs import Unit, Values
-from afrieval.analysis.statistics import Interval
+from afrieval.analysis.statistics import Interval, wilson
 from afrieval.languages import LANGUAGES
 
 Members = dict[str, dict[int, float]]
@@ -100,9 +100,13 @@ def over_languages(languages: list[Values], aligned: list[Values] | None = None)
     """
     means = np.array([values.mean() for values in languages])
     k, middle = len(means), float(means.mean())
-    variance = float(means.var(ddof=1)) / k
+    within = float(np.mean([values.var() / len(values) for values in languages]))
+    variance = max(float(means.var(ddof=1)), within) / k  # means that happen to be equal are no certainty
     if aligned is not None and len(aligned[0]) > 1:
         documents = np.mean(aligned, axis=0)
         variance += float(documents.var(ddof=1)) / len(documents)
+    if variance == 0:
+        n = min(len(values) for values in languages)
+        return wilson(middle * n, n)
     half = float(stats.t.ppf(0.975, k - 1)) * math.sqrt(variance)
     return Interval(max(0.0, middle - half), min(1.0, middle + half))

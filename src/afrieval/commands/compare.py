@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -58,7 +59,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _chosen(units: list[Any], options: argparse.Namespace) -> list[Any]:
     """Returns the units of the tasks and languages asked for."""
-    wanted = {"task": options.task, "language": options.language.split(",") if options.language else None}
+    languages = [code.strip() for code in options.language.split(",")] if options.language else None
+    wanted = {"task": options.task, "language": languages}
     for name, values in wanted.items():
         known = list(dict.fromkeys(getattr(u, name) for u in units))
         for value in values or []:
@@ -75,7 +77,7 @@ def _contrasts(units: list[Any], wanted: list[str], foreign: list[Any], seed: in
 
     ids = set(map(id, foreign))
     own, others = ([u for u in units if (id(u) in ids) == is_foreign] for is_foreign in (False, True))
-    found = [c for side in (own, others) for d in wanted for c in contrasts(side, d, seed)]
+    found = [c for side in (own, others) for d in wanted for c in contrasts(side, d, seed, units)]
     return found + (beside(own, others, seed) if own and others and "model" in wanted else [])
 
 
@@ -110,7 +112,11 @@ def _grids(units: list[Any], found: list[Any], options: argparse.Namespace) -> l
     from afrieval.analysis.means import means
     from afrieval.analysis.spread import spreads
 
-    grids = [contrast_grid(contrast, legend=contrast is found[-1]) for contrast in found]
+    unreviewed = {u.task: u.declared.get("unreviewed", {}) for u in units}
+    grids = [
+        contrast_grid(c, unreviewed[c.task] if "native" in (c.first, c.second) else (), legend=c is found[-1])
+        for c in found
+    ]
     for task in dict.fromkeys(u.task for u in units):
         of_task = [u for u in units if u.task == task]
         if over_prompts := spreads(of_task):
@@ -133,6 +139,8 @@ def _write(grids: list[Any], options: argparse.Namespace) -> None:
         "latex": lambda: "\n".join(map(latex, grids)),
     }
     asked = {name: getattr(options, name) for name in OUTPUTS if getattr(options, name)}
+    if list(asked.values()).count("-") > 1:
+        raise UserError("two forms are to go to the screen", "give - once, and files for the others")
     if "-" not in asked.values():
         console = Console(width=max(80, Console().width))
         for grid in grids:
@@ -141,5 +149,12 @@ def _write(grids: list[Any], options: argparse.Namespace) -> None:
         if path == "-":
             print(texts[name]())
         else:
-            Path(path).expanduser().write_text(texts[name]().rstrip("\n") + "\n", encoding="utf-8")
-            print(f"wrote {path}")
+            _to_file(Path(path).expanduser(), texts[name]())
+
+
+def _to_file(path: Path, text: str) -> None:
+    try:
+        path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+    except OSError as e:
+        raise UserError(f"{path} cannot be written: {e.strerror}", "name a file in a folder that there is") from None
+    print(f"wrote {path}", file=sys.stderr)

@@ -24,12 +24,16 @@ def main(argv: list[str]) -> None:
         UserError: for a folder that is no run, or a task, language or prompt that it does not have.
     """
     options = _parser().parse_args(argv)
+    if options.n < 1:
+        raise UserError(f"--n is {options.n}", "give 1 or more")
     from afrieval.analysis.runs import read_lines, read_units
 
     units = read_units([Path(options.run).expanduser()], whole=False)
     for name in ("task", "language"):
         units = _only(units, name, getattr(options, name))
     sides = _sides(units, options.prompts)
+    if options.only == "flips" and len(sides) < 2:
+        raise UserError("flips are between two prompts", "name two with --prompts, as in eng1,native1")
     lines = [{line["doc_id"]: line for line in read_lines(u.path)} for u in sides if u.path]
     found = [doc for doc in lines[0] if _wanted(options.only, [of.get(doc, {}) for of in lines])]
     print(f"{len(found)} of {len(lines[0])} documents, {' and '.join(u.name for u in sides)}\n")
@@ -73,7 +77,9 @@ def _sides(units: list[Any], asked: str | None) -> list[Any]:
     for name in names:
         if name not in cells:
             raise UserError(f"the run has no prompt {name!r}", f"it has: {', '.join(cells)}")
-    return [cells[name] for name in names[:2]]
+    if len(names) > 2:
+        raise UserError(f"--prompts has {len(names)} names", "give two, or one")
+    return [cells[name] for name in names]
 
 
 def _wanted(only: str, lines: list[Line]) -> bool:

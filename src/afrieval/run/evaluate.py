@@ -142,6 +142,9 @@ def _run_record(
     fewshot = {cell.name: _fewshot_ids(cell) for cell in plan.cells} if config.eval.shots else {}
     groups = stored.get("harness_groups", {}) | plan.harness.groups
     declared = {cell.task.name: _declared(cell.task) for cell in plan.cells}
+    for cell in plan.cells:
+        if cell.prompt_language == "native" and not cell.prompt.reviewed_by:
+            declared[cell.task.name]["unreviewed"][cell.language] = True
     return {
         "identity": merged(stored.get("identity", {}), described),
         "fewshot_ids": {**stored.get("fewshot_ids", {}), **fewshot},
@@ -159,6 +162,7 @@ def _declared(task: TaskSpec) -> dict[str, Any]:
         "labels": task.labels,
         "breakdowns": task.breakdowns,
         "parallel": task.parallel.get(task.data.evaluate, []),
+        "unreviewed": {},
     }
 
 

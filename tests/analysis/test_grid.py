@@ -1,0 +1,39 @@
+"""Tables in every form: nothing lost, nothing cut, no sign misread."""
+
+from rich.console import Console
+
+from afrieval.analysis.grid import Column, Grid, as_csv, latex, markdown, records, terminal
+
+LONG = "organisation/a-model-with-a-name-that-has-no-end-at-all-7B-Instruct"
+GRID = Grid(
+    "t",
+    "50 % of [bold]x",
+    [Column("model"), Column("language", "language"), Column("score", "percent", "s"), Column("p", "p")],
+    [[LONG, "yor", 0.5, 0.0001], ["a|b_c^d", "xxx", 0.25, 0.5]],
+    ["[/x] stays."],
+    starred=["yor"],
+)
+
+
+def printed(grid: Grid) -> str:
+    console = Console(width=60, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    console.print(terminal(grid))
+    return console.export_text()
+
+
+def test_numbers_are_never_cut_and_brackets_are_no_markup() -> None:
+    text = printed(GRID)
+    assert "50 % of [bold]x" in text and "[/x] stays." in text
+    assert all(number in text for number in ("50.0", "25.0", "<.001", ".500", "Yoruba*")) and "…" not in text
+    assert max(map(len, text.splitlines())) <= 60
+
+
+def test_for_programs_values_are_raw() -> None:
+    assert records(GRID)[0] == {"table": "t", "model": LONG, "language": "yor", "s": 0.5, "p": 0.0001}
+    assert as_csv([GRID]).splitlines()[0] == "table,model,language,s,p"
+
+
+def test_signs_that_latex_and_markdown_would_misread() -> None:
+    text = latex(GRID)
+    assert "a\\textbar{}b\\_c\\textasciicircum{}d" in text and "\\textless{}.001" in text and "50 \\% of" in text
+    assert "a/b_c^d" in markdown(GRID)
