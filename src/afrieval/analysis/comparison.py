@@ -148,7 +148,7 @@ def breakdown_grids(units: list[Unit], name: str) -> list[Grid]:
     for task in dict.fromkeys(p.task for p in found):
         of_task = [p for p in found if p.task == task]
         varying = _varying([p.dimensions for p in of_task])
-        columns = [*(_dimension(d) for d in varying), Column(name), Column("score", "percent")]
+        columns = [*(_dimension(d) for d in varying), Column(name, "name"), Column("score", "percent")]
         columns += [Column("95 % interval", "interval"), Column("n", "count")]
         rows = [
             [*(_named(p.dimensions, d) for d in varying), p.value, p.score, tuple(p.interval), p.n] for p in of_task

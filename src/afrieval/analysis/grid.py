@@ -13,7 +13,7 @@ from rich.table import Table
 from afrieval.analysis.tables import STYLE, percent, points
 from afrieval.languages import LANGUAGES
 
-WORDS = ("text", "language", "members")
+WORDS = ("text", "name", "language", "members")
 
 
 class Column(NamedTuple):
@@ -21,7 +21,7 @@ class Column(NamedTuple):
 
     Attributes:
         name: its head.
-        form: how values are shown: text, language, members, percent, points, interval, difference, p or count.
+        form: how values are shown: text, name, language, members, percent, points, interval, difference, p, count.
         key: its name for programs; the head if empty.
     """
 
@@ -61,6 +61,7 @@ def shown(value: Any, form: str) -> str:
         "interval": lambda v: f"{percent(v[0])}-{percent(v[1])}",
         "difference": lambda v: f"{points(v[0])} to {points(v[1])}",
         "language": lambda v: LANGUAGES[v].name if v in LANGUAGES else v,
+        "name": lambda v: v.replace("_", " "),
         "members": lambda v: " ".join(v) if len(v) <= 4 else f"{' '.join(v[:3])} ...",
         "p": lambda v: "<.001" if v < 0.001 else f"{v:.3f}".removeprefix("0"),
     }
