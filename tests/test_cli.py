@@ -49,9 +49,11 @@ def test_ctrl_c_is_no_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> No
     def interrupt(argv: list[str]) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("afrieval.commands.list.main", interrupt)
-    done = cli("list")
-    assert done.code == 130 and "goes on where this one stopped" in done.err and "Traceback" not in done.err
+    for command in ("list", "prefetch"):
+        monkeypatch.setattr(f"afrieval.commands.{command}.main", interrupt)
+        done = cli(command)
+        assert done.code == 130 and "stopped" in done.err and "Traceback" not in done.err
+        assert ("goes on where this one stopped" in done.err) == (command == "prefetch"), "list begins anew"
 
 
 def test_evaluate_py_is_afrieval_run() -> None:

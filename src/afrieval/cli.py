@@ -55,7 +55,8 @@ def main(argv: list[str] | None = None) -> int:
         print("hint: free some room or name another place; the same command goes on from here", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("\nstopped; the same command goes on where this one stopped", file=sys.stderr)
+        more = "; the same command goes on where this one stopped" if arguments[0] in ("run", "prefetch") else ""
+        print(f"\nstopped{more}", file=sys.stderr)
         return 130
     return 0
 
