@@ -134,6 +134,14 @@ def test_native_prompts_that_nobody_reviewed_have_a_star(cli: Cli, runs: dict[st
     assert "Yoruba*" in out and "no speaker has reviewed" in " ".join(out.replace("\u00a0", " ").split())
 
 
+def test_a_star_stays_when_another_language_joins_the_run(run_demo: Cli, cli: Cli, tmp_path: Path) -> None:
+    some = ("--task.prompt_language", "both", "--task.prompts", 1)
+    for language in ("hau", "yor"):
+        assert "native 1*" in run_demo(*some, "--task.languages", language).out
+    out = cli("compare", tmp_path / "run").out
+    assert "Hausa*" in out and "Yoruba*" in out
+
+
 def test_one_cell_twice_is_refused_and_what_differs_is_said(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
     folder = Path(shutil.copytree(runs["two"], tmp_path / "again"))
     record = (folder / "run.yaml").read_text(encoding="utf-8")

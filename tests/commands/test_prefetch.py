@@ -50,13 +50,18 @@ def response(status: int) -> Any:
     return httpx.Response(status, request=httpx.Request("GET", "http://hub.test/x"))
 
 
-@pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
-    fake = FakeHub(tmp_path)
+def fake_hub(root: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
+    """Puts a hub in the place of the client that has AfriMMLU in Yoruba."""
+    fake = FakeHub(root)
     for split in ("test", "val", "dev"):
         write_tsv(fake.remote, "yor", split, [row(i) for i in range(5)])
     monkeypatch.setattr("afrieval.tasks.hub.download", fake.download)
-    yield fake
+    return fake
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
+    yield fake_hub(tmp_path, monkeypatch)
 
 
 def test_after_prefetch_a_run_makes_no_call(cli: Cli, run_demo: Cli, hub: FakeHub) -> None:

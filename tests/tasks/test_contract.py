@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.tasks import contract, contract_numbers
+from tests.tasks import contract, contract_files, contract_numbers
 from tests.tasks.contract import Case, Complaints, Splits
 
 from afrieval.languages import ENGLISH
@@ -166,7 +166,7 @@ def test_different_documents_give_different_prompts(cell: Cell) -> None:
 
 @pytest.mark.parametrize(("task", "language", "source"), list(each_language("samples", "first", "all")))
 def test_gold_is_a_choice(task: str, language: str, source: str) -> None:
-    none(contract.gold_is_a_choice(f"{task}, {language}", documents(task, language, source)))
+    none(contract_files.gold_is_a_choice(f"{task}, {language}", documents(task, language, source)))
 
 
 @on_prompts
@@ -196,7 +196,7 @@ def test_prompt_is_clean(cell: Cell) -> None:
 
 @pytest.mark.parametrize(("task", "file"), list(each_file()))
 def test_prompts_of_a_file_differ(task: str, file: str) -> None:
-    none(contract.prompts_differ(spec_of(task), file))
+    none(contract_files.prompts_differ(spec_of(task), file))
 
 
 @on_native_prompts
@@ -211,20 +211,20 @@ def test_native_prompt_has_the_english_layout(cell: Cell) -> None:
 
 @pytest.mark.parametrize("task", task_names())
 def test_native_files_put_the_same_values_into_words(task: str) -> None:
-    none(contract.same_values_in_all_files(spec_of(task)))
+    none(contract_files.same_values_in_all_files(spec_of(task)))
 
 
 @on_native_files
 def test_values_of_samples_have_words(task: str, file: str) -> None:
     rows = [d for language in languages(task, "samples") for d in contract.flat(samples(task, language))]
-    none(contract.values_have_words(spec_of(task), file, rows))
+    none(contract_files.values_have_words(spec_of(task), file, rows))
 
 
 @pytest.mark.data
 @on_native_files
 def test_values_of_data_have_words(task: str, file: str) -> None:
     rows = [d for language in languages(task, "all") for d in contract.flat(data(task, language))]
-    none(contract.values_have_words(spec_of(task), file, rows))
+    none(contract_files.values_have_words(spec_of(task), file, rows))
 
 
 on_number_prompts = pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_right_script(cell: Cell) -> None:
 
 @pytest.mark.parametrize(("task", "file"), list(each_file()))
 def test_file_says_who_wrote_it(task: str, file: str) -> None:
-    none(contract.says_who_wrote_it(spec_of(task), file))
+    none(contract_files.says_who_wrote_it(spec_of(task), file))
 
 
 @pytest.mark.parametrize("task", task_names())
@@ -283,7 +283,7 @@ def _check_parallel(
     for split, group in [(name, group) for name in groups for group in groups[name]]:
         rows = {language: splits_of(language)[split] for language in group if split in splits_of(language)}
         read |= {(task, split, language) for language in rows}
-        for language, numbers in contract.differing_rows(spec_of(task), rows).items():
+        for language, numbers in contract_files.differing_rows(spec_of(task), rows).items():
             found[task, split, language] = numbers
     assert found == {key: numbers for key, numbers in known.items() if key in read}
 
@@ -304,4 +304,4 @@ def test_files_are_named_after_languages_of_the_task(task: str) -> None:
     ("task", "language"), [(t, s) for t in task_names() for s in languages(t, "samples") if samples(t, s)]
 )
 def test_samples_are_good(task: str, language: str) -> None:
-    none(contract.good_samples(spec_of(task), language))
+    none(contract_files.good_samples(spec_of(task), language))

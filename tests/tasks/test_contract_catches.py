@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.tasks import contract
+from tests.tasks import contract, contract_files
 from tests.tasks.contract import Case, Complaints
 
 from afrieval.tasks import build
@@ -260,12 +260,12 @@ def test_loan_word_and_letters_are_of_any_script() -> None:
 
 @pytest.mark.parametrize("gold", [None, 4, -1])
 def test_gold_that_is_no_choice(gold: int | None) -> None:
-    assert caught(contract.gold_is_a_choice("here", [Document(3, {}, ("a", "b"), gold)]), "here, document 3")
+    assert caught(contract_files.gold_is_a_choice("here", [Document(3, {}, ("a", "b"), gold)]), "here, document 3")
 
 
 def test_coding_of_the_answer_that_is_not_understood() -> None:
     rows = [Document(i, {}, ("a", "b"), None if i < 4 else 0, "no gold") for i in range(12)]
-    assert caught(contract.gold_is_a_choice("here", rows), "4 of 12")
+    assert caught(contract_files.gold_is_a_choice("here", rows), "4 of 12")
 
 
 def test_subject_without_words(copy: Callable[[str], Path]) -> None:
@@ -273,15 +273,15 @@ def test_subject_without_words(copy: Callable[[str], Path]) -> None:
     edit(folder / "prompts/swa.yaml", "    global_facts: maarifa ya jumla ya dunia\n", "")
     spec = load_task("afrimmlu", folder.parent)
     rows = contract.flat(contract.sample_splits(spec, "swa"))
-    assert caught(contract.values_have_words(spec, "swa", rows), "swa.yaml", "'global_facts'")
-    assert caught(contract.same_values_in_all_files(spec), "swa.yaml", "'global_facts'")
+    assert caught(contract_files.values_have_words(spec, "swa", rows), "swa.yaml", "'global_facts'")
+    assert caught(contract_files.same_values_in_all_files(spec), "swa.yaml", "'global_facts'")
 
 
 def test_values_for_what_is_no_field(copy: Callable[[str], Path]) -> None:
     folder = copy("afrimmlu")
     for path in (folder / "prompts").glob("*.yaml"):
         path.write_text(path.read_text(encoding="utf-8").replace("  subject:\n", "  topic:\n"), encoding="utf-8")
-    assert caught(contract.same_values_in_all_files(load_task("afrimmlu", folder.parent)), "'topic'")
+    assert caught(contract_files.same_values_in_all_files(load_task("afrimmlu", folder.parent)), "'topic'")
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_values_for_what_is_no_field(copy: Callable[[str], Path]) -> None:
 def test_file_that_does_not_say_who_wrote_it(copy: Callable[[str], Path], old: str, new: str) -> None:
     folder = copy("afrixnli")
     edit(folder / "prompts/zul.yaml", old, new)
-    assert contract.says_who_wrote_it(load_task("afrixnli", folder.parent), "zul")
+    assert contract_files.says_who_wrote_it(load_task("afrixnli", folder.parent), "zul")
 
 
 @pytest.mark.parametrize("day", ["2026-01-31", "'2026-01-31'"])
@@ -306,7 +306,7 @@ def test_reviewed_file(copy: Callable[[str], Path], day: str) -> None:
     folder = copy("afrixnli")
     edit(folder / "prompts/zul.yaml", 'reviewed_by: ""\nreviewed_on: ""', f"reviewed_by: Somebody\nreviewed_on: {day}")
     edit(folder / "prompts/zul.yaml", "origin: machine", "origin: human")
-    assert not contract.says_who_wrote_it(load_task("afrixnli", folder.parent), "zul")
+    assert not contract_files.says_who_wrote_it(load_task("afrixnli", folder.parent), "zul")
 
 
 def test_prompt_that_repeats_another(copy: Callable[[str], Path]) -> None:
@@ -314,7 +314,7 @@ def test_prompt_that_repeats_another(copy: Callable[[str], Path]) -> None:
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     content["prompts"][3] = content["prompts"][2]
     path.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
-    assert caught(contract.prompts_differ(load_task("afrimmlu", path.parents[2]), "swa"), "two prompts")
+    assert caught(contract_files.prompts_differ(load_task("afrimmlu", path.parents[2]), "swa"), "two prompts")
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ def test_prompt_that_repeats_another(copy: Callable[[str], Path]) -> None:
 def test_bad_samples(copy: Callable[[str], Path], change: Callable[[Rows], Rows], complaint: str) -> None:
     folder = copy("afrixnli")
     edit_rows(folder / "sample/yor.jsonl", change)
-    assert caught(contract.good_samples(load_task("afrixnli", folder.parent), "yor"), complaint)
+    assert caught(contract_files.good_samples(load_task("afrixnli", folder.parent), "yor"), complaint)
 
 
 ENGLISH_PREMISE = "Amina bought tomatoes and onions at the market this morning."
@@ -336,9 +336,9 @@ ENGLISH_PREMISE = "Amina bought tomatoes and onions at the market this morning."
 
 def test_rows_that_are_not_parallel() -> None:
     group = {file: contract.sample_splits(MMLU, file)["dev"] for file in ("eng", "swa", "yor", "zul")}
-    assert contract.differing_rows(MMLU, group) == {}
+    assert contract_files.differing_rows(MMLU, group) == {}
     swa, yor, zul = group["swa"], group["yor"], group["zul"]
     group["swa"] = [replace(swa[0], gold=0), *swa[1:]]
     group["yor"] = [*yor[:2], replace(yor[2], fields={**yor[2].fields, "subject": "international_law"}), yor[3]]
     group["zul"] = zul[:3]
-    assert contract.differing_rows(MMLU, group) == {"swa": {0}, "yor": {2}, "zul": {3}}
+    assert contract_files.differing_rows(MMLU, group) == {"swa": {0}, "yor": {2}, "zul": {3}}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.commands.test_prefetch import FakeHub
+from tests.commands.test_prefetch import FakeHub, fake_hub
 from tests.conftest import Cli
 from tests.tasks.test_data import row, write_tsv
 
@@ -19,11 +19,7 @@ WORDS = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--data.sour
 @pytest.fixture
 def hub(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
     monkeypatch.chdir(tmp_path)
-    fake = FakeHub(tmp_path)
-    for split in ("test", "val", "dev"):
-        write_tsv(fake.remote, "yor", split, [row(i) for i in range(5)])
-    monkeypatch.setattr("afrieval.tasks.hub.download", fake.download)
-    return fake
+    return fake_hub(tmp_path, monkeypatch)
 
 
 def test_what_prefetch_locks_a_run_checks_and_stores(hub: FakeHub, cli: Cli, tmp_path: Path) -> None:

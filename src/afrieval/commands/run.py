@@ -62,18 +62,13 @@ def _tell(config: RunConfig, planned: Plan, folder: Path) -> None:
 
     summary = summarise(folder)
     cells = {cell.name: cell for cell in summary.cells}
-    unreviewed: dict[str, set[str]] = {}
-    for cell in planned.cells:
-        if cell.prompt_language == "native" and not cell.prompt.reviewed_by:
-            unreviewed.setdefault(cell.task.name, set()).add(cell.language)
+    record = read_run(folder)
+    unreviewed = {task: set(told["unreviewed"]) for task, told in record.get("declared", {}).items()}
     shown = [cells[cell.name] for cell in planned.cells]
-    identity = read_run(folder)["identity"]
-    units = (
-        [u for u in read_units([folder], whole=False) if u.name in {cell.name for cell in planned.cells}]
-        if shown
-        else []
-    )
-    show(shown, units, identity, unreviewed, set(config.model.languages_supported), config.eval.numpy_random_seed)
+    names = {cell.name for cell in shown}
+    units = [u for u in read_units([folder], whole=False) if u.name in names] if shown else []
+    supported = set(config.model.languages_supported)
+    show(shown, units, record["identity"], unreviewed, supported, config.eval.numpy_random_seed)
     if planned.harness.cells:
         stored = {t.record["task"]: t for t in summary.harness}
         of_plan = [stored[cell.name] for cell in planned.harness.cells]

@@ -149,7 +149,7 @@ def _run_record(
         "identity": merged(stored.get("identity", {}), described),
         "fewshot_ids": {**stored.get("fewshot_ids", {}), **fewshot},
         **({"harness_groups": groups} if groups else {}),
-        "declared": {**stored.get("declared", {}), **declared},
+        "declared": merged(stored.get("declared", {}), declared),
         "cells": sorted({*stored.get("cells", []), *(cell.name for cell in plan.everything)}),
         "visits": [*stored.get("visits", []), visit],
     }
