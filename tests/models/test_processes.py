@@ -207,7 +207,7 @@ def test_each_process_has_its_gpu(
 
     def make(**arguments: Any) -> Any:
         made.update(arguments)
-        return SimpleNamespace()
+        return SimpleNamespace(choose_engine=lambda wanted: None)
 
     monkeypatch.setattr("afrieval.models.hf.HF", make)
     config = ModelConfig(model_name="org/m", device=asked)

@@ -73,9 +73,12 @@ def _load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes) 
         "trust_remote_code": config.trust_remote_code,
         "parallelize": config.parallelize,
         "add_bos_token": config.add_bos_token,
+        "softmax_dtype": "float32",  # in 16 bits, sums of log-probabilities are rounded until choices tie
         **config.backend_args,
     }
-    return _load(config, lambda: HF(**arguments))
+    lm = _load(config, lambda: HF(**arguments))
+    lm.choose_engine(config.engine)
+    return lm
 
 
 def fingerprint(lm: Any) -> str:

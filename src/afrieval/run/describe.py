@@ -117,6 +117,7 @@ def circumstances(config: RunConfig, plan: Plan, lm: Any, processes: int) -> dic
         "device": str(getattr(lm, "device", "")),
         "dtype": str(getattr(lm.model, "dtype", config.model.dtype)),
         "processes": processes,
+        "engine": getattr(lm, "engine", None),
         "batch_size": lm.batch_size,
         "max_length": lm.max_length,
         "model_commit": getattr(model_settings(lm), "_commit_hash", None),

@@ -1,0 +1,1 @@
+"""The scoring engine: what prompts have in common is computed once (docs/performance.md)."""

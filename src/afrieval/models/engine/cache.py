@@ -1,0 +1,79 @@
+"""Keys and values of the tokens that later tokens still look at, in buffers of a fixed size."""
+
+from typing import Any
+
+import torch
+from transformers.cache_utils import Cache, CacheLayerMixin
+
+
+class BufferLayer(CacheLayerMixin):
+    """One layer's keys and values; new ones are written behind the old ones, which stay where they are."""
+
+    is_sliding = False
+
+    def __init__(self, room: int):
+        super().__init__()
+        self.room, self.length = room, 0
+
+    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
+        """Makes the buffers, on the layer's own device."""
+        self.keys, self.values = (
+            states.new_empty(*states.shape[:2], self.room, states.shape[3]) for states in (key_states, value_states)
+        )
+        self.is_initialized = True
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Writes the keys and values of new tokens, and returns those of all."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        begin, self.length = self.length, self.length + key_states.shape[2]
+        self.keys[:, :, begin : self.length] = key_states
+        self.values[:, :, begin : self.length] = value_states
+        return self.keys[:, :, : self.length], self.values[:, :, : self.length]
+
+    def keep(self, index: torch.Tensor) -> None:
+        """Forgets all tokens but those of an increasing index."""
+        if self.is_initialized:
+            for buffer in (self.keys, self.values):
+                buffer[:, :, : len(index)] = buffer[:, :, index.to(buffer.device)]
+        self.length = len(index)
+
+    def get_seq_length(self) -> int:
+        """Returns how many tokens are there."""
+        return self.length
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        """Returns how many keys the next tokens meet, and the number of the first."""
+        return self.length + query_length, 0
+
+    def get_max_length(self) -> int:
+        """Returns how many tokens there is room for."""
+        return self.room
+
+
+class BufferCache(Cache):
+    """The cache of a model with `layers` layers and room for `room` tokens."""
+
+    def __init__(self, layers: int, room: int):
+        super().__init__(layers=[BufferLayer(room) for _ in range(layers)])
+        self.room, self.length = room, 0
+
+    def commit(self) -> None:
+        """Takes the tokens of a forward pass that went well as there."""
+        self.length = self.layers[0].length
+
+    def roll_back(self) -> None:
+        """Drops what a forward pass left that broke off."""
+        for layer in self.layers:
+            layer.length = self.length
+
+    def keep(self, index: torch.Tensor) -> None:
+        """Forgets all tokens but those of an increasing index."""
+        moved = len(index) and int(index[-1]) != len(index) - 1
+        for layer in self.layers:
+            if moved:
+                layer.keep(index)
+            layer.length = len(index)
+        self.length = len(index)

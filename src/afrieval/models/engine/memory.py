@@ -1,0 +1,97 @@
+"""How much the engine computes at a time: as much as keeps the processor busy and fits into its memory."""
+
+import logging
+from typing import Any
+
+import psutil
+import torch
+
+from afrieval.errors import UserError
+
+log = logging.getLogger("afrieval")
+
+PACK = {"cpu": 512, "cuda": 4096}  # tokens per forward pass; more is no faster
+SCORED_BYTES = {"cpu": 2**28, "cuda": 2**31}
+SMALLEST = 16
+SHARE = 0.5  # of the free memory
+
+
+class Packs:
+    """The size of packs, found when the first one is due and halved when memory runs out.
+
+    Args:
+        most: tokens in a pack; found from the device and its free memory if not given.
+    """
+
+    def __init__(self, most: int | None = None):
+        self._most = most
+        self._now: int | None = None
+
+    def size(self, lm: Any, longest: int) -> int:
+        """Returns how many tokens a pack may have beside a sequence as long as the longest."""
+        most = self._now or self._most or PACK.get(lm.device.type, PACK["cpu"])
+        if self._most is None:
+            free = SHARE * free_memory(lm.device)
+            while most > SMALLEST and needed(lm.model, longest, most) > free:
+                most //= 2
+        self._now = most
+        return most
+
+    def scored(self, lm: Any) -> int:
+        """Returns how many positions of a pack may be scored: their logits take as much as a small model."""
+        vocabulary = lm.model.config.get_text_config(decoder=True).vocab_size
+        return max(1, SCORED_BYTES.get(lm.device.type, SCORED_BYTES["cpu"]) // (12 * int(vocabulary)))
+
+    def rows(self, lm: Any, longest: int) -> int:
+        """Returns how many answers of at most `longest` tokens, prompts included, to generate side by side."""
+        rows: int = lm.max_batch_size
+        free = SHARE * free_memory(lm.device)
+        while rows > 1 and needed(lm.model, rows * longest, rows) > free:
+            rows //= 2
+        return rows
+
+    def halve(self, error: Exception) -> int:
+        """Returns half of the size, for good.
+
+        Raises:
+            UserError: if it is small already.
+        """
+        if (self._now or 0) <= SMALLEST:
+            raise UserError(
+                f"the device's memory is too small for {self._now} tokens at a time",
+                "give --model.dtype bfloat16, --model.parallelize true, fewer examples or a smaller model",
+            ) from error
+        self._now = (self._now or 0) // 2
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        log.warning("the device's memory is full; going on with %d tokens at a time", self._now)
+        return self._now
+
+
+def needed(model: Any, longest: int, pack: int) -> int:
+    """Returns roughly how many bytes a forward pass over a pack takes, the cache included.
+
+    Args:
+        model: decoder-only.
+        longest: tokens of the longest sequence.
+        pack: tokens of the pack.
+    """
+    config = model.config.get_text_config(decoder=True)
+    heads, hidden = config.num_attention_heads, config.hidden_size
+    head = getattr(config, "head_dim", None) or hidden // heads
+    key_heads = getattr(config, "num_key_value_heads", None) or heads
+    keys, size = longest + pack, model.dtype.itemsize
+    cache = 2 * config.num_hidden_layers * keys * key_heads * head * size
+    activations = pack * (8 * hidden + 4 * (getattr(config, "intermediate_size", None) or 4 * hidden)) * size
+    repeated = 4 * keys * heads * head * size  # keys and values for every head
+    masks = 4 * pack * keys * size
+    eager = 3 * heads * pack * keys * size if config._attn_implementation == "eager" else 0
+    return int(cache + activations + repeated + masks + eager)
+
+
+def free_memory(device: torch.device) -> int:
+    """Returns how many bytes of a device can be had."""
+    if device.type == "cuda":
+        unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return int(torch.cuda.mem_get_info(device)[0] + unused)
+    return int(psutil.virtual_memory().available)

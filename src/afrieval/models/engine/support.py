@@ -1,0 +1,66 @@
+"""Which models the engine can run: what their code says, then what they answer."""
+
+import inspect
+from typing import Any
+
+from transformers.generation import GenerationConfig
+
+from afrieval.models.engine.forward import FULL, SLIDING, kinds
+
+NEEDED = {
+    "position_ids": "takes no positions (ALiBi, for one, counts tokens itself)",
+    "past_key_values": "has no cache of keys and values",
+    "logits_to_keep": "gives logits for all positions only",
+}
+MOVING_ROPES = ("dynamic", "longrope")
+HARMLESS = {
+    "bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id", "max_length", "max_new_tokens",
+    "do_sample", "temperature", "top_k", "top_p", "min_p", "typical_p", "use_cache", "cache_implementation",
+    "transformers_version", "return_dict_in_generate", "output_attentions", "output_hidden_states",
+}  # fmt: skip
+
+
+def obstacle(model: Any) -> str | None:
+    """Returns why a decoder-only model cannot take tokens that each see tokens of their own, None if it may."""
+    inner = model.get_base_model() if hasattr(model, "peft_config") else model
+    config = inner.config.get_text_config(decoder=True)
+    if not type(inner).__module__.startswith("transformers."):
+        return "brings its own code"
+    parameters = inspect.signature(inner.forward).parameters
+    for name, reason in NEEDED.items():
+        if name not in parameters:
+            return reason
+    if getattr(config, "alibi", False):
+        return NEEDED["position_ids"]
+    if strange := set(kinds(inner).names) - {FULL, SLIDING}:
+        return f"has layers of another kind: {', '.join(sorted(strange))}"
+    if "local" in (getattr(config, "attention_layers", None) or ()):
+        return "has layers that look back by their own rule"
+    if config._attn_implementation not in ("sdpa", "eager"):
+        return f"uses {config._attn_implementation}, which takes no masks of ours"
+    if rope := _rope_types(config) & set(MOVING_ROPES):
+        return f"has positions that depend on the length of the whole prompt ({rope.pop()})"
+    return None
+
+
+def _rope_types(config: Any) -> set[str]:
+    """Returns the kinds of rotary positions; some models have one for each kind of layer."""
+    ropes = getattr(config, "rope_parameters", None) or {}
+    nested = [r for r in ropes.values() if isinstance(r, dict)]
+    return {str(r.get("rope_type", "default")) for r in nested or [ropes]}
+
+
+def generation_obstacle(model: Any, options: dict[str, Any]) -> str | None:
+    """Returns what makes generation more than taking the most probable token each time, None if nothing does.
+
+    Args:
+        model: the model; its own settings count where the options are silent.
+        options: the harness' options of a request, those about length and stop texts left out.
+    """
+    drawn = options.get("do_sample") or options.get("temperature")
+    asked = {name for name in options if name not in HARMLESS} | ({"do_sample"} if drawn else set())
+    own = set(model.generation_config.to_diff_dict()) - HARMLESS
+    own = {name for name in own if not name.startswith("_") and name not in asked}
+    default = GenerationConfig()
+    changed = {n for n in own if getattr(model.generation_config, n) != getattr(default, n, None)}
+    return ", ".join(sorted(asked | changed)) or None

@@ -1,0 +1,73 @@
+"""Token sequences as one tree, in which every shared beginning is there once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Sequences of tokens, numbered depth first: a node's descendants are the nodes that follow it, up to `end`.
+
+    Attributes:
+        tokens: of each node.
+        depth: of each node, which is the position of its token in its sequences; roots have 0.
+        end: the first node behind each node's descendants. Node k is k itself or an ancestor of q if k <= q < end[k].
+        scored: nodes whose next token is asked for, sequence by sequence.
+        answers: the token asked for at each of `scored`.
+        starts: where each sequence begins in `scored`, and where the last one ends.
+    """
+
+    tokens: Ints
+    depth: Ints
+    end: Ints
+    scored: Ints
+    answers: Ints
+    starts: Ints
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest sequence."""
+        return int(self.depth.max()) + 1
+
+
+def plant(sequences: Sequence[Sequence[int]], answers: Sequence[Sequence[int]]) -> Tree:
+    """Returns the tree of some sequences.
+
+    Args:
+        sequences: token ids; none is empty.
+        answers: of each sequence, the tokens asked for after its last tokens: as many of these as there are answers.
+    """
+    rows = [np.asarray(s, dtype=np.int64) for s in sequences]
+    keys = [row.astype(">u4").tobytes() for row in rows]  # compared as bytes, they sort as tuples do, only faster
+    order = sorted(range(len(rows)), key=keys.__getitem__)
+    shared = [0, *(_common(rows[a], rows[b]) for a, b in pairwise(order))]
+    n = sum(len(rows[i]) - s for i, s in zip(order, shared, strict=True))
+    tokens, depth, end = (np.empty(n, dtype=np.int64) for _ in range(3))
+    starts = np.cumsum([0, *(len(a) for a in answers)])
+    scored = np.empty(starts[-1], dtype=np.int64)
+    path = np.empty(max(map(len, rows)), dtype=np.int64)  # the nodes of the sequence at hand
+    node = length = 0
+    for i, s in zip(order, shared, strict=True):
+        row, new = rows[i], node + len(rows[i]) - s
+        end[path[s:length]] = node
+        length = len(row)
+        path[s:length] = np.arange(node, new)
+        tokens[node:new], depth[node:new] = row[s:], np.arange(s, length)
+        scored[starts[i] : starts[i + 1]] = path[length - len(answers[i]) : length]
+        node = new
+    end[path[:length]] = node
+    asked = np.fromiter((token for a in answers for token in a), dtype=np.int64, count=int(starts[-1]))
+    return Tree(tokens, depth, end, scored, asked, starts)
+
+
+def _common(a: Ints, b: Ints) -> int:
+    """Returns how many tokens two sequences share from the beginning."""
+    n = min(len(a), len(b))
+    different = np.flatnonzero(a[:n] != b[:n])
+    return int(different[0]) if len(different) else n
