@@ -120,6 +120,11 @@ def test_a_beginning_that_is_cut_is_counted_and_no_longer_shared() -> None:
     assert lm.too_long == 2, "one, and both ways"
 
 
+def test_no_requests_no_answers() -> None:
+    lm = loaded(decoder("llama"))
+    assert plain(lm, []) == tree(lm, []) == []
+
+
 def test_answers_come_out_as_soon_as_their_pack_is_done() -> None:
     class Hook:
         def __init__(self) -> None:
