@@ -58,16 +58,12 @@ class BufferCache(Cache):
 
     def __init__(self, layers: int, room: int):
         super().__init__(layers=[BufferLayer(room) for _ in range(layers)])
-        self.room, self.length = room, 0
+        self.room = room
 
-    def commit(self) -> None:
-        """Takes the tokens of a forward pass that went well as there."""
-        self.length = self.layers[0].length
-
-    def roll_back(self) -> None:
-        """Drops what a forward pass left that broke off."""
+    def roll_back(self, length: int) -> None:
+        """Drops what came behind so many tokens; a forward pass that broke off has left some in the first layers."""
         for layer in self.layers:
-            layer.length = self.length
+            layer.length = length
 
     def keep(self, index: torch.Tensor) -> None:
         """Forgets all tokens but those of an increasing index."""
@@ -76,4 +72,3 @@ class BufferCache(Cache):
             if moved:
                 layer.keep(index)
             layer.length = len(index)
-        self.length = len(index)

@@ -83,7 +83,7 @@ def _packs(lm: Any, tree: Tree, packs: Packs) -> Iterator[tuple[int, Ints, NDArr
             if not should_reduce_batch_size(e):
                 raise
             size = packs.halve(e)
-            forward.cache.roll_back()
+            forward.cache.roll_back(len(cached))  # the pass itself may have gone well
             continue
         yield end, entries, *result
         stay = torch.nonzero(ends[keys] > end)[:, 0]
