@@ -53,7 +53,7 @@ def decoder(name: str, seed: int = 0, attention: str | None = None, **changed: A
 
     kind, settings = DECODERS[name]
     tokens = {"vocab_size": len(byte_tokenizer()), "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2}
-    settings = {"initializer_range": 0.3, "init_std": 0.3} | tokens | settings | changed
+    settings = {"initializer_range": 0.3, "init_std": 0.3, "tie_word_embeddings": False} | tokens | settings | changed
     config = getattr(transformers, f"{kind.removesuffix('LMHead')}Config")(**settings, attn_implementation=attention)
     model = f"{kind}Model" if kind.endswith("LMHead") else f"{kind.removesuffix('Text')}ForCausalLM"
     with torch.random.fork_rng():

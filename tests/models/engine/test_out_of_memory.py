@@ -1,6 +1,5 @@
 """Memory that is full halves what is computed at a time, and changes no answer."""
 
-import logging
 from typing import Any
 
 import pytest
