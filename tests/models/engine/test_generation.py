@@ -48,6 +48,14 @@ def test_rows_end_with_the_models_own_tokens(several: bool) -> None:
     assert generated(loaded(model, 8), PROMPTS, "tree") == expected
 
 
+def test_rows_end_with_tokens_of_the_request() -> None:
+    model = decoder("llama")
+    end = generated(loaded(model), PROMPTS, "plain")[0][3]
+    expected = generated(loaded(model), PROMPTS, "plain", {"eos_token_id": end})
+    assert expected[0][3:] == [end]
+    assert generated(loaded(model, 8), PROMPTS, "tree", {"eos_token_id": end}) == expected
+
+
 @pytest.mark.parametrize("most", [1, 2, 30])
 def test_rows_are_no_longer_than_asked(most: int) -> None:
     model = decoder("neox")
