@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import torch
 from tests.models.engine.asked import distance, plain, shared_requests, tree, verdicts
+from tests.models.engine.written import generated, shared_prompts, stops, strange_prompts
 from tests.models.shapes import decoder, encoder_decoder, loaded
 
 from afrieval.errors import UserError
@@ -13,6 +14,7 @@ from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.memory import SMALLEST
 
 MESSAGE = "CUDA out of memory. Tried to allocate 2.00 GiB."
+PROMPTS = [*shared_prompts(), *strange_prompts()]
 SHORT = 64
 CLOSE = 1e-4
 
@@ -130,3 +132,36 @@ def test_an_encoder_decoder_that_never_fits() -> None:
     limit_encoder(lm, 5)
     with pytest.raises(UserError, match="too small"):
         tree(lm, shared_requests(), 512)
+
+
+def test_generation_takes_fewer_prompts_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = decoder("gemma2")
+    expected = generated(loaded(model), PROMPTS, "plain")
+    until = {"until": stops(loaded(model), expected)}
+    stopped = generated(loaded(model), PROMPTS, "plain", until)
+    sizes = limit_packs(monkeypatch, 90)
+    assert generated(loaded(model, 8), PROMPTS, "tree") == expected and 45 < max(sizes) <= 90
+    assert generated(loaded(model, 8), PROMPTS, "tree", until) == stopped
+
+
+def test_generation_that_never_fits_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    limit_packs(monkeypatch, 2)
+    with pytest.raises(torch.OutOfMemoryError):
+        generated(loaded(decoder("llama"), 8), PROMPTS, "tree")
+
+
+def test_generation_that_breaks_off_in_the_middle_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some rows have come to their end by then, and come to it again."""
+    model, real, failed = decoder("llama"), Forward.__call__, list[int]()
+    free = generated(loaded(model), PROMPTS, "plain")
+    until = {"until": stops(loaded(model), free)}
+    expected = generated(loaded(model), PROMPTS, "plain", until)
+
+    def call(self: Forward, tokens: torch.Tensor, depth: torch.Tensor, *args: Any) -> torch.Tensor:
+        if 1 < len(tokens) < 7 and not failed:  # a step of the first batch, where others have ended
+            failed.append(len(tokens))
+            full()
+        return real(self, tokens, depth, *args)
+
+    monkeypatch.setattr(Forward, "__call__", call)
+    assert generated(loaded(model, 8), PROMPTS, "tree", until) == expected and failed
