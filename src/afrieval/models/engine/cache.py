@@ -58,22 +58,16 @@ class BufferCache(Cache):
 
     def __init__(self, layers: int, room: int):
         super().__init__(layers=[BufferLayer(room) for _ in range(layers)])
-        self.room, self.length = room, 0
+        self.room = room
 
-    def commit(self) -> None:
-        """Takes the tokens of a forward pass that went well as there."""
-        self.length = self.layers[0].length
-
-    def roll_back(self) -> None:
-        """Drops what a forward pass left that broke off."""
+    def crop(self, length: int) -> None:
+        """Forgets all tokens but the first, also those of a forward pass that broke off in some layer."""
         for layer in self.layers:
-            layer.length = self.length
+            layer.length = min(length, layer.length)
 
     def keep(self, index: torch.Tensor) -> None:
         """Forgets all tokens but those of an increasing index."""
-        moved = len(index) and int(index[-1]) != len(index) - 1
-        for layer in self.layers:
-            if moved:
+        if len(index) and int(index[-1]) != len(index) - 1:
+            for layer in self.layers:
                 layer.keep(index)
-            layer.length = len(index)
-        self.length = len(index)
+        self.crop(len(index))

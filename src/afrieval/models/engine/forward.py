@@ -68,7 +68,6 @@ class Forward:
                 use_cache=True,
                 logits_to_keep=at,
             ).logits[0]
-        self.cache.commit()
         return logits
 
     def _mask(self, sees: torch.Tensor, depth: torch.Tensor, key_depth: torch.Tensor) -> Any:
