@@ -7,11 +7,9 @@ import numpy as np
 from engine_model import Shape
 from lm_eval.api.model import LM
 
-from afrieval.config import DataConfig, EvalConfig, RunConfig, TaskConfig
+from afrieval.config import AnswerForm, DataConfig, EvalConfig, RunConfig, TaskConfig
 from afrieval.models.engine.tree import plant
-from afrieval.run.cell import cell_task
 from afrieval.run.evaluate import run_cell
-from afrieval.run.generation import generation
 from afrieval.run.plan import plan
 
 
@@ -22,7 +20,7 @@ class Case:
     task: str
     language: str
     shots: int
-    form: str
+    form: AnswerForm
 
     @property
     def title(self) -> str:
@@ -30,8 +28,9 @@ class Case:
         return f"{self.task} {self.language}, {self.shots}-shot, {names[self.form]}"
 
 
+FORMS: tuple[AnswerForm, ...] = ("text", "letter")
 CASES = [
-    *(Case("afrimmlu", code, shots, form) for shots in (0, 5) for form in ("text", "letter") for code in ("yor", "amh")),
+    *(Case("afrimmlu", code, shots, form) for shots in (0, 5) for form in FORMS for code in ("yor", "amh")),
     Case("belebele", "amh", 0, "letter"),
     Case("afrixnli", "yor", 5, "text"),
     Case("afrimgsm", "yor", 8, "generate"),
@@ -43,7 +42,8 @@ class _Listener(LM):
 
     def __init__(self, lm: Any):
         super().__init__()
-        self._lm, self.asked = lm, {}
+        self._lm = lm
+        self.asked: dict[str, list[Any]] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._lm, name)
@@ -69,10 +69,8 @@ def requests(case: Case, lm: Any, data: str, limit: int) -> tuple[str, list[Any]
     )
     cell = plan(config).cells[0]
     if case.form == "generate":  # the few-shot split is not in every copy of the data: other documents stand in
-        others = replace(cell.data, documents=cell.data.documents[limit:])
+        others = cell.data._replace(documents=cell.data.documents[limit:])
         cell = replace(cell, pool=others, shots=case.shots)
-        ends = generation(cell, lm, config)
-        task = cell_task(cell, cell.documents, ends)
     listener = _Listener(lm)
     run_cell(cell, listener, config)
     return next(iter(listener.asked.items()))
