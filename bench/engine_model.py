@@ -36,7 +36,7 @@ TINY = Shape(32, 64, 2, (2, 2), 400, True)
 
 
 def tokenizer(texts: Iterable[str], size: int) -> Any:
-    """Returns a byte-level BPE tokenizer learnt from some texts: as a Llama's learnt from English, it cuts others short."""
+    """Returns a byte-level BPE tokenizer learnt from some texts; English ones make it cut others into pieces."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
