@@ -139,7 +139,9 @@ class CachedLM(LM):
 
     def _ask_all(self, method: str, new: dict[str, Any]) -> dict[str, Any]:
         """Returns the answers to new requests, each of them asked by one process."""
-        mine = list(new)[self._processes.rank :: self._processes.count]
+        rank, count = self._processes.rank, self._processes.count
+        # next to each other, since the choices of a question share its text
+        mine = list(new)[len(new) * rank // count : len(new) * (rank + 1) // count]
         given: list[Any] = []
         with self._processes.together():
             if mine:

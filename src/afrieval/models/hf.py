@@ -11,6 +11,7 @@ from lm_eval.models.utils_hf import stop_sequences_criteria
 
 from afrieval.errors import UserError
 from afrieval.models.chat import KeepsSystemText
+from afrieval.models.encoding import EncodesAtOnce
 from afrieval.models.engine.check import differences, probes
 from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
 from afrieval.models.engine.generation import Generator
@@ -24,7 +25,7 @@ harness_log = logging.getLogger("lm_eval.models.huggingface")
 TokenRequest = tuple[tuple[str, str], list[int], list[int]]
 
 
-class HF(KeepsSystemText, HFLM):
+class HF(KeepsSystemText, EncodesAtOnce, HFLM):
     """HFLM that refuses incomplete checkpoints, counts the tokens it scores and truncates, and keeps system texts.
 
     Attributes:
@@ -96,6 +97,13 @@ class HF(KeepsSystemText, HFLM):
             harness_log.setLevel(level)
         return answers
 
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
+        """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""
+        pairs = [r.args for r in requests] if self.backend == "causal" else []
+        with self.encoded_at_once([text for c, a in pairs for text in (c.rstrip(), c + a)]):
+            answers: list[tuple[float, bool]] = super().loglikelihood(requests, disable_tqdm)
+        return answers
+
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
         """Returns the log-likelihood of each whole text."""
         with self._batches():
@@ -106,10 +114,11 @@ class HF(KeepsSystemText, HFLM):
         """Returns the text generated for each request, in order."""
         new = [r.args[1].get("max_gen_toks", self.max_gen_toks) for r in requests]
         room = [self.max_length - (n if self.backend == "causal" else 0) for n in new]
-        lengths = [len(self.tok_encode(r.args[0])) for r in requests]
-        self.too_long += sum(length > most for length, most in zip(lengths, room, strict=True))
-        with self._batches(max(map(int.__add__, lengths, new), default=0)):
-            answers: list[str] = super().generate_until(requests, disable_tqdm)
+        with self.encoded_at_once([r.args[0] for r in requests]):
+            lengths = [len(self.tok_encode(r.args[0])) for r in requests]
+            self.too_long += sum(length > most for length, most in zip(lengths, room, strict=True))
+            with self._batches(max(map(int.__add__, lengths, new), default=0)):
+                answers: list[str] = super().generate_until(requests, disable_tqdm)
         return answers
 
     @contextmanager

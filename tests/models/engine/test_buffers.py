@@ -43,7 +43,7 @@ def test_it_holds_what_a_list_would(steps: list[tuple[int, int, bool]]) -> None:
         before, got = len(expected), update(cache, new, n, 1 if breaks_off else LAYERS)
         assert got[0][0].shape[2] == before + n == cache.get_seq_length()
         if breaks_off:
-            cache.roll_back(before)
+            cache.crop(before)
         else:
             expected += range(new, new + n)
             stay = [i for i in range(len(expected)) if choice >> i & 1]

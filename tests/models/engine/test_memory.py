@@ -79,20 +79,20 @@ def test_a_longer_sequence_leaves_less_for_a_pack(monkeypatch: pytest.MonkeyPatc
     assert Packs().size(lm, 3000) < Packs().size(lm, 100)
 
 
-def test_a_size_that_is_given_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_size_that_is_given_is_the_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    lm = loaded(decoder("llama"))
+    with_free_memory(monkeypatch, 2**40)
+    assert Packs(100).size(lm, 50) == 100
     with_free_memory(monkeypatch, 0)
-    assert Packs(100).size(loaded(decoder("llama")), 50) == 100
+    assert Packs(100).size(lm, 50) <= SMALLEST
 
 
 def test_halves_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     lm, packs = loaded(decoder("llama")), Packs()
     with_free_memory(monkeypatch, 2**40)
-    most = packs.size(lm, 10)
-    assert packs.halve(RuntimeError()) == most // 2 == packs.size(lm, 10)
-    while packs.size(lm, 10) > SMALLEST:
-        packs.halve(RuntimeError())
+    assert packs.halve(100, RuntimeError()) == 50 == packs.size(lm, 10)
     with pytest.raises(UserError, match="too small"):
-        packs.halve(RuntimeError())
+        packs.halve(SMALLEST, RuntimeError())
 
 
 def test_fewer_rows_are_generated_where_memory_is_small(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,15 +60,14 @@ class BufferCache(Cache):
         super().__init__(layers=[BufferLayer(room) for _ in range(layers)])
         self.room = room
 
-    def roll_back(self, length: int) -> None:
-        """Drops what came behind so many tokens; a forward pass that broke off has left some in the first layers."""
+    def crop(self, length: int) -> None:
+        """Forgets all tokens but the first, also those of a forward pass that broke off in some layer."""
         for layer in self.layers:
-            layer.length = length
+            layer.length = min(length, layer.length)
 
     def keep(self, index: torch.Tensor) -> None:
         """Forgets all tokens but those of an increasing index."""
-        moved = len(index) and int(index[-1]) != len(index) - 1
-        for layer in self.layers:
-            if moved:
+        if len(index) and int(index[-1]) != len(index) - 1:
+            for layer in self.layers:
                 layer.keep(index)
-            layer.length = len(index)
+        self.crop(len(index))

@@ -82,8 +82,8 @@ def _packs(lm: Any, tree: Tree, packs: Packs) -> Iterator[tuple[int, Ints, NDArr
         except RuntimeError as e:
             if not should_reduce_batch_size(e):
                 raise
-            size = packs.halve(e)
-            forward.cache.roll_back(len(cached))  # the pass itself may have gone well
+            size = packs.halve(end - begin, e)
+            forward.cache.crop(len(cached))
             continue
         yield end, entries, *result
         stay = torch.nonzero(ends[keys] > end)[:, 0]

@@ -17,25 +17,22 @@ SHARE = 0.5  # of the free memory
 
 
 class Packs:
-    """The size of packs, found when the first one is due and halved when memory runs out.
+    """The size of packs: found from the device and its free memory, halved when memory runs out all the same.
 
     Args:
-        most: tokens in a pack; found from the device and its free memory if not given.
+        most: tokens in a pack at most; what keeps the device busy if not given.
     """
 
     def __init__(self, most: int | None = None):
         self._most = most
-        self._now: int | None = None
 
     def size(self, lm: Any, longest: int) -> int:
         """Returns how many tokens a pack may have beside a sequence as long as the longest."""
-        most = self._now or self._most or PACK.get(lm.device.type, PACK["cpu"])
-        if self._most is None:
-            free = SHARE * free_memory(lm.device)
-            while most > SMALLEST and needed(lm.model, longest, most) > free:
-                most //= 2
-        self._now = most
-        return most
+        size = self._most or PACK.get(lm.device.type, PACK["cpu"])
+        free = SHARE * free_memory(lm.device)
+        while size > SMALLEST and needed(lm.model, longest, size) > free:
+            size //= 2
+        return size
 
     def scored(self, lm: Any) -> int:
         """Returns how many positions of a pack may be scored: their logits take as much as a small model."""
@@ -50,22 +47,22 @@ class Packs:
             rows //= 2
         return rows
 
-    def halve(self, error: Exception) -> int:
-        """Returns half of the size, for good.
+    def halve(self, size: int, error: Exception) -> int:
+        """Returns half of a size that was too much, for good.
 
         Raises:
             UserError: if it is small already.
         """
-        if (self._now or 0) <= SMALLEST:
+        if size <= SMALLEST:
             raise UserError(
-                f"the device's memory is too small for {self._now} tokens at a time",
+                f"the device's memory is too small for {size} tokens at a time",
                 "give --model.dtype bfloat16, --model.parallelize true, fewer examples or a smaller model",
             ) from error
-        self._now = (self._now or 0) // 2
+        self._most = size // 2
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-        log.warning("the device's memory is full; going on with %d tokens at a time", self._now)
-        return self._now
+        log.warning("the device's memory is full; going on with %d tokens at a time", self._most)
+        return self._most
 
 
 def needed(model: Any, longest: int, pack: int) -> int:

@@ -1,0 +1,103 @@
+"""What is timed: requests as `afrieval run` makes them from real data, and the work that they cannot do without."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from engine_model import Shape
+from lm_eval.api.model import LM
+
+from afrieval.config import AnswerForm, DataConfig, EvalConfig, RunConfig, TaskConfig
+from afrieval.models.engine.tree import plant
+from afrieval.run.evaluate import run_cell
+from afrieval.run.plan import plan
+
+
+@dataclass(frozen=True)
+class Case:
+    """A cell to time."""
+
+    task: str
+    language: str
+    shots: int
+    form: AnswerForm
+
+    @property
+    def title(self) -> str:
+        names = {"text": "option texts", "letter": "letters", "generate": "generated"}
+        return f"{self.task} {self.language}, {self.shots}-shot, {names[self.form]}"
+
+
+FORMS: tuple[AnswerForm, ...] = ("text", "letter")
+CASES = [
+    *(Case("afrimmlu", code, shots, form) for shots in (0, 5) for form in FORMS for code in ("yor", "amh")),
+    Case("belebele", "amh", 0, "letter"),
+    Case("afrixnli", "yor", 5, "text"),
+    Case("afrimgsm", "yor", 8, "generate"),
+]
+
+
+class _Listener(LM):
+    """Answers nothing and keeps what it is asked."""
+
+    def __init__(self, lm: Any):
+        super().__init__()
+        self._lm = lm
+        self.asked: dict[str, list[Any]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._lm, name)
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
+        self.asked["loglikelihood"] = requests
+        return [(0.0, False, 1)] * len(requests)
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
+        self.asked["generate_until"] = requests
+        return [""] * len(requests)
+
+    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
+        raise NotImplementedError
+
+
+def requests(case: Case, lm: Any, data: str, limit: int) -> tuple[str, list[Any]]:
+    """Returns the method of the model that a cell calls, and with what."""
+    config = RunConfig(
+        task=TaskConfig(task_name=case.task, languages=[case.language], prompts=[1], answer_form=case.form),
+        eval=EvalConfig(num_fewshot=0 if case.form == "generate" else case.shots, limit=limit),
+        data=DataConfig(source=data),
+    )
+    cell = plan(config).cells[0]
+    if case.form == "generate":  # the few-shot split is not in every copy of the data: other documents stand in
+        others = cell.data._replace(documents=cell.data.documents[limit:])
+        cell = replace(cell, pool=others, shots=case.shots)
+    listener = _Listener(lm)
+    run_cell(cell, listener, config)
+    return next(iter(listener.asked.items()))
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a cell cannot do without, however it is computed.
+
+    Attributes:
+        tokens: different beginnings of the token sequences, each run once.
+        flops: 2 x parameters x tokens.
+        least: 2 x parameters of the layers x tokens, the output matrix where something is read from it, and attention
+            from each token to those before it.
+    """
+
+    tokens: int
+    flops: float
+    least: float
+
+
+def work(shape: Shape, model: Any, sequences: list[list[int]], answers: list[list[int]]) -> Work:
+    """Returns the work of some sequences; answers are what is asked for at their last tokens."""
+    tree = plant(sequences, answers)
+    n, head = len(tree.tokens), shape.vocabulary * shape.hidden
+    parameters = sum(p.numel() for p in model.parameters())
+    layers = parameters - head * (1 if shape.tied else 2)
+    attention = 4 * shape.hidden * shape.layers * float((tree.depth + 1).sum())
+    least = 2 * layers * n + 2 * head * len(np.unique(tree.scored)) + attention
+    return Work(n, 2.0 * parameters * n, least)

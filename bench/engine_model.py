@@ -1,0 +1,88 @@
+"""Models for timing: the shapes of real ones, random weights, and a tokenizer made on the spot. No download."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+SPECIAL = ["<s>", "</s>", "<pad>"]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The numbers of a Llama.
+
+    Attributes:
+        heads: query heads, and heads of keys and values.
+        tied: whether the output matrix is the embeddings.
+    """
+
+    hidden: int
+    intermediate: int
+    layers: int
+    heads: tuple[int, int]
+    vocabulary: int
+    tied: bool
+
+
+SHAPES = {
+    "50m": Shape(768, 2048, 5, (12, 12), 16_384, True),
+    "llama-3.2-1b": Shape(2048, 8192, 16, (32, 8), 128_256, True),
+    "llama-3-8b": Shape(4096, 14_336, 32, (32, 8), 128_256, False),
+}
+TINY = Shape(32, 64, 2, (2, 2), 400, True)
+
+
+def tokenizer(texts: Iterable[str], size: int) -> Any:
+    """Returns a byte-level BPE tokenizer learnt from some texts; English ones make it cut others into pieces."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(
+        vocab_size=size, special_tokens=SPECIAL, initial_alphabet=alphabet, show_progress=False
+    )
+    made.train_from_iterator(texts, trainer)
+    made.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+    return PreTrainedTokenizerFast(tokenizer_object=made, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
+
+
+def random_model(shape: Shape, device: str, dtype: str) -> Any:
+    """Returns a Llama of a shape with random weights."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        vocab_size=shape.vocabulary,
+        hidden_size=shape.hidden,
+        intermediate_size=shape.intermediate,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads[0],
+        num_key_value_heads=shape.heads[1],
+        tie_word_embeddings=shape.tied,
+        max_position_embeddings=16_384,
+        bos_token_id=0,
+        eos_token_id=1,
+        pad_token_id=2,
+        dtype=dtype,
+    )
+    with torch.random.fork_rng(), torch.device(device):
+        torch.manual_seed(0)
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(getattr(torch, dtype))
+        try:
+            model = LlamaForCausalLM(config)
+        finally:
+            torch.set_default_dtype(before)
+    return model.eval()
+
+
+def saved(folder: Path, shape: Shape, texts: Iterable[str], device: str, dtype: str) -> Path:
+    """Writes a model and its tokenizer, for whole runs."""
+    tokenizer(texts, shape.vocabulary).save_pretrained(folder)
+    random_model(shape, device, dtype).save_pretrained(folder)
+    return folder

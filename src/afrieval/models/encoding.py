@@ -1,0 +1,41 @@
+"""Texts to tokens, many at a time."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any
+
+from lm_eval.models.utils import has_bos_prefix
+
+
+class EncodesAtOnce:
+    """What HFLM asks its tokenizer one text at a time, asked at once; the tokens are the same."""
+
+    tokenizer: Any
+    add_bos_token: bool | None
+    prefix_token_id: int
+    _encoded: Mapping[str, list[int]] = MappingProxyType({})
+
+    def tok_encode(self, string: str, *args: Any, **kwargs: Any) -> list[int]:
+        """Returns the tokens of a text."""
+        if not args and not kwargs and (known := self._encoded.get(string)) is not None:
+            return known
+        tokens: list[int] = super().tok_encode(string, *args, **kwargs)  # type: ignore[misc]
+        return tokens
+
+    @contextmanager
+    def encoded_at_once(self, texts: list[str]) -> Iterator[None]:
+        """Lets the tokenizer work on all cores: one text at a time, it takes longer than a GPU with the model.
+
+        A context is read once, not once for each choice. Texts that begin with the BOS token are left to the harness.
+        """
+        bos = self.tokenizer.decode(self.prefix_token_id)
+        new = [text for text in dict.fromkeys(texts) if text and not has_bos_prefix(text, bos)]
+        if new:
+            special = {} if self.add_bos_token is None else {"add_special_tokens": self.add_bos_token}
+            tokens = self.tokenizer(new, return_attention_mask=False, **special)["input_ids"]
+            self._encoded = dict(zip(new, tokens, strict=True))
+        try:
+            yield
+        finally:
+            self._encoded = {}
