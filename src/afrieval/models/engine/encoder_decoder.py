@@ -40,7 +40,7 @@ def encoder_decoder_loglikelihoods(
         except RuntimeError as e:
             if not should_reduce_batch_size(e):
                 raise
-            packs.halve(len(batch) * len(batch[0]), e)
+            packs.halve(len(batch) * len(batch[0]), e, smallest=len(batch[0]))  # a context is encoded whole
             continue
         for (_, i), answer in zip(numbers, found, strict=True):
             answers[i] = answer

@@ -47,13 +47,18 @@ class Packs:
             rows //= 2
         return rows
 
-    def halve(self, size: int, error: Exception) -> int:
+    def halve(self, size: int, error: Exception, smallest: int = SMALLEST) -> int:
         """Returns half of a size that was too much, for good.
+
+        Args:
+            size: tokens.
+            error: what the device said.
+            smallest: a size that cannot be halved.
 
         Raises:
             UserError: if it is small already.
         """
-        if size <= SMALLEST:
+        if size <= smallest:
             raise UserError(
                 f"the device's memory is too small for {size} tokens at a time",
                 "give --model.dtype bfloat16, --model.parallelize true, fewer examples or a smaller model",
