@@ -1,0 +1,92 @@
+"""A model is tried both ways before it is trusted: an engine that errs is not used, and the reason is said."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from tests.models.engine.asked import plain, shared_requests
+from tests.models.shapes import decoder, encoder_decoder, loaded
+
+from afrieval.errors import UserError
+from afrieval.models.engine import encoder_decoder as encoding
+from afrieval.models.engine.check import probes
+from afrieval.models.engine.forward import Forward
+
+Change = Callable[[torch.Tensor], torch.Tensor]
+
+
+def answer_otherwise(monkeypatch: pytest.MonkeyPatch, change: Change) -> None:
+    real = Forward.__call__
+
+    def call(self: Forward, *args: Any) -> torch.Tensor:
+        return change(real(self, *args))
+
+    monkeypatch.setattr(Forward, "__call__", call)
+
+
+def fails(logits: torch.Tensor) -> torch.Tensor:
+    raise ValueError("what is\n  this mask?")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda logits: logits.roll(1, dims=1), r"gives -\d+\.\d{4} where the harness' own way gives -\d+\.\d{4}"),
+        (lambda logits: logits + 0.1 * (torch.arange(259) % 2), r"gives -\d+\.\d{4} where"),
+        (lambda logits: logits * float("nan"), "gives nan where"),
+        (fails, r"raises ValueError \(what is this mask\?\)"),
+    ],
+)
+def test_an_engine_that_errs_is_not_used(
+    change: Change, reason: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    lm, requests = loaded(decoder("llama")), shared_requests()
+    expected = plain(lm, requests)
+    answer_otherwise(monkeypatch, change)
+    with caplog.at_level(logging.WARNING, "afrieval"):
+        lm.choose_engine("auto")
+    assert lm.engine == "plain" and lm._loglikelihood_tokens(requests, disable_tqdm=True) == expected
+    (record,) = [r for r in caplog.records if r.name == "afrieval"]
+    assert record.getMessage().startswith("what prompts share is computed again for each of them: the model ")
+    with pytest.raises(UserError, match=reason):
+        lm.choose_engine("tree")
+
+
+def test_rounding_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    lm = loaded(decoder("llama"))
+    answer_otherwise(monkeypatch, lambda logits: logits + 1e-5 * (torch.arange(259) % 2))
+    lm.choose_engine("tree")
+    assert lm.engine == "tree"
+
+
+@pytest.mark.parametrize(("change", "engine"), [(0.02, "tree"), (3.0, "plain")])
+def test_weights_in_16_bits_are_rounded_more(change: float, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lm = loaded(decoder("llama").to(torch.bfloat16))
+    answer_otherwise(monkeypatch, lambda logits: logits + change * (torch.arange(259) % 2))
+    lm.choose_engine("auto")
+    assert lm.engine == engine
+
+
+def test_encoder_decoders_are_tried_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    lm, real = loaded(encoder_decoder("T5")), encoding._batch
+    monkeypatch.setattr(encoding, "_batch", lambda *args: [(value - 0.01, best) for value, best in real(*args)])
+    with pytest.raises(UserError, match="where the harness' own way gives"):
+        lm.choose_engine("tree")
+
+
+def test_a_model_without_numbers_is_not_trusted() -> None:
+    model = decoder("llama")
+    with torch.no_grad():
+        model.lm_head.weight.fill_(float("nan"))
+    with pytest.raises(UserError, match="gives nan"):
+        loaded(model).choose_engine("tree")
+
+
+def test_what_is_asked_branches_and_has_answers_of_several_lengths() -> None:
+    requests = probes(loaded(decoder("llama")))
+    rows = [context + answer for _, context, answer in requests]
+    shared = {sum(a == b for a, b in zip(rows[0], row, strict=False)) for row in rows[1:]}
+    assert len(shared) >= 2 and min(shared) >= 20 and len({len(answer) for *_, answer in requests}) >= 3
+    assert requests == probes(loaded(decoder("llama"))) and max(map(max, rows)) < 259
