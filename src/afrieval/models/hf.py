@@ -63,7 +63,9 @@ class HF(KeepsSystemText, EncodesAtOnce, HFLM):
             return
         self._packs = Packs()
         reason = obstacle(self.model) if self.backend == "causal" else None
-        reason = reason or differences(self, self._plain(asked := probes(self), disable_tqdm=True), asked)
+        reason = reason or differences(
+            self, self._plain(asked := probes(self), disable_tqdm=True, override_bs=1), asked
+        )
         if reason is None:
             self.engine = "tree"
         elif wanted == "tree":

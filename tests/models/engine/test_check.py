@@ -90,3 +90,13 @@ def test_what_is_asked_branches_and_has_answers_of_several_lengths() -> None:
     shared = {sum(a == b for a, b in zip(rows[0], row, strict=False)) for row in rows[1:]}
     assert len(shared) >= 2 and min(shared) >= 20 and len({len(answer) for *_, answer in requests}) >= 3
     assert requests == probes(loaded(decoder("llama"))) and max(map(max, rows)) < 259
+
+
+def test_no_batch_size_is_searched_for() -> None:
+    lm = loaded(decoder("llama"), "auto")
+
+    def search(*args: Any) -> int:
+        raise AssertionError("the harness looks for a batch size")
+
+    lm._detect_batch_size = search
+    lm.choose_engine("tree")
