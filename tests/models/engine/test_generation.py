@@ -1,6 +1,5 @@
 """Greedy generation by the engine is the harness' own, token by token; what it does not know is left to the harness."""
 
-import itertools
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +11,7 @@ from tests.models.shapes import decoder, encoder_decoder, loaded
 from afrieval.models.engine.forward import Forward
 
 PROMPTS = [*shared_prompts(), *strange_prompts()]
-SIZES = list(itertools.product((1, 3, 8), (None, 7)))
+SIZES = [(1, None), (3, 7), (8, None), (8, 7)]
 NAMES = ["llama", "mistral", "gemma2", "gemma3", "qwen2", "qwen2-sliding", "gpt2", "neox", "opt"]
 
 
