@@ -164,6 +164,8 @@ class HF(KeepsSystemText, EncodesAtOnce, HFLM):
         criteria = [stop_sequences_criteria(self.tokenizer, stop, 0, 1) for _ in range(n)]
 
         def ends(i: int, tokens: list[int]) -> bool:
+            for criterion in criteria[i]:
+                criterion.done_tracker = [False]  # it remembers; an answer may be begun anew when memory is full
             return tokens[-1] in last or any(c(torch.tensor([tokens]), None) for c in criteria[i])
 
         return ends

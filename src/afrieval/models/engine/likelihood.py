@@ -31,6 +31,8 @@ def loglikelihoods(
     Raises:
         UserError: if an answer is longer than the model's whole context, or a few tokens need too much memory.
     """
+    if not requests:
+        return []
     if longest := max((len(answer) for _, _, answer in requests if len(answer) > lm.max_length), default=0):
         raise UserError(f"an answer has {longest} tokens, and the model takes {lm.max_length}", "take another model")
     sequences = [(context + answer)[-(lm.max_length + 1) :][:-1] for _, context, answer in requests]
@@ -73,9 +75,7 @@ def _packs(lm: Any, tree: Tree, packs: Packs) -> Iterator[tuple[int, Ints, NDArr
         queries = keys[len(cached) :]
         sees = (keys <= queries[:, None]) & (queries[:, None] < ends[keys])
         try:
-            logits = forward(
-                tokens[begin:end], depth[begin:end], sees, depth[keys], torch.from_numpy(at - begin).to(lm.device)
-            )
+            logits = forward(tokens[begin:end], depth[begin:end], sees, depth[keys], (at - begin).tolist())
             result = _read(lm, logits, tree.answers[entries], where)
         except RuntimeError as e:
             if not should_reduce_batch_size(e):

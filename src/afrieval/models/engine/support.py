@@ -58,7 +58,7 @@ def generation_obstacle(model: Any, options: dict[str, Any]) -> str | None:
         options: the harness' options of a request, those about length and stop texts left out.
     """
     drawn = options.get("do_sample") or options.get("temperature")
-    asked = {name for name in options if name not in HARMLESS} | ({"do_sample"} if drawn else set())
+    asked = {name for name in options if name not in HARMLESS - {"eos_token_id"}} | ({"do_sample"} if drawn else set())
     own = set(model.generation_config.to_diff_dict()) - HARMLESS
     own = {name for name in own if not name.startswith("_") and name not in asked}
     default = GenerationConfig()

@@ -1,0 +1,157 @@
+"""Greedy generation by the engine is the harness' own, token by token; what it does not know is left to the harness."""
+
+import itertools
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from tests.models.engine.written import Options, generated, shared_prompts, stops, strange_prompts
+from tests.models.shapes import decoder, encoder_decoder, loaded
+
+from afrieval.models.engine.forward import Forward
+
+PROMPTS = [*shared_prompts(), *strange_prompts()]
+SIZES = list(itertools.product((1, 3, 8), (None, 7)))
+NAMES = ["llama", "mistral", "gemma2", "gemma3", "qwen2", "qwen2-sliding", "gpt2", "neox", "opt"]
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [r.getMessage() for r in caplog.records if r.name == "afrieval"]
+
+
+@pytest.mark.parametrize("prompts", [shared_prompts(), strange_prompts()], ids=["shared", "strange"])
+@pytest.mark.parametrize(
+    "name", ["llama", "mistral", "gemma2", "gemma3", "qwen2", "qwen2-sliding", "gpt2", "neox", "opt"]
+)
+def test_the_same_tokens_as_the_harness(name: str, prompts: list[str]) -> None:
+    model = decoder(name)
+    alone = loaded(model)
+    free = generated(alone, prompts, "plain")
+    until: Options = {"until": stops(alone, free)}
+    stopped = generated(alone, prompts, "plain", until)
+    assert len({len(row) for row in stopped}) >= 3, "rows end at different steps"
+    for batch_size, pack in SIZES:
+        lm = loaded(model, batch_size)
+        assert generated(lm, prompts, "tree", pack=pack) == free, (batch_size, pack)
+        assert generated(lm, prompts, "tree", until, pack) == stopped, (batch_size, pack)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_rows_end_with_the_models_own_tokens(several: bool) -> None:
+    model = decoder("llama")
+    free = generated(loaded(model), PROMPTS, "plain")
+    ends = [free[0][3], free[4][6]]
+    model.generation_config.eos_token_id = ends if several else ends[0]
+    expected = generated(loaded(model), PROMPTS, "plain")
+    assert expected != free
+    assert generated(loaded(model, 8), PROMPTS, "tree") == expected
+
+
+def test_rows_end_with_tokens_of_the_request() -> None:
+    model = decoder("llama")
+    end = generated(loaded(model), PROMPTS, "plain")[0][3]
+    expected = generated(loaded(model), PROMPTS, "plain", {"eos_token_id": end})
+    assert expected[0][3:] == [end]
+    assert generated(loaded(model, 8), PROMPTS, "tree", {"eos_token_id": end}) == expected
+
+
+@pytest.mark.parametrize("most", [1, 2, 30])
+def test_rows_are_no_longer_than_asked(most: int) -> None:
+    model = decoder("neox")
+    expected = generated(loaded(model), PROMPTS, "plain", {"max_gen_toks": most})
+    assert max(map(len, expected)) == most
+    assert generated(loaded(model, 8), PROMPTS, "tree", {"max_gen_toks": most}) == expected
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 8])
+def test_too_long_prompts_lose_their_beginning(batch_size: int) -> None:
+    model = decoder("gemma3")
+    expected = generated(loaded(model, max_length=40), PROMPTS, "plain")
+    lm = loaded(model, batch_size, max_length=40)
+    assert generated(lm, PROMPTS, "tree") == expected
+    assert lm.too_long == sum(len(p) + 1 > 40 - 12 for p in PROMPTS) > 3
+    assert expected != generated(loaded(model), PROMPTS, "plain"), "what is cut off matters"
+
+
+def test_requests_with_different_options_are_kept_apart() -> None:
+    lm, plain = loaded(decoder("llama"), 8), loaded(decoder("llama"))
+    answers = []
+    for model, engine in ((plain, "plain"), (lm, "tree")):
+        model.engine, model._packs = engine, SimpleNamespace(size=lambda lm, longest: 16)
+        options = [{"until": [], "max_gen_toks": 3 + i % 3} for i in range(len(PROMPTS))]
+        requests = [SimpleNamespace(args=(p, o)) for p, o in zip(PROMPTS, options, strict=True)]
+        answers.append(model.generate_until(requests, disable_tqdm=True))
+    assert answers[0] == answers[1]
+
+
+def count_tokens(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    computed, real = list[int](), Forward.__call__
+
+    def call(self: Forward, tokens: torch.Tensor, *args: Any) -> torch.Tensor:
+        computed.append(len(tokens))
+        return real(self, tokens, *args)
+
+    monkeypatch.setattr(Forward, "__call__", call)
+    return computed
+
+
+def test_what_prompts_share_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    head, new = "x" * 200, 4
+    prompts = [head + str(i) for i in range(8)]
+    computed = count_tokens(monkeypatch)
+    generated(loaded(decoder("llama"), 4), prompts, "tree", {"max_gen_toks": new})
+    once, again = len(prompts), len(prompts) * (new - 1)
+    assert sum(computed) == len(["<s>", *head]) + once + again
+
+
+def test_equal_prompts_write_the_same() -> None:
+    rows = generated(loaded(decoder("llama"), 8), ["abc def"] * 5, "tree")
+    assert rows == [rows[0]] * 5 == generated(loaded(decoder("llama")), ["abc def"] * 5, "plain")
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"do_sample": True, "temperature": 0.7}, "do_sample"),
+        ({"do_sample": True, "temperature": 0.7, "top_k": 5}, "do_sample"),
+        ({"temperature": 0.7}, "do_sample"),
+        ({"num_beams": 2}, "num_beams"),
+        ({"repetition_penalty": 2.0}, "repetition_penalty"),
+    ],
+)
+def test_other_ways_to_generate_are_the_harness_own(
+    options: Options, named: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    model, answers = decoder("llama"), []
+    for engine in ("plain", "tree"):
+        torch.manual_seed(1)
+        answers.append(generated(loaded(model, 3), PROMPTS, engine, options))
+    assert answers[0] == answers[1] != generated(loaded(model), PROMPTS, "plain")
+    assert warnings(caplog) == [f"answers are generated the harness' own way, since the engine knows no {named}"]
+
+
+@pytest.mark.parametrize("setting", [{"repetition_penalty": 2.0}, {"no_repeat_ngram_size": 2}, {"num_beams": 3}])
+def test_settings_of_the_model_are_the_harness_own(setting: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
+    model = decoder("neox")
+    free = generated(loaded(model), PROMPTS, "plain", {"max_gen_toks": 30})
+    model.generation_config.update(**setting)
+    expected = generated(loaded(model, 3), PROMPTS, "plain", {"max_gen_toks": 30})
+    assert free != expected
+    assert generated(loaded(model, 3), PROMPTS, "tree", {"max_gen_toks": 30}) == expected
+    assert len(warnings(caplog)) == 1 and next(iter(setting)) in warnings(caplog)[0]
+
+
+def test_settings_for_drawing_do_not_matter_to_greedy_answers(caplog: pytest.LogCaptureFixture) -> None:
+    model = decoder("llama")
+    free = generated(loaded(model), PROMPTS, "plain")
+    model.generation_config.update(do_sample=True, temperature=0.6, top_p=0.9, top_k=20)
+    lm = loaded(model, 8)
+    assert generated(lm, PROMPTS, "tree") == generated(lm, PROMPTS, "tree", {"do_sample": False}) == free
+    assert not warnings(caplog)
+
+
+def test_encoder_decoders_generate_the_harness_own_way() -> None:
+    model = encoder_decoder("T5")
+    expected = generated(loaded(model, 3), PROMPTS, "plain")
+    assert generated(loaded(model, 3), PROMPTS, "tree") == expected and any(expected)

@@ -1,0 +1,147 @@
+"""The engine's log-likelihoods are the harness' own, whatever the model looks at and however requests share."""
+
+import logging
+from typing import Any
+
+import pytest
+import torch
+from tests.models.engine.asked import (
+    Answers,
+    Request,
+    distance,
+    greedy_requests,
+    named,
+    plain,
+    shared_requests,
+    tree,
+    verdicts,
+)
+from tests.models.shapes import DECODERS, SLIDING, SUPPORTED, UNSUPPORTED, WINDOW, decoder, loaded
+
+from afrieval.errors import UserError
+from afrieval.models.engine.forward import Kinds, kinds
+
+SHORT = 64  # shorter than the longest requests, which lose their beginning
+CLOSE = 1e-4
+CLEAR = 0.05  # what a wrong mask changes at least
+
+
+def asked_of(model: Any) -> list[Request]:
+    requests = shared_requests()
+    return requests + greedy_requests(model, requests)
+
+
+def check(lm: Any, requests: list[Request], expected: Answers, packs: tuple[int | None, ...]) -> None:
+    for pack in packs:
+        found = tree(lm, requests, pack, seed=pack)
+        assert distance(expected, found) <= CLOSE, pack
+        assert verdicts(expected) == verdicts(found), pack
+
+
+@pytest.mark.parametrize("attention", [None, "eager"])
+@pytest.mark.parametrize("name", SUPPORTED)
+def test_answers_are_the_harness_own(name: str, attention: str | None) -> None:
+    model = decoder(name, attention=attention)
+    lm, requests = loaded(model, max_length=SHORT), asked_of(model)
+    expected = plain(lm, requests)
+    assert any(is_greedy and n == 1 for is_greedy, n in verdicts(expected))
+    assert any(is_greedy and n > 1 for is_greedy, n in verdicts(expected))
+    lm.choose_engine("auto")
+    assert lm.engine == "tree"
+    check(lm, requests, expected, (None, 7, 16, 64))
+
+
+@pytest.mark.parametrize("name", ["gemma3", "opt"])
+def test_a_pack_may_be_a_single_token(name: str) -> None:
+    model = decoder(name)
+    lm, requests = loaded(model, max_length=SHORT), asked_of(model)[::2]
+    check(lm, requests, plain(lm, requests), (1,))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_requests_does_not_matter(seed: int) -> None:
+    lm, requests = loaded(decoder("gemma3", seed)), shared_requests(seed)
+    expected = plain(lm, requests)
+    found = tree(lm, requests, 16, seed)
+    assert distance(expected, found) <= CLOSE and verdicts(expected) == verdicts(found)
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+@pytest.mark.parametrize("name", SLIDING)
+def test_a_window_off_by_one_would_be_seen(name: str, change: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(model: Any) -> Kinds:
+        return Kinds(kinds(model).names, kinds(model).window + change)
+
+    lm, requests = loaded(decoder(name)), shared_requests()
+    monkeypatch.setattr("afrieval.models.engine.forward.kinds", wrong)
+    assert kinds(lm.model).window == WINDOW
+    assert distance(plain(lm, requests), tree(lm, requests, 16)) > CLEAR
+
+
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_models_that_cannot_are_scored_plainly(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    model = decoder(name)
+    lm, requests = loaded(model, max_length=SHORT), shared_requests()
+    expected = plain(lm, requests)
+    with caplog.at_level(logging.WARNING, "afrieval"):
+        lm.choose_engine("auto")
+        found = lm._loglikelihood_tokens(requests, disable_tqdm=True)
+    assert lm.engine == "plain" and found == expected
+    reason = "look back by their own rule" if name == "gptneo" else "takes no positions"
+    assert [reason in r.message for r in caplog.records if r.name == "afrieval"] == [True]
+    with pytest.raises(UserError, match=reason):
+        lm.choose_engine("tree")
+    assert lm.engine == "plain"
+
+
+def test_the_plain_way_is_taken_when_asked_for() -> None:
+    lm = loaded(decoder("llama"))
+    lm.choose_engine("plain")
+    assert lm.engine == "plain"
+
+
+def test_every_shape_is_tested() -> None:
+    assert {*SUPPORTED, *UNSUPPORTED} == set(DECODERS)
+
+
+def test_answers_as_long_as_the_model_takes() -> None:
+    lm = loaded(decoder("llama"), max_length=8)
+    whole, longer = list(range(10, 18)), list(range(10, 19))
+    requests = named([([5, 6], whole), ([6], whole), ([5, 6], whole[:7])])
+    assert distance(plain(lm, requests), tree(lm, requests)) <= CLOSE
+    with pytest.raises(UserError, match="9 tokens, and the model takes 8"):
+        tree(lm, named([([5], longer)]))
+
+
+def test_a_beginning_that_is_cut_is_counted_and_no_longer_shared() -> None:
+    lm = loaded(decoder("llama"), max_length=8)
+    requests = named([([9, 5, 6, 7, 8], [10, 11, 12]), ([9, 5, 6, 7, 8], [10, 11, 12, 13, 14])])
+    assert distance(plain(lm, requests), tree(lm, requests)) <= CLOSE
+    assert lm.too_long == 2, "one, and both ways"
+
+
+def test_no_requests_no_answers() -> None:
+    lm = loaded(decoder("llama"))
+    assert plain(lm, []) == tree(lm, []) == []
+
+
+def test_answers_come_out_as_soon_as_their_pack_is_done() -> None:
+    class Hook:
+        def __init__(self) -> None:
+            self.taken: dict[tuple[str, str], tuple[float, bool, int]] = {}
+
+        def add_partial(self, attr: str, texts: tuple[str, str], answer: tuple[float, bool, int]) -> None:
+            assert attr == "loglikelihood" and self.taken.get(texts, answer) == answer
+            self.taken[texts] = answer
+
+    lm, requests = loaded(decoder("gemma2"), max_length=SHORT), shared_requests()
+    lm.cache_hook = hook = Hook()
+    found = tree(lm, requests, 16)
+    assert hook.taken == {r[0]: answer for r, answer in zip(requests, found, strict=True)}
+
+
+def test_weights_in_16_bits_are_scored_with_an_exact_softmax() -> None:
+    lm = loaded(decoder("llama").to(torch.bfloat16))
+    values = [value for value, *_ in tree(lm, shared_requests())]
+    rounded = [float(torch.tensor(value).bfloat16()) for value in values]
+    assert sum(a != b for a, b in zip(values, rounded, strict=True)) > len(values) / 2

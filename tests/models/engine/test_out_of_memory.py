@@ -1,0 +1,167 @@
+"""Memory that is full halves what is computed at a time, and changes no answer."""
+
+from typing import Any
+
+import pytest
+import torch
+from tests.models.engine.asked import distance, plain, shared_requests, tree, verdicts
+from tests.models.engine.written import generated, shared_prompts, stops, strange_prompts
+from tests.models.shapes import decoder, encoder_decoder, loaded
+
+from afrieval.errors import UserError
+from afrieval.models.engine import likelihood
+from afrieval.models.engine.forward import Forward
+from afrieval.models.engine.memory import SMALLEST
+
+MESSAGE = "CUDA out of memory. Tried to allocate 2.00 GiB."
+PROMPTS = [*shared_prompts(), *strange_prompts()]
+SHORT = 64
+CLOSE = 1e-4
+
+
+def full(*args: Any) -> None:
+    raise torch.OutOfMemoryError(MESSAGE)
+
+
+def limit_packs(monkeypatch: pytest.MonkeyPatch, most: int) -> list[int]:
+    """Makes forward passes over more tokens fail; returns a list that fills with the sizes of those that went well."""
+    sizes, real = list[int](), Forward.__call__
+
+    def call(self: Forward, tokens: torch.Tensor, *args: Any) -> torch.Tensor:
+        if len(tokens) > most:
+            full()
+        sizes.append(len(tokens))
+        return real(self, tokens, *args)
+
+    monkeypatch.setattr(Forward, "__call__", call)
+    return sizes
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [r.getMessage() for r in caplog.records if r.name == "afrieval"]
+
+
+@pytest.mark.parametrize(("most", "left"), [(63, [32]), (20, [32, 16])])
+def test_packs_halve_and_answers_stay(
+    most: int, left: list[int], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    lm, requests = loaded(decoder("gemma2"), max_length=SHORT), shared_requests()
+    expected = plain(lm, requests)
+    sizes = limit_packs(monkeypatch, most)
+    found = tree(lm, requests, 64)
+    assert distance(expected, found) <= CLOSE and verdicts(expected) == verdicts(found)
+    said = [f"the device's memory is full; going on with {n} tokens at a time" for n in left]
+    assert warnings(caplog) == said
+    assert max(sizes) == left[-1]
+    lm._loglikelihood_tokens(requests, disable_tqdm=True)
+    assert warnings(caplog) == said, "what was found out is not forgotten"
+
+
+def test_what_never_fits_is_an_error_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    lm = loaded(decoder("llama"))
+    limit_packs(monkeypatch, SMALLEST - 1)
+    with pytest.raises(UserError, match=f"too small for {SMALLEST} tokens at a time"):
+        tree(lm, shared_requests(), 64)
+
+
+def test_other_errors_are_not_taken_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: Any) -> None:
+        raise RuntimeError("shapes do not match")
+
+    monkeypatch.setattr(Forward, "__call__", broken)
+    with pytest.raises(RuntimeError, match="shapes do not match"):
+        tree(loaded(decoder("llama")), shared_requests(), 64)
+
+
+@pytest.mark.parametrize("after", [0, 2])
+def test_a_pass_that_breaks_off_halfway_leaves_nothing(after: int, caplog: pytest.LogCaptureFixture) -> None:
+    """The first layer's cache has taken the tokens, the second's has not; at first, or when there are others."""
+    lm, requests = loaded(decoder("gemma3")), shared_requests()
+    expected, passes = plain(lm, requests), list[int]()
+
+    def fails(module: Any, args: Any) -> None:
+        passes.append(args[0].shape[1])
+        if len(passes) > after and args[0].shape[1] > 40:
+            full()
+
+    lm.model.model.layers[1].register_forward_pre_hook(fails)
+    found = tree(lm, requests, 64)
+    assert len(warnings(caplog)) == 1 and passes[after] > 40
+    assert distance(expected, found) <= CLOSE and verdicts(expected) == verdicts(found)
+
+
+@pytest.mark.parametrize("after", [0, 2])
+def test_logits_may_be_what_does_not_fit(
+    after: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Their logarithms take as much again as they do, after a pass that went well."""
+    lm, requests = loaded(decoder("llama")), shared_requests()
+    expected, real, reads = plain(lm, requests), likelihood._read, list[int]()
+
+    def read(*args: Any) -> Any:
+        reads.append(1)
+        if len(reads) == after + 1:
+            full()
+        return real(*args)
+
+    monkeypatch.setattr(likelihood, "_read", read)
+    found = tree(lm, requests, 64)
+    assert len(warnings(caplog)) == 1
+    assert distance(expected, found) <= CLOSE and verdicts(expected) == verdicts(found)
+
+
+def limit_encoder(lm: Any, most: int) -> None:
+    def fails(module: Any, args: Any, kwargs: Any) -> None:
+        if kwargs["input_ids"].numel() > most:
+            full()
+
+    lm.model.get_encoder().register_forward_pre_hook(fails, with_kwargs=True)
+
+
+def test_encoder_decoders_take_fewer_contexts_at_a_time(caplog: pytest.LogCaptureFixture) -> None:
+    lm, requests = loaded(encoder_decoder("T5"), max_length=SHORT), shared_requests()
+    expected = plain(lm, requests)
+    limit_encoder(lm, 2 * SHORT)
+    found = tree(lm, requests, 512)
+    assert distance(expected, found) <= CLOSE and verdicts(expected) == verdicts(found)
+    assert [int(text.split()[-5]) for text in warnings(caplog)] == [256, 128]
+
+
+def test_an_encoder_decoder_that_never_fits() -> None:
+    lm = loaded(encoder_decoder("T5"), max_length=SHORT)
+    limit_encoder(lm, 5)
+    with pytest.raises(UserError, match="too small"):
+        tree(lm, shared_requests(), 512)
+
+
+def test_generation_takes_fewer_prompts_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = decoder("gemma2")
+    expected = generated(loaded(model), PROMPTS, "plain")
+    until = {"until": stops(loaded(model), expected)}
+    stopped = generated(loaded(model), PROMPTS, "plain", until)
+    sizes = limit_packs(monkeypatch, 90)
+    assert generated(loaded(model, 8), PROMPTS, "tree") == expected and 45 < max(sizes) <= 90
+    assert generated(loaded(model, 8), PROMPTS, "tree", until) == stopped
+
+
+def test_generation_that_never_fits_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    limit_packs(monkeypatch, 2)
+    with pytest.raises(UserError, match="too small"):
+        generated(loaded(decoder("llama"), 8), PROMPTS, "tree")
+
+
+def test_generation_that_breaks_off_in_the_middle_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some rows have come to their end by then, and come to it again."""
+    model, real, failed = decoder("llama"), Forward.__call__, list[int]()
+    free = generated(loaded(model), PROMPTS, "plain")
+    until = {"until": stops(loaded(model), free)}
+    expected = generated(loaded(model), PROMPTS, "plain", until)
+
+    def call(self: Forward, tokens: torch.Tensor, depth: torch.Tensor, *args: Any) -> torch.Tensor:
+        if 1 < len(tokens) < 7 and not failed:  # a step of the first batch, where others have ended
+            failed.append(len(tokens))
+            full()
+        return real(self, tokens, depth, *args)
+
+    monkeypatch.setattr(Forward, "__call__", call)
+    assert generated(loaded(model, 8), PROMPTS, "tree", until) == expected and failed

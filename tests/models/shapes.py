@@ -1,0 +1,88 @@
+"""Tiny random models of the architectures that the engine may meet, loaded as the harness loads them."""
+
+import logging
+from typing import Any
+
+from afrieval.models.demo import byte_tokenizer
+
+WINDOW = 12
+COMMON = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
+GROUPED = {**COMMON, "num_key_value_heads": 2}
+MIXED = ["sliding_attention", "full_attention"]
+DECODERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "llama": ("Llama", GROUPED),
+    "mistral": ("Mistral", {**GROUPED, "sliding_window": WINDOW}),
+    "gemma2": ("Gemma2", {**GROUPED, "head_dim": 8, "sliding_window": WINDOW, "query_pre_attn_scalar": 8}),
+    "gemma3": ("Gemma3Text", {**GROUPED, "head_dim": 8, "sliding_window": WINDOW, "layer_types": MIXED}),
+    "qwen2": ("Qwen2", GROUPED),
+    "qwen2-sliding": (
+        "Qwen2",
+        {**GROUPED, "use_sliding_window": True, "sliding_window": WINDOW, "layer_types": MIXED[::-1]},
+    ),
+    "qwen3": ("Qwen3", {**GROUPED, "head_dim": 8}),
+    "phi": ("Phi", COMMON),
+    "phi3": ("Phi3", {**COMMON, "sliding_window": WINDOW}),
+    "neox": ("GPTNeoX", COMMON),
+    "gpt2": ("GPT2LMHead", {"n_embd": 32, "n_layer": 2, "n_head": 4}),
+    "opt": ("OPT", {**COMMON, "ffn_dim": 48, "word_embed_proj_dim": 32}),
+    "xglm": ("XGLM", {"d_model": 32, "ffn_dim": 48, "num_layers": 2, "attention_heads": 4}),
+    "falcon": ("Falcon", COMMON),
+    "falcon-alibi": ("Falcon", {**COMMON, "alibi": True}),
+    "bloom": ("Bloom", {"hidden_size": 32, "n_layer": 2, "n_head": 4}),
+    "gptneo": (
+        "GPTNeo",
+        {
+            "hidden_size": 32,
+            "num_layers": 2,
+            "num_heads": 4,
+            "attention_types": [[["global", "local"], 1]],
+            "window_size": WINDOW,
+        },
+    ),
+}
+SLIDING = ["mistral", "gemma2", "gemma3", "qwen2-sliding", "phi3"]
+UNSUPPORTED = ["falcon-alibi", "bloom", "gptneo"]
+SUPPORTED = [name for name in DECODERS if name not in UNSUPPORTED]
+ENCODER_DECODERS = {"T5": 1.5, "MT5": 1.0}  # and how large their weights are: rounding errors grow with them
+
+
+def decoder(name: str, seed: int = 0, attention: str | None = None, **changed: Any) -> Any:
+    """Returns a random decoder-only model of transformers, with weights large enough to tell wrong masks."""
+    import torch
+    import transformers
+
+    kind, settings = DECODERS[name]
+    tokens = {"vocab_size": len(byte_tokenizer()), "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2}
+    settings = {"initializer_range": 0.3, "init_std": 0.3, "tie_word_embeddings": False} | tokens | settings | changed
+    config = getattr(transformers, f"{kind.removesuffix('LMHead')}Config")(**settings, attn_implementation=attention)
+    model = f"{kind}Model" if kind.endswith("LMHead") else f"{kind.removesuffix('Text')}ForCausalLM"
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return getattr(transformers, model)(config).eval()
+
+
+def encoder_decoder(kind: str, seed: int = 0) -> Any:
+    """Returns a random T5 or MT5 of two layers each."""
+    import torch
+    import transformers
+
+    sizes = {"vocab_size": len(byte_tokenizer()), "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4}
+    tokens = {"eos_token_id": 1, "pad_token_id": 2, "decoder_start_token_id": 40}
+    config = getattr(transformers, f"{kind}Config")(**sizes, **tokens, initializer_factor=ENCODER_DECODERS[kind])
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return getattr(transformers, f"{kind}ForConditionalGeneration")(config).eval()
+
+
+def loaded(model: Any, batch_size: int | str = 1, **changed: Any) -> Any:
+    """Returns a model of ours around one of transformers; it scores the plain way until told otherwise."""
+    from afrieval.models.hf import HF
+
+    log = logging.getLogger("lm_eval.models.huggingface")
+    level = log.level
+    log.setLevel(logging.ERROR)  # it has something to say about models that come from no file
+    arguments = {"softmax_dtype": "float32", "max_length": 512} | changed
+    try:
+        return HF(pretrained=model, tokenizer=byte_tokenizer(), batch_size=batch_size, **arguments)
+    finally:
+        log.setLevel(level)
