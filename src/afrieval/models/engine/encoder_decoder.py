@@ -9,7 +9,7 @@ from accelerate.utils.memory import should_reduce_batch_size
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
 from afrieval.models.engine.likelihood import Answer, TokenRequest
-from afrieval.models.engine.memory import Packs
+from afrieval.models.engine.memory import Packs, too_small
 
 
 def encoder_decoder_loglikelihoods(
@@ -40,7 +40,9 @@ def encoder_decoder_loglikelihoods(
         except RuntimeError as e:
             if not should_reduce_batch_size(e):
                 raise
-            packs.halve(len(batch) * len(batch[0]), e, smallest=len(batch[0]))  # a context is encoded whole
+            if len(batch) == 1:
+                raise too_small(len(batch[0])) from e
+            packs.halve(len(batch) * len(batch[0]), e)
             continue
         for (_, i), answer in zip(numbers, found, strict=True):
             answers[i] = answer

@@ -41,7 +41,7 @@ class Forward:
         self.cache = BufferCache(config.num_hidden_layers, room)
 
     def __call__(
-        self, tokens: torch.Tensor, depth: torch.Tensor, sees: torch.Tensor, key_depth: torch.Tensor, at: torch.Tensor
+        self, tokens: torch.Tensor, depth: torch.Tensor, sees: torch.Tensor, key_depth: torch.Tensor, at: list[int]
     ) -> torch.Tensor:
         """Returns the logits at some of the tokens, and keeps the keys and values of all.
 
@@ -50,7 +50,8 @@ class Forward:
             depth: their positions, [new].
             sees: whether a new token sees a cached or a new one, [new, cached + new].
             key_depth: the positions of cached and new tokens.
-            at: numbers of the new tokens whose logits are wanted.
+            at: numbers of the new tokens whose logits are wanted; a list, since a tensor would have to be on the
+                device of the model's last layer.
 
         Returns:
             Logits, [len(at), vocabulary].

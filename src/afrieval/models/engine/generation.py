@@ -7,7 +7,7 @@ import torch
 from accelerate.utils.memory import should_reduce_batch_size
 
 from afrieval.models.engine.forward import Forward
-from afrieval.models.engine.memory import Packs
+from afrieval.models.engine.memory import Packs, too_small
 
 SHARED = -1  # owner of tokens that all prompts begin with
 Ends = Callable[[int, list[int]], bool]
@@ -33,12 +33,17 @@ class Generator:
             prompts: token ids; none is empty.
             most: tokens to generate for each.
             ends: tells from the number of a prompt and the tokens generated for it whether it has come to an end.
+
+        Raises:
+            UserError: if a single prompt needs too much memory.
         """
         try:
             return self._generate(prompts, most, ends)
         except RuntimeError as e:
-            if len(prompts) == 1 or not should_reduce_batch_size(e):
+            if not should_reduce_batch_size(e):
                 raise
+            if len(prompts) == 1:
+                raise too_small(len(prompts[0]) + most) from e
         self._forward, half = None, len(prompts) // 2
         return self(prompts[:half], most, ends) + self(prompts[half:], most, lambda i, tokens: ends(i + half, tokens))
 
@@ -95,8 +100,8 @@ class _Run:
             key_owner, key_depth = torch.cat([self._owner, owner]), torch.cat([self._depth, depth])
             sees = (key_owner == SHARED) | (key_owner == owner[:, None])
             last = {token[0]: i for i, token in enumerate(pack)}
-            at = torch.tensor(list(last.values()), device=self._lm.device)
-            logits = self._forward(ids, depth, sees & (key_depth <= depth[:, None]), key_depth, at)
+            sees &= key_depth <= depth[:, None]
+            logits = self._forward(ids, depth, sees, key_depth, list(last.values()))
             self._owner, self._depth = key_owner, key_depth
             following |= zip(last, logits.float().argmax(dim=-1).tolist(), strict=True)
         return following

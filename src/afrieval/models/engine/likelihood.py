@@ -75,9 +75,7 @@ def _packs(lm: Any, tree: Tree, packs: Packs) -> Iterator[tuple[int, Ints, NDArr
         queries = keys[len(cached) :]
         sees = (keys <= queries[:, None]) & (queries[:, None] < ends[keys])
         try:
-            logits = forward(
-                tokens[begin:end], depth[begin:end], sees, depth[keys], torch.from_numpy(at - begin).to(lm.device)
-            )
+            logits = forward(tokens[begin:end], depth[begin:end], sees, depth[keys], (at - begin).tolist())
             result = _read(lm, logits, tree.answers[entries], where)
         except RuntimeError as e:
             if not should_reduce_batch_size(e):

@@ -47,27 +47,27 @@ class Packs:
             rows //= 2
         return rows
 
-    def halve(self, size: int, error: Exception, smallest: int = SMALLEST) -> int:
+    def halve(self, size: int, error: Exception) -> int:
         """Returns half of a size that was too much, for good.
-
-        Args:
-            size: tokens.
-            error: what the device said.
-            smallest: a size that cannot be halved.
 
         Raises:
             UserError: if it is small already.
         """
-        if size <= smallest:
-            raise UserError(
-                f"the device's memory is too small for {size} tokens at a time",
-                "give --model.dtype bfloat16, --model.parallelize true, fewer examples or a smaller model",
-            ) from error
+        if size <= SMALLEST:
+            raise too_small(size) from error
         self._most = size // 2
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
         log.warning("the device's memory is full; going on with %d tokens at a time", self._most)
         return self._most
+
+
+def too_small(size: int) -> UserError:
+    """Returns the error that ends a run when so many tokens at a time are too many and fewer are no use."""
+    return UserError(
+        f"the device's memory is too small for {size} tokens at a time",
+        "give --model.dtype bfloat16, --model.parallelize true, fewer examples or a smaller model",
+    )
 
 
 def needed(model: Any, longest: int, pack: int) -> int:
