@@ -32,7 +32,6 @@ SHAPES = {
     "llama-3.2-1b": Shape(2048, 8192, 16, (32, 8), 128_256, True),
     "llama-3-8b": Shape(4096, 14_336, 32, (32, 8), 128_256, False),
 }
-TINY = Shape(32, 64, 2, (2, 2), 400, True)
 
 
 def tokenizer(texts: Iterable[str], size: int) -> Any:

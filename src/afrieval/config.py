@@ -89,7 +89,8 @@ class EvalConfig:
     max_gen_toks: int | None = None
     """How many tokens a generated answer may have; found from the lengths of answers if not given."""
     batch_size: int | Literal["auto"] = "auto"
-    """Requests per forward pass; auto searches on a GPU and is 8 on a CPU."""
+    """Answers generated side by side, and with the plain engine requests per forward pass; auto finds a number on a GPU
+    and is 8 on a CPU."""
     max_batch_size: int = 64
     """Where the search for a batch size begins."""
     random_seed: int = 42
@@ -176,6 +177,8 @@ def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> N
         raise UserError(
             "model.thinking_end is empty", "write what ends the thinking, such as </think>, or leave it out"
         )
+    if config.model.engine == "tree" and config.model.model_type != "hf":
+        raise UserError(f"model.engine tree is no way of {config.model.model_type}", "leave it out, or take hf")
     _check_ranges(config.eval)
 
 
