@@ -14,6 +14,25 @@ DECODERS: dict[str, tuple[str, dict[str, Any]]] = {
     "mistral": ("Mistral", {**GROUPED, "sliding_window": WINDOW}),
     "gemma2": ("Gemma2", {**GROUPED, "head_dim": 8, "sliding_window": WINDOW, "query_pre_attn_scalar": 8}),
     "gemma3": ("Gemma3Text", {**GROUPED, "head_dim": 8, "sliding_window": WINDOW, "layer_types": MIXED}),
+    "gemma3n": (
+        "Gemma3nText",
+        {
+            **GROUPED,
+            "num_hidden_layers": 4,
+            "intermediate_size": [48] * 4,
+            "activation_sparsity_pattern": [0.0] * 4,
+            "head_dim": 8,
+            "sliding_window": WINDOW,
+            "layer_types": MIXED * 2,
+            "num_kv_shared_layers": 2,
+            "vocab_size_per_layer_input": 259,
+            "hidden_size_per_layer_input": 8,
+        },
+    ),
+    "gemma4": (
+        "Gemma4Text",
+        {**GROUPED, "head_dim": 8, "global_head_dim": 16, "sliding_window": WINDOW, "layer_types": MIXED},
+    ),
     "qwen2": ("Qwen2", GROUPED),
     "qwen2-sliding": (
         "Qwen2",
@@ -40,7 +59,7 @@ DECODERS: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
 }
-SLIDING = ["mistral", "gemma2", "gemma3", "qwen2-sliding", "phi3"]
+SLIDING = ["mistral", "gemma2", "gemma3", "gemma3n", "gemma4", "qwen2-sliding", "phi3"]
 UNSUPPORTED = ["falcon-alibi", "bloom", "gptneo"]
 SUPPORTED = [name for name in DECODERS if name not in UNSUPPORTED]
 ENCODER_DECODERS = {"T5": 1.5, "MT5": 1.0}  # and how large their weights are: rounding errors grow with them

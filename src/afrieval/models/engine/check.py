@@ -22,6 +22,7 @@ def differences(lm: Any, plain: list[Answer], requests: list[TokenRequest]) -> s
     """
     score = loglikelihoods if lm.backend == "causal" else encoder_decoder_loglikelihoods
     try:
+        Packs().size(lm, 1)  # fails where a model does not tell how large it is
         tree = score(lm, requests, Packs(PACK), lambda i, answer: None)
     except Exception as e:  # whatever it is, the harness' own way is there
         return f"raises {type(e).__name__} ({' '.join(str(e).split())[:120]})"

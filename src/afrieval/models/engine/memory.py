@@ -80,15 +80,24 @@ def needed(model: Any, longest: int, pack: int) -> int:
     """
     config = model.config.get_text_config(decoder=True)
     heads, hidden = config.num_attention_heads, config.hidden_size
-    head = getattr(config, "head_dim", None) or hidden // heads
-    key_heads = getattr(config, "num_key_value_heads", None) or heads
+    head = _largest(config, "head_dim") or hidden // heads
+    key_heads = _largest(config, "num_key_value_heads") or heads
     keys, size = longest + pack, model.dtype.itemsize
     cache = 2 * config.num_hidden_layers * keys * key_heads * head * size
-    activations = pack * (8 * hidden + 4 * (getattr(config, "intermediate_size", None) or 4 * hidden)) * size
+    activations = pack * (8 * hidden + 4 * (_largest(config, "intermediate_size") or 4 * hidden)) * size
     repeated = 4 * keys * heads * head * size  # keys and values for every head
     masks = 4 * pack * keys * size
     eager = 3 * heads * pack * keys * size if config._attn_implementation == "eager" else 0
     return int(cache + activations + repeated + masks + eager)
+
+
+def _largest(config: Any, name: str) -> int:
+    """Returns a number among a model's settings, the largest if its layers differ, 0 if it has none."""
+    try:
+        value = getattr(config, name, None)
+    except RuntimeError:  # transformers names no number for all layers where they differ
+        value = [getattr(config.per_layer_config[i], name) for i in range(config.num_hidden_layers)]
+    return int((max(value) if isinstance(value, list | tuple) else value) or 0)
 
 
 def free_memory(device: torch.device) -> int:
