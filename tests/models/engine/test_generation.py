@@ -11,8 +11,9 @@ from tests.models.shapes import decoder, encoder_decoder, loaded
 from afrieval.models.engine.forward import Forward
 
 PROMPTS = [*shared_prompts(), *strange_prompts()]
-SIZES = [(1, None), (3, 7), (8, None), (8, 7)]
-NAMES = ["llama", "mistral", "gemma2", "gemma3", "qwen2", "qwen2-sliding", "gpt2", "neox", "opt"]
+SOME = PROMPTS[1::4]
+SIZES = [(1, None), (3, 7), (8, None)]
+NAMES = ["llama", "gemma2", "gemma3", "qwen2-sliding", "gpt2", "neox"]
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -63,7 +64,7 @@ def test_rows_are_no_longer_than_asked(most: int) -> None:
     assert generated(loaded(model, 8), PROMPTS, "tree", {"max_gen_toks": most}) == expected
 
 
-@pytest.mark.parametrize("batch_size", [1, 3, 8])
+@pytest.mark.parametrize("batch_size", [1, 8])
 def test_too_long_prompts_lose_their_beginning(batch_size: int) -> None:
     model = decoder("gemma3")
     expected = generated(loaded(model, max_length=40), PROMPTS, "plain")
@@ -125,32 +126,32 @@ def test_other_ways_to_generate_are_the_harness_own(
     model, answers = decoder("llama"), []
     for engine in ("plain", "tree"):
         torch.manual_seed(1)
-        answers.append(generated(loaded(model, 3), PROMPTS, engine, options))
-    assert answers[0] == answers[1] != generated(loaded(model), PROMPTS, "plain")
+        answers.append(generated(loaded(model, 3), SOME, engine, options))
+    assert answers[0] == answers[1] != generated(loaded(model), SOME, "plain")
     assert warnings(caplog) == [f"answers are generated the harness' own way, since the engine knows no {named}"]
 
 
 @pytest.mark.parametrize("setting", [{"repetition_penalty": 2.0}, {"no_repeat_ngram_size": 2}, {"num_beams": 3}])
 def test_settings_of_the_model_are_the_harness_own(setting: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
     model = decoder("neox")
-    free = generated(loaded(model), PROMPTS, "plain", {"max_gen_toks": 30})
+    free = generated(loaded(model), SOME, "plain", {"max_gen_toks": 30})
     model.generation_config.update(**setting)
-    expected = generated(loaded(model, 3), PROMPTS, "plain", {"max_gen_toks": 30})
+    expected = generated(loaded(model, 3), SOME, "plain", {"max_gen_toks": 30})
     assert free != expected
-    assert generated(loaded(model, 3), PROMPTS, "tree", {"max_gen_toks": 30}) == expected
+    assert generated(loaded(model, 3), SOME, "tree", {"max_gen_toks": 30}) == expected
     assert len(warnings(caplog)) == 1 and next(iter(setting)) in warnings(caplog)[0]
 
 
 def test_settings_for_drawing_do_not_matter_to_greedy_answers(caplog: pytest.LogCaptureFixture) -> None:
     model = decoder("llama")
-    free = generated(loaded(model), PROMPTS, "plain")
+    free = generated(loaded(model), SOME, "plain")
     model.generation_config.update(do_sample=True, temperature=0.6, top_p=0.9, top_k=20)
     lm = loaded(model, 8)
-    assert generated(lm, PROMPTS, "tree") == generated(lm, PROMPTS, "tree", {"do_sample": False}) == free
+    assert generated(lm, SOME, "tree") == generated(lm, SOME, "tree", {"do_sample": False}) == free
     assert not warnings(caplog)
 
 
 def test_encoder_decoders_generate_the_harness_own_way() -> None:
     model = encoder_decoder("T5")
-    expected = generated(loaded(model, 3), PROMPTS, "plain")
-    assert generated(loaded(model, 3), PROMPTS, "tree") == expected and any(expected)
+    expected = generated(loaded(model, 3), SOME, "plain")
+    assert generated(loaded(model, 3), SOME, "tree") == expected and any(expected)
