@@ -28,6 +28,7 @@ class Shape:
 
 
 SHAPES = {
+    "tiny": Shape(32, 64, 2, (2, 2), 400, True),  # does it run at all
     "50m": Shape(768, 2048, 5, (12, 12), 16_384, True),
     "llama-3.2-1b": Shape(2048, 8192, 16, (32, 8), 128_256, True),
     "llama-3-8b": Shape(4096, 14_336, 32, (32, 8), 128_256, False),

@@ -116,6 +116,7 @@ BAD = {
     "not yet": (["--task.wandb_project", "x"], "task.wandb_project", "leave it out"),
     "unknown backend": (["--model.model_type", "vlm"], "model.model_type cannot be 'vlm'", "hf or vllm"),
     "no room": (["--eval.max_gen_toks", "0"], "eval.max_gen_toks is 0", "1 or more"),
+    "another backend's engine": (["--model.engine=tree", "--model.model_type=vllm"], "tree is no way of vllm", "hf"),
     "no mark": (["--model.thinking_end="], "model.thinking_end is empty", "</think>"),
     "missing file": (["--model-config-yaml", "configs/models/dmo.yaml"], "dmo.yaml", "demo.yaml"),
 }

@@ -1,6 +1,9 @@
-"""The benchmark of compare runs, and its made-up samples have the form of real ones."""
+"""The benchmarks run; what they make up has the form of the real thing."""
 
+import importlib
 import runpy
+from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -34,3 +37,17 @@ def test_its_samples_have_the_fields_of_real_ones(run_demo: Cli, tmp_path: Path)
     bench = runpy.run_path(str(SCRIPT))
     made_up = bench["sample"](bench["cells"](1)[0], 0, [-1.0, -2.0, -3.0, -4.0], 0)
     assert list(made_up) == list(real)
+
+
+@pytest.mark.parametrize("title", ["afrimmlu amh, 5-shot, option texts", "afrixnli yor, 5-shot", "afrimgsm yor"])
+def test_both_ways_are_measured_on_the_same_requests(monkeypatch: pytest.MonkeyPatch, title: str) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    engine = importlib.import_module("engine")
+    case = next(c for c in engine.CASES if title in c.title)
+    case = replace(case, shots=1)  # the samples are few
+    args = Namespace(shape="tiny", device="cpu", dtype="float32", data="samples")
+    plain, tree = (engine._measure(case, way, 2, 3, args) for way in ("plain", "tree"))
+    engine.agree(plain.answers, tree.answers)
+    assert plain.way == "hf, batch 2" and tree.way == "engine"
+    assert plain.work == tree.work and plain.tokens > tree.tokens >= tree.work.tokens > 0
+    assert len(plain.answers) == 3 * (1 if case.form == "generate" else 3 if case.task == "afrixnli" else 4)

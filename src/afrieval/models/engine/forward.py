@@ -37,7 +37,8 @@ class Forward:
     def __init__(self, lm: Any, room: int):
         self._lm, self._kinds = lm, kinds(lm.model)
         config = lm.model.config.get_text_config(decoder=True)
-        self._boolean = config._attn_implementation == "sdpa"
+        # on a CPU, sdpa would turn a boolean mask into numbers again in every layer
+        self._boolean = config._attn_implementation == "sdpa" and lm.device.type != "cpu"
         self.cache = BufferCache(config.num_hidden_layers, room)
 
     def __call__(
