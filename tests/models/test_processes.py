@@ -63,8 +63,8 @@ def test_each_request_is_asked_once_and_all_get_the_answers(tmp_path: Path, coun
 
     expected = [(-float(len(r.args[1])), False, 1) for r in asked]
     assert side_by_side(count, work) == [(expected, expected)] * count
-    new = ["a", "bbb", "cc", "dddd"]
-    assert [[text for _, text in m.asked] for m in models] == [new[rank::count] for rank in range(count)]
+    shares = {1: [["a", "bbb", "cc", "dddd"]], 2: [["a", "bbb"], ["cc", "dddd"]], 3: [["a", "bbb"], ["cc"], ["dddd"]]}
+    assert [[text for _, text in m.asked] for m in models] == shares[count], "neighbours, which share their beginnings"
     assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 4
     assert sum(ticks) == 2 * len(asked)
 

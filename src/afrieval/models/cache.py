@@ -141,7 +141,8 @@ class CachedLM(LM):
         """Returns the answers to new requests, each of them asked by one process."""
         rank, count = self._processes.rank, self._processes.count
         # next to each other, since the choices of a question share its text
-        mine = list(new)[len(new) * rank // count : len(new) * (rank + 1) // count]
+        begin, end = (math.ceil(len(new) * r / count) for r in (rank, rank + 1))
+        mine = list(new)[begin:end]
         given: list[Any] = []
         with self._processes.together():
             if mine:

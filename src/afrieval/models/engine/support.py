@@ -18,6 +18,12 @@ HARMLESS = {
     "do_sample", "temperature", "top_k", "top_p", "min_p", "typical_p", "use_cache", "cache_implementation",
     "transformers_version", "return_dict_in_generate", "output_attentions", "output_hidden_states",
 }  # fmt: skip
+NEUTRAL = {
+    "num_beams": 1, "num_beam_groups": 1, "num_return_sequences": 1, "repetition_penalty": 1.0, "length_penalty": 1.0,
+    "diversity_penalty": 0.0, "encoder_repetition_penalty": 1.0, "no_repeat_ngram_size": 0, "min_length": 0,
+    "encoder_no_repeat_ngram_size": 0, "early_stopping": False, "remove_invalid_values": False, "epsilon_cutoff": 0.0,
+    "eta_cutoff": 0.0, "output_scores": False, "output_logits": False, "renormalize_logits": False,
+}  # fmt: skip
 
 
 def obstacle(model: Any) -> str | None:
@@ -59,8 +65,11 @@ def generation_obstacle(model: Any, options: dict[str, Any]) -> str | None:
     """
     drawn = options.get("do_sample") or options.get("temperature")
     asked = {name for name in options if name not in HARMLESS - {"eos_token_id"}} | ({"do_sample"} if drawn else set())
-    own = set(model.generation_config.to_diff_dict()) - HARMLESS
-    own = {name for name in own if not name.startswith("_") and name not in asked}
-    default = GenerationConfig()
-    changed = {n for n in own if getattr(model.generation_config, n) != getattr(default, n, None)}
+    own = model.generation_config.to_diff_dict()
+    changed = {n for n, value in own.items() if not n.startswith("_") and n not in HARMLESS and value not in _idle(n)}
     return ", ".join(sorted(asked | changed)) or None
+
+
+def _idle(name: str) -> tuple[Any, ...]:
+    """Returns the values of a setting of generation that change nothing."""
+    return (None, NEUTRAL.get(name), getattr(GenerationConfig(), name, None))
