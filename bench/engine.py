@@ -108,7 +108,7 @@ def _measure(case: Case, engine: str, batch: int | str, limit: int, args: argpar
     method, asked = requests(case, lm, args.data, limit)
     lm.choose_engine(engine)
     lm.batch_size_per_gpu = batch
-    lm._plain([(None, [5, 6, 7], [8])], disable_tqdm=True)  # libraries set themselves up in the first pass
+    lm.plain([(None, [5, 6, 7], [8])], 1)  # libraries set themselves up in the first pass
     ran = [0]
 
     def count(module: Any, positional: Any, named: dict[str, Any]) -> None:

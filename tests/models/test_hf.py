@@ -7,6 +7,7 @@ import pytest
 from tests.models.engine.asked import distance
 from tests.models.shapes import decoder, encoder_decoder, loaded
 
+from afrieval.errors import UserError
 from afrieval.models.engine.memory import Packs
 
 TEXTS = [
@@ -37,7 +38,7 @@ def noted(lm: Any) -> list[Any]:
 
 
 def as_tree(lm: Any) -> Any:
-    lm.engine, lm._packs = "tree", Packs(16)
+    lm.engine, lm.packs = "tree", Packs(16)
     return lm
 
 
@@ -73,3 +74,12 @@ def test_whole_texts_are_scored_window_by_window(batch_size: int | str) -> None:
     assert tree.loglikelihood_rolling(texts, disable_tqdm=True) == pytest.approx(expected, abs=1e-3)
     assert len(seen) > 2 * len(texts), "windows"
     assert tree.batch_size_per_gpu == batch_size
+
+
+@pytest.mark.parametrize("engine", ["plain", "tree"])
+@pytest.mark.parametrize(("text", "what"), [(("Kí ni?", ""), "answer"), ((" ", "a"), "prompt")])
+def test_what_has_no_tokens_has_no_likelihood(engine: str, text: tuple[str, str], what: str) -> None:
+    lm = loaded(decoder("llama"), add_bos_token=False)
+    lm.engine = engine
+    with pytest.raises(UserError, match=f"makes no token of the {what} in"):
+        lm.loglikelihood(asked(text), disable_tqdm=True)

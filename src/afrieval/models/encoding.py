@@ -38,4 +38,8 @@ class EncodesAtOnce:
         try:
             yield
         finally:
-            self._encoded = {}
+            self.forget_texts()
+
+    def forget_texts(self) -> None:
+        """Gives the memory of tokens back that nobody asks for any more."""
+        self._encoded = MappingProxyType({})

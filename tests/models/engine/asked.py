@@ -71,7 +71,7 @@ def tree(lm: Any, requests: list[Request], pack: int | None = None, seed: int | 
     order = list(range(len(requests)))
     if seed is not None:
         random.Random(seed).shuffle(order)
-    lm.engine, lm._packs = "tree", Packs(pack)
+    lm.engine, lm.packs = "tree", Packs(pack)
     found = lm._loglikelihood_tokens([requests[i] for i in order], disable_tqdm=True)
     answers = dict(zip(order, found, strict=True))
     return [answers[i] for i in range(len(requests))]

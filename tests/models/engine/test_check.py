@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from tests.models.engine.asked import plain, shared_requests
-from tests.models.shapes import decoder, encoder_decoder, loaded
+from tests.models.shapes import SLIDING, decoder, encoder_decoder, loaded
 
 from afrieval.errors import UserError
 from afrieval.models.engine import encoder_decoder as encoding
@@ -100,3 +100,33 @@ def test_no_batch_size_is_searched_for() -> None:
 
     lm._detect_batch_size = search
     lm.choose_engine("tree")
+
+
+@pytest.mark.parametrize("name", SLIDING)
+def test_windows_larger_than_what_is_asked_are_tried_as_well(name: str) -> None:
+    lm = loaded(decoder(name, sliding_window=48))
+    lm.choose_engine("auto")
+    assert lm.engine == "tree" and lm.model.config.sliding_window == 48
+
+
+@pytest.mark.parametrize("name", ["llama", "phi", "opt"])
+def test_a_window_in_the_settings_that_the_code_ignores_is_noticed(name: str) -> None:
+    lm = loaded(decoder(name, sliding_window=48))
+    lm.choose_engine("auto")
+    assert lm.engine == "plain" and lm.model.config.sliding_window == 48
+
+
+@pytest.mark.parametrize("name", ["llama", "gemma3", "gpt2"])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_wrong_mask_is_noticed_in_16_bits(name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    right, wrong = (loaded(decoder(name).to(dtype)) for _ in range(2))
+    right.choose_engine("auto")
+    assert right.engine == "tree"
+    real = Forward._mask
+
+    def siblings_seen(self: Forward, sees: torch.Tensor, depth: torch.Tensor, key_depth: torch.Tensor) -> Any:
+        return real(self, torch.ones_like(sees).tril(sees.shape[1] - len(sees)), depth, key_depth)
+
+    monkeypatch.setattr(Forward, "_mask", siblings_seen)
+    wrong.choose_engine("auto")
+    assert wrong.engine == "plain"

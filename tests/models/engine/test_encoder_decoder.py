@@ -66,3 +66,26 @@ def test_every_context_is_encoded_once(pack: int) -> None:
 def test_no_requests_no_answers() -> None:
     lm = loaded(encoder_decoder("T5"))
     assert plain(lm, []) == tree(lm, []) == []
+
+
+def test_many_answers_about_one_context_are_not_taken_at_once() -> None:
+    lm, draw, rows = loaded(encoder_decoder("T5"), max_length=SHORT), random.Random(4), list[int]()
+    requests = named([([0], tokens(draw, 2)) for _ in range(50)])
+    expected = plain(lm, requests)
+
+    def note(module: Any, args: Any, kwargs: Any) -> None:
+        rows.append(len(kwargs["input_ids"]))
+
+    lm.model.get_decoder().register_forward_pre_hook(note, with_kwargs=True)
+    assert distance(expected, tree(lm, requests, 2)) <= CLOSE
+    assert max(rows) == 16, "8 for each token of a pack"
+
+
+def test_logits_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    lm, rows = loaded(encoder_decoder("T5")), list[int]()
+    monkeypatch.setattr("afrieval.models.engine.memory.Packs.scored", lambda self, lm: 6)
+    requests = shared_requests()
+    expected = plain(lm, requests)
+    lm.model.lm_head.register_forward_pre_hook(lambda module, args: rows.append(args[0].shape[:2].numel()))
+    assert distance(expected, tree(lm, requests)) <= CLOSE
+    assert max(rows) <= 6

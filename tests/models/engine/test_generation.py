@@ -78,7 +78,7 @@ def test_requests_with_different_options_are_kept_apart() -> None:
     lm, plain = loaded(decoder("llama"), 8), loaded(decoder("llama"))
     answers = []
     for model, engine in ((plain, "plain"), (lm, "tree")):
-        model.engine, model._packs = engine, SimpleNamespace(size=lambda lm, longest: 16)
+        model.engine, model.packs = engine, SimpleNamespace(size=lambda lm, longest: 16)
         options = [{"until": [], "max_gen_toks": 3 + i % 3} for i in range(len(PROMPTS))]
         requests = [SimpleNamespace(args=(p, o)) for p, o in zip(PROMPTS, options, strict=True)]
         answers.append(model.generate_until(requests, disable_tqdm=True))

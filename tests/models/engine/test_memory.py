@@ -105,9 +105,10 @@ def test_a_size_that_is_given_is_the_most(monkeypatch: pytest.MonkeyPatch) -> No
 def test_halves_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     lm, packs = loaded(decoder("llama")), Packs()
     with_free_memory(monkeypatch, 2**40)
-    assert packs.halve(100, RuntimeError()) == 50 == packs.size(lm, 10)
+    assert packs.reduce(100, 100) == 50 == packs.size(lm, 10)
+    assert packs.reduce(20, 50) == 10 and packs.size(lm, 10) == 50, "the rest of a cell says nothing of the next"
     with pytest.raises(UserError, match="too small"):
-        packs.halve(SMALLEST, RuntimeError())
+        packs.reduce(SMALLEST, 50)
 
 
 def test_fewer_rows_are_generated_where_memory_is_small(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.models.shapes import SUPPORTED, decoder
+from tests.models.shapes import SUPPORTED, decoder, encoder_decoder
 
 from afrieval.models.engine.support import generation_obstacle, obstacle
 
@@ -26,6 +26,14 @@ def test_nothing_is_in_the_way(name: str) -> None:
 )
 def test_architectures_that_cannot(name: str, reason: str) -> None:
     assert obstacle(decoder(name)) == reason
+
+
+@pytest.mark.parametrize(("setting", "reason"), [("expert_capacity", "drops tokens"), ("attention_type", "for good")])
+def test_encoder_decoders_that_cannot(setting: str, reason: str) -> None:
+    model = encoder_decoder("T5")
+    assert obstacle(model, "seq2seq") is None
+    setattr(model.config, setting, "block_sparse")
+    assert reason in str(obstacle(model, "seq2seq"))
 
 
 def test_a_model_with_its_own_code() -> None:

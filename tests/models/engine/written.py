@@ -33,7 +33,7 @@ def generated(
     lm: Any, prompts: Sequence[str], engine: str, options: Options | None = None, pack: int | None = None
 ) -> list[list[int]]:
     """Returns the tokens that a model writes, without those that end or fill up a row."""
-    lm.engine, lm._packs = engine, Packs(pack)
+    lm.engine, lm.packs = engine, Packs(pack)
     lm.tok_decode = lambda tokens, **_: (
         " ".join(str(t) for t in tokens if t > 2) if isinstance(tokens, list) else "</s>"
     )

@@ -1,15 +1,20 @@
 """Log-likelihoods of answers by an encoder-decoder: a context is encoded once, whatever is asked about it."""
 
+import logging
 from collections.abc import Callable
+from itertools import groupby
 from typing import Any
 
-import numpy as np
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
 from afrieval.models.engine.likelihood import Answer, TokenRequest
 from afrieval.models.engine.memory import Packs, too_small
+
+log = logging.getLogger("afrieval")
+
+CHOICES = 8  # answers for each context that a batch has room for
 
 
 def encoder_decoder_loglikelihoods(
@@ -19,46 +24,67 @@ def encoder_decoder_loglikelihoods(
 
     Args:
         lm: a model of the harness' hf backend.
-        requests: (anything, tokens of the context, tokens of the answer); cut from the left as the harness does.
+        requests: (anything, tokens of the context, tokens of the answer); contexts are cut from the left as the harness
+            does.
         packs: how many tokens are encoded at a time, padding included.
         answered: called with the number of a request and its answer as soon as it is known.
 
     Raises:
-        UserError: if a single context needs too much memory.
+        UserError: if a single answer needs too much memory.
     """
-    asked: dict[tuple[int, ...], list[int]] = {}
-    for i, (_, context, _) in enumerate(requests):
-        asked.setdefault(tuple(context[-lm.max_length :]), []).append(i)
-    contexts = sorted(asked, key=len, reverse=True)
+    requests = [(texts, context[-lm.max_length :], answer) for texts, context, answer in requests]
+    order = sorted(range(len(requests)), key=lambda i: (-len(requests[i][1]), requests[i][1], len(requests[i][2])))
     answers: list[Answer] = [(0.0, False)] * len(requests)
-    while contexts:
-        batch = contexts[: max(1, packs.size(lm, len(contexts[0])) // len(contexts[0]))]
-        numbers = [(row, i) for row, context in enumerate(batch) for i in asked[context]]
-        texts = [requests[i][2][-lm.max_length :] for _, i in numbers]
+    most = most_contexts = len(requests)
+    while order:
+        batch = _first_batch(lm, [requests[i] for i in order[:most]], packs, most_contexts)
         try:
-            found = _batch(lm, batch, [row for row, _ in numbers], texts)
+            found = _batch(lm, batch)
         except RuntimeError as e:
             if not should_reduce_batch_size(e):
                 raise
+            found = None
+        if found is None:  # handled here, where what the pass had in memory is gone
             if len(batch) == 1:
-                raise too_small(len(batch[0])) from e
-            packs.halve(len(batch) * len(batch[0]), e)
+                raise too_small(len(batch[0][1]))
+            if (several := len({tuple(context) for _, context, _ in batch})) > 1:
+                most_contexts = several // 2
+            else:
+                most = len(batch) // 2
+            log.warning("the device's memory is full; going on with half of the %d answers at a time", len(batch))
             continue
-        for (_, i), answer in zip(numbers, found, strict=True):
+        for i, answer in zip(order, found, strict=False):
             answers[i] = answer
             answered(i, answer)
-        contexts = contexts[len(batch) :]
+        order = order[len(batch) :]
     return answers
 
 
-def _batch(lm: Any, contexts: list[tuple[int, ...]], rows: list[int], answers: list[list[int]]) -> list[Answer]:
-    """Returns the answers' likelihoods; `rows` says which context each of them is about.
+def _first_batch(lm: Any, requests: list[TokenRequest], packs: Packs, most_contexts: int) -> list[TokenRequest]:
+    """Returns as many of some requests, the longest context first, as are computed at a time."""
+    length = len(requests[0][1])
+    together, scored = min(max(1, packs.size(lm, length) // length), most_contexts), packs.scored(lm)
+    contexts: set[tuple[int, ...]] = set()
+    taken = longest = 0
+    for _, context, answer in requests[: CHOICES * together]:
+        contexts.add(tuple(context))
+        longest = max(longest, len(answer))
+        if taken and (len(contexts) > together or (taken + 1) * longest > scored):
+            break
+        taken += 1
+    return requests[:taken]
+
+
+def _batch(lm: Any, requests: list[TokenRequest]) -> list[Answer]:
+    """Returns the answers' likelihoods; requests with the same context stand side by side.
 
     The decoder begins with the same token whatever the answer: one step with it gives the first tokens' probabilities
     and leaves the keys and values of the encoder's output in the cache, ready to be shared.
     """
-    encoded, mask = _padded(lm, contexts)
-    which = torch.tensor(rows, device=lm.device)
+    contexts = [(context, len(list(group))) for context, group in groupby(request[1] for request in requests)]
+    answers = [answer for _, _, answer in requests]
+    encoded, mask = _padded(lm, [context for context, _ in contexts])
+    which = torch.tensor([row for row, (_, n) in enumerate(contexts) for _ in range(n)], device=lm.device)
     cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
     start = torch.full((len(contexts), 1), lm.model.config.decoder_start_token_id, device=lm.device)
     with (
@@ -80,7 +106,7 @@ def _batch(lm: Any, contexts: list[tuple[int, ...]], rows: list[int], answers: l
     values = logprobs.gather(2, wanted[:, :, None])[:, :, 0].double().cpu().numpy()
     greedy = (best == wanted).cpu().numpy()
     return [
-        (float(np.sum(values[i, : len(answer)])), bool(greedy[i, : len(answer)].all()))
+        (float(values[i, : len(answer)].sum()), bool(greedy[i, : len(answer)].all()))
         for i, answer in enumerate(answers)
     ]
 

@@ -68,8 +68,8 @@ class Forward:
                 attention_mask=self._mask(sees, depth, key_depth),
                 past_key_values=self.cache,
                 use_cache=True,
-                logits_to_keep=at,
-            ).logits[0]
+                logits_to_keep=at or [0],  # some output layers take no empty input
+            ).logits[0, : len(at)]
         return logits
 
     def _mask(self, sees: torch.Tensor, depth: torch.Tensor, key_depth: torch.Tensor) -> Any:

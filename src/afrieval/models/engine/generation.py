@@ -7,10 +7,10 @@ import torch
 from accelerate.utils.memory import should_reduce_batch_size
 
 from afrieval.models.engine.forward import Forward
-from afrieval.models.engine.memory import Packs, too_small
+from afrieval.models.engine.memory import Packs
 
 SHARED = -1  # owner of tokens that all prompts begin with
-Ends = Callable[[int, list[int]], bool]
+Ends = Callable[[list[int]], bool]
 
 
 class Generator:
@@ -32,23 +32,24 @@ class Generator:
         Args:
             prompts: token ids; none is empty.
             most: tokens to generate for each.
-            ends: tells from the number of a prompt and the tokens generated for it whether it has come to an end.
+            ends: tells from the tokens generated for a prompt whether they have come to an end.
 
         Raises:
-            UserError: if a single prompt needs too much memory.
+            UserError: if a single prompt needs too much memory, a few tokens at a time.
         """
         try:
             return self._generate(prompts, most, ends)
         except RuntimeError as e:
             if not should_reduce_batch_size(e):
                 raise
-            if len(prompts) == 1:
-                raise too_small(len(prompts[0]) + most) from e
-        self._forward, half = None, len(prompts) // 2
-        return self(prompts[:half], most, ends) + self(prompts[half:], most, lambda i, tokens: ends(i + half, tokens))
+        self._forward = None
+        if (half := len(prompts) // 2) == 0:
+            self._packs.reduce(size := self._packs.size(self._lm, len(prompts[0]) + most), size)
+            return self(prompts, most, ends)
+        return self(prompts[:half], most, ends) + self(prompts[half:], most, ends)
 
     def _generate(self, prompts: list[list[int]], most: int, ends: Ends) -> list[list[int]]:
-        prefix = _beginning(prompts)
+        prefix = beginning(prompts)
         rests = [prompt[len(prefix) :] for prompt in prompts]
         room = len(prefix) + sum(map(len, rests)) + len(prompts) * most
         forward, kept = self._begin(prefix, room)
@@ -63,7 +64,7 @@ class Generator:
         for step in range(most):
             for i, token in latest.items():
                 new[i].append(token)
-            going = [i for i in latest if not ends(i, new[i])]
+            going = [i for i in latest if not ends(new[i])]
             if not going or step == most - 1:
                 break
             if len(going) < len(latest):
@@ -78,7 +79,7 @@ class Generator:
         if forward is None or forward.cache.room < room:
             self._forward = forward = Forward(self._lm, room)
             return forward, 0
-        kept = len(_beginning([[*self._prefix, 0], [*prefix, 0]])) if self._prefix else 0
+        kept = len(beginning([[*self._prefix, 0], [*prefix, 0]])) if self._prefix else 0
         forward.cache.keep(torch.arange(kept))
         return forward, kept
 
@@ -114,7 +115,7 @@ class _Run:
         self._owner, self._depth = self._owner[stay], self._depth[stay]
 
 
-def _beginning(prompts: list[list[int]]) -> list[int]:
+def beginning(prompts: list[list[int]]) -> list[int]:
     """Returns what all prompts begin with, less than the whole of each."""
     first, last = min(prompts), max(prompts)
     most = min(map(len, prompts)) - 1

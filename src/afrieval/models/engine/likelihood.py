@@ -8,7 +8,6 @@ import torch
 from accelerate.utils.memory import should_reduce_batch_size
 from numpy.typing import NDArray
 
-from afrieval.errors import UserError
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.memory import Packs
 from afrieval.models.engine.tree import Ints, Tree, plant
@@ -29,13 +28,12 @@ def loglikelihoods(
         answered: called with the number of a request and its answer as soon as it is known.
 
     Raises:
-        UserError: if an answer is longer than the model's whole context, or a few tokens need too much memory.
+        UserError: if a few tokens need too much memory.
     """
     if not requests:
         return []
-    if longest := max((len(answer) for _, _, answer in requests if len(answer) > lm.max_length), default=0):
-        raise UserError(f"an answer has {longest} tokens, and the model takes {lm.max_length}", "take another model")
-    sequences = [(context + answer)[-(lm.max_length + 1) :][:-1] for _, context, answer in requests]
+    room = lm.max_length + 1
+    sequences = [np.array((context + answer)[-room:-1], dtype=np.int32) for _, context, answer in requests]
     tree = plant(sequences, [answer for _, _, answer in requests])
     last = tree.scored[tree.starts[1:] - 1]
     by_last = np.argsort(last, kind="stable")
@@ -80,7 +78,9 @@ def _packs(lm: Any, tree: Tree, packs: Packs) -> Iterator[tuple[int, Ints, NDArr
         except RuntimeError as e:
             if not should_reduce_batch_size(e):
                 raise
-            size = packs.halve(end - begin, e)
+            result = None
+        if result is None:  # handled here, where what the pass had in memory is gone
+            size = packs.reduce(end - begin, size)
             forward.cache.crop(len(cached))
             continue
         yield end, entries, *result

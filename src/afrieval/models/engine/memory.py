@@ -43,23 +43,22 @@ class Packs:
         """Returns how many answers of at most `longest` tokens, prompts included, to generate side by side."""
         rows: int = lm.max_batch_size
         free = SHARE * free_memory(lm.device)
-        while rows > 1 and needed(lm.model, rows * longest, rows) > free:
-            rows //= 2
-        return rows
+        return max(1, min(rows, int(free // needed(lm.model, 0, longest))))
 
-    def halve(self, size: int, error: Exception) -> int:
-        """Returns half of a size that was too much, for good.
+    def reduce(self, pack: int, size: int) -> int:
+        """Returns how many tokens to take after a pack that was too much; of whole packs, that is for good.
 
         Raises:
-            UserError: if it is small already.
+            UserError: if it had few tokens already.
         """
-        if size <= SMALLEST:
-            raise too_small(size) from error
-        self._most = size // 2
+        if pack <= SMALLEST:
+            raise too_small(pack)
+        if pack == size:
+            self._most = size // 2
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-        log.warning("the device's memory is full; going on with %d tokens at a time", self._most)
-        return self._most
+        log.warning("the device's memory is full; going on with %d tokens at a time", pack // 2)
+        return pack // 2
 
 
 def too_small(size: int) -> UserError:

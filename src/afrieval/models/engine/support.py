@@ -26,12 +26,26 @@ NEUTRAL = {
 }  # fmt: skip
 
 
-def obstacle(model: Any) -> str | None:
-    """Returns why a decoder-only model cannot take tokens that each see tokens of their own, None if it may."""
+def obstacle(model: Any, backend: str = "causal") -> str | None:
+    """Returns what in a model's code or settings forbids the engine, None if nothing does.
+
+    Args:
+        model: of transformers.
+        backend: `causal` or `seq2seq`.
+    """
     inner = model.get_base_model() if hasattr(model, "peft_config") else model
-    config = inner.config.get_text_config(decoder=True)
     if not type(inner).__module__.startswith("transformers."):
         return "brings its own code"
+    if hasattr(inner.config, "expert_capacity"):
+        return "drops tokens where many are computed at once (expert_capacity)"
+    if getattr(inner.config, "attention_type", None) == "block_sparse":
+        return "changes its attention for good when it meets a short text (block_sparse)"
+    return _decoder_obstacle(inner) if backend == "causal" else None
+
+
+def _decoder_obstacle(inner: Any) -> str | None:
+    """Returns why a decoder-only model cannot take tokens that each see tokens of their own, None if it may."""
+    config = inner.config.get_text_config(decoder=True)
     parameters = inspect.signature(inner.forward).parameters
     for name, reason in NEEDED.items():
         if name not in parameters:

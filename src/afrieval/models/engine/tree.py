@@ -36,14 +36,14 @@ class Tree:
         return int(self.depth.max()) + 1
 
 
-def plant(sequences: Sequence[Sequence[int]], answers: Sequence[Sequence[int]]) -> Tree:
+def plant(sequences: Sequence[Sequence[int] | NDArray[np.int32]], answers: Sequence[Sequence[int]]) -> Tree:
     """Returns the tree of some sequences.
 
     Args:
         sequences: token ids; none is empty.
         answers: of each sequence, the tokens asked for after its last tokens: as many of these as there are answers.
     """
-    rows = [np.asarray(s, dtype=np.int64) for s in sequences]
+    rows = [np.asarray(s, dtype=np.int32) for s in sequences]
     keys = [row.astype(">u4").tobytes() for row in rows]  # compared as bytes, they sort as tuples do, only faster
     order = sorted(range(len(rows)), key=keys.__getitem__)
     shared = [0, *(_common(rows[a], rows[b]) for a, b in pairwise(order))]
@@ -66,7 +66,7 @@ def plant(sequences: Sequence[Sequence[int]], answers: Sequence[Sequence[int]]) 
     return Tree(tokens, depth, end, scored, asked, starts)
 
 
-def _common(a: Ints, b: Ints) -> int:
+def _common(a: NDArray[np.int32], b: NDArray[np.int32]) -> int:
     """Returns how many tokens two sequences share from the beginning."""
     n = min(len(a), len(b))
     different = np.flatnonzero(a[:n] != b[:n])
