@@ -23,10 +23,7 @@ from typing import Any
 import psutil
 import torch
 from engine_cases import CASES, Case, Work, requests, work
-from engine_model import SHAPES, random_model, tokenizer
-
-from afrieval.tasks.data import load_split
-from afrieval.tasks.spec import load_task
+from engine_model import SHAPES, english, random_model, tokenizer
 
 COLUMNS = (
     "case", "way", "seconds", "documents/s", "tokens run", "of the limit", "of the least work", "memory", "ratio"
@@ -131,12 +128,9 @@ def build(args: argparse.Namespace) -> Any:
     from afrieval.models.hf import HF
 
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
-    shape, texts = SHAPES[args.shape], list[str]()
-    for name in ("afrimmlu", "belebele"):
-        split = load_split(load_task(name), "eng", "test", args.data)
-        texts += [text for d in (split.documents if split else []) for text in (*d.fields.values(), *d.choices)]
+    shape = SHAPES[args.shape]
     model = random_model(shape, args.device, args.dtype)
-    words = tokenizer(texts, shape.vocabulary)
+    words = tokenizer(english(args.data), shape.vocabulary)
     return HF(pretrained=model, tokenizer=words, batch_size=8, device=args.device, softmax_dtype="float32")
 
 

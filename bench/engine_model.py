@@ -7,6 +7,9 @@ from typing import Any
 
 import torch
 
+from afrieval.tasks.data import load_split
+from afrieval.tasks.spec import load_task
+
 SPECIAL = ["<s>", "</s>", "<pad>"]
 
 
@@ -33,6 +36,15 @@ SHAPES = {
     "llama-3.2-1b": Shape(2048, 8192, 16, (32, 8), 128_256, True),
     "llama-3-8b": Shape(4096, 14_336, 32, (32, 8), 128_256, False),
 }
+
+
+def english(data: str) -> list[str]:
+    """Returns the English questions of the data, for a tokenizer to learn from."""
+    texts: list[str] = []
+    for name in ("afrimmlu", "belebele"):
+        split = load_split(load_task(name), "eng", "test", data)
+        texts += [text for d in (split.documents if split else []) for text in (*d.fields.values(), *d.choices)]
+    return texts
 
 
 def tokenizer(texts: Iterable[str], size: int) -> Any:

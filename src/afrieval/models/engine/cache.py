@@ -33,12 +33,11 @@ class BufferLayer(CacheLayerMixin):
         self.values[:, :, begin : self.length] = value_states
         return self.keys[:, :, : self.length], self.values[:, :, : self.length]
 
-    def keep(self, index: torch.Tensor) -> None:
-        """Forgets all tokens but those of an increasing index."""
+    def move(self, index: torch.Tensor, to: int) -> None:
+        """Moves the tokens of an index to a place before them, in their order."""
         if self.is_initialized:
             for buffer in (self.keys, self.values):
-                buffer[:, :, : len(index)] = buffer[:, :, index.to(buffer.device)]
-        self.length = len(index)
+                buffer[:, :, to : to + len(index)] = buffer[:, :, index.to(buffer.device)]
 
     def get_seq_length(self) -> int:
         """Returns how many tokens are there."""
@@ -67,7 +66,9 @@ class BufferCache(Cache):
 
     def keep(self, index: torch.Tensor) -> None:
         """Forgets all tokens but those of an increasing index."""
-        if len(index) and int(index[-1]) != len(index) - 1:
+        moved = torch.nonzero(index != torch.arange(len(index), device=index.device))[:, 0]
+        if len(moved):
+            first = int(moved[0])
             for layer in self.layers:
-                layer.keep(index)
+                layer.move(index[first:], first)
         self.crop(len(index))
