@@ -57,8 +57,8 @@ class HF(KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
         Raises:
             UserError: if it is `tree` and the model cannot be run so.
         """
-        # it would override the limit of each request (transformers, GenerationMixin._prepare_generated_length)
-        self.model.generation_config.max_new_tokens = None
+        if own := getattr(self.model, "generation_config", None):
+            own.max_new_tokens = None  # it would override each request's (GenerationMixin._prepare_generated_length)
         if wanted == "plain":
             return
         reason = obstacle(self.model, self.backend) or objection(self)

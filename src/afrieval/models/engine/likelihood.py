@@ -72,9 +72,13 @@ def _packs(lm: Any, tree: Tree, packs: Packs) -> Iterator[tuple[int, Ints, NDArr
         at, where = np.unique(tree.scored[entries], return_inverse=True)
         queries = keys[len(cached) :]
         sees = (keys <= queries[:, None]) & (queries[:, None] < ends[keys])
-        try:
-            logits = forward(tokens[begin:end], depth[begin:end], sees, depth[keys], (at - begin).tolist())
-            result = _read(lm, logits, tree.answers[entries], where)
+        try:  # no name for the logits: they would stay in memory beside those of the next pack
+            result = _read(
+                lm,
+                forward(tokens[begin:end], depth[begin:end], sees, depth[keys], (at - begin).tolist()),
+                tree.answers[entries],
+                where,
+            )
         except RuntimeError as e:
             if not should_reduce_batch_size(e):
                 raise
