@@ -238,7 +238,8 @@ def answered(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been(tmp_path: Path, how: signal.Signals) -> None:
-    words = ("--task.languages", "yor", "--task.prompts", "1,3")
+    # the slow way and several cells, so that the run is not over before it is killed
+    words = ("--task.languages", "yor,hau,swa,zul", "--task.prompts", "1,3", "--model.engine", "plain")
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     process = start(killed, *words)
     deadline = time.monotonic() + 120
@@ -249,7 +250,7 @@ def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been(tmp_path: Path, how
     assert process.returncode == (130 if how == signal.SIGINT else -how), err
     assert "Traceback" not in err
     kept = answered(killed)
-    assert len(kept) >= 10 and len(sample_files(killed)) < 2
+    assert len(kept) >= 10 and len(sample_files(killed)) < 8
     for folder in (killed, whole):
         process = start(folder, *words)
         _, err = process.communicate(timeout=120)
