@@ -160,8 +160,8 @@ def test_nothing_is_drawn_at_random() -> None:
     import langdetect
 
     before = random.getstate()
-    english = build_checkers(row(("language:response_language", {"language": "en"})))[0]
-    assert len({english("Hello world") for _ in range(30)}) == 1
+    german = build_checkers(row(("language:response_language", {"language": "de"})))[0]
+    assert len({german("WETIN DEY HAPPEN FOR TOWN TODAY?") for _ in range(30)}) == 1  # unseeded: German or Somali
     build_checkers(row(*(t[:2] for t in TYPES)))
     assert random.getstate() == before and langdetect.DetectorFactory.seed is None
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from io import StringIO
 from typing import Any
 
 from afrieval.errors import UserError
@@ -70,7 +71,7 @@ def fetch_sentence_model() -> str:
 
     if not _has_sentence_model():
         try:
-            nltk.download(SENTENCE_MODEL, quiet=True, raise_on_error=True)
+            nltk.download(SENTENCE_MODEL, quiet=True, raise_on_error=True, print_error_to=StringIO())  # told below
         except (OSError, ValueError) as e:  # nltk makes a ValueError of what its server or its archive does
             raise UserError(
                 f"nltk's {SENTENCE_MODEL} cannot be fetched: {e}",
