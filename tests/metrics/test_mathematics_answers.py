@@ -25,6 +25,7 @@ SAME = [
     ("5", "$5$"),
     ("5", r"\(5\)"),
     ("5", "5."),
+    ("5", "$5.$ ."),
     (r"\left(3, \frac{\pi}{2}\right)", r"(3,\dfrac{\pi}{2})"),
     (r"\text{even}", "even"),
     (r"\text{Even}", r"\text{even}"),

@@ -65,7 +65,7 @@ def plain_latex(text: str) -> str:
     text = re.sub(_DEGREES, "", text)
     text = _BARE_UNIT.sub(r"\1", _TEXT_UNIT.sub(r"\1", text.strip()))
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
-    return _braced(_LETTERS.sub(r"\1", text)).strip().rstrip(".,;:").strip()
+    return _braced(_LETTERS.sub(r"\1", text)).strip().rstrip(".,;: ")
 
 
 def _braced(text: str) -> str:
