@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ from afrieval.metrics.boxed import last_boxed
 from afrieval.metrics.latex import plain_latex
 from afrieval.metrics.mathematics import LONGEST, same_answer
 from afrieval.metrics.solver import Solver, own_solver
+from afrieval.metrics.symbolic import _number
 
 REAL_DATA = os.environ.get("AFRIEVAL_DATA", "")
 
@@ -89,6 +89,9 @@ SAME = [
     ("(x,y) = (1,2)", "(1,2)"),
     (r"x \in [-2,7]", "[-2,7]"),
     ("x = 3, x = 5", "3, 5"),
+    ("x = 3, x = 5", "x = 5, x = 3"),
+    ("x = 3, y = 5", "y = 5, x = 3"),
+    (r"x = \{1,2\}", r"x = \{2,1\}"),
     ("y = x^2 + 2", "x^2+2"),
     ("f(x) = 2x", "2x"),
     # by algebra
@@ -159,6 +162,8 @@ DIFFERENT = [
     ("x^2 = 9", "x = 3"),
     ("y = 2x", "y = 3x"),
     ("x = 5", "x = 6"),
+    ("x = 5", "y = 5"),
+    ("x = 3, y = 5", "x = 5, y = 3"),
     (r"\sqrt{2}", "1.41421356"),
     (r"\pi", "3.14159265"),
     (r"2\sqrt{3}", r"3\sqrt{2}"),
@@ -258,8 +263,7 @@ def test_a_process_that_was_killed_is_started_again() -> None:
 
 def test_a_process_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not an answer that is wrong."""
-    monkeypatch.setenv("PYTHONPATH", "")
-    monkeypatch.setattr(sys, "executable", "false" if hasattr(signal, "SIGALRM") else "where")
+    monkeypatch.setattr(sys, "executable", "where" if os.name == "nt" else "false")
     with pytest.raises(RuntimeError, match="did not start"):
         Solver().same("x", "2x", 1)
 
@@ -278,6 +282,13 @@ def test_nothing_in_an_answer_is_executed(code: str, tmp_path: Path) -> None:
     file = tmp_path / "file"
     assert not same_answer(code.format(file=file), "x^2")
     assert not file.exists()
+
+
+def test_sympy_reads_numbers_and_executes_nothing() -> None:
+    assert _number("Integer (5 )") == 5 and 2 * _number("Float ('.5' )") == 1
+    for code in ("__import__('os')", "Integer (5 ).__class__", "Integer (f(5))", "Symbol ('x' )"):
+        with pytest.raises(ValueError, match="never executed"):
+            _number(code)
 
 
 def test_a_long_text_is_no_answer() -> None:

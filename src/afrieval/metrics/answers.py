@@ -167,8 +167,11 @@ def _same_items(first: Sequence[str], second: Sequence[str], same: Same) -> bool
 
 
 def _without_name(text: str, other: str) -> str:
-    """Returns an answer without the `x =` or `f(x) =` before it, unless the other has a relation as well."""
-    named = _GIVES.match(text)
-    if not named or (_RELATION.search(other) and len(_split_at(other, (",",))) == 1):
+    """Returns an answer without the `x =` or `f(x) =` before it, if the other has the same name or no relation."""
+    named, others = _GIVES.match(text), _GIVES.match(other)
+    if not named:
+        return text
+    alike = others and key(named[0]) == key(others[0]) and len(_split_at(text, (",",))) == 1
+    if _RELATION.search(other) and not alike:
         return text
     return text[named.end() :] if "," in text or "=" not in text else text.rpartition("=")[2]
