@@ -99,8 +99,9 @@ def main() -> None:
         for line in sys.stdin:
             first, second, seconds = json.loads(line)
             faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
-            print(json.dumps(_answer(first, second)), file=answers, flush=True)
+            verdict = _answer(first, second)
             faulthandler.cancel_dump_traceback_later()
+            print(json.dumps(verdict), file=answers, flush=True)
 
 
 def _answer(first: str, second: str) -> bool:
