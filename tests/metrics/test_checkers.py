@@ -86,7 +86,7 @@ def test_equals_the_harness(response: str | None, monkeypatch: pytest.MonkeyPatc
 
 def test_abbreviations_end_no_sentence(is_nltks: bool) -> None:
     if not is_nltks:
-        pytest.skip("nltk's punkt_tab is not on this machine; afrieval prefetch fetches it")
+        pytest.skip("nltk's punkt_tab is not on this machine; python -m nltk.downloader punkt_tab fetches it")
     follows = checkers.build_checker(
         checkers.SPLIT_SENTENCES[0], {"num_sentences": 2, "relation": "less than"}, "row 7"
     )
@@ -96,7 +96,7 @@ def test_abbreviations_end_no_sentence(is_nltks: bool) -> None:
 def test_without_a_sentence_model_only_two_types_end_in_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkers, "_has_sentence_model", lambda: False)
     for instruction in checkers.SPLIT_SENTENCES:
-        with pytest.raises(UserError, match="afrieval prefetch"):
+        with pytest.raises(UserError, match="punkt_tab"):
             checkers.build_checker(instruction, {}, "row 7")
     assert checkers.build_checker("punctuation:no_comma", {}, "row 7")("Red.")
 

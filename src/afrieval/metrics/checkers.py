@@ -57,7 +57,7 @@ def require_sentence_model() -> None:
     if not _has_sentence_model():
         raise UserError(
             f"IFEval counts sentences with nltk's {SENTENCE_MODEL}, which is not on this machine",
-            "fetch it with `afrieval prefetch` where there is a network; NLTK_DATA may name the folder it is copied to",
+            "run `python -m nltk.downloader punkt_tab` where there is a network; NLTK_DATA may name its folder",
         )
 
 
