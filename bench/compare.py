@@ -22,7 +22,8 @@ from afrieval.analysis.means import means
 from afrieval.analysis.runs import read_units
 from afrieval.analysis.spread import spreads
 from afrieval.languages import LANGUAGES
-from afrieval.results.files import Sample, write_run, write_samples
+from afrieval.results.files import write_run, write_samples
+from afrieval.results.samples import Sample
 
 DOCUMENTS, CHOICES, BYTES = 500, 4, 2_400
 CODES = [code for code, language in LANGUAGES.items() if language.african][:16]

@@ -54,16 +54,16 @@ def test_the_chat_template_of_a_task_beats_the_models_and_flags_beat_both(files:
 
 
 BAD_MODEL_MAPS = {
-    "another key": (
-        "model: {chat_template: true, dtype: float16}",
-        "model.dtype cannot stand in",
-        "only chat_template",
+    "another key": ("model: {chat_template: true, dtype: float16}", "unknown key 'model.dtype'", "chat_template"),
+    "unknown key": ("model: {chat_templat: true}", "unknown key 'model.chat_templat'", "did you mean chat_template?"),
+    "wrong type": ("model: {chat_template: 3}", "model.chat_template must be true or false, not 3", "true or false"),
+    "no value": (
+        "model: {chat_template: }",
+        "model.chat_template must be true or false, not null",
+        "leave the key out",
     ),
-    "unknown key": ("model: {chat_templat: true}", "model.chat_templat cannot stand in", "only chat_template"),
-    "wrong type": ("model: {chat_template: 3}", "model.chat_template cannot be '3'", "true or false"),
-    "no value": ("model: {chat_template: }", "model.chat_template has no value", "true or false"),
-    "no map": ("model: true", "model is True, no map", "its keys below it"),
-    "nothing": ("eval:", "eval is None, no map", "its keys below it"),
+    "no map": ("model: true", "model must be a map, not true", "write a map"),
+    "nothing": ("eval:", "eval must be a map, not null", "leave the key out"),
 }
 
 
@@ -183,18 +183,42 @@ def test_refuses_no_model_and_no_task() -> None:
     assert config.model.model_name is None
 
 
+BOMB = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 60))
 BAD_FILES = {
     "empty file": ("", "is empty", "configs/"),
     "a list": ("- a\n", "not a map", "configs/"),
-    "broken YAML": ("model_name: x\ndtype: [a\nb: c\n", "line 3", "mend"),
+    "broken YAML": ("model_name: x\ndtype: [a\nb: c\n", "line 3", "correct that line"),
     "unknown key": ("model_nam: x\n", "unknown key 'model_nam'", "model_name"),
-    "unknown eval key": ("model_name: x\neval: {num_shots: 1}\n", "unknown key 'num_shots'", "num_fewshot"),
-    "wrong type": ("model_name: x\ntrust_remote_code: 3\n", "model.trust_remote_code cannot be '3'", "true or false"),
-    "no value": ("model_name: x\nchat_template:\n", "model.chat_template has no value", "true or false"),
-    "no value in eval": ("model_name: x\neval: {random_seed: }\n", "eval.random_seed has no value", "whole number"),
-    "key twice": ("model_name: x\nmodel_name: y\n", "line 2", "mend"),
+    "unknown eval key": (
+        "model_name: x\neval: {num_shots: 1}\n",
+        "line 2: unknown key 'eval.num_shots'",
+        "num_fewshot",
+    ),
+    "wrong type": (
+        "model_name: x\ntrust_remote_code: 3\n",
+        "line 2: trust_remote_code must be true or false, not 3",
+        "true or false",
+    ),
+    "no value": (
+        "model_name: x\nchat_template:\n",
+        "chat_template must be true or false, not null",
+        "leave the key out",
+    ),
+    "no value in eval": (
+        "model_name: x\neval: {random_seed: }\n",
+        "random_seed must be a whole number, not null",
+        "leave",
+    ),
+    "number for text": ("model_name: 5\n", "model_name must be text, not 5", "quotes"),
+    "key that is no text": ("no: 5\n", "line 1, is not valid YAML: the key 'no' is not text", "correct that line"),
+    "alias of itself": ("model_name: &a [*a]\n", "an alias stands for what it is part of", "correct that line"),
+    "many levels": ("model_name: " + "[" * 1000 + "]" * 1000, "nested too deeply", "configs/"),
+    "many digits": ("model_name: 1" + "1" * 5000, "not valid YAML", "configs/"),
+    "impossible date": ("model_name: 2024-13-45\nrevison: x", "unknown key 'revison'", "revision"),
+    "YAML bomb": (BOMB, "aliases stand for too much", "correct that line"),
+    "key twice": ("model_name: x\nmodel_name: y\n", "line 2", "correct that line"),
     "language names": ("model_name: x\nlanguages_supported: [yo]\n", "languages_supported has 'yo'", "yor"),
-    "section instead of key": ("eval: 3\nmodel_name: x\n", "eval is 3, no map", "its keys below it"),
+    "section instead of key": ("eval: 3\nmodel_name: x\n", "eval must be a map, not 3", "write a map"),
 }
 
 

@@ -9,7 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from afrieval.results.files import read_samples, sample_path
+from afrieval.results.files import sample_path
+from afrieval.results.samples import read_samples
 from tests.conftest import ROOT, Cli
 
 SCRIPT = ROOT / "bench/compare.py"

@@ -9,7 +9,8 @@ import pytest
 from afrieval.arguments import FILES, FLAGS
 from afrieval.cli import COMMANDS
 from afrieval.models.demo import demo_folder
-from afrieval.results.files import read_samples, sample_files, sample_path
+from afrieval.results.files import sample_files, sample_path
+from afrieval.results.samples import read_samples
 from afrieval.tasks.spec import load_task, task_names
 from tests.conftest import ROOT, Cli
 

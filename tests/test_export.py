@@ -15,7 +15,8 @@ import pytest
 from afrieval.config import DataConfig, RunConfig, TaskConfig
 from afrieval.export import definitions, task_manager
 from afrieval.models.demo import demo_folder
-from afrieval.results.files import read_samples, sample_files
+from afrieval.results.files import sample_files
+from afrieval.results.samples import read_samples
 from afrieval.tasks.spec import TASKS, load_task
 from tests.conftest import TEMPLATED, Cli
 from tests.models.tiny import CHAT, tiny_llama

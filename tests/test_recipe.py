@@ -5,6 +5,7 @@ import logging
 import shlex
 import subprocess
 import sys
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from afrieval.commands.llama import LOGGERS
 from afrieval.commands.llama_command import main as llama_command
 from afrieval.config import RunConfig
 from afrieval.errors import UserError
-from afrieval.recipe import KEYS, flags, lm_eval_command, read_recipe
-from afrieval.results.files import read_samples, sample_files
+from afrieval.recipe import Recipe, flags, lm_eval_command, read_recipe
+from afrieval.results.files import sample_files
+from afrieval.results.samples import read_samples
 from tests.conftest import ROOT, Cli
 
 FILE = ROOT / "configs/llama/eval_config.yaml"
@@ -43,8 +45,8 @@ def test_the_file_has_all_keys_of_the_recipe() -> None:
         *("gpu_memory_utilization", "batch_size", "output_path", "limit", "verbosity", "log_samples", "work_dir"),
         *("template_dir", "show_config"),
     }
-    assert set(keys) == set(KEYS) == of_recipe | {"model_type"}
-    assert read_recipe(FILE) == keys
+    assert set(keys) == {f.name for f in fields(Recipe)} == of_recipe | {"model_type"}
+    assert asdict(read_recipe(FILE)) == keys
 
 
 @pytest.mark.parametrize(
@@ -88,16 +90,15 @@ def test_what_the_recipe_fixes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"limit": 0}, "limit is 0"),
-        ({"limit": 0.5}, "limit is 0.5"),
-        ({"limit": True}, "limit is True"),
-        ({"batch_size": "automatic"}, "batch_size is 'automatic'"),
-        ({"batch_size": "auto:0"}, "batch_size is 'auto:0'"),
-        ({"gpu_memory_utilization": 1.5}, "gpu_memory_utilization is 1.5"),
-        ({"tensor_parallel_size": "2"}, "tensor_parallel_size is '2'"),
-        ({"verbosity": "LOUD"}, "verbosity is 'LOUD'"),
-        ({"log_samples": "yes"}, "log_samples is 'yes'"),
-        ({"model_name": ""}, "model_name is ''"),
+        ({"limit": 0}, "limit must be 1 or more, not 0"),
+        ({"limit": 0.5}, "limit must be a whole number, not 0.5"),
+        ({"limit": True}, "limit must be a whole number, not true"),
+        ({"batch_size": 0}, "batch_size must be 1 or more or text, not 0"),
+        ({"gpu_memory_utilization": 1.5}, "gpu_memory_utilization must be 1 or less, not 1.5"),
+        ({"tensor_parallel_size": "2"}, 'tensor_parallel_size must be a whole number, not "2"'),
+        ({"verbosity": "LOUD"}, "verbosity must be CRITICAL"),
+        ({"log_samples": "yes"}, "log_samples must be true or false"),
+        ({"model_name": ""}, "model_name must be text that is not empty"),
         ({"model_type": "hf", "tensor_parallel_size": 2}, "tensor_parallel_size is 2, which is for vllm"),
         ({"taks": "meta_math"}, "unknown key 'taks'"),
     ],
@@ -105,6 +106,12 @@ def test_what_the_recipe_fixes(tmp_path: Path) -> None:
 def test_values_that_make_no_sense(tmp_path: Path, keys: dict[str, object], message: str) -> None:
     with pytest.raises(UserError, match=message.replace("(", r"\(")):
         read_recipe(write(tmp_path, **keys))
+
+
+@pytest.mark.parametrize("size", ["automatic", "auto:0"])
+def test_batch_sizes_that_make_no_sense(tmp_path: Path, size: str) -> None:
+    with pytest.raises(UserError, match=f"eval.batch_size is {size}"):
+        config_of(tmp_path, batch_size=size)
 
 
 @pytest.mark.parametrize("command", ["llama", "llama-command"])

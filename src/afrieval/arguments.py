@@ -4,29 +4,54 @@ import difflib
 import re
 import types
 from argparse import SUPPRESS
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from jsonargparse import ArgumentParser, Namespace, set_parsing_settings
 
-from afrieval.config import EvalConfig, RunConfig, check
+from afrieval.config import EvalConfig, ModelConfig, RunConfig, TaskConfig, check
 from afrieval.errors import UserError
-from afrieval.yamlfile import check_keys, read_map
+from afrieval.files.paths import user_path
+from afrieval.files.schema import CLOSED
+from afrieval.files.yaml import read_map_file
 
 SECTIONS: dict[str, type] = {
     name: hint for name, hint in get_type_hints(RunConfig).items() if hasattr(hint, "__dataclass_fields__")
 }
 FLAGS = [f"{section}.{f.name}" for section, cls in SECTIONS.items() for f in fields(cls)] + ["run_dir"]
 FILES = {"model_config_yaml": "model", "task_config_yaml": "task"}
-OLD_NAMES = {"model.vllm": "model.backend_args"}
+OLD_NAMES = {"model.vllm": "backend_args"}
 # What lm_eval, vLLM and Meta's recipe call options that have other names here.
 NAMES_ELSEWHERE = {"tasks": "task.task_name", "output_path": "run_dir", "template_dir": "task.folder"} | {
     name: f"model.backend_args.{name}"
     for name in ("tensor_parallel_size", "data_parallel_size", "gpu_memory_utilization", "max_model_len")
 }
-# What a task may be meant for; the rest of a model has its own file.
-OF_A_TASK = "chat_template"
+
+
+@dataclass(frozen=True)
+class ModelFile(ModelConfig):
+    """What a model file holds."""
+
+    __pydantic_config__ = CLOSED
+    eval: EvalConfig = field(default_factory=EvalConfig)
+
+
+@dataclass(frozen=True)
+class ModelOfTask:
+    """What a task may be meant for; the rest of a model has its own file."""
+
+    __pydantic_config__ = CLOSED
+    chat_template: bool = False
+
+
+@dataclass(frozen=True)
+class TaskFile(TaskConfig):
+    """What a task file holds."""
+
+    __pydantic_config__ = CLOSED
+    eval: EvalConfig = field(default_factory=EvalConfig)
+    model: ModelOfTask = field(default_factory=ModelOfTask)
 
 
 def read_config(argv: list[str], *, command: str, needs_model: bool, needs_task: bool = True) -> RunConfig:
@@ -44,13 +69,10 @@ def read_config(argv: list[str], *, command: str, needs_model: bool, needs_task:
     """
     flags = normalise(argv)
     values: dict[str, Any] = {}
-    origin: dict[str, str] = {}
-    for flag in FILES:
+    for flag, section in FILES.items():
         path, flags = _take(flags, flag)
-        if path is not None:
-            for key, value in read_file(Path(path), FILES[flag]).items():
-                values[key], origin[key] = value, path
-    config = _parse(flags, values, origin, command)
+        values |= read_file(user_path(path), section) if path is not None else {}
+    config = _parse(flags, values, command)
     check(config, needs_model=needs_model, needs_task=needs_task)
     return config
 
@@ -66,42 +88,17 @@ def read_file(path: Path, section: str) -> dict[str, Any]:
     Raises:
         UserError: if there is no such file, it is empty, no YAML, or has an unknown key.
     """
-    content = read_map(path)
+    found = read_map_file(path)
+    content = {OLD_NAMES.get(f"{section}.{key}", key): value for key, value in found.content.items()}
     other = next(name for name in FILES.values() if name != section)
     if f"{other}_name" in content and f"{section}_name" not in content:
         raise UserError(f"{path} is a {other} file", f"give it with --{other}-config-yaml")
+    found._replace(content=content).checked(ModelFile if section == "model" else TaskFile)
     values: dict[str, Any] = {}
     for key, value in content.items():
-        if key == "eval" or (key, section) == ("model", "task"):
-            _check_inner(key, value, str(path))
-            values |= {f"{key}.{inner}": inner_value for inner, inner_value in value.items()}
-            continue
-        name = OLD_NAMES.get(f"{section}.{key}", f"{section}.{key}")
-        check_keys([name.removeprefix(f"{section}.")], _keys(SECTIONS[section]), str(path))
-        values[name] = value
-    for name, value in values.items():
-        if value is None and type(None) not in _members(name):
-            raise UserError(
-                f"{path}: {name} has no value", f"it takes {_types(name)}; leave the key out for its default"
-            )
+        inner = key in SECTIONS
+        values |= {f"{key}.{name}": each for name, each in value.items()} if inner else {f"{section}.{key}": value}
     return values
-
-
-def _check_inner(name: str, given: Any, path: str) -> None:
-    """Refuses keys that the `eval:` map of a file, or the `model:` map of a task file, cannot hold."""
-    if not isinstance(given, dict):
-        raise UserError(f"{path}: {name} is {given!r}, no map", f"write {name}: and its keys below it, one a line")
-    if name == "eval":
-        check_keys(given, _keys(EvalConfig), path)
-    elif others := [key for key in given if key != OF_A_TASK]:
-        raise UserError(
-            f"{path}: model.{others[0]} cannot stand in a task file",
-            f"only {OF_A_TASK} can; the rest belongs in the model file",
-        )
-
-
-def _keys(section: type) -> list[str]:
-    return [f.name for f in fields(section)]
 
 
 def normalise(argv: list[str]) -> list[str]:
@@ -182,7 +179,7 @@ def _parser(command: str) -> ArgumentParser:
     return parser
 
 
-def _parse(flags: list[str], values: dict[str, Any], origin: dict[str, str], command: str) -> RunConfig:
+def _parse(flags: list[str], values: dict[str, Any], command: str) -> RunConfig:
     given = Namespace()  # type: ignore[no-untyped-call]
     for key, value in values.items():
         given[key] = value
@@ -193,7 +190,7 @@ def _parse(flags: list[str], values: dict[str, Any], origin: dict[str, str], com
     except UserError:
         raise
     except Exception as e:  # jsonargparse raises several kinds, all about a value
-        raise _value_error(str(e), {**origin, **_flag_origin(flags)}) from None
+        raise _value_error(str(e)) from None
 
 
 def _known(parsed: Namespace) -> Namespace:
@@ -202,18 +199,13 @@ def _known(parsed: Namespace) -> Namespace:
     return parsed
 
 
-def _flag_origin(flags: list[str]) -> dict[str, str]:
-    return {f[2:].partition("=")[0]: f"--{f[2:].partition('=')[0]}" for f in flags}
-
-
-def _value_error(text: str, origin: dict[str, str]) -> UserError:
+def _value_error(text: str) -> UserError:
     """Rewrites jsonargparse's message of several lines in one."""
     key = next(iter(re.findall(r'key "([\w.]+)"', text)), "")
     value = next(iter(re.findall(r"(?:Given value|Got value): (.*)", text)), None)
-    where = f"{origin[key]}: " if key in origin and not origin[key].startswith("--") else ""
     if not key or value is None:
         return UserError(" ".join(text.split()), "see --help for what each option takes")
-    return UserError(f"{where}{key} cannot be {value!r}", f"it takes {_types(key)}")
+    return UserError(f"{key} cannot be {value!r}", f"it takes {_types(key)}")
 
 
 def _types(key: str) -> str:

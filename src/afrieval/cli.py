@@ -73,7 +73,7 @@ def _speak_utf8() -> None:
 
 def _command(name: str):  # type: ignore[no-untyped-def]
     if name not in COMMANDS:
-        from afrieval.yamlfile import nearest
+        from afrieval.files.yaml import nearest
 
         raise UserError(f"there is no command {name!r}", nearest(name, list(COMMANDS)))
     return importlib.import_module(f"afrieval.commands.{name.replace('-', '_')}").main

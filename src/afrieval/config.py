@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+from afrieval.files.schema import CLOSED
 
 DEMO = "demo"
 AnswerForm = Literal["text", "letter", "generate"]
@@ -83,6 +85,8 @@ class TaskConfig:
 @dataclass(frozen=True)
 class EvalConfig:
     """Evaluation"""
+
+    __pydantic_config__ = CLOSED
 
     num_fewshot: int | None = None
     """Worked examples before each question. If not given, 0; tasks of the harness then take their own number."""
@@ -172,6 +176,8 @@ def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> N
     Raises:
         UserError: for the first such value.
     """
+    for path in (config.model.model_name, config.task.folder, config.data.source, config.run_dir):
+        user_path(path or "")
     _check_presence(config, needs_model, needs_task)
     _check_not_yet(config)
     for code in config.model.languages_supported:

@@ -3,134 +3,110 @@
 Recipe: llama-cookbook, end-to-end-use-cases/benchmarks/llm_eval_harness/meta_eval.
 """
 
-import re
 import shlex
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Literal
+
+from annotated_types import Gt, Le, MinLen
 
 from afrieval.config import RunConfig
 from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+from afrieval.files.schema import CLOSED, Positive
+from afrieval.files.yaml import read_as
 from afrieval.models.load import hf_arguments
 from afrieval.models.vllm import vllm_arguments
-from afrieval.yamlfile import check_keys, read_map
 
-LEVELS = ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG")
-
-
-def _text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+Text = Annotated[str, MinLen(1)]
 
 
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+@dataclass(frozen=True)
+class Recipe:
+    """The keys of the recipe's file, with the recipe's defaults; comments in that file say what each is for."""
+
+    __pydantic_config__ = CLOSED
+
+    model_name: Text = "meta-llama/Llama-3.2-3B-Instruct"
+    evals_dataset: Text | None = None
+    tasks: Text = "meta_instruct"
+    model_type: Literal["vllm", "hf"] = "vllm"
+    tensor_parallel_size: Positive = 1
+    data_parallel_size: Positive = 1
+    gpu_memory_utilization: Annotated[float, Gt(0), Le(1)] = 0.9
+    max_model_len: Positive = 8192
+    batch_size: Positive | str = "auto"
+    output_path: Text = "eval_results"
+    limit: Positive | None = None
+    verbosity: Literal["CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"] = "INFO"
+    log_samples: bool = True
+    work_dir: Text = "./work_dir"
+    template_dir: Text | None = None
+    show_config: bool = False
 
 
-def _maybe(good: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: value is None or good(value)
-
-
-def _flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-class Key(NamedTuple):
-    """A key: its default, what it may be, and the same in words."""
-
-    default: Any
-    good: Callable[[Any], bool]
-    takes: str
-
-
-KEYS = {
-    "model_name": Key("meta-llama/Llama-3.2-3B-Instruct", _text, "a hub id or a folder"),
-    "evals_dataset": Key(None, _maybe(_text), "one of Meta's data sets, or null for the model's own"),
-    "tasks": Key("meta_instruct", _text, "names separated by commas"),
-    "model_type": Key("vllm", ("vllm", "hf").__contains__, "vllm or hf"),
-    "tensor_parallel_size": Key(1, _whole, "a whole number from 1"),
-    "data_parallel_size": Key(1, _whole, "a whole number from 1"),
-    "gpu_memory_utilization": Key(
-        0.9, lambda v: isinstance(v, int | float) and not _flag(v) and 0 < v <= 1, "a number over 0, at most 1"
-    ),
-    "max_model_len": Key(8192, _whole, "a whole number from 1"),
-    "batch_size": Key(
-        "auto", lambda v: _whole(v) or bool(re.fullmatch(r"auto(:[1-9]\d*)?", str(v))), "auto, auto:N or a number"
-    ),
-    "output_path": Key("eval_results", _text, "a folder"),
-    "limit": Key(None, _maybe(_whole), "a whole number of questions from 1, or null for all"),
-    "verbosity": Key("INFO", LEVELS.__contains__, ", ".join(LEVELS)),
-    "log_samples": Key(True, _flag, "true or false"),
-    "work_dir": Key("./work_dir", _text, "a folder"),
-    "template_dir": Key(None, _maybe(_text), "a folder of task declarations, or null for the suite's own"),
-    "show_config": Key(False, _flag, "true or false"),
-}
-
-
-def read_recipe(path: Path) -> dict[str, Any]:
-    """Returns the keys of a recipe's file, all of them: those that it lacks have the recipe's defaults.
+def read_recipe(path: Path) -> Recipe:
+    """Returns a recipe's file.
 
     Raises:
         UserError: if it cannot be read, or has an unknown key or a value that the key does not take.
     """
-    given = read_map(path)
-    check_keys(given, KEYS, str(path))
-    return checked({name: given.get(name, key.default) for name, key in KEYS.items()}, str(path))
+    recipe = read_as(Recipe, path)
+    check_backend(recipe, str(path))
+    return recipe
 
 
-def checked(recipe: dict[str, Any], where: str) -> dict[str, Any]:
-    """Returns a recipe if its values make sense.
+def check_backend(recipe: Recipe, where: str) -> None:
+    """Refuses values that the backend has no use for.
 
     Args:
         recipe: all keys.
         where: file, for messages.
 
     Raises:
-        UserError: naming the first key with a value that it does not take.
+        UserError: naming the first such key.
     """
-    for name, value in recipe.items():
-        if not KEYS[name].good(value):
-            raise UserError(f"{where}: {name} is {value!r}", f"it takes {KEYS[name].takes}")
-    if recipe["model_type"] == "hf":
+    if recipe.model_type == "hf":
         for name in ("tensor_parallel_size", "data_parallel_size"):
-            if recipe[name] != 1:
+            if getattr(recipe, name) != 1:
                 raise UserError(
-                    f"{where}: {name} is {recipe[name]}, which is for vllm",
-                    "give 1, or model_type vllm; docs/several-processes.md tells how hf uses several GPUs",
+                    f"{where}: {name} is {getattr(recipe, name)}, which is for vllm",
+                    "give 1, or model_type vllm; docs/several-processes.md describes how hf uses several GPUs",
                 )
-    return recipe
 
 
-def flags(recipe: dict[str, Any]) -> list[str]:
+def flags(recipe: Recipe) -> list[str]:
     """Returns a recipe as flags of `afrieval run`; those of the recipe that are no keys of its file are fixed.
 
     Args:
         recipe: all keys, as `read_recipe` gives them.
     """
-    model = str(recipe["model_name"])
-    folder = Path(recipe["output_path"]) / (Path(model).name if Path(model).is_dir() else model.replace("/", "__"))
+    model = recipe.model_name
+    folder = user_path(model)
+    name = folder.name if folder.is_dir() else model.replace("/", "__")
     of_vllm = ("tensor_parallel_size", "data_parallel_size", "gpu_memory_utilization", "max_model_len")
-    backend = of_vllm if recipe["model_type"] == "vllm" else ()
+    backend = of_vllm if recipe.model_type == "vllm" else ()
     given = {
         "model.model_name": model,
-        "model.model_type": recipe["model_type"],
+        "model.model_type": recipe.model_type,
         "model.dtype": "auto",
         "model.add_bos_token": True,
         "model.chat_template": False,
-        **{f"model.backend_args.{name}": recipe[name] for name in backend},
-        **({} if backend else {"model.backend_args.max_length": recipe["max_model_len"]}),
-        "task.task_name": recipe["tasks"].replace(" ", ""),
-        "task.evals_dataset": recipe["evals_dataset"],
-        "task.folder": recipe["template_dir"],
-        "eval.batch_size": recipe["batch_size"],
-        "eval.limit": recipe["limit"],
-        "eval.log_samples": recipe["log_samples"],
-        "run_dir": folder,
+        **{f"model.backend_args.{name}": getattr(recipe, name) for name in backend},
+        **({} if backend else {"model.backend_args.max_length": recipe.max_model_len}),
+        "task.task_name": recipe.tasks.replace(" ", ""),
+        "task.evals_dataset": recipe.evals_dataset,
+        "task.folder": recipe.template_dir,
+        "eval.batch_size": recipe.batch_size,
+        "eval.limit": recipe.limit,
+        "eval.log_samples": recipe.log_samples,
+        "run_dir": user_path(recipe.output_path) / name,
     }
     words = {True: "true", False: "false"}
-    return [f"--{name}={words.get(v, v) if _flag(v) else v}" for name, v in given.items() if v is not None]
+    return [f"--{name}={words.get(v, v) if isinstance(v, bool) else v}" for name, v in given.items() if v is not None]
 
 
-def lm_eval_command(config: RunConfig, recipe: dict[str, Any], tasks: Path) -> str:
+def lm_eval_command(config: RunConfig, recipe: Recipe, tasks: Path) -> str:
     """Returns the command of the harness that asks a model the same, for a shell.
 
     Args:
@@ -149,8 +125,8 @@ def lm_eval_command(config: RunConfig, recipe: dict[str, Any], tasks: Path) -> s
     words += ["--device", model.device] if model.device else []
     words += ["--limit", str(evaluation.limit)] if evaluation.limit else []
     words += ["--log_samples"] if evaluation.log_samples else []
-    words += ["--show_config"] if recipe["show_config"] else []
-    return f"LMEVAL_LOG_LEVEL={recipe['verbosity']} {shlex.join(words)}"
+    words += ["--show_config"] if recipe.show_config else []
+    return f"LMEVAL_LOG_LEVEL={recipe.verbosity} {shlex.join(words)}"
 
 
 def _seeds(config: RunConfig) -> list[int]:

@@ -222,9 +222,9 @@ def spoil(folder: Path, line: int, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"doc_id": 2, "do', "line 3, is not JSON"),
-        ('{"doc_id": 2}', "line 3, is no sample"),
-        ("[]", "line 3, is no sample"),
+        ('{"doc_id": 2, "do', "line 3 is not valid JSON"),
+        ('{"doc_id": 2}', "line 3: the key 'doc' is missing"),
+        ("[]", "line 3: the content must be a map"),
         ("", "line 3: document 0 is there already"),
     ],
 )
@@ -241,7 +241,7 @@ def test_missing_and_damaged_files(runs: Runs, tmp_path: Path) -> None:
     (results,) = folder.glob("*/results_*")
     whole = json.loads(results.read_text())
     for content, message in (
-        ("{", "cannot be read"),
+        ("{", "is not valid JSON"),
         ("[]", "holds no results"),
         (json.dumps({**whole, "configs": {}}), "tell no configs of"),
     ):

@@ -114,7 +114,7 @@ def test_what_is_no_table(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot be read: No such file"):
+    with pytest.raises(UserError, match="there is no file"):
         read_published(tmp_path / "afrimmlu-0shot.csv")
     path = tmp_path / "x.csv"
     path.write_bytes(b"model,prompt,yor\na\xff,1,5\n")

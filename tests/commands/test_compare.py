@@ -96,7 +96,7 @@ def test_damaged_unfinished_and_other_data(cli: Cli, runs: dict[str, Path], tmp_
     whole = path.read_text(encoding="utf-8")
     path.write_text(whole.replace('{"doc_id": 3', '{"doc_id" 3'), encoding="utf-8")
     refused = cli("compare", folder)
-    assert refused.code == 2 and f"{path}, line 4, is not JSON" in refused.err
+    assert refused.code == 2 and f"{path}, line 4 is not valid JSON" in refused.err
     path.write_text(whole, encoding="utf-8")
     record = (folder / "run.yaml").read_text(encoding="utf-8")
     (folder / "run.yaml").write_text(record.replace("version: 2\n", "version: 9\n"), encoding="utf-8")
@@ -226,7 +226,7 @@ def test_a_list_of_scores_that_is_damaged_is_refused(run_demo: Cli, cli: Cli, tm
         samples[1]["inst_level_strict_acc"] = damaged
         path.write_text("\n".join(map(json.dumps, samples)) + "\n", encoding="utf-8")
         refused = cli("compare", tmp_path / "run")
-        assert refused.code == 2 and f"{path}, line 2, is not what a run wrote" in refused.err
+        assert refused.code == 2 and f"{path}, line 2: inst_level_strict_acc must be a number" in refused.err
 
 
 def test_a_run_with_nothing_to_compare_says_so(run_demo: Cli, cli: Cli, tmp_path: Path) -> None:

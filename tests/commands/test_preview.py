@@ -6,7 +6,8 @@ import pytest
 from tests.conftest import Cli
 
 from afrieval.commands.preview import visible
-from afrieval.results.files import read_samples, sample_files
+from afrieval.results.files import sample_files
+from afrieval.results.samples import read_samples
 
 BASE = ("--data.source", "samples", "--task.languages", "yor")
 

@@ -10,7 +10,8 @@ from tests.conftest import ROOT, Cli
 
 from afrieval.arguments import read_config
 from afrieval.commands.run import default_folder
-from afrieval.results.files import read_samples, sample_files
+from afrieval.results.files import sample_files
+from afrieval.results.samples import read_samples
 from afrieval.run.harness import HarnessCell, HarnessPlan
 from afrieval.run.plan import Plan, plan
 

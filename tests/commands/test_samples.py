@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from tests.conftest import Cli
 
-from afrieval.results.files import read_samples, sample_path
+from afrieval.results.files import sample_path
+from afrieval.results.samples import read_samples
 
 
 @pytest.fixture(scope="module")

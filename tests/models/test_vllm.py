@@ -19,7 +19,8 @@ from afrieval.errors import UserError
 from afrieval.models.chat import KeepsSystemText
 from afrieval.models.load import load_model
 from afrieval.models.vllm import check_gpus, vllm_arguments
-from afrieval.results.files import read_samples, sample_files
+from afrieval.results.files import sample_files
+from afrieval.results.samples import read_samples
 
 
 def test_arguments() -> None:

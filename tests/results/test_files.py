@@ -1,5 +1,7 @@
 """Files are written whole, read back equal, and kept from other processes."""
 
+import json
+import math
 import os
 import subprocess
 import sys
@@ -11,30 +13,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afrieval.errors import UserError
-from afrieval.results.files import (
-    Sample,
-    locked,
-    read_run,
-    read_samples,
-    sample_path,
-    write_atomically,
-    write_run,
-    write_samples,
-)
+from afrieval.results.files import locked, read_run, sample_path, write_atomically, write_run, write_samples
 from afrieval.results.identity import check_same_run, differences, merged
+from afrieval.results.samples import Sample, read_samples
+
+SAMPLE: Sample = {
+    "doc_id": 0,
+    "task": "afrixnli",
+    "language": "yor",
+    "prompt": 1,
+    "prompt_language": "eng",
+    "metrics": ["acc"],
+    "acc": 1.0,
+    "resps": [[[-1.5, False]], [[-2.5, True]]],
+    "n_choices": 2,
+    "defect": "",
+}
 
 
 @given(st.floats(allow_nan=False), st.text(st.characters(exclude_categories=["Cs"])))
 def test_samples_read_back_equal(tmp_path_factory: pytest.TempPathFactory, number: float, text: str) -> None:
     folder = tmp_path_factory.mktemp("run")
-    samples: list[Sample] = [{"doc_id": 0, "acc": number, "doc": {"question": text}}, {"doc_id": 1, "acc": 0.1 + 0.2}]
+    first: Sample = {**SAMPLE, "resps": [[[number, False]], [[0.1 + 0.2, True]]], "doc": {"question": text}}
+    samples = [first, {**SAMPLE, "doc_id": 1, "defect": text, "resps": [[[-1.0, False]], [[-math.inf, True]]]}]
     write_samples(folder, "cell", samples)
     assert read_samples(sample_path(folder, "cell")) == samples
 
 
 def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     path = sample_path(tmp_path, "cell")
-    path.write_text('{"doc_id": 0}\n{"doc_id": \n')
+    path.write_text(json.dumps(SAMPLE) + '\n{"doc_id": \n')
     with pytest.raises(UserError, match="line 2") as caught:
         read_samples(path)
     assert "only its cell is redone" in caught.value.hint
@@ -59,7 +67,7 @@ def test_run_yaml_reads_back(tmp_path: Path) -> None:
     write_run(tmp_path, content)
     assert read_run(tmp_path) == content
     (tmp_path / "run.yaml").write_text("a: [")
-    with pytest.raises(UserError, match=r"run.yaml cannot be read"):
+    with pytest.raises(UserError, match=r"run.yaml, line 1, is not valid YAML"):
         read_run(tmp_path)
 
 

@@ -16,7 +16,8 @@ from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 from tests.run.slow import slow_loglikelihood
 
 from afrieval.models.demo import demo_folder
-from afrieval.results.files import read_samples, sample_files, sample_path
+from afrieval.results.files import sample_files, sample_path
+from afrieval.results.samples import read_samples
 
 
 def run_folder(tmp_path: Path) -> Path:

@@ -8,7 +8,8 @@ from tests.conftest import Cli
 from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 
 from afrieval.models.load import load_model
-from afrieval.results.files import read_samples, sample_files
+from afrieval.results.files import sample_files
+from afrieval.results.samples import read_samples
 
 WORDS = ("--task.answer_form", "generate", "--task.languages", "yor,amh", "--task.prompts", "1")
 

@@ -14,7 +14,8 @@ from tests.harness_yaml import write_data, write_tasks
 from tests.run.conftest import Run
 
 from afrieval.models.demo import demo_folder
-from afrieval.results.files import read_harness, read_samples, sample_path
+from afrieval.results.files import read_harness, sample_path
+from afrieval.results.samples import read_samples
 from afrieval.run.harness_cell import BOOTSTRAP
 
 SEEDS = {"random_seed": 42, "numpy_random_seed": 42, "torch_random_seed": 42, "fewshot_random_seed": 42}

@@ -7,7 +7,8 @@ import yaml
 from tests.run.conftest import Run
 from tests.run.test_harness import results
 
-from afrieval.results.files import read_samples, sample_path
+from afrieval.results.files import sample_path
+from afrieval.results.samples import read_samples
 
 
 def test_tasks_of_a_group_that_the_folder_lacks_are_left_out(harness: Run, tmp_path: Path) -> None:

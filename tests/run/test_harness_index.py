@@ -8,7 +8,8 @@ from tests.conftest import REAL_DATA, ROOT, Cli
 
 from afrieval.arguments import read_config
 from afrieval.errors import UserError
-from afrieval.results.files import read_samples, sample_path
+from afrieval.results.files import sample_path
+from afrieval.results.samples import read_samples
 from afrieval.run.harness import template_names
 
 pytestmark = pytest.mark.xdist_group("harness index")

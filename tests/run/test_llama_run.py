@@ -17,7 +17,8 @@ from afrieval.commands.run import default_folder
 from afrieval.config import DataConfig, RunConfig, TaskConfig
 from afrieval.errors import UserError
 from afrieval.models.hf import HF
-from afrieval.results.files import read_samples, sample_files
+from afrieval.results.files import sample_files
+from afrieval.results.samples import read_samples
 from afrieval.run.beginning import check_fit
 from afrieval.run.generation import generation
 from afrieval.run.plan import plan

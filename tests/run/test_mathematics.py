@@ -9,7 +9,8 @@ from tests.models.tiny import CHAT, tiny_llama
 from afrieval.arguments import read_config
 from afrieval.config import RunConfig
 from afrieval.models.load import load_model
-from afrieval.results.files import Sample, read_samples, sample_files
+from afrieval.results.files import sample_files
+from afrieval.results.samples import Sample, read_samples
 from afrieval.run.cell import Cell
 from afrieval.run.generation import generation
 from afrieval.run.plan import plan

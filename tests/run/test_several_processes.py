@@ -11,7 +11,8 @@ import pytest
 import yaml
 from tests.conftest import ROOT, Cli
 
-from afrieval.results.files import read_samples, sample_files
+from afrieval.results.files import sample_files
+from afrieval.results.samples import read_samples
 
 TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "src/evaluate.py")
 DEMO = ("--model.model_name", "demo", "--data.source", "samples", "--task.task_name", "afrimmlu")

@@ -6,7 +6,8 @@ import pytest
 from tests.conftest import Cli
 
 from afrieval.arguments import read_config
-from afrieval.results.files import read_samples, sample_files
+from afrieval.results.files import sample_files
+from afrieval.results.samples import read_samples
 from afrieval.run.cell import Cell
 from afrieval.run.plan import plan
 from afrieval.tasks.prompts import render

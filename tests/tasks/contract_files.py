@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tests.tasks.contract import MIN_SAMPLES, Complaints, flat, placeholder, sample_splits
 
+from afrieval.files.yaml import read_map
 from afrieval.languages import ENGLISH
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.prompts import load_prompts, prompt_languages, render
 from afrieval.tasks.spec import TaskSpec
-from afrieval.yamlfile import read_map
 
 
 def gold_is_a_choice(where: str, documents: Sequence[Document]) -> Complaints:

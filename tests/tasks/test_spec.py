@@ -34,16 +34,16 @@ def test_all_tasks_load() -> None:
         ("licence:", "license:", "unknown key 'license'", "licence"),
         ("title: AfriMMLU\n", "", "'title' is missing", ""),
         ("evaluate: test", "evaluate: tset", "data.evaluate 'tset' has no file", ""),
-        ("evaluate: test", "evalute: test", "unknown key 'evalute'", "evaluate"),
+        ("evaluate: test", "evalute: test", "unknown key 'data.evalute'", "evaluate"),
         ("name: afrimmlu", "name: other", "name is 'other'", ""),
         ("  zul: zul\n", "  zul: zul\n  xxx: xxx\n", "language 'xxx' is not in the language table", ""),
         ("choices: choices\n", "", "either choices or labels", ""),
         ("breakdowns: [subject]", "breakdowns: [topic]", "breakdowns", ""),
-        ("data:\n", "date:\n", "data is missing", ""),
-        ("kind: multiple_choice", "kind: multiple", "kind is 'multiple'", ""),
-        ("[text, letter, generate]", "[txt]", "answer_forms ['txt']", ""),
-        ("[text, letter, generate]", "[]", "answer_forms are empty", ""),
-        ("version: 2", "version: one", "version is 'one'", ""),
+        ("data:\n", "date:\n", "unknown key 'date'", ""),
+        ("kind: multiple_choice", "kind: multiple", "kind must be multiple_choice, number", ""),
+        ("[text, letter, generate]", "[txt]", "line 8: answer_forms.0 must be text, letter or generate, not", ""),
+        ("[text, letter, generate]", "[]", "answer_forms must be a list or map that is not empty", ""),
+        ("version: 2", "version: one", "line 2: version must be a whole number, not", ""),
         ("data/{code}/test.tsv", "data/{lang}/test.tsv", "other braces than {code}", ""),
         ("  subject: subject", "  gold: subject", "a field is named", ""),
     ],
@@ -61,19 +61,21 @@ def test_a_fault_in_a_task_file(tasks: Path, old: str, new: str, message: str, h
     [
         ("{{ premise }}", "{{ premis }}", "unknown key 'premis'"),
         ("{{ premise }}", "{{ premise }", "template cannot be read"),
-        ("origin: human", "origin: robot", "origin is 'robot'"),
+        ("origin: human", "origin: robot", "origin must be human, machine or paper, not"),
         ("neutral: Neither", "neutrl: Neither", "labels are entailment, neutrl, contradiction"),
         ("system:", "sytem:", "unknown key 'sytem'"),
-        ("    template: |", "    tmplate: |", "the template is missing"),
-        ("    template: |", "    author: me\n    template: |", "unknown key 'author'"),
+        ("    template: |", "    tmplate: |", "unknown key 'prompts.1.tmplate'"),
+        ("    template: |", "    author: me\n    template: |", "unknown key 'prompts.1.author'"),
         ("{{ premise }}", "{{ premise | nofilter }}", "template cannot be read: No filter named"),
         ("{{ labels.neutral }}", "{{ labels.neutrl }}", "cannot be filled in"),
-        ('"False"}', "False}", "contradiction is False, no text"),
-        ("system: You", "system: 5 #", "system is 5, no text"),
+        ('"False"}', "False}", "line 9: prompts.1.labels.contradiction must be text, not false"),
+        ("system: You", "system: 5 #", "system must be text, not 5"),
         ("  2:\n", "  1:\n", "key 1 is given twice"),
-        ("  2:\n", "  two:\n", "'two' is no number"),
+        ("  2:\n", "  two:\n", "prompts.two must be a whole number"),
+        ('reviewed_by: ""', "reviewed_by: []", "reviewed_by must be text, not []"),
+        ('reviewed_by: ""', "reviewed_by: 5", "reviewed_by must be text, not 5"),
         ("prompts:", "values: {premis: {a: b}}\nprompts:", "unknown key 'premis'"),
-        ("prompts:", "values: {premise: {a: no}}\nprompts:", "a is False, no text"),
+        ("prompts:", "values: {premise: {a: no}}\nprompts:", "values.premise.a must be text, not false"),
     ],
 )
 def test_a_fault_in_a_prompt_file(tasks: Path, old: str, new: str, message: str) -> None:
@@ -85,9 +87,10 @@ def test_a_fault_in_a_prompt_file(tasks: Path, old: str, new: str, message: str)
 
 
 def test_a_prompt_file_without_prompts(tasks: Path) -> None:
-    for text in ("origin: human\n", "origin: human\nprompts: []\n", "origin: human\nprompts:\n"):
-        (tasks / "afrixnli/prompts/eng.yaml").write_text(text)
-        with pytest.raises(UserError, match="prompts are missing"):
+    faults = {"": "the key 'prompts' is missing", "prompts: []": "prompts must be a map, not", "prompts:": "not null"}
+    for text, message in faults.items():
+        (tasks / "afrixnli/prompts/eng.yaml").write_text(f"origin: human\n{text}\n")
+        with pytest.raises(UserError, match=message):
             load_prompts(load_task("afrixnli", tasks), "eng")
 
 

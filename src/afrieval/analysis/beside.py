@@ -9,7 +9,8 @@ import numpy as np
 from afrieval.analysis.contrasts import Contrast, contrasts
 from afrieval.analysis.foreign_files import read_foreign
 from afrieval.analysis.foreign_told import continuations, digest
-from afrieval.analysis.runs import Unit, read_lines
+from afrieval.analysis.runs import Unit
+from afrieval.results.samples import read_lines
 
 Samples = dict[int, dict[str, Any]]
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from afrieval.analysis.runs import Unit, read_lines
+from afrieval.analysis.runs import Unit
 from afrieval.analysis.statistics import Interval, clustered_wilson
 from afrieval.errors import UserError
+from afrieval.results.samples import read_lines
 
 CONFUSION = "confusion"
 

@@ -14,7 +14,7 @@ from afrieval.analysis.statistics import Interval, standard_error, wilson
 from afrieval.metrics.choice import ACCURACIES, UNREAD
 from afrieval.metrics.instructions import FOLLOWED
 from afrieval.metrics.numbers import EXACT_MATCH
-from afrieval.results.files import Sample
+from afrieval.results.samples import Sample
 
 METRICS = (ACCURACIES[0], EXACT_MATCH, *FOLLOWED, *ACCURACIES[1:], UNREAD)  # the first that a cell has is its score
 

@@ -1,19 +1,48 @@
 """The folder that `lm_eval --output_path DIR --log_samples` writes: its tasks, their samples, what is said of them."""
 
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NotRequired
+
+from annotated_types import Ge, MinLen
+from typing_extensions import TypedDict
 
 from afrieval.errors import UserError
+from afrieval.files.content import read_bytes
+from afrieval.files.schema import OPEN, validated_json, validated_line
 from afrieval.results.files import RUN
 
 DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
 SAMPLES = re.compile(rf"samples_(.+)_({DATE})\.jsonl")
 DATED = re.compile(rf".+_{DATE}\.jsonl?")  # samples too: without their results they are damaged, not unknown
-NEEDED = {"doc_id", "doc", "target", "arguments", "doc_hash", "prompt_hash"}
 HINT = "run lm_eval again with --output_path and --log_samples, in this version or one near it"
+Pair = Annotated[list[Any], MinLen(2)]
+
+
+class Results(TypedDict):
+    """The results file; each heading has an entry per task."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    results: dict[str, dict[str, Any]]
+    configs: NotRequired[dict[str, dict[str, Any]]]
+    versions: NotRequired[dict[str, Any]]
+    higher_is_better: NotRequired[dict[str, dict[str, Any]] | None]
+    config: NotRequired[dict[str, Any] | None]
+    model_name: NotRequired[str | None]
+
+
+class ForeignSample(TypedDict):
+    """A line of a sample file; the scores stand under their metrics' names."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    doc_id: Annotated[int, Ge(0)]
+    doc: Any
+    target: Any
+    arguments: dict[str, dict[str, Any] | Pair] | list[Pair]
+    doc_hash: str
+    prompt_hash: str
+    filter: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -77,13 +106,7 @@ def _results(samples: Path, date: str) -> dict[str, Any]:
     paths = sorted(samples.parent.glob(f"*_{date}.json"))
     if not paths:
         raise UserError(f"{samples} has no results file of its date beside it", "copy the whole folder of lm_eval")
-    try:
-        content = json.loads(paths[0].read_bytes())
-    except (OSError, ValueError) as e:
-        raise UserError(f"{paths[0]} cannot be read: {e}", HINT) from None
-    if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
-        raise UserError(f"{paths[0]} holds no results of lm_eval", HINT)
-    return content
+    return dict(validated_json(Results, read_bytes(paths[0], HINT), str(paths[0]), HINT))
 
 
 def read_foreign(path: Path) -> list[dict[str, Any]]:
@@ -93,22 +116,12 @@ def read_foreign(path: Path) -> list[dict[str, Any]]:
         UserError: naming the line that is damaged, or that has a document again.
     """
     lines: dict[str, dict[int, dict[str, Any]]] = {}
-    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+    for number, line in enumerate(read_bytes(path, HINT).split(b"\n"), 1):
         if line.strip():
-            sample = _sample(path, number, line)
+            sample: dict[str, Any] = dict(validated_line(ForeignSample, line, f"{path}, line {number}", HINT))
             of_filter = lines.setdefault(str(sample.get("filter", "none")), {})
             if of_filter.setdefault(sample["doc_id"], sample) is not sample:
                 raise UserError(f"{path}, line {number}: document {sample['doc_id']} is there already", HINT)
     if not lines:
         raise UserError(f"{path} is empty", HINT)
     return list(lines.get("none", next(iter(lines.values()))).values())
-
-
-def _sample(path: Path, number: int, line: bytes) -> dict[str, Any]:
-    try:
-        sample = json.loads(line)
-    except ValueError as e:
-        raise UserError(f"{path}, line {number}, is not JSON: {e}", HINT) from None
-    if not isinstance(sample, dict) or not sample.keys() >= NEEDED or not isinstance(sample["doc_id"], int):
-        raise UserError(f"{path}, line {number}, is no sample of lm_eval", HINT)
-    return sample

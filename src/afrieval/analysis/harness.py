@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from afrieval.analysis.statistics import Z95, Interval, wilson
-from afrieval.results.files import Sample
+from afrieval.results.samples import Sample
 
 Record = dict[str, Any]
 

@@ -1,12 +1,14 @@
 """Reads a published score table, as AfroBench has them: `TASK-0shot.csv`, columns model, prompt, languages, average."""
 
 import csv
+import io
 import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from afrieval.errors import UserError
+from afrieval.files.content import read_text
 
 FIRST = ["model", "prompt"]
 AVERAGES = ("avg", "avg_score", "average")
@@ -59,15 +61,10 @@ def read_published(file: Path) -> list[PublishedRow]:
 
 def _lines(file: Path) -> list[tuple[int, list[str]]]:
     """Returns the cells of each line with its number; a byte order mark is no part of the header."""
+    text = read_text(file, "give a published table: CSV in UTF-8")
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        with file.open(encoding="utf-8-sig", newline="") as opened:
-            reader = csv.reader(opened, strict=True)
-            return [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader]
-    except OSError as e:
-        raise UserError(f"{file} cannot be read: {e.strerror}", "give a published table, a CSV file") from None
-    except UnicodeDecodeError as e:
-        line = file.read_bytes()[: e.start].count(b"\n") + 1
-        raise UserError(f"{file}, about line {line}, is not UTF-8 text", "store it as CSV in UTF-8") from None
+        return [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader]
     except csv.Error as e:
         raise UserError(f"{file}, line {reader.line_num}, is not CSV: {e}", HINT) from None
 

@@ -8,10 +8,11 @@ import numpy as np
 from afrieval.analysis.cells import CellScores, cell_scores
 from afrieval.analysis.followed import ifeval_means, over_prompts
 from afrieval.analysis.grid import Column, Grid
-from afrieval.analysis.runs import Unit, read_lines
+from afrieval.analysis.runs import Unit
 from afrieval.analysis.tables import SCORES
 from afrieval.metrics.choice import UNREAD
 from afrieval.metrics.instructions import FOLLOWED
+from afrieval.results.samples import read_lines
 from afrieval.tasks.llama import END, ORGANISATION, llama
 
 UNNAMED = "{evals}"  # how the name of the data set ends where none was chosen

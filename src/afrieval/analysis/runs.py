@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from afrieval.errors import UserError
 from afrieval.results.files import RUN, cell_names, harness_path, read_run, sample_files, sample_path
+from afrieval.results.samples import REDO, is_harness, read_lines
 
 Values = NDArray[np.float64]
 DIMENSIONS = ("prompt_language", "prompt", "model", "shots", "answer_form", "language")
@@ -198,29 +198,15 @@ def _unit(path: Path, name: str, record: dict[str, Any], model: str) -> Unit | N
 
 
 def _whole_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yields the samples of a file that is as a run wrote it: all rows, in order, each with its scores.
+    """Yields the samples of a file that is as a run wrote it: all rows, in order.
 
     Raises:
         UserError: naming the line that is not.
     """
-    number = -1
     for number, line in enumerate(read_lines(path)):
-        sound = isinstance(line, dict) and line.get("doc_id") == number and isinstance(line.get("metrics"), list)
-        if not sound or not all(_is_score(line.get(m)) for m in line["metrics"]):
-            raise UserError(
-                f"{path}, line {number + 1}, is not what a run wrote",
-                "delete the file and run again; only its cell is redone",
-            )
+        if line["doc_id"] != number or is_harness(line):
+            raise UserError(f"{path}, line {number + 1}, is not what a run wrote", REDO)
         yield line
-    if number < 0:
-        raise UserError(f"{path} is empty", "delete the file and run again; only its cell is redone")
-
-
-def _is_score(value: Any) -> bool:
-    """Tells whether a value is a score, or a list of them as metrics of single instructions have."""
-    if isinstance(value, list):
-        return bool(value) and all(isinstance(each, float | int) for each in value)
-    return isinstance(value, float | int)
 
 
 def _must(record: dict[str, Any], task: dict[str, Any], dimensions: dict[str, Any], cell: str) -> dict[str, Any]:
@@ -239,19 +225,3 @@ def _must(record: dict[str, Any], task: dict[str, Any], dimensions: dict[str, An
         "variant": identity["variant"],
         "limit of answers": identity.get("max_gen_toks"),
     }
-
-
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yields the samples of a file, one at a time: a list of them all keeps the garbage collector busy.
-
-    Raises:
-        UserError: naming the line that is not JSON.
-    """
-    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
-        if line:
-            try:
-                yield orjson.loads(line)
-            except orjson.JSONDecodeError as e:
-                raise UserError(
-                    f"{path}, line {number}, is not JSON: {e}", "delete the file and run again; only its cell is redone"
-                ) from None

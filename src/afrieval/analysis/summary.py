@@ -18,13 +18,13 @@ from afrieval.analysis.scores import african_means, by_language
 from afrieval.analysis.tables import mean_lines, overview_table, score_table
 from afrieval.results.files import (
     cell_names,
-    is_harness,
     read_cell,
     read_harness,
     read_run,
     write_results,
     write_summary,
 )
+from afrieval.results.samples import is_harness
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from afrieval.errors import UserError
-from afrieval.yamlfile import nearest
+from afrieval.files.paths import user_path
+from afrieval.files.yaml import nearest
 
 OUTPUTS = ("json", "csv", "markdown", "latex")
 RUNS = "run folders, in the order to compare them; folders of lm_eval --output_path; published tables (CSV)"
@@ -29,7 +30,7 @@ def main(argv: list[str]) -> None:
     from afrieval.analysis.inputs import read_inputs
     from afrieval.analysis.runs import DIMENSIONS
 
-    given = read_inputs([Path(p).expanduser() for p in options.runs])
+    given = read_inputs([user_path(p) for p in options.runs])
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
     varying = [d for d in DIMENSIONS if len({u.dimensions[d] for u in units}) > 1]
     wanted = options.contrast or [d for d in varying if d not in MANY]
@@ -162,7 +163,7 @@ def _write(grids: list[Any], options: argparse.Namespace) -> None:
         if path == "-":
             print(texts[name]())
         else:
-            _to_file(Path(path).expanduser(), texts[name]())
+            _to_file(user_path(path), texts[name]())
 
 
 def _to_file(path: Path, text: str) -> None:

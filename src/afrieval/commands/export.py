@@ -4,6 +4,7 @@ from pathlib import Path
 
 from afrieval.arguments import read_config
 from afrieval.errors import UserError
+from afrieval.files.paths import user_path
 
 USAGE = """usage: afrieval export --to harness FOLDER [options]
 
@@ -49,4 +50,4 @@ def _target(argv: list[str]) -> tuple[Path, list[str]]:
         raise UserError(f"--to is {target!r}" if target else "--to is missing", "write --to harness FOLDER")
     if not folder or folder.startswith("--"):
         raise UserError("the folder to write to is missing", "write --to harness FOLDER")
-    return Path(folder).expanduser(), words[:at] + words[at + 3 :]
+    return user_path(folder), words[:at] + words[at + 3 :]

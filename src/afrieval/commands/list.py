@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from textwrap import fill
 
 from afrieval.errors import UserError
+from afrieval.files.yaml import nearest
 from afrieval.languages import ENGLISH
 from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
-from afrieval.yamlfile import nearest
 
 USAGE = "usage: afrieval list [TASK ...]\n\nPrints what the tasks offer: all of them, or those named."
 WIDTH, LABEL = 80, 15

@@ -2,9 +2,7 @@
 
 import logging
 import sys
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from dataclasses import asdict, replace
 
 import yaml
 
@@ -12,7 +10,8 @@ from afrieval.arguments import read_config
 from afrieval.commands.run import run
 from afrieval.config import RunConfig
 from afrieval.errors import UserError
-from afrieval.recipe import checked, flags, read_recipe
+from afrieval.files.paths import user_path
+from afrieval.recipe import Recipe, check_backend, flags, read_recipe
 
 USAGE = """usage: afrieval llama FILE [options of afrieval run]
 
@@ -35,13 +34,13 @@ def _read(argv: list[str]) -> RunConfig:
     """Returns the config, with the log as loud as the recipe says, and the config printed if it says so."""
     recipe, config = recipe_and_config(argv, USAGE)
     for name in LOGGERS:
-        logging.getLogger(name).setLevel(recipe["verbosity"])
-    if recipe["show_config"]:
+        logging.getLogger(name).setLevel(recipe.verbosity)
+    if recipe.show_config:
         print(yaml.safe_dump(asdict(config), sort_keys=False), flush=True)
     return config
 
 
-def recipe_and_config(argv: list[str], usage: str) -> tuple[dict[str, Any], RunConfig]:
+def recipe_and_config(argv: list[str], usage: str) -> tuple[Recipe, RunConfig]:
     """Returns a recipe's keys, and the config that they and the flags after the file add up to.
 
     Args:
@@ -57,9 +56,10 @@ def recipe_and_config(argv: list[str], usage: str) -> tuple[dict[str, Any], RunC
         sys.exit(0)
     if argv[0].startswith("-"):
         raise UserError("the recipe's file is missing", "name it first: afrieval llama configs/llama/eval_config.yaml")
-    recipe = read_recipe(Path(argv[0]))
+    recipe = read_recipe(user_path(argv[0]))
     config = read_config([*flags(recipe), *argv[1:]], command="llama", needs_model=True)
-    if config.model.model_type != recipe["model_type"]:  # the backends take different arguments
-        recipe = checked({**recipe, "model_type": config.model.model_type}, "the recipe")
+    if config.model.model_type != recipe.model_type:  # the backends take different arguments
+        recipe = replace(recipe, model_type=config.model.model_type)
+        check_backend(recipe, "the recipe")
         config = read_config([*flags(recipe), *argv[1:]], command="llama", needs_model=True)
     return recipe, config

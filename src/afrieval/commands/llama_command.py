@@ -7,6 +7,7 @@ from pathlib import Path
 from afrieval.commands.llama import recipe_and_config
 from afrieval.config import DEMO, RunConfig
 from afrieval.errors import UserError
+from afrieval.files.paths import user_path
 from afrieval.recipe import lm_eval_command
 from afrieval.run.chosen import chosen_tasks
 from afrieval.tasks.llama import GROUPS
@@ -32,7 +33,7 @@ def main(argv: list[str]) -> None:
         check_gpus(vllm_arguments(config.model, config.eval))
     from afrieval.export import definitions, write_definitions
 
-    found, folder = definitions(config), Path(recipe["work_dir"]).expanduser()
+    found, folder = definitions(config), user_path(recipe.work_dir)
     _clear(folder)
     write_definitions(found, folder)
     print(f"wrote {', '.join(names)} to {folder}", file=sys.stderr)
@@ -41,7 +42,7 @@ def main(argv: list[str]) -> None:
 
 def _with_whole_path(config: RunConfig) -> RunConfig:
     """Returns the config with a model's folder that is found from wherever lm_eval is started."""
-    model = Path(str(config.model.model_name)).expanduser()
+    model = user_path(str(config.model.model_name))
     if config.model.model_name == DEMO or not model.is_dir():
         return config
     return replace(config, model=replace(config.model, model_name=str(model.resolve())))

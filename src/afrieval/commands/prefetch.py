@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Iterator
-from pathlib import Path
 
 from afrieval.arguments import read_config
 from afrieval.config import DEMO, ModelConfig
 from afrieval.errors import UserError
+from afrieval.files.paths import user_path
 from afrieval.languages import ENGLISH
 from afrieval.run.chosen import chosen_tasks
 from afrieval.run.harness import plan_harness
@@ -43,7 +43,7 @@ def main(argv: list[str]) -> None:
     for cell in plan_harness(config).cells:
         print(f"{cell.name}: {cell.n} documents")
     model = config.model.model_name
-    if model not in (None, DEMO) and not Path(str(model)).expanduser().is_dir():
+    if model not in (None, DEMO) and not user_path(str(model)).is_dir():
         print(_fetch_model(config.model))
 
 

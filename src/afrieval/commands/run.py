@@ -12,6 +12,7 @@ from pathlib import Path
 from afrieval.arguments import read_config
 from afrieval.commands.writeout import write_out
 from afrieval.config import DEMO, RunConfig
+from afrieval.files.paths import user_path
 from afrieval.models.processes import Processes, joined
 from afrieval.run.cell import Cell
 from afrieval.run.harness import HarnessCell
@@ -37,7 +38,7 @@ def run(read: Callable[[], RunConfig]) -> None:
         with processes.together():
             config = read()
             planned = plan(config)
-        folder = Path(config.run_dir).expanduser() if config.run_dir else default_folder(config, planned)
+        folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)
         from afrieval.results.files import locked
 
         with ExitStack() as stack:
@@ -121,7 +122,7 @@ def default_folder(config: RunConfig, planned: Plan) -> Path:
     settings += [name] if (name := _other_evals(config)) else []
     settings += ["samples"] if config.data.source == "samples" else []
     name = str(model.model_name)
-    name = Path(name).resolve().name if Path(name).is_dir() else name.replace("/", "__")
+    name = folder.resolve().name if (folder := user_path(name)).is_dir() else name.replace("/", "__")
     revision = "" if model.revision == "main" else f"@{model.revision.replace('/', '__')}"
     return Path("runs") / _task_folder(config) / f"{name}{revision}" / "-".join(settings)
 

@@ -2,11 +2,11 @@
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NoReturn
 
 from afrieval.errors import UserError
-from afrieval.yamlfile import nearest
+from afrieval.files.paths import user_path
+from afrieval.files.yaml import nearest
 
 ONLY = ("all", "flips", "wrong", "unread")
 EACH = "inst_level_strict_acc"  # IFEval's scores of single instructions
@@ -27,9 +27,10 @@ def main(argv: list[str]) -> None:
     options = _parser().parse_args(argv)
     if options.n < 1:
         raise UserError(f"--n is {options.n}", "give 1 or more")
-    from afrieval.analysis.runs import read_lines, read_units
+    from afrieval.analysis.runs import read_units
+    from afrieval.results.samples import read_lines
 
-    units = read_units([Path(options.run).expanduser()], whole=False)
+    units = read_units([user_path(options.run)], whole=False)
     for name in ("task", "language"):
         units = _only(units, name, getattr(options, name))
     sides = _sides(units, options.prompts)

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from afrieval.results.files import Sample, read_cell
+from afrieval.results.files import read_cell
+from afrieval.results.samples import Sample
 from afrieval.run.cell import Cell
 from afrieval.run.harness import HarnessCell
 

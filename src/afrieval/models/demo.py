@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from afrieval.errors import UserError
+from afrieval.files.paths import user_path
 
 VERSION = 1
 SEED = 42
@@ -14,7 +15,7 @@ SEED = 42
 
 def demo_folder() -> Path:
     """Returns the folder of the demo model, built on first use in the user's cache in a second or two."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    cache = user_path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
     folder = cache / "afrieval" / f"demo-{VERSION}"
     if not folder.is_dir():
         try:

@@ -5,11 +5,11 @@ import json
 import random
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from afrieval.config import DEMO, EvalConfig, ModelConfig
 from afrieval.errors import UserError
+from afrieval.files.paths import user_path
 from afrieval.models.demo import demo_folder
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.vllm import load_vllm
@@ -70,7 +70,7 @@ def _load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes) 
 
 def hf_arguments(config: ModelConfig) -> dict[str, Any]:
     """Returns the arguments of the hf backend, but for device and batch size; `backend_args` adds to them and wins."""
-    name = demo_folder() if config.model_name == DEMO else Path(str(config.model_name)).expanduser()
+    name = demo_folder() if config.model_name == DEMO else user_path(str(config.model_name))
     return {
         "pretrained": str(name),
         "revision": config.revision,
@@ -116,7 +116,7 @@ def model_settings(lm: Any) -> Any:
 
 def _check_folder(config: ModelConfig) -> None:
     name = str(config.model_name)
-    if name.startswith(("/", "./", "../", "~")) and not (Path(name).expanduser() / "config.json").is_file():
+    if name.startswith(("/", "./", "../", "~")) and not (user_path(name) / "config.json").is_file():
         raise UserError(
             f"there is no model in {name}",
             "give a folder with config.json, weights and tokenizer, or a hub id",

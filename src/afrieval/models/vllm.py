@@ -2,11 +2,11 @@
 
 import os
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from afrieval.config import EvalConfig, ModelConfig
 from afrieval.errors import UserError
+from afrieval.files.paths import user_path
 from afrieval.models.chat import KeepsSystemText
 
 
@@ -30,7 +30,7 @@ def vllm_arguments(config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any
             "for vllm give model.backend_args.tensor_parallel_size, the number of GPUs for one model",
         )
     return {
-        "pretrained": str(Path(str(config.model_name)).expanduser()),
+        "pretrained": str(user_path(str(config.model_name))),
         "revision": config.revision,
         "dtype": config.dtype,
         "trust_remote_code": config.trust_remote_code,

@@ -14,9 +14,13 @@ import yaml
 from filelock import FileLock, Timeout
 
 from afrieval.errors import UserError
+from afrieval.files.content import read_bytes
+from afrieval.files.schema import validated_json
+from afrieval.files.yaml import read_map_file
+from afrieval.results.samples import REDO, Sample, is_harness, read_samples
+from afrieval.results.schema import HarnessRecord, RunRecord
 
 RUN, RESULTS, SUMMARY, LOCK = "run.yaml", "results.json", "summary.csv", ".lock"
-Sample = dict[str, Any]
 
 
 @contextlib.contextmanager
@@ -82,41 +86,17 @@ def read_harness(folder: Path, cell: str) -> dict[str, Any]:
         UserError: if they are missing or damaged.
     """
     path = harness_path(folder, cell)
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if record["task"] == cell and isinstance(record["metrics"], list):
-            return dict(record)
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    raise UserError(
-        f"{path} is missing or damaged", f"delete {sample_path(folder, cell)} and run again; only this task is redone"
-    )
+    hint = f"delete {sample_path(folder, cell)} and run again; only this task is redone"
+    record = validated_json(HarnessRecord, read_bytes(path, hint), str(path), hint)
+    if record["task"] != cell:
+        raise UserError(f"{path} is of the task {record['task']!r}", hint)
+    return dict(record)
 
 
 def write_samples(folder: Path, cell: str, samples: Iterable[Sample]) -> None:
     """Writes a cell's samples, one JSON object per line; floats read back equal."""
     lines = [json.dumps(s, ensure_ascii=False) for s in samples]
     write_atomically(sample_path(folder, cell), "\n".join(lines) + "\n")
-
-
-def read_samples(path: Path) -> list[Sample]:
-    """Returns the samples of a file, in order.
-
-    Raises:
-        UserError: naming the line that is not JSON.
-    """
-    samples = []
-    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
-        if not line:
-            continue
-        try:
-            samples.append(json.loads(line))
-        except ValueError as e:
-            raise UserError(
-                f"{path}, line {number}, is not JSON: {e}",
-                "delete the file and run again; only its cell is redone",
-            ) from None
-    return samples
 
 
 def read_cell(folder: Path, cell: str) -> list[Sample]:
@@ -128,29 +108,23 @@ def read_cell(folder: Path, cell: str) -> list[Sample]:
     path = sample_path(folder, cell)
     samples = read_samples(path)
     if not _complete(samples) or any(_cell_name(s) != cell for s in samples):
-        raise UserError(
-            f"{path} is not what a run of {cell} wrote", "delete the file and run again; only its cell is redone"
-        )
+        raise UserError(f"{path} is not what a run of {cell} wrote", REDO)
     return samples
 
 
-def is_harness(sample: Sample) -> bool:
-    """Tells a sample of a harness task from one of ours: it has no prompt number."""
-    return sample.get("prompt") == ""
-
-
 def _cell_name(sample: Sample) -> str:
-    keys = ("task",) if is_harness(sample) else ("task", "language", "prompt_language", "prompt")
-    return "_".join(str(sample.get(k)) for k in keys)
+    if is_harness(sample):
+        return str(sample["task"])
+    return f"{sample['task']}_{sample['language']}_{sample['prompt_language']}_{sample['prompt']}"
 
 
 def _complete(samples: list[Sample]) -> bool:
     """Tells whether every document is there, in order; once for each filter of a harness task."""
     seen: dict[Any, list[Any]] = {}
     for sample in samples:
-        seen.setdefault(sample.get("filter") if is_harness(sample) else None, []).append(sample.get("doc_id"))
+        seen.setdefault(sample["filter"] if is_harness(sample) else None, []).append(sample["doc_id"])
     orders = list(seen.values())
-    return bool(orders) and all(order == list(range(len(orders[0]))) for order in orders)
+    return all(order == list(range(len(orders[0]))) for order in orders)
 
 
 def sample_files(folder: Path) -> list[Path]:
@@ -165,20 +139,16 @@ def read_run(folder: Path) -> dict[str, Any]:
         UserError: if it cannot be read, or there are samples and it is missing.
     """
     path = folder / RUN
-    if not path.exists() and not sample_files(folder):
-        return {}
-    if not path.exists():
+    if not os.path.lexists(path):
+        if not sample_files(folder):
+            return {}
         raise UserError(
             f"{folder} has samples but no {RUN}, which tells whose they are",
             "give another --run_dir, or delete the folder",
         )
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, OSError, UnicodeDecodeError) as e:
-        raise UserError(f"{path} cannot be read: {' '.join(str(e).split())}", "give another --run_dir") from None
-    if not isinstance(content, dict) or not isinstance(content.get("identity"), dict):
-        raise UserError(f"{path} does not say which run this folder holds", "give another --run_dir")
-    return content
+    found = read_map_file(path, "give another --run_dir")
+    found.checked(RunRecord, "give another --run_dir")
+    return dict(found.content)  # as it is stored, with keys that are not checked
 
 
 def write_run(folder: Path, content: dict[str, Any]) -> None:

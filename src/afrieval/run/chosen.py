@@ -4,10 +4,11 @@ from pathlib import Path
 
 from afrieval.config import RunConfig
 from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+from afrieval.files.yaml import nearest
 from afrieval.tasks.data import SAMPLES
 from afrieval.tasks.llama import GROUPS, Llama, chosen_evals, members, of_evals
 from afrieval.tasks.spec import TASKS, TaskSpec, load_task, task_names, translated
-from afrieval.yamlfile import nearest
 
 
 def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
@@ -43,7 +44,7 @@ def task_folder(config: RunConfig) -> Path:
     """
     if config.task.folder is None:
         return TASKS
-    folder = Path(config.task.folder).expanduser()
+    folder = user_path(config.task.folder)
     if not task_names(folder):
         raise UserError(f"{folder} holds no task", "give a folder with TASK/task.yaml in it, or leave it out")
     return folder

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from afrieval.config import DEMO, RunConfig
+from afrieval.files.paths import user_path
 from afrieval.models.load import model_settings
 from afrieval.run.cell import Cell
 from afrieval.run.harness import HarnessCell
@@ -88,7 +89,7 @@ def _shots(cell: Cell) -> dict[str, str]:
 
 def _local(name: str) -> dict[str, str]:
     """Returns what tells a local model folder from the same folder with other weights, without loading them."""
-    folder = Path(name).expanduser()
+    folder = user_path(name)
     if name == DEMO or not folder.is_dir():
         return {}
     files = sorted(p for p in folder.iterdir() if p.suffix in (".json", ".safetensors", ".bin", ".model"))

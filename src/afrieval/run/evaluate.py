@@ -15,7 +15,6 @@ from afrieval.models.cache import AnswerFile, CachedLM, PairsLM
 from afrieval.models.load import fingerprint, load_model
 from afrieval.models.processes import ALONE, Processes
 from afrieval.results.files import (
-    Sample,
     harness_path,
     read_cell,
     read_harness,
@@ -26,6 +25,7 @@ from afrieval.results.files import (
     write_samples,
 )
 from afrieval.results.identity import check_same_run, merged
+from afrieval.results.samples import Sample
 from afrieval.run.beginning import check_fit, first_tokens
 from afrieval.run.cell import Cell, cell_task
 from afrieval.run.describe import circumstances, identity

@@ -10,7 +10,7 @@ from lm_eval.evaluator import evaluate as harness_evaluate
 from afrieval.config import RunConfig
 from afrieval.errors import UserError
 from afrieval.models.load import seed_libraries
-from afrieval.results.files import Sample
+from afrieval.results.samples import Sample
 from afrieval.run.harness import HarnessCell
 from afrieval.tasks.plain import plain
 from afrieval.tasks.quiet import quiet

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from afrieval.errors import UserError
+from afrieval.files.paths import user_path
 from afrieval.tasks.documents import Document, documents
 from afrieval.tasks.files import HUB, SAMPLES, DataFile, Wanted, data_files
 from afrieval.tasks.hub import commit
@@ -113,7 +114,7 @@ def check_folder(source: str) -> Path:
     Raises:
         UserError: if there is none.
     """
-    root = Path(source).expanduser()
+    root = user_path(source)
     if not root.is_dir():
         raise UserError(
             f"data.source {source!r} is no folder",

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from afrieval.errors import UserError
+from afrieval.files.paths import user_path
 from afrieval.tasks.hub import fetch, snapshot
 from afrieval.tasks.lock import DataLock
 
@@ -48,12 +49,12 @@ def data_files(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
     revision = lock.commits.get(repository, wanted.revision)
     if file.startswith(CONFIG):
         return _of_card(wanted, revision, source)
-    path = fetch(repository, file, revision) if source == HUB else Path(source).expanduser() / repository / file
+    path = fetch(repository, file, revision) if source == HUB else user_path(source) / repository / file
     return [DataFile(repository, file, path)] if path is not None and path.is_file() else []
 
 
 def _of_card(wanted: Wanted, revision: str, source: str) -> list[DataFile]:
-    folder = Path(source).expanduser() / wanted.repository
+    folder = user_path(source) / wanted.repository
     card = fetch(wanted.repository, CARD, revision) if source == HUB else folder / CARD
     named = patterns(wanted, card)
     if source == HUB:

@@ -7,6 +7,7 @@ from lm_eval.tasks._factory import TaskFactory
 from lm_eval.tasks._index import Entry, Kind
 
 from afrieval.errors import UserError
+from afrieval.files.paths import user_path
 from afrieval.tasks.clean import clean_task
 from afrieval.tasks.data import HUB
 from afrieval.tasks.harness import Config, HarnessTask, short
@@ -83,7 +84,7 @@ def _mended(config: Config, source: str) -> Config:
     """Returns a config that reads local data and asks the network for nothing that is not used."""
     config = dict(config)
     path = config.get("dataset_path")
-    if source != HUB and path and (local := Path(source).expanduser() / path).is_dir():
+    if source != HUB and path and (local := user_path(source) / path).is_dir():
         config["dataset_path"] = str(local.resolve())
         config["dataset_kwargs"] = {**(config.get("dataset_kwargs") or {}), "cache_dir": _cache(local.resolve())}
     if config.get("output_type", "generate_until") != "generate_until":

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from afrieval.errors import UserError
+from afrieval.files.yaml import nearest, read_map
 from afrieval.tasks.spec import TASKS, TaskSpec
-from afrieval.yamlfile import nearest, read_map
 
 ORGANISATION, END = "meta-llama/", "-evals"
 GROUPS = {"meta_instruct": True, "meta_pretrain": False}  # for instruct models, or for pretrained ones

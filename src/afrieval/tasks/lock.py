@@ -7,7 +7,8 @@ from typing import Any
 import yaml
 
 from afrieval.errors import UserError
-from afrieval.yamlfile import check_keys, read_map
+from afrieval.files.schema import CLOSED
+from afrieval.files.yaml import read_as
 
 LOCK = Path("data.lock")  # where the command is run, as with other lock files
 ANEW = "delete it, and write it anew with `afrieval prefetch --lock`"
@@ -40,26 +41,25 @@ class DataLock:
             )
 
 
+@dataclass(frozen=True)
+class _Entry:
+    __pydantic_config__ = CLOSED
+    files: dict[str, str]
+    commit: str | None = None
+
+
 def read_lock(path: Path = LOCK) -> DataLock:
     """Returns what a lock file says; an empty lock if there is none.
 
     Raises:
         UserError: if it cannot be understood.
     """
-    if not path.exists():
+    if not (path.exists() or path.is_symlink()):
         return DataLock()
-    try:
-        content = read_map(path)
-    except UserError as e:
-        raise UserError(e.message, ANEW) from None
-    for repository, entry in content.items():
-        files = entry.get("files") if isinstance(entry, dict) else None
-        if not isinstance(files, dict) or not all(isinstance(sha256, str) for sha256 in files.values()):
-            raise UserError(f"{path}: {repository} has no map of files and hashes", ANEW)
-        check_keys(entry, ("commit", "files"), f"{path}, {repository}")
+    entries = read_as(dict[str, _Entry], path, ANEW)
     return DataLock(
-        {name: str(entry["commit"]) for name, entry in content.items() if entry.get("commit")},
-        {name: entry["files"] for name, entry in content.items()},
+        {name: entry.commit for name, entry in entries.items() if entry.commit},
+        {name: entry.files for name, entry in entries.items()},
     )
 
 

@@ -5,21 +5,17 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
 from jinja2 import StrictUndefined, Template, TemplateError, meta
 from jinja2.sandbox import SandboxedEnvironment
 
 from afrieval.errors import UserError
+from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
+from afrieval.files.yaml import check_keys, read_as
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.spec import TaskSpec
-from afrieval.yamlfile import check_keys, read_map
-
-ORIGINS = ("human", "machine", "paper")
-FILE_KEYS = ("origin", "written_by", "reviewed_by", "reviewed_on", "system", "lead_in", "values", "prompts")
-PROMPT_KEYS = ("template", "labels")
 
 
 def lettered(choices: Sequence[str], separator: str = ": ") -> str:
@@ -141,6 +137,30 @@ def prompt_languages(spec: TaskSpec) -> list[str]:
     return [ENGLISH] if spec.prompt else sorted(p.stem for p in (spec.folder / "prompts").glob("*.yaml"))
 
 
+@dataclass(frozen=True)
+class _Entry:
+    """A prompt as a prompt file has it."""
+
+    __pydantic_config__ = CLOSED
+    template: str
+    labels: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _PromptFile:
+    """What `prompts/<language>.yaml` holds; docs/adding-a-language-or-prompt.md describes each key."""
+
+    __pydantic_config__ = CLOSED
+    origin: Literal["human", "machine", "paper"]
+    prompts: Annotated[dict[Positive, _Entry], AT_LEAST_ONE]
+    written_by: str | None = None
+    reviewed_by: str | None = None
+    reviewed_on: str | None = None
+    system: str | None = None
+    lead_in: str | None = None
+    values: dict[str, dict[str, str]] | None = None
+
+
 def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
     """Returns the prompts of a file by number; one without words where each row brings its own.
 
@@ -155,66 +175,45 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             f"{spec.name} has no prompts in {_name(language)}",
             f"there are prompts in: {', '.join(prompt_languages(spec))}; docs/native-prompts.md tells how to add some",
         )
-    content = read_map(path)
-    check_keys(content, FILE_KEYS, str(path))
-    if content.get("origin") not in ORIGINS:
-        raise UserError(f"{path}: origin is {content.get('origin')!r}", f"it is one of {', '.join(ORIGINS)}")
-    _check_texts({key: content.get(key) or "" for key in ("system", "lead_in")}, str(path))
-    check_keys(content.get("values") or {}, spec.fields, f"{path}, values")
-    for name, words in (content.get("values") or {}).items():
-        _check_texts(words, f"{path}, values of {name}")
-    shared = {
-        "language": language,
-        "values": content.get("values") or {},
-        "system": (content.get("system") or "").strip(),
-        "lead_in": (content.get("lead_in") or "").strip(),
-        "origin": content["origin"],
-        "reviewed_by": content.get("reviewed_by") or "",
+    content = read_as(_PromptFile, path)
+    check_keys(content.values or {}, spec.fields, f"{path}, values")
+    prompts = {
+        number: Prompt(
+            language=language,
+            number=number,
+            template=entry.template,
+            labels=entry.labels,
+            values=content.values or {},
+            system=(content.system or "").strip(),
+            lead_in=(content.lead_in or "").strip(),
+            origin=content.origin,
+            reviewed_by=(content.reviewed_by or "").strip(),
+        )
+        for number, entry in content.prompts.items()
     }
-    prompts = content.get("prompts")
-    if not isinstance(prompts, dict) or not prompts:
-        raise UserError(f"{path}: prompts are missing", "number them from 1, each with a template")
-    return {number: _prompt(spec, path, number, body, shared) for number, body in prompts.items()}
+    for number, prompt in prompts.items():
+        _check(spec, prompt, f"{path}, prompt {number}")
+    return prompts
 
 
-def _prompt(spec: TaskSpec, path: Path, number: Any, body: dict[str, Any], shared: dict[str, Any]) -> Prompt:
-    where = f"{path}, prompt {number}"
-    if not isinstance(body, dict) or not isinstance(body.get("template"), str):
-        raise UserError(f"{where}: the template is missing", "write `template: |` and the text below it")
-    check_keys(body, PROMPT_KEYS, where)
-    labels = body.get("labels") or {}
-    if not isinstance(labels, dict) or set(labels) != set(spec.labels):
-        raise UserError(f"{where}: labels are {', '.join(labels) or 'missing'}", f"it needs {', '.join(spec.labels)}")
+def _check(spec: TaskSpec, prompt: Prompt, where: str) -> None:
+    """Refuses labels that are not the task's, and a template that cannot be filled in."""
+    if set(prompt.labels) != set(spec.labels):
+        raise UserError(
+            f"{where}: labels are {', '.join(prompt.labels) or 'missing'}",
+            f"it needs {', '.join(spec.labels) or 'none'}",
+        )
     try:
-        used = meta.find_undeclared_variables(ENVIRONMENT.parse(body["template"]))
+        used = meta.find_undeclared_variables(ENVIRONMENT.parse(prompt.template))
     except TemplateError as e:
         reason = str(e).splitlines()[0]
         raise UserError(f"{where}: the template cannot be read: {reason}", "mend the template") from None
     check_keys(sorted(used), [*spec.fields, "choices", "labels", "language"], where)
-    if not isinstance(number, int):
-        raise UserError(f"{where}: {number!r} is no number", "number the prompts 1, 2, 3")
-    _check_texts(labels, f"{where}, labels")
-    prompt = Prompt(number=number, template=body["template"], labels=labels, **shared)
     try:
         render(prompt, Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels or "xy"), 0), ENGLISH)
     except TemplateError as e:
         raise UserError(f"{where}: the template cannot be filled in: {e}", "mend the template") from None
-    return prompt
-
-
-def _check_texts(words: Any, where: str) -> None:
-    """Refuses what YAML has turned into something else than text: an unquoted No is false."""
-    if not isinstance(words, dict):
-        raise UserError(f"{where} are no map", "write name: text, one a line")
-    for name, word in words.items():
-        if not isinstance(word, str):
-            raise UserError(f"{where}: {name} is {word!r}, no text", 'put it in quotes: "No"')
 
 
 def _name(language: str) -> str:
     return f"{LANGUAGES[language].name} ({language})" if language in LANGUAGES else language
-
-
-def prompt_file_language(prompt_language: str, language: str) -> str:
-    """Returns which file holds the prompts: `eng`, or the language evaluated for `native`."""
-    return language if prompt_language == "native" else ENGLISH

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from afrieval.files.schema import CLOSED, Positive
+
 
 @dataclass(frozen=True)
 class DataSpec:
@@ -20,6 +22,8 @@ class DataSpec:
         rows: how many rows the evaluated split has, if a file with fewer is known to be damaged.
     """
 
+    __pydantic_config__ = CLOSED
+
     hub: str
     revision: str
     files: dict[str, str]
@@ -27,7 +31,7 @@ class DataSpec:
     fewshot: str | None = None
     headed: bool = False
     samples: str = "sample"
-    rows: int | None = None
+    rows: Positive | None = None
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ class TranslateSpec:
         revision: branch, tag or commit of it.
         file: file pattern below the repository; `{code}` is the data set's language code.
     """
+
+    __pydantic_config__ = CLOSED
 
     hub: str
     revision: str
@@ -60,13 +66,15 @@ class JoinSpec:
         dialog: whether the task's column holds a dialog written out, whose first turn is the text.
     """
 
+    __pydantic_config__ = CLOSED
+
     hub: str
     revision: str
     file: str
     split: str
     key: str
     other_key: str
-    rows: int | None = None
+    rows: Positive | None = None
     dialog: bool = False
 
 
@@ -79,6 +87,8 @@ class ReadSpec:
         which: the announcement that counts, if there are several: `first` or `last`.
         lone: whether the last letter that stands alone counts where nothing announces one; a guess.
     """
+
+    __pydantic_config__ = CLOSED
 
     after: str
     which: Literal["first", "last"]
@@ -94,7 +104,9 @@ class GenerationSpec:
         stop: texts at which they end.
     """
 
-    max_tokens: int
+    __pydantic_config__ = CLOSED
+
+    max_tokens: Positive
     stop: list[str] = field(default_factory=list)
 
 
@@ -106,6 +118,8 @@ class EvalsSpec:
         family: 3.1 or 3.2.
         instruct: whether it is for instruct models, or for pretrained ones.
     """
+
+    __pydantic_config__ = CLOSED
 
     family: str
     instruct: bool

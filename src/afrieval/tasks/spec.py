@@ -3,35 +3,26 @@
 import hashlib
 import json
 import re
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
-from afrieval.errors import UserError
+from afrieval.errors import UserError, nearest
+from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
+from afrieval.files.yaml import read_as
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.sections import DataSpec, EvalsSpec, GenerationSpec, JoinSpec, ReadSpec, TranslateSpec
-from afrieval.yamlfile import check_keys, nearest, read_map
 
 TASKS = Path(__file__).parents[3] / "tasks"
 
 WITH_PROMPTS = ("text", "mathematics", "instructions")  # kinds whose rows bring complete prompts
-KINDS = ("multiple_choice", "number", *WITH_PROMPTS)
-FORMS = ("text", "letter", "generate")
-SECTIONS = {
-    "data": DataSpec,
-    "translate": TranslateSpec,
-    "join": JoinSpec,
-    "read": ReadSpec,
-    "generation": GenerationSpec,
-    "evals": EvalsSpec,
-}
 # Names that prompts and documents have already.
 RESERVED = ("id", "choices", "gold", "worked", "labels", "language", "prompt")
 
 
 @dataclass(frozen=True)
-class TaskSpec:
-    """A benchmark, declared once.
+class TaskFile:
+    """What `task.yaml` holds.
 
     Attributes:
         languages: the suite's language code to the data set's own.
@@ -45,7 +36,6 @@ class TaskSpec:
         chain_of_thought: whether examples show the worked solution in place of the bare answer.
         apart: fields in which an example must differ from the question, such as a passage that several questions share.
         breakdowns: fields by which results are broken down.
-        folder: where the task's prompts and samples are.
         prompt: column with the complete prompt of each row, examples and special tokens inside; the task then has no
             prompt files.
         answer_in_prompt: whether that prompt ends with a blank and the answer's letter, which are cut off.
@@ -56,25 +46,25 @@ class TaskSpec:
         join: rows of another data set that the answers come from.
         evals: which of Meta's evaluation data sets have the task; `{evals}` in `data` is the name of the one chosen.
         translate: the same questions in English, for the variant `translate`.
-        direct: of that variant, the task that it is a variant of.
     """
 
+    __pydantic_config__ = CLOSED
+
     name: str
-    version: int
+    version: Positive
     title: str
     description: str
     citation: str
     licence: str
-    kind: str
-    answer_forms: list[str]
+    kind: Literal["multiple_choice", "number", "text", "mathematics", "instructions"]
+    answer_forms: Annotated[list[Literal["text", "letter", "generate"]], AT_LEAST_ONE]
     data: DataSpec
-    languages: dict[str, str]
+    languages: Annotated[dict[str, str], AT_LEAST_ONE]
     parallel: dict[str, list[list[str]]]
     fields: dict[str, str]
     answer: str | list[str]
-    folder: Path
     choices: str | list[str] | None = None
-    first_answer: int = 0
+    first_answer: Literal[0, 1] = 0
     worked: str | None = None
     chain_of_thought: bool = False
     apart: list[str] = field(default_factory=list)
@@ -89,7 +79,19 @@ class TaskSpec:
     join: JoinSpec | None = None
     evals: EvalsSpec | None = None
     translate: TranslateSpec | None = None
-    direct: "TaskSpec | None" = None
+
+
+@dataclass(frozen=True)
+class TaskSpec(TaskFile):
+    """A benchmark, declared once.
+
+    Attributes:
+        folder: where its prompts and samples are.
+        direct: of a translated variant, the task that it is a variant of.
+    """
+
+    folder: Path = field(kw_only=True)
+    direct: "TaskSpec | None" = field(default=None, kw_only=True)
 
     @property
     def answer_columns(self) -> list[str]:
@@ -139,12 +141,9 @@ def load_task(name: str, folder: Path = TASKS) -> TaskSpec:
     files = _task_files(folder)
     if name not in files:
         raise UserError(f"there is no task {name!r}", nearest(name, sorted(files)))
-    path, content = files[name], read_map(files[name])
-    for section, cls in SECTIONS.items():
-        if section in content or section == "data":
-            content[section] = _section(cls, content.get(section), f"{path}, {section}")
-    _check(TaskSpec, content, str(path), given_elsewhere=("folder", "direct"))
-    spec = TaskSpec(**content, folder=path.parent)
+    path = files[name]
+    content = read_as(TaskFile, path)
+    spec = TaskSpec(**{f.name: getattr(content, f.name) for f in fields(TaskFile)}, folder=path.parent)
     _check_consistent(spec, path)
     return spec
 
@@ -166,36 +165,13 @@ def translated(spec: TaskSpec) -> TaskSpec:
     return replace(spec, name=name, data=data, languages=languages, parallel={}, direct=spec)
 
 
-def _section(cls: type, content: Any, where: str) -> Any:
-    if not isinstance(content, dict):
-        raise UserError(f"{where} is missing or no map", "see tasks/afrimmlu/task.yaml")
-    _check(cls, content, where, given_elsewhere=())
-    return cls(**content)
-
-
-def _check(cls: type, content: dict[str, Any], where: str, given_elsewhere: tuple[str, ...]) -> None:
-    known = [f for f in fields(cls) if f.name not in given_elsewhere]
-    check_keys(content, [f.name for f in known], where)
-    for f in known:
-        if f.name not in content and f.default is MISSING and f.default_factory is MISSING:
-            raise UserError(f"{where}: key {f.name!r} is missing", "see tasks/afrimmlu/task.yaml")
-
-
 def _check_consistent(spec: TaskSpec, path: Path) -> None:
-    if not isinstance(spec.languages, dict):
-        raise UserError(f"{path}: languages are no map", "write the suite's code: the data set's code, one a line")
-    if not isinstance(spec.parallel, dict):
-        raise UserError(f"{path}: parallel is no map", "write {} if no rows are known to be parallel")
     braces = ["{code}", "{evals}"] if spec.evals else ["{code}"]
     generated = spec.kind != "multiple_choice"
     problems = {
-        "answer_forms are empty": not spec.answer_forms,
-        f"version is {spec.version!r}, no whole number": not isinstance(spec.version, int),
         f"data.files have other braces than {', '.join(braces)}": any(
             set(re.findall("{.*?}", pattern)) - set(braces) for pattern in spec.data.files.values()
         ),
-        f"kind is {spec.kind!r}, not one of {', '.join(KINDS)}": spec.kind not in KINDS,
-        f"answer_forms {spec.answer_forms} are not among {', '.join(FORMS)}": not set(spec.answer_forms) <= set(FORMS),
         f"a field is named {', '.join(RESERVED)}": bool(set(spec.fields) & set(RESERVED)),
         f"name is {spec.name!r}, its folder {path.parent.name!r}": spec.name != path.parent.name,
         "it needs either choices or labels": spec.kind == "multiple_choice" and bool(spec.choices) == bool(spec.labels),
@@ -205,9 +181,6 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         "kind text needs `read`": spec.kind == "text" and not spec.read,
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
         f"macro {spec.macro!r} is no field": spec.macro not in (None, *spec.fields),
-        f"read.which is {spec.read and spec.read.which!r}, neither first nor last": bool(
-            spec.read and spec.read.which not in ("first", "last")
-        ),
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
         f"apart {spec.apart} are not all fields": not set(spec.apart) <= set(spec.fields),
         f"data.evaluate {spec.data.evaluate!r} has no file": spec.data.evaluate not in spec.data.files,

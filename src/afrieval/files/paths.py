@@ -1,0 +1,42 @@
+"""Paths that users name: in options, in files, in environment variables."""
+
+import errno
+import os
+from pathlib import Path
+
+from afrieval.errors import UserError
+
+UNUSABLE = (errno.ENAMETOOLONG, errno.ELOOP, errno.EILSEQ)  # whatever else is wrong shows when the path is used
+SHOWN = 60
+
+
+def user_path(text: str | os.PathLike[str]) -> Path:
+    """Returns a path that a user names, with `~` expanded; nothing needs to exist there.
+
+    Args:
+        text: the path, absolute or relative to the working directory.
+
+    Raises:
+        UserError: if no file can have that path: an unknown user, too long a name, a loop of symbolic links.
+    """
+    given = os.fspath(text)
+    if "\0" in given:
+        raise UserError(f"the path {shortened(given)} has a NUL character", "give a path without it")
+    try:
+        path = Path(given).expanduser()
+    except RuntimeError:
+        user = given.partition("/")[0]
+        raise UserError(f"{shortened(given)}: there is no user {user[1:]!r}", "give the whole path") from None
+    try:
+        path.stat()
+    except UnicodeEncodeError:
+        raise UserError(f"the path {shortened(given)} is not valid text", "rename the file") from None
+    except OSError as e:
+        if e.errno in UNUSABLE:
+            raise UserError(f"the path {shortened(given)} cannot be used: {e.strerror}", "give another path") from None
+    return path
+
+
+def shortened(text: str) -> str:
+    """Returns a text that fits into a message: its two ends, if it is long."""
+    return text if len(text) <= 2 * SHOWN else f"{text[:SHOWN]}...{text[-SHOWN // 2 :]} ({len(text)} characters)"

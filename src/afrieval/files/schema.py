@@ -1,0 +1,189 @@
+"""What files must hold, as dataclasses and typed dicts, checked by pydantic; its findings in one line each.
+
+Everything is checked as JSON is: maps, lists, texts, numbers, true, false and null, and nothing is converted. A text
+"5" is not the number 5, and 1 is not true.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
+
+import orjson
+from annotated_types import Ge, MinLen
+
+from afrieval.errors import UserError, nearest
+from afrieval.files.paths import shortened
+
+if TYPE_CHECKING:  # takes a tenth of a second, which --help has no use for
+    from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+T = TypeVar("T")
+Place = tuple[str | int, ...]
+Positive = Annotated[int, Ge(1)]
+AT_LEAST_ONE = MinLen(1)
+LineOf = Callable[[Place], int | None]
+
+CLOSED: "ConfigDict" = {"extra": "forbid", "strict": True}  # files that people write: an unknown key is a typo
+OPEN: "ConfigDict" = {"extra": "allow", "strict": True}  # files that the suite writes, and later versions extend
+
+# pydantic's type of an error to what the value must be
+WANTED = {
+    "string_type": "text",
+    "string_too_short": "text that is not empty",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a smaller whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "a map",
+    "dataclass_type": "a map",
+    "none_required": "null",
+    "too_short": "a list or map that is not empty",
+    "too_long": "a list with at most {max_length} entries",
+    "literal_error": "{expected}",
+    "greater_than": "greater than {gt}",
+    "greater_than_equal": "{ge} or more",
+    "less_than_equal": "{le} or less",
+    "finite_number": "a finite number",
+}
+MISSING = ("missing", "missing_argument", "missing_keyword_only_argument")
+UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
+
+
+def _adapter(kind: type[T]) -> "TypeAdapter[T]":
+    adapter: TypeAdapter[T] = _adapters()(kind)
+    return adapter
+
+
+@cache
+def _adapters() -> Callable[[Any], Any]:
+    """Returns pydantic's TypeAdapter, which makes one schema per type."""
+    from pydantic import TypeAdapter
+
+    return cache(TypeAdapter)
+
+
+def _no_line(place: Place) -> int | None:
+    return None
+
+
+def validated(kind: type[T], content: Any, where: str, hint: str = "", line: LineOf = _no_line) -> T:
+    """Returns content as the type that it must have.
+
+    Args:
+        kind: a dataclass or typed dict whose `__pydantic_config__` is `CLOSED` or `OPEN`.
+        content: what a file holds, of the kinds that JSON has; maps may have whole numbers as keys.
+        where: the file, for messages.
+        hint: the cure; what the value must be, if not given.
+        line: returns the line of a place in the file; None if it is not known.
+
+    Raises:
+        UserError: naming file, line and key of what is wrong first.
+    """
+    try:
+        text = json.dumps(content)
+    except (ValueError, TypeError, RecursionError) as e:  # circles, numbers of thousands of digits, deep nesting
+        raise UserError(f"{where} cannot be used: {e}", hint or "write plain maps, lists, texts and numbers") from None
+    return validated_json(kind, text, where, hint, line)
+
+
+def validated_json(kind: type[T], text: str | bytes, where: str, hint: str = "", line: LineOf = _no_line) -> T:
+    """Returns what a JSON text holds as the type that it must have; arguments and errors are those of `validated`."""
+    from pydantic import ValidationError
+
+    try:
+        found: T = _adapter(kind).validate_json(text)
+    except ValidationError as e:
+        raise _explained(e, kind, text, where, hint, line) from None
+    return found
+
+
+def validated_line(kind: type[T], line: bytes, where: str, hint: str) -> T:
+    """Returns what a line of JSON holds as the type that it must have; for files of a million lines.
+
+    Arguments and errors are those of `validated`.
+    """
+    from pydantic import ValidationError
+
+    try:
+        found: T = _adapter(kind).validate_python(orjson.loads(line))
+    except (orjson.JSONDecodeError, ValidationError):  # orjson is quicker, and does not know infinity
+        return validated_json(kind, line, where, hint)
+    return found
+
+
+def _explained(
+    error: "ValidationError", kind: Any, text: str | bytes, where: str, hint: str, line: LineOf
+) -> UserError:
+    """Returns the first finding in words: an unknown key before what its typo led to."""
+    found: list[Any] = list(error.errors(include_url=False))
+    if found[0]["type"] == "json_invalid":
+        problem = str(found[0]["ctx"]["error"]).replace(" at line 1 column", " at column")
+        return UserError(f"{where} is not valid JSON: {problem}", hint or "correct that place")
+    content = json.loads(text)
+    order = {**dict.fromkeys(UNKNOWN, 0), **dict.fromkeys(MISSING, 1)}
+    first = min(found, key=lambda finding: order.get(finding["type"], 2))
+    place = _place(first["loc"], content)
+    number, name = line(place), ".".join(map(str, place))
+    at = where if number is None else f"{where}, line {number}"
+    if first["type"] in UNKNOWN:
+        return UserError(f"{at}: unknown key {name!r}", hint or nearest(str(place[-1]), list(_keys(kind, place[:-1]))))
+    if first["type"] in MISSING:
+        return UserError(f"{at}: the key {name!r} is missing", hint or f"add {place[-1]}: and its value")
+    wanted = _wanted(found, place, content)
+    return UserError(
+        f"{at}: {name or 'the content'} must be {wanted}, not {_shown(first['input'])}", hint or _cure(first, wanted)
+    )
+
+
+def _place(location: Sequence[str | int], content: Any) -> Place:
+    """Returns the keys and indices of a place, without the names of types that pydantic puts between them."""
+    place: list[str | int] = []
+    for number, step in enumerate(location):
+        if isinstance(content, dict) and str(step) in content:
+            content = content[str(step)]
+        elif isinstance(content, list) and isinstance(step, int) and step < len(content):
+            content = content[step]
+        elif number < len(location) - 1 or not isinstance(content, dict) or step == "[key]":
+            continue  # the name of a type
+        place.append(step)
+    return tuple(place)
+
+
+def _keys(kind: Any, place: Place) -> Iterator[str]:
+    """Yields the keys that the map at a place can have, if they are declared."""
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        names = [f.name for f in fields(kind)]
+        yield from _keys(hints[str(place[0])], place[1:]) if place and place[0] in names else () if place else names
+    else:  # a map's or list's members, or several types
+        rest = place[1:] if getattr(kind, "__origin__", None) in (dict, list) else place
+        for member in get_args(kind):
+            yield from _keys(member, rest)
+
+
+def _wanted(found: Iterable[Any], place: Place, content: Any) -> str:
+    """Returns what a value must be; of several allowed kinds, all."""
+    return " or ".join(dict.fromkeys(_in_words(f) for f in found if _place(f["loc"], content) == place))
+
+
+def _in_words(finding: Any) -> str:
+    known = WANTED.get(finding["type"], str(finding["msg"]).removeprefix("Value error, "))
+    return known.format(**finding.get("ctx", {})).replace("'", "")
+
+
+def _shown(value: Any) -> str:
+    return shortened(json.dumps(value, ensure_ascii=False))
+
+
+def _cure(first: Any, wanted: str) -> str:
+    if first["input"] is None:
+        return "give it a value, or leave the key out"
+    if wanted == "text" and isinstance(first["input"], bool | int | float):
+        return 'put it in quotes, as in "No" or "1"'
+    return f"write {wanted}"

@@ -1,0 +1,195 @@
+"""Reads a YAML file: as plain values, or as the type that it must have, with the line of what is wrong."""
+
+import difflib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import yaml
+
+from afrieval.errors import UserError, nearest
+from afrieval.files.content import read_text
+from afrieval.files.schema import Place, validated
+
+__all__ = ["YamlFile", "check_keys", "nearest", "read_as", "read_map", "read_yaml"]
+
+T = TypeVar("T")
+LARGEST = 2**28  # bytes; whoever gives weights in place of a config is told before they are in memory
+MOST_NODES = 2_000_000  # of a file whose aliases are written out
+EXAMPLES = "the files of configs/ show what it may hold"
+NOT_JSON = ("timestamp", "binary", "omap", "pairs", "set")  # dates stay the texts that they are
+
+
+class _Loader(yaml.SafeLoader):
+    """A SafeLoader of what JSON has too, which refuses a key given twice: YAML would drop the first without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, str | int) or isinstance(key, bool):
+                raise _marked(f"the key {key_node.value!r} is not text; put it in quotes", key_node)
+            if key in seen:
+                raise _marked(f"key {key!r} is given twice", key_node)
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+_Loader.yaml_constructors = {
+    tag: make for tag, make in _Loader.yaml_constructors.items() if str(tag).rpartition(":")[2] not in NOT_JSON
+}
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, form) for tag, form in known if tag.rpartition(":")[2] not in NOT_JSON]
+    for first, known in _Loader.yaml_implicit_resolvers.items()
+}
+
+
+class YamlFile(NamedTuple):
+    """What a YAML file holds, and where.
+
+    Attributes:
+        content: maps, lists, texts, numbers, true, false and null; None for an empty file.
+        root: the nodes that it was made from.
+    """
+
+    path: Path
+    content: Any
+    root: yaml.Node | None
+
+    def line(self, place: Place) -> int | None:
+        """Returns the line of a key or entry, from 1; of the map that lacks it, if it is missing."""
+        node = self.root
+        found = node
+        for step in place:
+            if isinstance(node, yaml.MappingNode):
+                pairs = {key.value: (key, value) for key, value in node.value}
+                found, node = pairs.get(str(step), (node, None))
+            elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+                found = node = node.value[step]
+        return found.start_mark.line + 1 if found is not None else None
+
+    def checked(self, kind: type[T], hint: str = "") -> T:
+        """Returns the content as the type that it must have.
+
+        Args:
+            kind: as for `validated`.
+            hint: the cure; what the value must be, if not given.
+
+        Raises:
+            UserError: naming file, line and key.
+        """
+        return validated(kind, self.content, str(self.path), hint, self.line)
+
+
+def read_as(kind: type[T], path: Path, hint: str = "") -> T:
+    """Returns what a YAML file holds as the type that it must have.
+
+    Args:
+        kind: a dataclass or typed dict, as for `validated`.
+        path: the file.
+        hint: the cure, whatever is wrong; one for each fault if not given.
+
+    Raises:
+        UserError: if there is no such file, or it cannot be used; file, line and key are named.
+    """
+    return read_map_file(path, hint).checked(kind, hint)
+
+
+def read_map(path: Path) -> dict[Any, Any]:
+    """Returns the map that a YAML file holds.
+
+    Raises:
+        UserError: if there is no such file, or it is empty, not YAML (the line is named) or not a map.
+    """
+    content: dict[Any, Any] = read_map_file(path).content
+    return content
+
+
+def read_map_file(path: Path, hint: str = "") -> YamlFile:
+    """Returns a YAML file that holds a map; arguments and errors are those of `read_as`."""
+    found = read_yaml(path, hint)
+    if found.content is None:
+        raise UserError(f"{path} is empty", hint or EXAMPLES)
+    if not isinstance(found.content, dict):
+        raise UserError(f"{path} is not a map of keys and values", hint or EXAMPLES)
+    return found
+
+
+def read_yaml(path: Path, hint: str = "") -> YamlFile:
+    """Returns a YAML file, whatever it holds; arguments and errors are those of `read_as`."""
+    text = read_text(path, hint or _near_files(path), LARGEST)
+    try:
+        return YamlFile(path, *parsed(text))
+    except yaml.YAMLError as e:
+        mark = getattr(e, "problem_mark", None)
+        where = f"{path}, line {mark.line + 1}," if mark else str(path)
+        problem = getattr(e, "problem", None) or " ".join(str(e).split())
+        raise UserError(f"{where} is not valid YAML: {problem}", hint or "correct that line") from None
+    except RecursionError:
+        raise UserError(f"{path} is nested too deeply", hint or EXAMPLES) from None
+    except ValueError as e:  # numbers with thousands of digits
+        raise UserError(f"{path} is not valid YAML: {e}", hint or EXAMPLES) from None
+
+
+def parsed(text: str) -> tuple[Any, yaml.Node | None]:
+    """Returns what a YAML text holds, and its nodes.
+
+    Raises:
+        yaml.YAMLError: if it is not YAML, or its aliases go in a circle or stand for too much.
+        ValueError: for a number that Python refuses to read.
+        RecursionError: if it is nested too deeply.
+    """
+    loader = _Loader(text)
+    try:
+        root = loader.get_single_node()
+        if root is None:
+            return None, None
+        if _size(root, {}) > MOST_NODES:
+            raise _marked("its aliases stand for too much", root)
+        return loader.construct_document(root), root
+    finally:
+        loader.dispose()
+
+
+def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
+    """Returns how many nodes there are with aliases written out, which doubles with each line of a YAML bomb."""
+    if id(node) in sizes:
+        if not sizes[id(node)]:
+            raise _marked("an alias stands for what it is part of", node)
+        return sizes[id(node)]
+    sizes[id(node)] = 0
+    inner = node.value if isinstance(node, yaml.CollectionNode) else []
+    size = 1 + sum(_size(part, sizes) for each in inner for part in (each if isinstance(each, tuple) else (each,)))
+    sizes[id(node)] = size
+    return size
+
+
+def _marked(problem: str, node: yaml.Node) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+
+
+def check_keys(given: Iterable[Any], known: Iterable[str], where: str) -> None:
+    """Refuses an unknown key.
+
+    Args:
+        given: the keys of a map.
+        known: the keys it may have.
+        where: file, and the part of it, for the message.
+
+    Raises:
+        UserError: naming the first unknown key and the nearest known one.
+    """
+    known = list(known)
+    for key in given:
+        if key not in known:
+            raise UserError(f"{where}: unknown key {key!r}", nearest(str(key), known))
+
+
+def _near_files(path: Path) -> str:
+    """Returns a hint for a path that cannot be read: the files that there are."""
+    folder = path if os.path.isdir(path) else path.parent  # noqa: PTH112  # Path.is_dir raises on impossible names
+    there = sorted(p.name for p in folder.glob("*.yaml")) if os.path.isdir(folder) else []  # noqa: PTH112
+    if near := difflib.get_close_matches(path.name, there, n=3):
+        return f"did you mean {' or '.join(near)}? {path.parent} has {len(there)} such files"
+    return f"in {folder} there is: {', '.join(there[:5])}" if there else "check the path"

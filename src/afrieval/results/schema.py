@@ -1,0 +1,142 @@
+"""What run.yaml and the files of a run hold; keys of later versions are kept."""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from annotated_types import Ge, MinLen
+from typing_extensions import TypedDict
+
+from afrieval.files.schema import OPEN
+
+Index = Annotated[int, Ge(0)]
+
+
+class ModelIdentity(TypedDict):
+    """The model, and settings of it that change what it is."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    model_name: str
+
+
+class FewshotIdentity(TypedDict):
+    """How the examples of the suite's own tasks were chosen."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    num_fewshot: Index
+    selection: str
+    seed: Index
+
+
+class TaskIdentity(TypedDict):
+    """A task: its version, prompts as hashes by language and number, and data as hashes by language and split."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    version: int
+    answer_form: str
+    prompts: dict[str, dict[int, str]]
+    data: dict[str, Annotated[dict[str, str], MinLen(1)]]
+    evaluate: NotRequired[str]
+    fewshot: NotRequired[str]
+
+
+class Identity(TypedDict):
+    """Everything that touches prompt, data, shots or model."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    model: ModelIdentity
+    variant: NotRequired[str]
+    fewshot: NotRequired[FewshotIdentity]
+    tasks: NotRequired[dict[str, TaskIdentity]]
+    max_gen_toks: NotRequired[int | None]
+    harness_tasks: NotRequired[dict[str, dict[str, Any]]]
+
+
+class Declared(TypedDict):
+    """What a reader of the samples has to know of a task."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    title: NotRequired[str]
+    labels: NotRequired[list[str]]
+    breakdowns: NotRequired[list[str]]
+    parallel: NotRequired[list[list[str]]]
+    unreviewed: NotRequired[dict[str, bool]]
+    published: NotRequired[list[dict[str, Any]]]
+    evals: NotRequired[str]
+    macro: NotRequired[str | None]
+    rows: NotRequired[int | None]
+    samples: NotRequired[bool]
+
+
+class HarnessGroup(TypedDict):
+    """A group of the harness: its members, and how its own score is made."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    alias: str
+    version: Any
+    children: list[str]
+    tasks: list[str]
+    aggregate: list[dict[str, Any]]
+
+
+class RunRecord(TypedDict):
+    """run.yaml."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    identity: Identity
+    fewshot_ids: NotRequired[dict[str, list[Index] | str]]
+    harness_groups: NotRequired[dict[str, HarnessGroup]]
+    declared: NotRequired[dict[str, Declared]]
+    cells: NotRequired[list[str]]
+    visits: NotRequired[list[dict[str, Any]]]
+
+
+class HarnessMetric(TypedDict):
+    """A score of a harness task, as the harness computes it."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    metric: str
+    filter: str
+    value: float
+    standard_error: float | None
+    higher_is_better: bool | None
+
+
+class HarnessResults(TypedDict):
+    """What the harness says of a task in its own words."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    results: dict[str, Any]
+
+
+class HarnessRecord(TypedDict):
+    """harness_<cell>.json."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    task: str
+    language: str
+    n: Index
+    shots: int | None
+    metrics: list[HarnessMetric]
+    harness: HarnessResults
+
+
+class SampleLine(TypedDict):
+    """A line of a sample file; each name in `metrics` is a key too."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    doc_id: Index
+    task: str
+    language: str
+    prompt: Index | Literal[""]
+    prompt_language: str
+    metrics: list[str]
+    resps: list[Annotated[list[Any], MinLen(1)]]
+    defect: NotRequired[str]
+    filter: NotRequired[str]
+    doc: NotRequired[Any]
+    arguments: NotRequired[list[list[Any]]]
+    fewshot_ids: NotRequired[list[Index]]
+    n_choices: NotRequired[Index | None]
+    gold: NotRequired[Any]
+    picked: NotRequired[int | None]
+    published_correct: NotRequired[bool]
+    part: NotRequired[str]
