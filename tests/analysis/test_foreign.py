@@ -242,7 +242,7 @@ def test_missing_and_damaged_files(runs: Runs, tmp_path: Path) -> None:
     whole = json.loads(results.read_text())
     for content, message in (
         ("{", "is not valid JSON"),
-        ("[]", "holds no results"),
+        ("[]", "the content must be a map"),
         (json.dumps({**whole, "configs": {}}), "tell no configs of"),
     ):
         results.write_text(content)

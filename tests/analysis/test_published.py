@@ -118,7 +118,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_published(tmp_path / "afrimmlu-0shot.csv")
     path = tmp_path / "x.csv"
     path.write_bytes(b"model,prompt,yor\na\xff,1,5\n")
-    with pytest.raises(UserError, match="about line 2, is not UTF-8"):
+    with pytest.raises(UserError, match="line 2, is not UTF-8"):
         read_published(path)
 
 

@@ -226,7 +226,7 @@ def test_a_list_of_scores_that_is_damaged_is_refused(run_demo: Cli, cli: Cli, tm
         samples[1]["inst_level_strict_acc"] = damaged
         path.write_text("\n".join(map(json.dumps, samples)) + "\n", encoding="utf-8")
         refused = cli("compare", tmp_path / "run")
-        assert refused.code == 2 and f"{path}, line 2: inst_level_strict_acc must be a number" in refused.err
+        assert refused.code == 2 and f"{path}, line 2: inst_level_strict_acc must be a list of numbers" in refused.err
 
 
 def test_a_run_with_nothing_to_compare_says_so(run_demo: Cli, cli: Cli, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from afrieval.analysis.runs import Unit
 from afrieval.analysis.statistics import Interval, clustered_wilson
 from afrieval.errors import UserError
-from afrieval.results.samples import read_lines
+from afrieval.results.samples import Sample, read_lines
 
 CONFUSION = "confusion"
 
@@ -67,11 +67,7 @@ def parts(units: list[Unit], name: str) -> list[Part]:
         scores: dict[str, dict[int, list[float]]] = {}
         for unit in of_place:
             for line in _scored(unit):
-                if name not in line.get("doc", {}):
-                    raise UserError(
-                        f"{unit.path} has no documents, only scores", "run with --eval.log_samples true to keep them"
-                    )
-                scores.setdefault(line["doc"][name], {}).setdefault(line["doc_id"], []).append(line[unit.metric])
+                scores.setdefault(_field(unit, line, name), {}).setdefault(line["doc_id"], []).append(line[unit.metric])
         for value in sorted(scores):
             means = np.array([np.mean(s) for s in scores[value].values()])
             interval = clustered_wilson(means, len(of_place))
@@ -92,11 +88,23 @@ def confusions(units: list[Unit]) -> list[Confusion]:
         for unit in of_place:
             for line in _scored(unit):
                 picked = line.get("picked")
+                if line["n_choices"] != len(labels) or "gold" not in line:
+                    raise UserError(
+                        f"{unit.path} has no gold answers among the labels {', '.join(labels)}",
+                        "run again in another folder: an older version wrote it, or a file was changed",
+                    )
                 counts[line["gold"], len(labels) if picked is None else picked] += 1
         found.append(Confusion(of_place[0].task, dimensions, labels, counts))
     if not found:
         raise UserError("no task here has labels that can be confused", "leave --by confusion out")
     return found
+
+
+def _field(unit: Unit, line: Sample, name: str) -> str:
+    document = line.get("doc")
+    if not isinstance(document, dict) or name not in document:
+        raise UserError(f"{unit.path} has no documents, only scores", "run with --eval.log_samples true to keep them")
+    return str(document[name])
 
 
 def _places(units: list[Unit]) -> Iterator[tuple[dict[str, Any], list[Unit]]]:

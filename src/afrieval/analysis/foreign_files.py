@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from afrieval.errors import UserError
 from afrieval.files.content import read_bytes
-from afrieval.files.schema import OPEN, validated_json, validated_line
+from afrieval.files.schema import OPEN, checked_line, validated_json
 from afrieval.results.files import RUN
 
 DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
@@ -118,7 +118,7 @@ def read_foreign(path: Path) -> list[dict[str, Any]]:
     lines: dict[str, dict[int, dict[str, Any]]] = {}
     for number, line in enumerate(read_bytes(path, HINT).split(b"\n"), 1):
         if line.strip():
-            sample: dict[str, Any] = dict(validated_line(ForeignSample, line, f"{path}, line {number}", HINT))
+            sample = checked_line(ForeignSample, line, f"{path}, line {number}", HINT)
             of_filter = lines.setdefault(str(sample.get("filter", "none")), {})
             if of_filter.setdefault(sample["doc_id"], sample) is not sample:
                 raise UserError(f"{path}, line {number}: document {sample['doc_id']} is there already", HINT)

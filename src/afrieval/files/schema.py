@@ -103,17 +103,19 @@ def validated_json(kind: type[T], text: str | bytes, where: str, hint: str = "",
     return found
 
 
-def validated_line(kind: type[T], line: bytes, where: str, hint: str) -> T:
-    """Returns what a line of JSON holds as the type that it must have; for files of a million lines.
+def checked_line(kind: type[T], line: bytes, where: str, hint: str) -> dict[str, Any]:
+    """Returns the map that a line of JSON holds, as it is, with keys that the type does not name.
 
-    Arguments and errors are those of `validated`.
+    It is quicker than `validated_json`, for files of a million lines; arguments and errors are the same.
     """
     from pydantic import ValidationError
 
     try:
-        found: T = _adapter(kind).validate_python(orjson.loads(line))
-    except (orjson.JSONDecodeError, ValidationError):  # orjson is quicker, and does not know infinity
-        return validated_json(kind, line, where, hint)
+        found: dict[str, Any] = orjson.loads(line)
+        _adapter(kind).validate_python(found)
+    except (orjson.JSONDecodeError, ValidationError):  # orjson does not know infinity
+        validated_json(kind, line, where, hint)
+        found = json.loads(line)
     return found
 
 

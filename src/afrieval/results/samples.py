@@ -1,16 +1,16 @@
 """Reads sample files: one line at a time, each checked, whoever wrote it."""
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from afrieval.errors import UserError
 from afrieval.files.content import read_bytes
-from afrieval.files.schema import validated_line
+from afrieval.files.schema import checked_line
 from afrieval.results.schema import SampleLine
 
 Sample = dict[str, Any]  # a SampleLine, and the scores under their metrics' names
+OF_INSTRUCTIONS = "inst_level_"  # IFEval's metrics of single instructions, of which a document has several
 REDO = "delete the file and run again; only its cell is redone"
 
 
@@ -30,7 +30,7 @@ def read_lines(path: Path) -> Iterator[Sample]:
         if not line:
             continue
         empty = False
-        sample: Sample = dict(validated_line(SampleLine, line, f"{path}, line {number}", REDO))
+        sample = checked_line(SampleLine, line, f"{path}, line {number}", REDO)
         if problem := _problem(sample):
             raise UserError(f"{path}, line {number}: {problem}", REDO)
         yield sample
@@ -47,36 +47,50 @@ def _problem(sample: Sample) -> str:
     """Returns what in a sample does not go together; empty if all does."""
     if is_harness(sample):
         return "" if "filter" in sample else "the key 'filter' is missing"
+    if missing := [name for name in ("defect", "n_choices") if name not in sample]:
+        return f"the key {missing[0]!r} is missing"
+    if not sample["prompt_language"]:
+        return "prompt_language must be eng or native"
     for metric in sample["metrics"]:
-        if not is_score(sample.get(metric)):
-            return f"{metric} must be a number, not {sample.get(metric)!r}"
+        scores = sample.get(metric)
+        several = metric.startswith(OF_INSTRUCTIONS)
+        if not (isinstance(scores, list) and scores and all(map(is_share, scores)) if several else is_share(scores)):
+            return f"{metric} must be {'a list of numbers' if several else 'a number'} from 0 to 1, not {scores!r}"
     if not sample["metrics"]:
         return ""
     if not sample["resps"]:
         return "resps must not be empty"
-    return "" if isinstance(sample["resps"][0][0], str) else _problem_of_choices(sample)
+    return _problem_of_choices(sample) or ("" if isinstance(sample["resps"][0][0], str) else _problem_of_resps(sample))
 
 
 def _problem_of_choices(sample: Sample) -> str:
-    """Returns what is wrong with the likelihoods of choices."""
+    """Returns what is wrong with the numbers of choices."""
     n = sample.get("n_choices")
-    answers = sample["resps"]
+    for name, known in (("gold", True), ("picked", False)):
+        index = sample.get(name, 0)
+        if n and not (_is_index(index, n) or (index is None and not known)):
+            return f"{name} is {index!r}, and there are {n} choices"
+    return ""
+
+
+def _problem_of_resps(sample: Sample) -> str:
+    """Returns what is wrong with the likelihoods of choices."""
+    n, answers = sample.get("n_choices"), sample["resps"]
     if n is not None and len(answers) != n:
         return f"there are {len(answers)} resps for {n} choices"
     if "arguments" in sample and len(sample["arguments"]) != len(answers):
         return f"there are {len(answers)} resps for {len(sample['arguments'])} arguments"
-    for (answer,) in answers:
-        if not (isinstance(answer, list) and answer and isinstance(answer[0], float | int)):
+    for answer in answers:
+        value = answer[0][0] if isinstance(answer[0], list) and answer[0] else None
+        if not isinstance(value, float | int):
             return f"a log-likelihood is {str(answer)[:60]}"
-    for name in ("gold", "picked"):
-        index = sample.get(name, 0)
-        if not (isinstance(index, int) and 0 <= index < len(answers)):
-            return f"{name} is {index!r}, and there are {len(answers)} choices"
     return ""
 
 
-def is_score(value: Any) -> bool:
-    """Tells whether a value is a score, or a list of them as metrics of single instructions have."""
-    if isinstance(value, list):
-        return bool(value) and all(is_score(each) and not isinstance(each, list) for each in value)
-    return isinstance(value, float | int) and math.isfinite(value)
+def _is_index(value: Any, n: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < n
+
+
+def is_share(value: Any) -> bool:
+    """Tells whether a value is a score: a number from 0 to 1."""
+    return isinstance(value, float | int) and 0 <= value <= 1

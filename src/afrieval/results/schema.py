@@ -50,16 +50,26 @@ class Identity(TypedDict):
     harness_tasks: NotRequired[dict[str, dict[str, Any]]]
 
 
+class Published(TypedDict):
+    """A published score of a task; numbers in percent."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    score: float
+    average: str | None
+    setting: str
+    source: str
+
+
 class Declared(TypedDict):
     """What a reader of the samples has to know of a task."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
-    title: NotRequired[str]
-    labels: NotRequired[list[str]]
-    breakdowns: NotRequired[list[str]]
-    parallel: NotRequired[list[list[str]]]
-    unreviewed: NotRequired[dict[str, bool]]
-    published: NotRequired[list[dict[str, Any]]]
+    title: str
+    labels: list[str]
+    breakdowns: list[str]
+    parallel: list[list[str]]
+    unreviewed: dict[str, bool]
+    published: NotRequired[list[Published]]
     evals: NotRequired[str]
     macro: NotRequired[str | None]
     rows: NotRequired[int | None]
@@ -127,7 +137,7 @@ class SampleLine(TypedDict):
     task: str
     language: str
     prompt: Index | Literal[""]
-    prompt_language: str
+    prompt_language: Literal["eng", "native", ""]
     metrics: list[str]
     resps: list[Annotated[list[Any], MinLen(1)]]
     defect: NotRequired[str]
