@@ -160,7 +160,7 @@ def translated(spec: TaskSpec) -> TaskSpec:
     if spec.translate is None:
         raise UserError(f"{spec.name} has no test set translated to English", "give --task.variant direct")
     where = spec.translate
-    data = replace(spec.data, hub=where.hub, revision=where.revision, files={spec.data.evaluate: where.file})
+    data = replace(spec.data, hub=where.hub, revision=where.revision, files={spec.data.evaluate: where.file}, rows=None)
     languages = {ours: theirs for ours, theirs in spec.languages.items() if ours != ENGLISH}
     name = f"{spec.name}_translate"
     return replace(spec, name=name, data=data, languages=languages, parallel={}, direct=spec)
