@@ -130,8 +130,7 @@ def test_no_native_prompts_for_a_language_that_was_named(cli: Cli, tmp_path: Pat
     sample = (ROOT / "tasks/belebele/sample/eng.jsonl").read_text()
     (folder / "tso_Latn.jsonl").write_text(sample)
     words = ("--task.task_name", "belebele", "--data.source", tmp_path, "--task.prompt_language", "native")
-    words += ("--task.folder", small_tasks)
-    done = cli("preview", *words, "--task.languages", "tso")
+    done = cli("preview", *words, "--task.folder", small_tasks, "--task.languages", "tso")
     assert done.code == 2 and "no prompts in Tsonga (tso)" in done.err
     assert "amh, eng, fra, hau" in done.err and "docs/native-prompts.md" in done.err
 
@@ -166,8 +165,8 @@ def test_belebele_says_where_its_examples_come_from_and_keeps_passages_apart(
     row = {f"mc_answer{i}": f"answer {i}" for i in (1, 2, 3, 4)} | {"correct_answer_num": "2"}
     rows = [row | {"flores_passage": f"passage {i // 4}", "question": f"question {i}"} for i in range(8)]
     (data / "yor_Latn.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    words = ("--task.task_name", "belebele", "--data.source", tmp_path, "--task.languages", "yor", "--task.prompts", 1)
-    words += ("--task.folder", small_tasks)
+    where = ("--task.task_name", "belebele", "--data.source", tmp_path, "--task.folder", small_tasks)
+    words = (*where, "--task.languages", "yor", "--task.prompts", 1)
     done = run_demo(*words, "--eval.num_fewshot", 4)
     assert done.code == 0, done.err
     assert "belebele: letter, 4-shot" in done.out

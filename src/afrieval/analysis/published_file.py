@@ -62,7 +62,7 @@ def _lines(file: Path) -> list[tuple[int, list[str]]]:
     try:
         with file.open(encoding="utf-8-sig", newline="") as opened:
             reader = csv.reader(opened, strict=True)
-            return [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader]
+            lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader]
     except OSError as e:
         raise UserError(f"{file} cannot be read: {e.strerror}", "give a published table, a CSV file") from None
     except UnicodeDecodeError as e:
@@ -70,6 +70,10 @@ def _lines(file: Path) -> list[tuple[int, list[str]]]:
         raise UserError(f"{file}, about line {line}, is not UTF-8 text", "store it as CSV in UTF-8") from None
     except csv.Error as e:
         raise UserError(f"{file}, line {reader.line_num}, is not CSV: {e}", HINT) from None
+    for number, cells in lines:
+        if any("\n" in cell or "\r" in cell for cell in cells):  # such as a mark that nobody meant to open a cell
+            raise UserError(f"{file}, line {number}: a cell in quotation marks begins in an earlier line", HINT)
+    return lines
 
 
 def _header(file: Path, header: list[str]) -> list[str]:

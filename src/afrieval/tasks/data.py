@@ -18,6 +18,7 @@ from afrieval.tasks.spec import TaskSpec
 __all__ = ["HUB", "SAMPLES", "Split", "check_folder", "check_source", "load_split", "wanted_files"]
 UNLOCKED = DataLock()
 SHOWN = 5  # rows that a line names
+CURE = "delete the file and fetch it again; data.rows of the task file says how many there are"
 
 
 class Split(NamedTuple):
@@ -100,7 +101,7 @@ def check_count(rows: int, expected: int, where: str) -> None:
         UserError: naming both numbers.
     """
     if rows != expected:
-        raise UserError(f"{where} has {rows} rows, and should have {expected}", "delete the file and fetch it again")
+        raise UserError(f"{where} has {rows} rows, and should have {expected}", CURE)
 
 
 def check_source(spec: TaskSpec, source: str) -> None:

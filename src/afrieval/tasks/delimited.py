@@ -132,7 +132,8 @@ def _row(sheet: _Sheet, line: int, lines_are_rows: bool) -> _Row:
         return _alone(sheet, line)
     if any(whole):
         row = _alone(sheet, line)
-    return row._replace(defect=f"{len(row.cells)} columns, the header has {sheet.width}")
+    found = "1 column" if len(row.cells) == 1 else f"{len(row.cells)} columns"
+    return row._replace(defect=f"{found}, the header has {sheet.width}")
 
 
 def _enclosed(sheet: _Sheet, line: int) -> _Row:

@@ -61,7 +61,8 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     check_columns([*spec.fields.values(), *columns], rows, spec.name, where)
     _check_answer_column(spec, rows, where)
     texts = columns if isinstance(spec.choices, list) else []
-    check_texts([*spec.fields.values(), *texts, *spec.answer_columns, spec.worked], rows, where)
+    texts = [*texts, spec.worked] if spec.worked else texts
+    check_texts([*spec.fields.values(), *texts, *spec.answer_columns], rows, where)
     found = [_document(spec, number, row, where) for number, row in enumerate(rows)]
     _check_golds(spec, rows, found, where)
     return _examples(spec, rows, found) if split == spec.data.fewshot else found
@@ -99,7 +100,7 @@ def check_columns(columns: Sequence[str], rows: list[dict[str, Any]], task: str,
         )
 
 
-def check_texts(columns: Sequence[str | None], rows: list[dict[str, Any]], where: str) -> None:
+def check_texts(columns: Sequence[str], rows: list[dict[str, Any]], where: str) -> None:
     """Refuses cells that are neither text nor a number, as files with types can have; lists are left to who wants some.
 
     Raises:
@@ -107,7 +108,7 @@ def check_texts(columns: Sequence[str | None], rows: list[dict[str, Any]], where
     """
     for number, row in enumerate(rows):
         for column in columns:
-            if not isinstance(row.get(column or ""), TEXTS):
+            if not isinstance(row.get(column), TEXTS):
                 raise UserError(
                     f"{where}, row {number}: column {column!r} holds a {type(row[column]).__name__}, not text",
                     "check the task file's fields, or fetch the data again",

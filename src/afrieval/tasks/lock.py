@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from afrieval.errors import UserError
+from afrieval.tasks.sources import check_inside
 from afrieval.yamlfile import check_keys, read_map
 
 LOCK = Path("data.lock")  # where the command is run, as with other lock files
@@ -57,6 +58,8 @@ def read_lock(path: Path = LOCK) -> DataLock:
         if not isinstance(files, dict) or not all(isinstance(sha256, str) for sha256 in files.values()):
             raise UserError(f"{path}: {repository} has no map of files and hashes", ANEW)
         check_keys(entry, ("commit", "files"), f"{path}, {repository}")
+        if entry.get("commit"):
+            check_inside(entry["commit"], f"{path}, {repository}: commit")
     return DataLock(
         {name: str(entry["commit"]) for name, entry in content.items() if entry.get("commit")},
         {name: entry["files"] for name, entry in content.items()},

@@ -98,7 +98,9 @@ def _json_row(path: Path, row: Any, where: str) -> Row:
     for _ in range(DEEPEST):
         if any(isinstance(value, str) and not _is_text(value) for value in level):
             _refuse(path, f"{where} holds half of a surrogate pair, which is not a character")
-        held = [value.values() if isinstance(value, dict) else value for value in level if isinstance(value, dict | list)]
+        held = [
+            value.values() if isinstance(value, dict) else value for value in level if isinstance(value, dict | list)
+        ]
         level = [value for values in held for value in values]
     if level:
         _refuse(path, f"{where} is nested too deeply")

@@ -10,6 +10,7 @@ from typing import Any
 from afrieval.errors import UserError
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.sections import DataSpec, EvalsSpec, GenerationSpec, JoinSpec, ReadSpec, TranslateSpec
+from afrieval.tasks.sources import check_sources
 from afrieval.yamlfile import check_keys, nearest, read_map
 
 TASKS = Path(__file__).parents[3] / "tasks"
@@ -146,6 +147,7 @@ def load_task(name: str, folder: Path = TASKS) -> TaskSpec:
     _check(TaskSpec, content, str(path), given_elsewhere=("folder", "direct"))
     spec = TaskSpec(**content, folder=path.parent)
     _check_consistent(spec, path)
+    check_sources(path, spec.data, spec.translate, spec.join, spec.languages)
     return spec
 
 
