@@ -1,6 +1,7 @@
 """Shared by all tests: a place for the demo model, and a command line that runs in this process."""
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -49,6 +50,18 @@ Cli = Callable[..., Outcome]
 def _demo_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Builds the demo model into a folder of this test session, so that the build is tested as well."""
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.getbasetemp() / "cache")
+
+
+@pytest.fixture(scope="session")
+def small_tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a copy of the task folders in which no numbers of rows are declared, for data of a few rows."""
+    folder = tmp_path_factory.mktemp("small") / "tasks"
+    shutil.copytree(ROOT / "tasks", folder)
+    for path in folder.glob("**/task.yaml"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        kept = [line for line in lines if not line.startswith("  rows: ")]
+        path.write_text("\n".join(kept), encoding="utf-8")
+    return folder
 
 
 @pytest.fixture

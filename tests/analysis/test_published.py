@@ -104,6 +104,7 @@ def test_versions_of_a_model_stay_apart(tmp_path: Path, prompts: tuple[str, str]
         ("model,prompt,yor\n\n,1,5\n", "line 3: model or prompt is empty"),
         ("model,prompt,yor\na,1,5\na,prompt_1,6\n", "line 3: a, prompt 1, stands in line 2 already"),
         ('model,prompt,yor\n"a"b,1,5\n', "line 2, is not CSV"),
+        ('model,prompt,yor\n"a,1,5\nb",1,6\nc,1,7\n', "line 3: a cell in quotation marks begins in an earlier line"),
     ],
 )
 def test_what_is_no_table(tmp_path: Path, text: str, message: str) -> None:

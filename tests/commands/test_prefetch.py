@@ -23,8 +23,9 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
     yield fake_hub(tmp_path, monkeypatch)
 
 
-def test_after_prefetch_a_run_makes_no_call(cli: Cli, run_demo: Cli, hub: FakeHub) -> None:
-    words = ("--task.task_name", "afrimmlu", "--data.source", "hub", "--task.languages", "yor")
+def test_after_prefetch_a_run_makes_no_call(cli: Cli, run_demo: Cli, hub: FakeHub, small_tasks: Path) -> None:
+    asked = ("--task.task_name", "afrimmlu", "--data.source", "hub", "--task.languages", "yor")
+    words = (*asked, "--task.folder", small_tasks)
     done = cli("prefetch", *words)
     assert done.code == 0 and done.out == "afrimmlu: 3 files\n", done.err
     assert len(hub.calls) == 3

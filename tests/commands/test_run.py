@@ -125,13 +125,13 @@ def test_bad_input(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert cure.startswith("hint: ") and hint in cure
 
 
-def test_no_native_prompts_for_a_language_that_was_named(cli: Cli, tmp_path: Path) -> None:
+def test_no_native_prompts_for_a_language_that_was_named(cli: Cli, tmp_path: Path, small_tasks: Path) -> None:
     folder = tmp_path / "facebook/belebele/data"
     folder.mkdir(parents=True)
     sample = (ROOT / "tasks/belebele/sample/eng.jsonl").read_text()
     (folder / "tso_Latn.jsonl").write_text(sample)
     words = ("--task.task_name", "belebele", "--data.source", tmp_path, "--task.prompt_language", "native")
-    done = cli("preview", *words, "--task.languages", "tso")
+    done = cli("preview", *words, "--task.folder", small_tasks, "--task.languages", "tso")
     assert done.code == 2 and "no prompts in Tsonga (tso)" in done.err
     assert "amh, eng, fra, hau" in done.err and "docs/native-prompts.md" in done.err
 
@@ -157,14 +157,17 @@ def test_bad_input_costs_no_results(run_demo: Cli, tmp_path: Path) -> None:
     assert {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir()} == before
 
 
-def test_belebele_says_where_its_examples_come_from_and_keeps_passages_apart(run_demo: Cli, tmp_path: Path) -> None:
+def test_belebele_says_where_its_examples_come_from_and_keeps_passages_apart(
+    run_demo: Cli, tmp_path: Path, small_tasks: Path
+) -> None:
     """Rows 0 to 3 share one passage: none of them is an example for another."""
     data = tmp_path / "facebook/belebele/data"
     data.mkdir(parents=True)
     row = {f"mc_answer{i}": f"answer {i}" for i in (1, 2, 3, 4)} | {"correct_answer_num": "2"}
     rows = [row | {"flores_passage": f"passage {i // 4}", "question": f"question {i}"} for i in range(8)]
     (data / "yor_Latn.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    words = ("--task.task_name", "belebele", "--data.source", tmp_path, "--task.languages", "yor", "--task.prompts", 1)
+    where = ("--task.task_name", "belebele", "--data.source", tmp_path, "--task.folder", small_tasks)
+    words = (*where, "--task.languages", "yor", "--task.prompts", 1)
     done = run_demo(*words, "--eval.num_fewshot", 4)
     assert done.code == 0, done.err
     assert "belebele: letter, 4-shot" in done.out

@@ -321,12 +321,12 @@ def test_no_warning_on_stderr(run_demo: Cli) -> None:
     assert "[1/2] afrimmlu Yoruba, English prompt 1" in done.err
 
 
-def test_a_new_language_needs_one_line_and_no_code(run_demo: Cli, tmp_path: Path) -> None:
+def test_a_new_language_needs_one_line_and_no_code(run_demo: Cli, tmp_path: Path, small_tasks: Path) -> None:
     """Tswana is dropped into a data folder, and one line into a copy of the task file."""
     import shutil
 
     tasks, data = tmp_path / "tasks", tmp_path / "data/masakhane/afrimmlu/data/tsn"
-    shutil.copytree(ROOT / "tasks", tasks)
+    shutil.copytree(small_tasks, tasks)
     task = tasks / "afrimmlu/task.yaml"
     task.write_text(task.read_text().replace("  zul: zul\n", "  zul: zul\n  tsn: tsn\n", 1))
     data.mkdir(parents=True)

@@ -264,7 +264,7 @@ def test_ours_and_theirs_in_one_run(harness: Run, tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr("afrieval.run.evaluate.load_model", counting)
     write_data(tmp_path / "data")
-    write_tsv(tmp_path / "data", "yor", "test", [row(i) for i in range(2)])
+    write_tsv(tmp_path / "data", "yor", "test", [row(i) for i in range(500)])
     done = harness(
         "--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1, "--eval.limit", 2,
         "--task.task_template", "mc_{{ language }}_1", "--task.harness_tasks", "perplexity",

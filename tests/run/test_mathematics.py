@@ -87,11 +87,11 @@ def test_room_for_an_answer_follows_language_tokenizer_and_form() -> None:
     assert room(*direct, "--model.thinking_end", "</think>") == 16384, "thoughts need room"
 
 
-def test_without_worked_solutions_the_questions_tell_the_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_worked_solutions_the_questions_tell_the_room(tmp_path: Path, small_tasks: Path) -> None:
     folder = tmp_path / "masakhane/afrimgsm/data/yor"
     folder.mkdir(parents=True)
     (folder / "test.tsv").write_text("question\tanswer\nAbc?\t2,125\nÀ?\t3\n", encoding="utf-8")
-    words = ("--data.source", tmp_path)
+    words = ("--data.source", tmp_path, "--task.folder", small_tasks)
     lm = load_model(config("--model.model_name", "demo").model, config().eval)
     assert generation(cell(*words), lm, config(*words)).max_tokens == 2 * 5 + 32
 
@@ -146,12 +146,12 @@ def test_thinking_is_not_read(
     assert sample["resps"] == [[text]], "all that was written is kept"
 
 
-def test_worked_examples_where_there_are_none_are_an_error(run_demo: Cli, tmp_path: Path) -> None:
+def test_worked_examples_where_there_are_none_are_an_error(run_demo: Cli, tmp_path: Path, small_tasks: Path) -> None:
     folder = tmp_path / "masakhane/afrimgsm/data/yor"
     folder.mkdir(parents=True)
     for name in ("test.tsv", "dev.tsv"):
         (folder / name).write_text("question\tanswer_number\nAbc?\t5\nDef?\t6\nGhi?\t7\n", encoding="utf-8")
-    words = ("--data.source", tmp_path, "--eval.num_fewshot", 1, "--eval.limit", 1)
+    words = ("--data.source", tmp_path, "--task.folder", small_tasks, "--eval.num_fewshot", 1, "--eval.limit", 1)
     refused = run_demo(*SOME, *words, "--task.task_name", "afrimgsm_cot")
     assert refused.code == 2 and "no worked solutions in yor" in refused.err
     assert run_demo(*SOME, *words, "--task.task_name", "afrimgsm").code == 0, "bare numbers serve as direct examples"
@@ -167,13 +167,14 @@ def test_a_chat_is_asked_for_reasoning_in_its_own_turn(run_demo: Cli, tmp_path: 
     assert context.count("<assistant>") == 2 and options["until"] == []
 
 
-def test_a_missing_few_shot_file_is_no_missing_data(run_demo: Cli, tmp_path: Path) -> None:
+def test_a_missing_few_shot_file_is_no_missing_data(run_demo: Cli, tmp_path: Path, small_tasks: Path) -> None:
     for code in ("yor", "hau"):
         folder = tmp_path / "masakhane/afrimgsm/data" / code
         folder.mkdir(parents=True)
         (folder / "test.tsv").write_text("question\tanswer\nAbc?\t5\n", encoding="utf-8")
     (folder / "dev.tsv").write_text("question\tanswer_number\nDef?\t6\n", encoding="utf-8")
-    words = ("--task.task_name", "afrimgsm", "--data.source", tmp_path, "--eval.num_fewshot", 1, "--task.prompts", 1)
+    where = ("--data.source", tmp_path, "--task.folder", small_tasks)
+    words = ("--task.task_name", "afrimgsm", *where, "--eval.num_fewshot", 1, "--task.prompts", 1)
     refused = run_demo(*words, "--task.languages", "yor")
     assert "no train rows of afrimgsm for yor" in refused.err and "give --eval.num_fewshot 0" in refused.err
     done = run_demo(*words)

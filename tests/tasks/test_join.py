@@ -11,8 +11,8 @@ from tests.conftest import REAL_DATA
 from tests.tasks.test_dialogs import WAYS, dialog
 
 from afrieval.errors import UserError
-from afrieval.tasks.join import UNMATCHED, joined, same_form
-from afrieval.tasks.rows import Row
+from afrieval.tasks.join import joined, same_form
+from afrieval.tasks.rows import DEFECT, Row
 from afrieval.tasks.sections import JoinSpec
 from afrieval.tasks.spec import load_task
 
@@ -50,19 +50,19 @@ def test_the_same_text_but_for_blanks_and_capitals(one: str, other: str) -> None
 @pytest.mark.parametrize(("one", "other"), [("a b", "ab"), ("a.", "a"), ("è", "e"), ("x^2", "x2"), ("-1", "1")])
 def test_other_texts(one: str, other: str) -> None:
     (row,) = joined(questions(one), others(other), PLAIN, "file")
-    assert row == {"question": one, "id": 0, UNMATCHED: "no row of o/n has its text"}
+    assert row == {"question": one, "id": 0, DEFECT: "no row of o/n has its text"}
 
 
 def test_a_row_without_counterpart_keeps_its_place() -> None:
     rows = joined(questions("c", "x", "a"), others("a", "b", "c"), PLAIN, "file")
     assert [row.get("solution") for row in rows] == ["of 2", None, "of 0"]
-    assert [UNMATCHED in row for row in rows] == [False, True, False]
+    assert [DEFECT in row for row in rows] == [False, True, False]
 
 
 def test_a_dialog_that_cannot_be_read_says_so() -> None:
     rows = joined(questions(repr(dialog("a")), "a", json.dumps(dialog("z"))), others("a"), DIALOG, "file")
     assert rows[0]["solution"] == "of 0"
-    assert [row[UNMATCHED] for row in rows[1:]] == ["its dialog cannot be read", "no row of o/n has its text"]
+    assert [row[DEFECT] for row in rows[1:]] == ["its dialog cannot be read", "no row of o/n has its text"]
 
 
 def test_a_column_that_both_have_stays_the_row_s_own() -> None:
@@ -91,8 +91,8 @@ def test_every_row_is_there_once_and_in_order(asked: list[str], known: list[str]
     rows = joined(questions(*asked), others(*known), PLAIN, "file")
     assert [(row["question"], row["id"]) for row in rows] == [(text, n) for n, text in enumerate(asked)]
     for row in rows:
-        assert (UNMATCHED in row) == (row["question"].lower() not in known) == ("solution" not in row)
-        assert UNMATCHED in row or row["problem"] == row["question"].lower()
+        assert (DEFECT in row) == (row["question"].lower() not in known) == ("solution" not in row)
+        assert DEFECT in row or row["problem"] == row["question"].lower()
 
 
 def real(repository: str, file: str) -> list[Row]:
@@ -107,7 +107,7 @@ def test_all_problems_of_math_have_one_counterpart() -> None:
     problems = real(spec.hub, "test.jsonl")
     asked = [{"input_question": f" {row['problem']}\r\n", "n": n} for n, row in enumerate(problems)]
     rows = joined(asked, problems[::-1], spec, "file")
-    assert len(rows) == 5000 and not any(UNMATCHED in row for row in rows)
+    assert len(rows) == 5000 and not any(DEFECT in row for row in rows)
     assert [row["solution"] for row in rows] == [row["solution"] for row in problems]
 
 
@@ -124,5 +124,5 @@ def test_all_prompts_of_ifeval_have_one_counterpart(way: Any) -> None:
         texts = [text.replace(ours, other) for text in texts]
         assert sum(other in text for text in texts) == 1
     rows = joined([{"input_question": way(text)} for text in texts], prompts[::-1], spec, "file")
-    assert len(rows) == 541 and not any(UNMATCHED in row for row in rows)
+    assert len(rows) == 541 and not any(DEFECT in row for row in rows)
     assert [row["key"] for row in rows] == [row["key"] for row in prompts]

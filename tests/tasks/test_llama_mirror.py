@@ -42,8 +42,9 @@ def test_too_few_or_too_many_rows_are_refused(task: str, tmp_path: Path) -> None
     rows, others = sample_rows(task)
     spec = on_evals(task)
     write_mirror(tmp_path, spec, rows, others)
-    assert spec.data.rows and spec.data.rows > len(rows)
-    for wanted in (spec.data.rows, len(rows) + 1, len(rows) - 1):
+    declared = spec.data.rows_of("latest")
+    assert declared and declared > len(rows)
+    for wanted in (declared, len(rows) + 1, len(rows) - 1):
         message = rf"{task} eng latest \(part-00000-of-00002\S*\) has {len(rows)} rows, and should have {wanted}\b"
         with pytest.raises(UserError, match=message):
             load(fitting(spec, wanted, len(others)), tmp_path)

@@ -22,13 +22,14 @@ def hub(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
     return fake_hub(tmp_path, monkeypatch)
 
 
-def test_what_prefetch_locks_a_run_checks_and_stores(hub: FakeHub, cli: Cli, tmp_path: Path) -> None:
-    assert cli("prefetch", *WORDS, "--lock").code == 0
+def test_what_prefetch_locks_a_run_checks_and_stores(hub: FakeHub, cli: Cli, tmp_path: Path, small_tasks: Path) -> None:
+    words = (*WORDS, "--task.folder", small_tasks)
+    assert cli("prefetch", *words, "--lock").code == 0
     locked = yaml.safe_load((tmp_path / "data.lock").read_text())[HUB]
     test = (hub.remote / HUB / "data/yor/test.tsv").read_bytes()
     assert locked["commit"] == hub.commit and len(locked["files"]) == 3
     assert locked["files"]["data/yor/test.tsv"] == hashlib.sha256(test).hexdigest()
-    run = ("run", *WORDS, "--task.prompts", 1, "--model.model_name", "demo", "--run_dir", tmp_path / "run")
+    run = ("run", *words, "--task.prompts", 1, "--model.model_name", "demo", "--run_dir", tmp_path / "run")
     calls = len(hub.calls)
     assert cli(*run).code == 0
     (visit,) = yaml.safe_load((tmp_path / "run/run.yaml").read_text())["visits"]

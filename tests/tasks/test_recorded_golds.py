@@ -11,10 +11,10 @@ from tests.tasks.test_dialogs import WAYS
 from tests.tasks.test_recorded import BBH, GPQA, IFEVAL, MATH, document, row
 
 from afrieval.errors import UserError
-from afrieval.tasks.join import UNMATCHED, joined
+from afrieval.tasks.join import joined
 from afrieval.tasks.prompts import load_prompts
 from afrieval.tasks.recorded import recorded_documents
-from afrieval.tasks.rows import Row
+from afrieval.tasks.rows import DEFECT, Row
 from afrieval.tasks.scorers import Generation, scorer
 
 
@@ -71,12 +71,12 @@ def test_golds_of_mathematics(solution: str | None, gold: str | None) -> None:
 @pytest.mark.parametrize("spec", [MATH, IFEVAL])
 def test_a_row_without_counterpart_says_why(spec: Any) -> None:
     there = row(solution=r"\boxed{0}", key=1, instruction_id_list=["punctuation:no_comma"], kwargs=[{}])
-    found = recorded_documents(spec, [row(**{UNMATCHED: "no such row"}), there], "file")
+    found = recorded_documents(spec, [row(**{DEFECT: "no such row"}), there], "file")
     assert [d.id for d in found] == [0, 1] and found[0].prompt == found[1].prompt
     assert (found[0].gold, found[0].defect) == (None, "no such row")
     assert found[1].gold not in (None, "None") and not found[1].defect
     with pytest.raises(UserError, match="no row has an answer that can be scored: no such row"):
-        recorded_documents(spec, [row(**{UNMATCHED: "no such row"})], "file")
+        recorded_documents(spec, [row(**{DEFECT: "no such row"})], "file")
 
 
 def test_instructions_are_the_same_with_and_without_the_nulls_of_parquet() -> None:

@@ -64,9 +64,13 @@ def _lines(file: Path) -> list[tuple[int, list[str]]]:
     text = read_text(file, "give a published table: CSV in UTF-8")
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        return [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader]
+        lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader]
     except csv.Error as e:
         raise UserError(f"{file}, line {reader.line_num}, is not CSV: {e}", HINT) from None
+    for number, cells in lines:
+        if any("\n" in cell or "\r" in cell for cell in cells):  # such as a mark that nobody meant to open a cell
+            raise UserError(f"{file}, line {number}: a cell in quotation marks begins in an earlier line", HINT)
+    return lines
 
 
 def _header(file: Path, header: list[str]) -> list[str]:

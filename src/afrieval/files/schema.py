@@ -5,7 +5,7 @@ Everything is checked as JSON is: maps, lists, texts, numbers, true, false and n
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
@@ -129,8 +129,9 @@ def _explained(
         return UserError(f"{where} is not valid JSON: {problem}", hint or "correct that place")
     content = json.loads(text)
     order = {**dict.fromkeys(UNKNOWN, 0), **dict.fromkeys(MISSING, 1)}
-    first = min(found, key=lambda finding: order.get(finding["type"], 2))
-    place = _place(first["loc"], content)
+    # Of a value that may have several types, the type that fits best has its fault deepest.
+    first = min(found, key=lambda finding: (order.get(finding["type"], 2), -len(_place(finding, content))))
+    place = _place(first, content)
     number, name = line(place), ".".join(map(str, place))
     at = where if number is None else f"{where}, line {number}"
     if first["type"] in UNKNOWN:
@@ -143,15 +144,16 @@ def _explained(
     )
 
 
-def _place(location: Sequence[str | int], content: Any) -> Place:
+def _place(finding: Any, content: Any) -> Place:
     """Returns the keys and indices of a place, without the names of types that pydantic puts between them."""
     place: list[str | int] = []
-    for number, step in enumerate(location):
+    steps = finding["loc"]
+    for number, step in enumerate(steps):
         if isinstance(content, dict) and str(step) in content:
             content = content[str(step)]
         elif isinstance(content, list) and isinstance(step, int) and step < len(content):
             content = content[step]
-        elif number < len(location) - 1 or not isinstance(content, dict) or step == "[key]":
+        elif number < len(steps) - 1 or finding["type"] not in MISSING:
             continue  # the name of a type
         place.append(step)
     return tuple(place)
@@ -171,7 +173,7 @@ def _keys(kind: Any, place: Place) -> Iterator[str]:
 
 def _wanted(found: Iterable[Any], place: Place, content: Any) -> str:
     """Returns what a value must be; of several allowed kinds, all."""
-    return " or ".join(dict.fromkeys(_in_words(f) for f in found if _place(f["loc"], content) == place))
+    return " or ".join(dict.fromkeys(_in_words(f) for f in found if _place(f, content) == place))
 
 
 def _in_words(finding: Any) -> str:

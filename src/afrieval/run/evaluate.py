@@ -162,7 +162,7 @@ def _run_record(
 def _declared(task: TaskSpec, config: RunConfig) -> dict[str, Any]:
     """Returns what a reader of the samples has to know of a task."""
     evals: dict[str, Any] = {"evals": task.data.hub, "macro": task.macro, "published": published(task)}
-    evals |= {"rows": task.data.rows, "samples": config.data.source == "samples"}
+    evals |= {"rows": task.data.rows_of(task.data.evaluate), "samples": config.data.source == "samples"}
     return {
         "title": task.title,
         "labels": task.labels,

@@ -1,7 +1,17 @@
-"""What people should know of tasks with complete prompts before a model is loaded."""
+"""What people should know of rows, and of tasks with complete prompts, before a model is loaded."""
 
 from afrieval.config import RunConfig
 from afrieval.run.cell import Cell
+
+
+def unparsed_notes(cells: list[Cell]) -> list[str]:
+    """Returns a line for each split that has rows that cannot be parsed.
+
+    Args:
+        cells: all that is planned.
+    """
+    splits = [split for cell in cells for split in (cell.data, cell.pool)]
+    return list(dict.fromkeys(split.note for split in splits if split and split.note))
 
 
 def complete_notes(cells: list[Cell], config: RunConfig) -> list[str]:
@@ -25,7 +35,7 @@ def complete_notes(cells: list[Cell], config: RunConfig) -> list[str]:
 def _unscored(cell: Cell) -> list[str]:
     reasons: dict[str, list[int]] = {}
     for document in cell.documents:
-        if document.gold is None:
+        if document.gold is None and document.id not in cell.data.unparsed:
             reasons.setdefault(document.defect, []).append(document.id)
     return [
         f"{cell.task.name}: {len(rows)} of {len(cell.documents)} rows cannot be scored, {reason} "

@@ -13,22 +13,27 @@ from afrieval.tasks.hub import commit
 from afrieval.tasks.join import joined
 from afrieval.tasks.lock import DataLock
 from afrieval.tasks.recorded import recorded_documents
-from afrieval.tasks.rows import Row, read_rows
+from afrieval.tasks.rows import DEFECT, Row, read_rows
 from afrieval.tasks.spec import TaskSpec
 
 __all__ = ["HUB", "SAMPLES", "Split", "check_folder", "check_source", "load_split", "wanted_files"]
 UNLOCKED = DataLock()
+SHOWN = 5  # rows that a line names
+CURE = "delete the file and fetch it again; data.rows of the task file says how many there are"
 
 
 class Split(NamedTuple):
     """The documents of one split in one language, a SHA-256, and data set to its commit, where it came from the hub.
 
-    The SHA-256 is the file's, or where rows bring their prompts, that of prompts and answers.
+    The SHA-256 is the file's, or where rows bring their prompts, that of prompts and answers. `unparsed` are the rows
+    that could not be parsed, and `note` says so in one line; it is empty if there are none.
     """
 
     documents: list[Document]
     sha256: str
     commits: dict[str, str]
+    unparsed: frozenset[int] = frozenset()
+    note: str = ""
 
 
 class _Table(NamedTuple):
@@ -59,8 +64,11 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
     hubs = (spec.data.hub, spec.join.hub if spec.join else "")
     commits = {hub: of.commit for hub, of in zip(hubs, wanted, strict=False) if of and of.commit}
     rows = table.rows
-    if spec.data.rows and source != SAMPLES and split == spec.data.evaluate:
-        check_count(len(rows), spec.data.rows, where)
+    expected = spec.data.rows_of(split)
+    if expected is not None and source != SAMPLES:
+        check_count(len(rows), expected, where)
+    unparsed = {number: row[DEFECT] for number, row in enumerate(rows) if DEFECT in row}
+    note = _note(unparsed, len(rows), f"{spec.name} {language} {split}")
     if spec.join:
         other = wanted[1]
         if other is None:
@@ -70,8 +78,14 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
         rows = joined(rows, other.rows, spec.join, where)
     if spec.prompt:
         found = recorded_documents(spec, rows, where)
-        return Split(found, _hash_of_questions(found), commits)
-    return Split(documents(spec, rows, where, split), table.sha256, commits)
+        return Split(found, _hash_of_questions(found), commits, frozenset(unparsed), note)
+    return Split(documents(spec, rows, where, split), table.sha256, commits, frozenset(unparsed), note)
+
+
+def _note(unparsed: dict[int, str], rows: int, where: str) -> str:
+    shown = "; ".join(f"row {number}: {why}" for number, why in list(unparsed.items())[:SHOWN])
+    more = " ..." if len(unparsed) > SHOWN else ""
+    return f"{where}: {len(unparsed)} of {rows} rows cannot be parsed ({shown}{more})" if unparsed else ""
 
 
 def wanted_files(spec: TaskSpec, language: str, split: str) -> list[Wanted]:
@@ -88,7 +102,7 @@ def check_count(rows: int, expected: int, where: str) -> None:
         UserError: naming both numbers.
     """
     if rows != expected:
-        raise UserError(f"{where} has {rows} rows, and should have {expected}", "delete the file and fetch it again")
+        raise UserError(f"{where} has {rows} rows, and should have {expected}", CURE)
 
 
 def check_source(spec: TaskSpec, source: str) -> None:

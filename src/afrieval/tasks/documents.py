@@ -5,13 +5,17 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from types import NoneType
 from typing import Any
 
 from afrieval.errors import UserError
 from afrieval.metrics.numbers import parse_number
+from afrieval.tasks.rows import DEFECT
 from afrieval.tasks.spec import TaskSpec
 
 LETTERS = "ABCDEFGHIJ"
+TEXTS = (str, int, float, Decimal, NoneType)  # what a cell with a text or a number holds
 HEADING = re.compile(r"[^:፡፦፥\d\n]{1,60}(?::|[፡፦፥](?=[\s*_]))[*_]*\s*")  # Ge'ez colons; one of them also divides words
 
 
@@ -56,6 +60,9 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     columns = [spec.choices] if isinstance(spec.choices, str) else spec.choices or []
     check_columns([*spec.fields.values(), *columns], rows, spec.name, where)
     _check_answer_column(spec, rows, where)
+    texts = columns if isinstance(spec.choices, list) else []
+    texts = [*texts, spec.worked] if spec.worked else texts
+    check_texts([*spec.fields.values(), *texts, *spec.answer_columns], rows, where)
     found = [_document(spec, number, row, where) for number, row in enumerate(rows)]
     _check_golds(spec, rows, found, where)
     return _examples(spec, rows, found) if split == spec.data.fewshot else found
@@ -68,8 +75,9 @@ def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Documen
         raise UserError(f"{where}: no row has a gold answer; column {spec.answer!r} has {shown}", "check the task file")
     if spec.kind == "number":
         return
-    first, last = spec.first_answer, spec.first_answer + min(len(d.choices) for d in found)
-    numbers = {_number(_answer(spec, row)) for row in rows}
+    sound = [(row, d) for row, d in zip(rows, found, strict=True) if DEFECT not in row]
+    first, last = spec.first_answer, spec.first_answer + min(len(d.choices) for _, d in sound)
+    numbers = {_number(_answer(spec, row)) for row, _ in sound}
     if None not in numbers and last in numbers and first not in numbers:
         raise UserError(
             f"{where}: column {spec.answer!r} counts from {first + 1}, not from {first}",
@@ -90,6 +98,21 @@ def check_columns(columns: Sequence[str], rows: list[dict[str, Any]], task: str,
             f"{where} has no column {missing[0]!r}",
             f"it has {', '.join(map(str, rows[0]))}; the task.yaml of {task} maps names to columns",
         )
+
+
+def check_texts(columns: Sequence[str], rows: list[dict[str, Any]], where: str) -> None:
+    """Refuses cells that are neither text nor a number, as files with types can have; lists are left to who wants some.
+
+    Raises:
+        UserError: naming the first.
+    """
+    for number, row in enumerate(rows):
+        for column in columns:
+            if not isinstance(row.get(column), TEXTS):
+                raise UserError(
+                    f"{where}, row {number}: column {column!r} holds a {type(row[column]).__name__}, not text",
+                    "check the task file's fields, or fetch the data again",
+                )
 
 
 def _check_answer_column(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> None:
@@ -127,6 +150,8 @@ def _unheaded(texts: list[str]) -> list[str]:
 
 def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> Document:
     texts = {name: normalise(row[column]) for name, column in spec.fields.items()}
+    if DEFECT in row:
+        return Document(number, texts, tuple(spec.labels), None, row[DEFECT])
     if spec.kind == "number":
         return _number_document(number, texts, _answer(spec, row))
     choices = tuple(spec.labels) or _choices(spec, row, f"{where}, row {number}")
@@ -147,7 +172,8 @@ def _number_document(number: int, texts: dict[str, str], answer: Any) -> Documen
 
 def normalise(value: Any) -> str:
     """Returns a cell's text in NFC without blanks at its ends; nothing inside it is changed."""
-    return unicodedata.normalize("NFC", "" if value is None else str(value)).strip()
+    missing = value is None or value != value  # a missing number is NaN in some files
+    return unicodedata.normalize("NFC", "" if missing else str(value)).strip()
 
 
 def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]:
@@ -158,10 +184,13 @@ def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]
     if isinstance(value, str):
         try:
             value = ast.literal_eval(value)
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
             raise UserError(f"{where}: choices {value[:60]!r} are not a list", "mend the row") from None
+    shown = repr(row[spec.choices])[:60]
     if not isinstance(value, list | tuple) or not 2 <= len(value) <= len(LETTERS):
-        raise UserError(f"{where}: choices {value!r} are not 2 to {len(LETTERS)} texts", "mend the row")
+        raise UserError(f"{where}: choices {shown} are not 2 to {len(LETTERS)} texts", "mend the row")
+    if not all(isinstance(text, TEXTS) for text in value):
+        raise UserError(f"{where}: choices {shown} are not all texts", "correct the row")
     return tuple(normalise(v) for v in value)
 
 

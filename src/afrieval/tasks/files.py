@@ -10,9 +10,9 @@ from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.tasks.hub import fetch, snapshot
 from afrieval.tasks.lock import DataLock
+from afrieval.tasks.sources import CONFIG, check_inside, check_repository
 
 HUB, SAMPLES = "hub", "samples"
-CONFIG = "config:"
 CARD = "README.md"
 TABLES = ("*.parquet", "*.parquet.gzip", "*.jsonl", "*.json", "*.csv", "*.tsv")
 
@@ -46,9 +46,11 @@ def data_files(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
         UserError: if the hub cannot be reached, or the repository's card does not name the configuration.
     """
     repository, file = wanted.repository, wanted.file
+    check_repository(repository, "data.hub")
     revision = lock.commits.get(repository, wanted.revision)
     if file.startswith(CONFIG):
         return _of_card(wanted, revision, source)
+    check_inside(file, f"the file of {repository}")
     path = fetch(repository, file, revision) if source == HUB else user_path(source) / repository / file
     return [DataFile(repository, file, path)] if path is not None and path.is_file() else []
 
@@ -59,8 +61,15 @@ def _of_card(wanted: Wanted, revision: str, source: str) -> list[DataFile]:
     named = patterns(wanted, card)
     if source == HUB:
         folder = snapshot(wanted.repository, named, revision)
-    found = [path for pattern in named for path in sorted(folder.glob(pattern)) if path.is_file()]
+    found = [path for pattern in named for path in _matching(folder, pattern) if path.is_file()]
     return [DataFile(wanted.repository, path.relative_to(folder).as_posix(), path) for path in dict.fromkeys(found)]
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    try:
+        return sorted(folder.glob(pattern))
+    except ValueError as e:
+        raise UserError(f"the card in {folder} names files {pattern!r}: {e}", "correct the card") from None
 
 
 def patterns(wanted: Wanted, card: Path | None) -> list[str]:
@@ -73,7 +82,7 @@ def patterns(wanted: Wanted, card: Path | None) -> list[str]:
         card: the repository's README.md, if it has one.
 
     Raises:
-        UserError: if it names configurations, and not this one, or not this split of it.
+        UserError: if it names configurations, and not this one, or not this split of it, or files that lie elsewhere.
     """
     config, split, where = wanted.file.removeprefix(CONFIG), wanted.split, f"the card of {wanted.repository}"
     configs = _configs(card) if card is not None and card.is_file() else {}
@@ -84,13 +93,18 @@ def patterns(wanted: Wanted, card: Path | None) -> list[str]:
         hint = known if card and card.is_file() else "there is no README.md; fetch it"
         raise UserError(f"{where} names no configuration {config}", hint)
     files = configs[config] or []
-    if isinstance(files, str) or not all(isinstance(entry, dict) for entry in files):
+    if isinstance(files, dict):
+        files = [{"split": split, "path": path} for split, path in files.items()]
+    if not isinstance(files, list) or not all(isinstance(entry, dict) for entry in files):
         files = [{"split": "train", "path": files}]
     paths = next((entry.get("path") for entry in files if entry.get("split") == split), None)
     if paths is None:
         known = ", ".join(str(entry.get("split")) for entry in files) or "none"
         raise UserError(f"{where} names no split {split} of {config}", f"it names {known}")
-    return paths if isinstance(paths, list) else [paths]
+    found = paths if isinstance(paths, list) else [paths]
+    for path in found:
+        check_inside(path, f"{where}, {config}: the path of {split}")
+    return found
 
 
 def _configs(card: Path) -> dict[str, Any]:
@@ -98,7 +112,7 @@ def _configs(card: Path) -> dict[str, Any]:
     head = re.match(r"\s*---\n(.*?)\n---", card.read_text(encoding="utf-8-sig", errors="replace"), re.DOTALL)
     try:
         content = yaml.safe_load(head[1]) if head else {}
-    except yaml.YAMLError as e:
+    except (yaml.YAMLError, ValueError, RecursionError) as e:  # a date such as 2026-02-31 is a ValueError
         raise UserError(f"{card} cannot be read: {' '.join(str(e).split())}", "fetch it again") from None
     listed = content.get("configs") if isinstance(content, dict) else None
     entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []

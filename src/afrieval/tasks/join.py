@@ -7,10 +7,9 @@ import unicodedata
 from typing import Any
 
 from afrieval.errors import UserError
-from afrieval.tasks.rows import Row
+from afrieval.tasks.rows import DEFECT, Row
 from afrieval.tasks.sections import JoinSpec
 
-UNMATCHED = "unmatched"  # the column that tells why a row was not completed
 LONGEST = 100_000  # characters of a dialog in Python's way; those of IFEval have some thousand
 _WORDS = {"None": "null", "True": "true", "False": "false"}
 # A text that is never closed is found too, so that the search does not begin again at each quote in it.
@@ -23,7 +22,7 @@ def joined(rows: list[Row], others: list[Row], spec: JoinSpec, where: str) -> li
     """Returns all rows, in order, each with the columns of the one other row that has the same text.
 
     Texts are the same if they differ in blanks, line ends and capitals only. A row without a counterpart keeps its own
-    columns and gets a column `unmatched` that says why; rows of the other data set that nobody asks for are left out,
+    columns and gets the key DEFECT, which says why; rows of the other data set that nobody asks for are left out,
     and equal ones count once, so that no row is lost and none is doubled.
 
     Args:
@@ -38,18 +37,21 @@ def joined(rows: list[Row], others: list[Row], spec: JoinSpec, where: str) -> li
     known = _by_text(others, spec)
     found = []
     for number, row in enumerate(rows):
+        if DEFECT in row:
+            found.append(row)
+            continue
         if spec.key not in row:
             raise UserError(f"{where}, row {number}, has no column {spec.key!r}", f"it has {', '.join(row)}")
         text = first_turn(str(row[spec.key])) if spec.dialog else str(row[spec.key])
         other = None if text is None else known.get(same_form(text))
         why = f"no row of {spec.hub} has its text" if text is not None else "its dialog cannot be read"
-        found.append({**row, UNMATCHED: why} if other is None else {**other, **row})
+        found.append({**row, DEFECT: why} if other is None else {**other, **row})
     return found
 
 
 def _by_text(others: list[Row], spec: JoinSpec) -> dict[str, Row]:
     known: dict[str, Row] = {}
-    for other in others:
+    for other in (other for other in others if DEFECT not in other):
         if not isinstance(other.get(spec.other_key), str):
             raise UserError(f"{spec.hub} has a row without {spec.other_key!r}", f"it has {', '.join(other)}")
         before = known.setdefault(same_form(other[spec.other_key]), other)

@@ -9,6 +9,7 @@ import yaml
 from afrieval.errors import UserError
 from afrieval.files.schema import CLOSED
 from afrieval.files.yaml import read_as
+from afrieval.tasks.sources import check_inside
 
 LOCK = Path("data.lock")  # where the command is run, as with other lock files
 ANEW = "delete it, and write it anew with `afrieval prefetch --lock`"
@@ -57,6 +58,9 @@ def read_lock(path: Path = LOCK) -> DataLock:
     if not (path.exists() or path.is_symlink()):
         return DataLock()
     entries = read_as(dict[str, _Entry], path, ANEW)
+    for repository, entry in entries.items():
+        if entry.commit:
+            check_inside(entry.commit, f"{path}, {repository}: commit")
     return DataLock(
         {name: entry.commit for name, entry in entries.items() if entry.commit},
         {name: entry.files for name, entry in entries.items()},

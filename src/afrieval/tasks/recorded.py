@@ -9,8 +9,7 @@ from afrieval.metrics.boxed import last_boxed
 from afrieval.metrics.checkers import whole
 from afrieval.metrics.instructions import build_checkers
 from afrieval.tasks.documents import LETTERS, Document, check_columns, normalise
-from afrieval.tasks.join import UNMATCHED
-from afrieval.tasks.rows import Row
+from afrieval.tasks.rows import DEFECT, Row
 from afrieval.tasks.spec import TaskSpec
 
 _LETTER = re.compile(r"(?:.*(?i:answer)(?:\s+is)?)?[^A-Za-z0-9]*([A-J])[^A-Za-z0-9]*", re.DOTALL)  # no "A. Vitamin D"
@@ -33,7 +32,7 @@ def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Docu
     """
     wanted = [*spec.fields.values(), spec.prompt, spec.verdict, spec.choices if isinstance(spec.choices, str) else None]
     check_columns([column for column in wanted if column], rows, spec.name, where)
-    _check_answer_columns(spec, [row for row in rows if UNMATCHED not in row], where)
+    _check_answer_columns(spec, [row for row in rows if DEFECT not in row], where)
     found = [_document(spec, number, row, where) for number, row in enumerate(rows)]
     if all(d.gold is None for d in found):
         raise UserError(f"{where}: no row has an answer that can be scored: {found[0].defect}", "check the data")
@@ -47,6 +46,8 @@ def _check_answer_columns(spec: TaskSpec, rows: list[Row], where: str) -> None:
 
 
 def _document(spec: TaskSpec, number: int, row: Row, where: str) -> Document:
+    if DEFECT in row:
+        return _unscored(spec, number, row)
     choices = tuple(LETTERS[: _n_choices(spec, row, f"{where}, row {number}")])
     gold, defect = _gold(spec, row, choices)
     return Document(
@@ -58,6 +59,13 @@ def _document(spec: TaskSpec, number: int, row: Row, where: str) -> Document:
         prompt=_prompt(spec, row, f"{where}, row {number}"),
         verdict=_verdict(spec, row),
     )
+
+
+def _unscored(spec: TaskSpec, number: int, row: Row) -> Document:
+    """Returns the document of a row that cannot be parsed, or was not completed."""
+    fields = {name: normalise(row[column]) for name, column in spec.fields.items()}
+    prompt = str(_first(row[str(spec.prompt)]) or "")
+    return Document(number, fields, (), None, row[DEFECT], prompt=prompt, verdict=_verdict(spec, row))
 
 
 def _n_choices(spec: TaskSpec, row: Row, where: str) -> int:
@@ -87,8 +95,6 @@ def _prompt(spec: TaskSpec, row: Row, where: str) -> str:
 
 def _gold(spec: TaskSpec, row: Row, choices: tuple[str, ...]) -> tuple[Any, str]:
     """Returns the right answer in the form that scorers of its kind take, or None and why there is none."""
-    if UNMATCHED in row:
-        return None, row[UNMATCHED]
     if spec.kind == "instructions":
         instructions = {key: row[key] for key in _INSTRUCTIONS}
         instructions["kwargs"] = [_given(kwargs) for kwargs in row["kwargs"]]

@@ -1,63 +1,131 @@
-"""Reads a table, whatever its format, to rows: column to value."""
+"""Parses a table, whatever its format, to rows: column to value."""
 
-import csv
-import io
 import json
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from afrieval.errors import UserError
+from afrieval.tasks.delimited import parse_delimited
 
 Row = dict[str, Any]
+DEFECT = "(defect)"  # the key, no column of any data set, under which a row says why it has no answer to score
+DELIMITERS = {".tsv": "\t", ".csv": ","}
+DEEPEST = 100  # levels of a JSON row; those of published data have a handful
 
 
 def read_rows(path: Path, content: bytes) -> list[Row]:
-    """Returns the rows of a table, read by its header; every value of a csv or tsv file stays the text it is.
+    """Returns the rows of a table, by its header; every value of a csv or tsv file stays the text it is.
 
     Args:
         path: its name tells the format, and stands in messages.
         content: its bytes.
 
+    Returns:
+        All rows, in order; one of a csv or tsv file that cannot be parsed has the key DEFECT, which says why.
+
     Raises:
-        UserError: if it cannot be read.
+        UserError: if no row can be parsed.
     """
-    try:
-        return _rows(path, content)
-    except (ValueError, csv.Error, OSError) as e:
-        raise UserError(
-            f"{path} cannot be read: {' '.join(str(e).split())}", "check the file, or fetch it again"
-        ) from None
-
-
-def _rows(path: Path, content: bytes) -> list[Row]:
     if ".parquet" in path.suffixes[-2:]:  # as in x.parquet.gzip, whose columns are what is compressed
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        table: list[Row] = pq.read_table(pa.BufferReader(content)).to_pylist()
-        return table
-    text = content.decode("utf-8-sig")
-    if path.suffix in (".tsv", ".csv"):
-        delimiter = "\t" if path.suffix == ".tsv" else ","
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        return list(reader)
-    if path.suffix not in (".json", ".jsonl"):
-        raise ValueError(f"{path.suffix} is no format that is read: tsv, csv, json, jsonl or parquet")
-    return _json_rows(path, text)
+        return _parquet_rows(path, content)
+    if path.suffix not in (*DELIMITERS, ".json", ".jsonl"):
+        _refuse(path, f"{path.suffix or 'no ending'} is not supported", "it must be tsv, csv, json, jsonl or parquet")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        line = content[: e.start].count(b"\n") + 1
+        _refuse(path, f"line {line} is not UTF-8 text")
+    if path.suffix in DELIMITERS:
+        return _delimited_rows(path, text)
+    return _json_list(path, text) if path.suffix == ".json" else _json_lines(path, text)
 
 
-def _json_rows(path: Path, text: str) -> list[Row]:
-    if path.suffix == ".json":
-        rows: list[Row] = json.loads(text)
-        if not isinstance(rows, list):
-            raise ValueError("it is no list of rows")
-        return rows
-    rows = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(json.loads(line))
-        except json.JSONDecodeError as e:
-            raise UserError(f"{path}, line {number}, is not JSON: {e.msg}", "mend that line") from None
+def _delimited_rows(path: Path, text: str) -> list[Row]:
+    header, *records = parse_delimited(text, DELIMITERS[path.suffix]) or _refuse(path, "it is empty")
+    columns = header.cells
+    if twice := [name for name in columns if name and columns.count(name) > 1]:
+        _refuse(path, f"the header names the column {twice[0]!r} twice")
+    if header.defect:
+        _refuse(path, header.defect, "it must be UTF-8 text")
+    if records and all(record.defect for record in records):
+        _refuse(path, f"no row can be parsed; {records[0].defect}")
+    return [
+        dict(zip_longest(columns, record.cells, fillvalue=""))
+        | ({DEFECT: f"{path.name}, {record.defect}"} if record.defect else {})
+        for record in records
+    ]
+
+
+def _parquet_rows(path: Path, content: bytes) -> list[Row]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        rows: list[Row] = pq.read_table(pa.BufferReader(content)).to_pylist()
+    except Exception as e:  # pyarrow raises its own, Python's and those of what decompresses
+        _refuse(path, " ".join(str(e).split()) or type(e).__name__)
     return rows
+
+
+def _json_list(path: Path, text: str) -> list[Row]:
+    rows = _json(path, text, "")
+    if not isinstance(rows, list):
+        _refuse(path, "it does not hold a list of rows")
+    return [_json_row(path, row, f"row {number}") for number, row in enumerate(rows)]
+
+
+def _json_lines(path: Path, text: str) -> list[Row]:
+    lines = [(f"line {number}", line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return [_json_row(path, _json(path, line, where), where) for where, line in lines]
+
+
+def _json(path: Path, text: str, where: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_map, parse_constant=_not_a_number)
+    except json.JSONDecodeError as e:
+        _refuse(path, f"{where or f'line {e.lineno}'} is not JSON: {e.msg}")
+    except RecursionError:
+        _refuse(path, f"{where or 'it'} is nested too deeply")
+    except ValueError as e:  # of the two functions, or a number of thousands of digits
+        _refuse(path, f"{where}: {e}".removeprefix(": ").partition(";")[0])
+
+
+def _json_row(path: Path, row: Any, where: str) -> Row:
+    if not isinstance(row, dict):
+        _refuse(path, f"{where} is not a map of columns and values: {json.dumps(row)[:40]}")
+    level: list[Any] = [row]
+    for _ in range(DEEPEST):
+        if any(isinstance(value, str) and not _is_text(value) for value in level):
+            _refuse(path, f"{where} holds half of a surrogate pair, which is not a character")
+        held = [
+            value.values() if isinstance(value, dict) else value for value in level if isinstance(value, dict | list)
+        ]
+        level = [value for values in held for value in values]
+    if level:
+        _refuse(path, f"{where} is nested too deeply")
+    return row
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _map(pairs: list[tuple[str, Any]]) -> Row:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands there twice")
+    return found
+
+
+def _not_a_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _refuse(path: Path, why: str, cure: str = "check the file, or fetch it again") -> NoReturn:
+    raise UserError(f"{path} cannot be read: {why}", cure) from None

@@ -19,7 +19,8 @@ class DataSpec:
         fewshot: the split that few-shot examples come from; none if the benchmark has no pool.
         headed: whether the texts of that split begin with a heading, such as `Question:`, which is cut off.
         samples: folder of the sample rows, seen from the task's own.
-        rows: how many rows the evaluated split has, if a file with fewer is known to be damaged.
+        rows: split to the number of rows it has in every language, where that is known; one number is that of the
+            evaluated split.
     """
 
     __pydantic_config__ = CLOSED
@@ -31,7 +32,13 @@ class DataSpec:
     fewshot: str | None = None
     headed: bool = False
     samples: str = "sample"
-    rows: Positive | None = None
+    rows: Positive | dict[str, Positive] | None = None
+
+    def rows_of(self, split: str) -> int | None:
+        """Returns how many rows a split has; None if that is not known."""
+        if isinstance(self.rows, dict):
+            return self.rows.get(split)
+        return self.rows if split == self.evaluate else None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
 from afrieval.files.yaml import read_as
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.sections import DataSpec, EvalsSpec, GenerationSpec, JoinSpec, ReadSpec, TranslateSpec
+from afrieval.tasks.sources import check_sources
 
 TASKS = Path(__file__).parents[3] / "tasks"
 
@@ -145,6 +146,7 @@ def load_task(name: str, folder: Path = TASKS) -> TaskSpec:
     content = read_as(TaskFile, path)
     spec = TaskSpec(**{f.name: getattr(content, f.name) for f in fields(TaskFile)}, folder=path.parent)
     _check_consistent(spec, path)
+    check_sources(path, spec.data, spec.translate, spec.join, spec.languages)
     return spec
 
 
@@ -159,7 +161,7 @@ def translated(spec: TaskSpec) -> TaskSpec:
     if spec.translate is None:
         raise UserError(f"{spec.name} has no test set translated to English", "give --task.variant direct")
     where = spec.translate
-    data = replace(spec.data, hub=where.hub, revision=where.revision, files={spec.data.evaluate: where.file})
+    data = replace(spec.data, hub=where.hub, revision=where.revision, files={spec.data.evaluate: where.file}, rows=None)
     languages = {ours: theirs for ours, theirs in spec.languages.items() if ours != ENGLISH}
     name = f"{spec.name}_translate"
     return replace(spec, name=name, data=data, languages=languages, parallel={}, direct=spec)

@@ -1,0 +1,186 @@
+"""Parses delimited text, whether its cells are quoted by the standard (RFC 4180) or hold raw quotation marks.
+
+Both occur: pandas and csv writers enclose a cell that holds a quotation mark, a delimiter or a line break, and double
+the marks in it; tables made by hand leave marks as they are. A raw mark at the beginning of a cell looks like the
+beginning of an enclosed one, which then runs on to a mark some lines below. The number of columns settles it: the lines
+of a cell that really is enclosed hardly ever have, each of them, as many delimiters as the header.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+CHANCE = 2  # one delimiter may stand inside a text where a column would begin, by chance; so many may not
+_LINE_END = re.compile(r"\r\n|\r|\n")  # other separators, such as U+2028, are text
+
+
+class Record(NamedTuple):
+    """A row.
+
+    Attributes:
+        line: the first line it stands on, from 1.
+        cells: its cells, as many as the header has, or fewer where there is a defect.
+        defect: why they are not clear; empty for most.
+    """
+
+    line: int
+    cells: list[str]
+    defect: str = ""
+
+
+class _Cell(NamedTuple):
+    value: str
+    raw: str
+
+    @property
+    def bare(self) -> bool:
+        """Whether it holds quotation marks and is not enclosed."""
+        return self.value == self.raw and '"' in self.raw
+
+    def needless(self, delimiter: str) -> bool:
+        """Whether it is enclosed although nothing in it asks for that."""
+        return bool(self.value) and self.raw == f'"{self.value}"' and not set(self.value) & {delimiter, "\r", "\n"}
+
+
+class _Row(NamedTuple):
+    """A row on the lines `first` to `last`; `chance` counts those that would be rows themselves, beyond the first."""
+
+    cells: list[_Cell]
+    first: int
+    last: int
+    chance: int = 0
+    defect: str = ""
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """A text, where its lines begin and end, and how many columns it has."""
+
+    text: str
+    delimiter: str
+    lines: list[tuple[int, int]]
+    width: int = 1
+
+    def whole(self, line: int) -> bool:
+        """Tells whether a line has as many columns as the header if quotation marks mean nothing."""
+        return self.text.count(self.delimiter, *self.lines[line]) == self.width - 1
+
+    def empty(self, line: int) -> bool:
+        """Tells whether a line holds nothing; in a table of one column, blanks are a cell."""
+        start, end = self.lines[line]
+        return start == end or (self.width > 1 and not self.text[start:end].strip(" "))
+
+
+def parse_delimited(text: str, delimiter: str) -> list[Record]:
+    """Returns the rows of a table, the header first; empty lines are left out.
+
+    An enclosed cell loses its quotation marks, any other keeps them. Lines that make no row stay in their place, as
+    one with a defect.
+
+    Args:
+        text: the whole table.
+        delimiter: one character.
+    """
+    sheet = _Sheet(text, delimiter, list(_lines(text)))
+    first = next((number for number in range(len(sheet.lines)) if not sheet.empty(number)), None)
+    if first is None:
+        return []
+    header = _enclosed(sheet, first)
+    sheet = _Sheet(text, delimiter, sheet.lines, len(header.cells))
+    rows = list(_rows(sheet, header.last + 1, lines_are_rows=False))
+    chance = 0 if delimiter != "\t" and _standard(sheet, rows) else sum(row.chance for row in rows)
+    if chance >= CHANCE:
+        rows = list(_rows(sheet, header.last + 1, lines_are_rows=True))
+    # Writers that enclose cells without need enclose the header's too; elsewhere such marks belong to the text.
+    raw = any(cell.bare for row in rows for cell in row.cells) and not any(c.needless(delimiter) for c in header.cells)
+    return [_record(sheet, row, raw, bool(chance)) for row in (header, *rows)]
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for end in _LINE_END.finditer(text):
+        yield start, end.start()
+        start = end.end()
+    if start < len(text):
+        yield start, len(text)
+
+
+def _rows(sheet: _Sheet, line: int, lines_are_rows: bool) -> Iterator[_Row]:
+    while line < len(sheet.lines):
+        if sheet.empty(line):
+            line += 1
+            continue
+        row = _row(sheet, line, lines_are_rows)
+        yield row
+        line = row.last + 1
+
+
+def _row(sheet: _Sheet, line: int, lines_are_rows: bool) -> _Row:
+    """Returns the row that begins in a line: by the standard if that gives all columns, or else the line alone."""
+    row = _enclosed(sheet, line)
+    whole = [sheet.whole(number) for number in range(line, row.last + 1)]
+    if len(row.cells) == sheet.width:
+        if sheet.width == 1 or len(whole) == 1 or (sheet.delimiter != "\t" and not all(whole)):
+            return row
+        # In the line where an enclosed cell begins or ends, there may be all delimiters; in two there may not.
+        chance = (sheet.width - 1) * max(sum(whole) - 1, 0)
+        if not (chance and lines_are_rows):
+            return row._replace(chance=chance)
+    if whole[0]:
+        return _alone(sheet, line)
+    if any(whole):
+        row = _alone(sheet, line)
+    found = "1 column" if len(row.cells) == 1 else f"{len(row.cells)} columns"
+    return row._replace(defect=f"{found}, the header has {sheet.width}")
+
+
+def _enclosed(sheet: _Sheet, line: int) -> _Row:
+    """Parses a row by the standard, over as many lines as its enclosed cells have."""
+    cells: list[_Cell] = []
+    last, at = line, sheet.lines[line][0]
+    while not cells or at <= sheet.lines[last][1]:
+        found = _cell_pattern(sheet.delimiter).match(sheet.text, at)
+        assert found  # it matches nothing, too
+        cells.append(_cell(found))
+        while sheet.lines[last][1] < found.end():
+            last += 1
+        at = found.end() + 1
+    return _Row(cells, line, last)
+
+
+def _alone(sheet: _Sheet, line: int) -> _Row:
+    """Parses a line in which a delimiter always ends a cell."""
+    start, end = sheet.lines[line]
+    found = (_cell_pattern(sheet.delimiter).match(raw) for raw in sheet.text[start:end].split(sheet.delimiter))
+    return _Row([_cell(cell) for cell in found if cell], line, line)
+
+
+@cache
+def _cell_pattern(delimiter: str) -> re.Pattern[str]:
+    """Returns what finds a cell, enclosed or not; possessive, so that no text is searched again and again."""
+    end = f"{re.escape(delimiter)}\r\n"
+    return re.compile(rf'"((?:[^"]++|"")*+)"(?=[{end}]|\Z)|[^{end}]*')
+
+
+def _cell(found: re.Match[str]) -> _Cell:
+    return _Cell(found[0] if found[1] is None else found[1].replace('""', '"'), found[0])
+
+
+def _standard(sheet: _Sheet, rows: list[_Row]) -> bool:
+    """Tells whether some row has all columns by the standard alone."""
+    return any(
+        len(row.cells) == sheet.width and not row.chance and not (row.first == row.last and sheet.whole(row.first))
+        for row in rows
+    )
+
+
+def _record(sheet: _Sheet, row: _Row, raw: bool, doubtful: bool) -> Record:
+    cells = [c.raw if raw and c.needless(sheet.delimiter) else c.value for c in row.cells]
+    defect = row.defect
+    if row.chance and doubtful:
+        defect = f"a quotation mark that is closed in line {row.last + 1}, maybe of another row"
+    if any("\0" in cell for cell in cells):
+        defect = "a NUL byte"
+    return Record(row.first + 1, cells[: sheet.width], defect and f"line {row.first + 1}: {defect}")
