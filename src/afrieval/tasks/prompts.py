@@ -2,38 +2,22 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-from jinja2 import StrictUndefined, Template, TemplateError, meta
-from jinja2.sandbox import SandboxedEnvironment
 
 from afrieval.errors import UserError
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.spec import TaskSpec
+from afrieval.templates import bounded
+from afrieval.templates.fault import TemplateFault
 from afrieval.yamlfile import check_keys, read_map
 
 ORIGINS = ("human", "machine", "paper")
 FILE_KEYS = ("origin", "written_by", "reviewed_by", "reviewed_on", "system", "lead_in", "values", "prompts")
 PROMPT_KEYS = ("template", "labels")
-
-
-def lettered(choices: Sequence[str], separator: str = ": ") -> str:
-    """Returns one line per choice, headed by its letter: `A: ...`."""
-    return "\n".join(f"{letter}{separator}{text}" for letter, text in zip(LETTERS, choices, strict=False))
-
-
-def spaced(text: str) -> str:
-    """Returns a raw name such as `high_school_geography` as words."""
-    return text.replace("_", " ")
-
-
-ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
-ENVIRONMENT.filters.update(lettered=lettered, spaced=spaced)
+CURE = "correct the template; docs/adding-a-language-or-prompt.md says what it may hold"
 
 
 @dataclass(frozen=True)
@@ -48,6 +32,7 @@ class Prompt:
         lead_in: the words that announce an answer, "The answer is"; `{answer}` in them stands for it.
         origin: human, machine or paper.
         reviewed_by: who reviewed the file; empty if nobody did.
+        path: the prompt file, for messages.
     """
 
     language: str
@@ -59,11 +44,12 @@ class Prompt:
     lead_in: str = ""
     origin: str = "human"
     reviewed_by: str = ""
+    path: str = field(default="", compare=False)
 
-    @cached_property
-    def compiled(self) -> Template:
-        """The template, ready to render."""
-        return ENVIRONMENT.from_string(self.template)
+    @property
+    def title(self) -> str:
+        """The prompt's name for people, with its file."""
+        return f"{self.path or self.language}, prompt {self.number}"
 
     @property
     def hash(self) -> str:
@@ -82,16 +68,23 @@ def render(prompt: Prompt, document: Document, language: str) -> str:
         prompt: the template and its words.
         document: what is asked.
         language: code of the language evaluated, which English prompts may name.
+
+    Raises:
+        UserError: if the template cannot be filled in with this document, or takes too much time or memory.
     """
+    return _render(prompt, document, language, f"{prompt.title}, with row {document.id} of {_name(language)}")
+
+
+def _render(prompt: Prompt, document: Document, language: str, where: str) -> str:
     if document.prompt:
         return document.prompt
-    fields = {name: prompt.values.get(name, {}).get(text, text) for name, text in document.fields.items()}
-    return prompt.compiled.render(
-        **fields,
-        choices=choice_texts(prompt, document),
-        labels=prompt.labels,
-        language=LANGUAGES[language].name,
-    ).strip()
+    values: dict[str, Any] = {n: prompt.values.get(n, {}).get(text, text) for n, text in document.fields.items()}
+    values["choices"] = choice_texts(prompt, document)
+    values |= {"labels": prompt.labels, "language": LANGUAGES[language].name}
+    try:
+        return bounded.fill(prompt.template, values).strip()
+    except TemplateFault as e:
+        raise UserError(f"{where}: the template cannot be filled in: {e.reason}", CURE) from None
 
 
 def choice_texts(prompt: Prompt, document: Document) -> list[str]:
@@ -132,7 +125,8 @@ def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
     """Returns the words before the question on its line, such as `Question:`; a model that writes them begins anew."""
     mark = "\x00"
     name = next(iter(spec.fields))
-    text = render(prompt, Document(0, {**dict.fromkeys(spec.fields, ""), name: mark}, (), None), language)
+    document = Document(0, {**dict.fromkeys(spec.fields, ""), name: mark}, (), None)
+    text = _render(prompt, document, language, f"{prompt.title}, with all fields but {name} empty")
     return text.partition(mark)[0].rpartition("\n")[2].strip()
 
 
@@ -170,6 +164,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
         "lead_in": (content.get("lead_in") or "").strip(),
         "origin": content["origin"],
         "reviewed_by": content.get("reviewed_by") or "",
+        "path": str(path),
     }
     prompts = content.get("prompts")
     if not isinstance(prompts, dict) or not prompts:
@@ -186,19 +181,16 @@ def _prompt(spec: TaskSpec, path: Path, number: Any, body: dict[str, Any], share
     if not isinstance(labels, dict) or set(labels) != set(spec.labels):
         raise UserError(f"{where}: labels are {', '.join(labels) or 'missing'}", f"it needs {', '.join(spec.labels)}")
     try:
-        used = meta.find_undeclared_variables(ENVIRONMENT.parse(body["template"]))
-    except TemplateError as e:
-        reason = str(e).splitlines()[0]
-        raise UserError(f"{where}: the template cannot be read: {reason}", "mend the template") from None
-    check_keys(sorted(used), [*spec.fields, "choices", "labels", "language"], where)
+        used = bounded.names(body["template"])
+    except TemplateFault as e:
+        raise UserError(f"{where}: the template cannot be read: {e.reason}", CURE) from None
+    check_keys(used, [*spec.fields, "choices", "labels", "language"], where)
     if not isinstance(number, int):
         raise UserError(f"{where}: {number!r} is no number", "number the prompts 1, 2, 3")
     _check_texts(labels, f"{where}, labels")
     prompt = Prompt(number=number, template=body["template"], labels=labels, **shared)
-    try:
-        render(prompt, Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels or "xy"), 0), ENGLISH)
-    except TemplateError as e:
-        raise UserError(f"{where}: the template cannot be filled in: {e}", "mend the template") from None
+    probe = Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels or "xy"), 0)
+    _render(prompt, probe, ENGLISH, f"{where}, with x in each field")
     return prompt
 
 

@@ -1,0 +1,86 @@
+"""A process apart answers in time or is ended, in threads too, and the next question is answered."""
+
+import os
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from afrieval.apart.process import Apart, EndedError, apart
+
+ECHO = "echo"  # of this folder
+
+
+@pytest.fixture(autouse=True)
+def found(monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [str(Path(__file__).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path for path in paths if path))
+
+
+@pytest.fixture(scope="module")
+def echo() -> Apart:
+    return Apart(ECHO)
+
+
+@pytest.mark.parametrize("question", [None, "ɓ\n\ud800\u2028", [1, {"a": "b"}], "print", "x" * 10**6])
+def test_answers_are_what_json_says(echo: Apart, question: object) -> None:
+    assert echo.ask(question, 10) == question
+
+
+@pytest.mark.parametrize(("question", "late"), [(60.0, True), ("end", False)])
+def test_what_ends_it_is_said_and_the_next_question_is_answered(echo: Apart, question: object, late: bool) -> None:
+    with pytest.raises(EndedError) as caught:
+        echo.ask(question, 0.3)
+    assert caught.value.late is late
+    assert echo.ask("next", 10) == "next"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system has no limit")
+def test_memory_has_a_limit(echo: Apart) -> None:
+    assert echo.ask("many", 10) == "too many"
+
+
+def test_threads_share_one_process_and_it_lasts() -> None:
+    one = apart(ECHO)
+    one.ask(0, 10)
+    process = one._process
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(lambda n: apart(ECHO).ask(n, 10), range(50))) == list(range(50))
+    assert apart(ECHO) is one and one._process is process
+
+
+def test_a_process_that_was_killed_is_started_again(echo: Apart) -> None:
+    echo.ask(1, 10)
+    assert echo._process
+    echo._process.kill()
+    echo._process.wait()
+    assert echo.ask(2, 10) == 2
+
+
+def test_an_interrupted_question_leaves_no_answer_behind(echo: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("afrieval.apart.process._line", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            echo.ask("first", 10)
+    assert echo.ask("second", 10) == "second"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are other ones there")
+def test_ctrl_c_is_left_to_the_process_that_asks(echo: Apart) -> None:
+    echo.ask(1, 10)
+    process = echo._process
+    assert process
+    process.send_signal(signal.SIGINT)
+    assert echo.ask(2, 10) == 2 and echo._process is process
+
+
+def test_a_process_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not an answer that is wrong."""
+    monkeypatch.setattr(sys, "executable", "where" if os.name == "nt" else "false")
+    with pytest.raises(RuntimeError, match="did not start"):
+        Apart(ECHO).ask("x", 1)
