@@ -35,7 +35,7 @@ def fault(error: Exception) -> TemplateFault:
     for kind, words in WORDS.items():
         if isinstance(error, kind):
             return TemplateFault(words)
-    text = getattr(error, "msg" if isinstance(error, SyntaxError) else "message", None) or str(error)
+    text = getattr(error, "message", None) or str((error.args or ("",))[0 if isinstance(error, SyntaxError) else -1])
     text = " ".join(text[:1000].split()).rstrip(".") or type(error).__name__
     text = "".join(c for c in text if c.isprintable())[:300]
     return TemplateFault(f"{text}, in line {error.lineno}" if isinstance(error, TemplateSyntaxError) else text)
