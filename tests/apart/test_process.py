@@ -29,8 +29,10 @@ def test_answers_are_what_json_says(echo: Apart, question: object) -> None:
     assert echo.ask(question, 10) == question
 
 
+@pytest.mark.parametrize("module", [ECHO, "echo_elsewhere"])
 @pytest.mark.parametrize(("question", "late"), [(60.0, True), ("end", False)])
-def test_what_ends_it_is_said_and_the_next_question_is_answered(echo: Apart, question: object, late: bool) -> None:
+def test_what_ends_it_is_said_and_the_next_question_is_answered(question: object, late: bool, module: str) -> None:
+    echo = apart(module)
     with pytest.raises(EndedError) as caught:
         echo.ask(question, 0.3)
     assert caught.value.late is late
