@@ -17,12 +17,11 @@ class KeepsSystemText:
     """Mixin for the harness' models, which drop the system text where a template refuses it."""
 
     tokenizer: Any
-    chat_template_args: Mapping[str, Any] = {}
 
     @property
     def template_arguments(self) -> dict[str, Any]:
         """What this backend hands to its tokenizer's chat template, apart from the chat."""
-        return dict(self.chat_template_args)
+        return dict(getattr(self, "chat_template_args", {}))
 
     @cached_property
     def _takes_system_turn(self) -> bool:
