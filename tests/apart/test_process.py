@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -86,3 +87,25 @@ def test_a_process_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(sys, "executable", "where" if os.name == "nt" else "false")
     with pytest.raises(RuntimeError, match="did not start"):
         Apart(ECHO).ask("x", 1)
+
+
+def test_a_forked_process_has_one_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    parents = apart(ECHO)
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    assert apart(ECHO) is not parents and apart(ECHO) is apart(ECHO)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are other ones there")
+def test_it_ends_without_a_word_when_nobody_waits_for_the_answer() -> None:
+    script = (
+        "import os, signal, threading, time\n"
+        "from afrieval.apart.process import apart\n"
+        "one = apart('echo')\n"
+        "one.ask(0, 10)\n"
+        "threading.Thread(target=lambda: one.ask(0.4, 10), daemon=True).start()\n"
+        "time.sleep(0.1)\n"
+        "print(one._process.pid, flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)  # its streams, to their ends
+    assert done.stdout.strip().isdigit() and done.stderr == ""

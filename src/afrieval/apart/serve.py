@@ -20,6 +20,7 @@ except ImportError:  # Windows
 
 PAGES = Path("/proc/self/statm")
 MIB = 2**20
+ENDING = ("SIGALRM", "SIGPIPE")  # the time is up; nobody is there any more
 
 
 def serve(answer: Callable[[Any], Any], memory: int | None = None) -> None:
@@ -33,8 +34,9 @@ def serve(answer: Callable[[Any], Any], memory: int | None = None) -> None:
         memory: MiB that answers may take beyond what the libraries have taken, where the system can limit it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks, which ends this one
-    if hasattr(signal, "SIGALRM"):
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    for name in ENDING:
+        if hasattr(signal, name):  # not on Windows
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
     logging.disable()
     if memory:
         _limit(memory * MIB)

@@ -183,7 +183,7 @@ def _prompt(spec: TaskSpec, path: Path, number: Any, body: dict[str, Any], share
     try:
         used = bounded.names(body["template"])
     except TemplateFault as e:
-        raise UserError(f"{where}: the template cannot be read: {e.reason}", CURE) from None
+        raise UserError(f"{where}: the template cannot be filled in: {e.reason}", CURE) from None
     check_keys(used, [*spec.fields, "choices", "labels", "language"], where)
     if not isinstance(number, int):
         raise UserError(f"{where}: {number!r} is no number", "number the prompts 1, 2, 3")
