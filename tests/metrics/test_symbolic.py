@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from afrieval.apart.process import apart
+from afrieval.isolated.process import isolated
 from afrieval.metrics.mathematics import ALGEBRA, same_answer
 from afrieval.metrics.symbolic import _number
 
@@ -14,7 +14,7 @@ SLOW = ["9^{9^{9^{9}}}", "9^{9^{9}}", "((10^8)!)!", r"\sum_{k=1}^{10^{12}} \frac
 
 @pytest.mark.parametrize("answer", SLOW)
 def test_what_takes_too_long_is_not_the_same(answer: str) -> None:
-    apart(ALGEBRA).ask(["x", "x"], 60)  # loads its libraries
+    isolated(ALGEBRA).ask(["x", "x"], 60)  # loads its libraries
     start = time.monotonic()
     assert not same_answer(answer, "x^2", seconds=0.5)
     assert time.monotonic() - start < 10

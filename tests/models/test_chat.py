@@ -34,14 +34,15 @@ QWEN = (
     "{%- for m in messages %}\n    {%- if m.role == 'tool' %}{% continue %}{% endif %}"
     "{{- '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>' + '\\n' }}\n{%- endfor %}"
     "{%- if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}"
-    "{%- if enable_thinking is defined and enable_thinking is false %}{{ '<think>\\n\\n</think>' }}{% endif %}{% endif %}"
+    "{%- if enable_thinking is defined and enable_thinking is false %}"
+    "{{ '<think>\\n\\n</think>' }}{% endif %}{% endif %}"
 )
 DATED = (
     "{{ strftime_now('%d %B %Y') }}{% for m in messages %}{{ m | tojson }}{{ m['content'] }}{{ eos_token }}{% endfor %}"
 )
 TEMPLATES = {"llama": LLAMA, "qwen": QWEN, "dated": DATED, "own": CHAT}
 USER = {"role": "user", "content": "Kínni iyì p?\n "}
-CHATS = (
+CHATS: tuple[list[dict[str, Any]], ...] = (
     [USER],
     [{"role": "user", "content": "ɓ\ud800{{ 1 / 0 }}\u2028"}, {"role": "assistant", "content": "<s>A "}],
     [USER, {"role": "assistant", "content": "B"}, {**USER, "name": None}],

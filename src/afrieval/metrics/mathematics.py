@@ -1,6 +1,6 @@
 r"""Whether two mathematical answers are the same, as for the boxed answers of MATH (Hendrycks et al., 2021)."""
 
-from afrieval.apart.process import EndedError, apart
+from afrieval.isolated.process import EndedError, isolated
 from afrieval.metrics.answers import known, same_parts
 from afrieval.metrics.latex import plain_latex
 
@@ -40,6 +40,6 @@ def same_answer(given: str, gold: str, seconds: float = 5.0) -> bool:
 
 def _by_algebra(first: str, second: str, seconds: float) -> bool:
     try:
-        return bool(apart(ALGEBRA).ask([first, second], seconds))
+        return bool(isolated(ALGEBRA).ask([first, second], seconds))
     except EndedError:  # not known to be the same
         return False

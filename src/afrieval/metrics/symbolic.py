@@ -1,4 +1,4 @@
-r"""Algebra on answers, in a process apart: `python -m afrieval.metrics.symbolic`.
+r"""Algebra on answers, in a process of its own: `python -m afrieval.metrics.symbolic`.
 
 A question is `[first, second]`, and its answer `true` or `false`.
 """
@@ -12,7 +12,7 @@ from latex2sympy2_extended.latex2sympy2 import ConversionConfig, latex2sympy
 from math_verify import verify
 from sympy.parsing import sympy_parser
 
-from afrieval.apart.serve import serve
+from afrieval.isolated.serve import serve
 from afrieval.metrics.answers import known, same_parts
 
 _CASE = ConversionConfig(lowercase_symbols=False)  # X is not x

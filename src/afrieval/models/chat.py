@@ -60,7 +60,7 @@ class KeepsSystemText:
 
 
 def chat_text(tokenizer: Any, turns: Turns, arguments: Mapping[str, Any], seconds: float = SECONDS) -> str:
-    """Returns what the tokenizer's `apply_chat_template` does, to the byte; a process apart fills the template in.
+    """Returns what the tokenizer's `apply_chat_template` does, to the byte; a process of its own fills the template in.
 
     A tokenizer whose class has a way of its own to write a chat goes that way.
 

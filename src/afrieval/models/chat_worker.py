@@ -1,4 +1,4 @@
-"""Fills chat templates in, in a process apart: `python -m afrieval.models.chat_worker`.
+"""Fills chat templates in, in a process of its own: `python -m afrieval.models.chat_worker`.
 
 A question holds the arguments of transformers' own function, so that the text is the same to the byte.
 """
@@ -7,7 +7,7 @@ from typing import Any
 
 from transformers.utils.chat_template_utils import render_jinja_template
 
-from afrieval.apart.serve import serve
+from afrieval.isolated.serve import serve
 from afrieval.templates.fault import MEMORY, check_length, replying
 
 

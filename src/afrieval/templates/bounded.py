@@ -1,14 +1,14 @@
 """Fills templates in within bounded time and memory, whoever has written them.
 
 Jinja's sandbox keeps a template from code and files, not from work without end. A plain template has none; any other is
-filled in by a process apart, which ends where its time is up.
+filled in by a process of its own, which ends where its time is up.
 """
 
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from afrieval.apart.process import EndedError, apart
+from afrieval.isolated.process import EndedError, isolated
 from afrieval.templates import environment
 from afrieval.templates.fault import TemplateFault, fault
 from afrieval.templates.plain import is_plain
@@ -51,13 +51,13 @@ def names(source: str, seconds: float = SECONDS) -> list[str]:
 
 
 def ask(worker: str, question: Any, seconds: float) -> Any:
-    """Returns what a process apart, with answers as `replying` gives them, makes of a question.
+    """Returns what a process of its own, with answers as `replying` gives them, makes of a question.
 
     Raises:
         TemplateFault: if it cannot answer, or not in time.
     """
     try:
-        reply = apart(worker).ask(question, seconds)
+        reply = isolated(worker).ask(question, seconds)
     except EndedError as e:
         reason = f"it takes longer than {seconds:g} s" if e.late else "its process ended, maybe for want of memory"
         raise TemplateFault(reason, ended=True) from None

@@ -35,8 +35,8 @@ def fault(error: Exception) -> TemplateFault:
     for kind, words in WORDS.items():
         if isinstance(error, kind):
             return TemplateFault(words)
-    text = getattr(error, "message", None) or str((error.args or ("",))[0 if isinstance(error, SyntaxError) else -1])
-    text = " ".join(text[:1000].split()).rstrip(".") or type(error).__name__
+    said = error.msg if isinstance(error, SyntaxError) else error.args[-1] if error.args else ""
+    text = " ".join(str(said)[:1000].split()).rstrip(".") or type(error).__name__
     text = "".join(c for c in text if c.isprintable())[:300]
     return TemplateFault(f"{text}, in line {error.lineno}" if isinstance(error, TemplateSyntaxError) else text)
 
@@ -52,7 +52,7 @@ def check_length(length: int) -> None:
 
 
 def replying(work: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
-    """Returns work as a process apart does it: what comes of it, or the reason why nothing does."""
+    """Returns work as a process of its own does it: what comes of it, or the reason why nothing does."""
 
     def reply(question: Any) -> dict[str, Any]:
         try:

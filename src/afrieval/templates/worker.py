@@ -1,11 +1,11 @@
-"""Fills templates in, in a process apart: `python -m afrieval.templates.worker`.
+"""Fills templates in, in a process of its own: `python -m afrieval.templates.worker`.
 
 A question is `[template, values]`, or `[template, null]` for the names that the template takes.
 """
 
 from typing import Any
 
-from afrieval.apart.serve import serve
+from afrieval.isolated.serve import serve
 from afrieval.templates.environment import fill, names
 from afrieval.templates.fault import MEMORY, replying
 

@@ -1,10 +1,10 @@
-"""A process apart for tests: it does what it is asked."""
+"""A process of its own for tests: it does what it is asked."""
 
 import os
 import time
 from typing import Any
 
-from afrieval.apart.serve import serve
+from afrieval.isolated.serve import serve
 
 
 def answer(question: Any) -> Any:

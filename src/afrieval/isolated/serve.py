@@ -1,4 +1,4 @@
-"""What a process apart does: it answers lines of JSON, and ends where a question takes too long."""
+"""What a process of its own does: it answers lines of JSON, and ends where a question takes too long."""
 
 import contextlib
 import faulthandler
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from afrieval.apart.process import READY
+from afrieval.isolated.process import READY
 
 try:
     import resource

@@ -1,4 +1,4 @@
-"""A process apart, for work that may have to be ended; another is started where it was."""
+"""A process of its own, for work that may have to be ended; another is started where it was."""
 
 import contextlib
 import json
@@ -25,11 +25,11 @@ class EndedError(Exception):
         self.late = late
 
 
-class Apart:
+class Isolated:
     """A process that is asked one question at a time, by any thread.
 
     Args:
-        module: what it runs, as `python -m` does; `serve` is what its `main` calls.
+        module: what it runs, as `python -m` does: a module that calls `serve`.
     """
 
     def __init__(self, module: str) -> None:
@@ -72,14 +72,14 @@ class Apart:
 
 
 @cache
-def _apart(module: str, process_id: int) -> Apart:
+def _isolated(module: str, process_id: int) -> Isolated:
     """Returns the one of a process: one that was forked must not use its parent's."""
-    return Apart(module)
+    return Isolated(module)
 
 
-def apart(module: str) -> Apart:
-    """Returns this process' process apart that runs a module."""
-    return _apart(module, os.getpid())
+def isolated(module: str) -> Isolated:
+    """Returns this process' process of its own that runs a module."""
+    return _isolated(module, os.getpid())
 
 
 def _answer(process: "subprocess.Popen[str]", question: str) -> str:
@@ -89,7 +89,7 @@ def _answer(process: "subprocess.Popen[str]", question: str) -> str:
         process.stdin.write(question + "\n")
         process.stdin.flush()
         answer = _line(process)
-    except BrokenPipeError:
+    except OSError:  # nobody reads the question any more
         answer = ""
     if not answer:
         process.wait()
@@ -98,11 +98,12 @@ def _answer(process: "subprocess.Popen[str]", question: str) -> str:
 
 def _line(process: "subprocess.Popen[str]") -> str:
     assert process.stdout
-    return process.stdout.readline().strip()
+    line = process.stdout.readline()
+    return line.strip() if line.endswith("\n") else ""  # a part of one is no answer
 
 
 def _close(process: "subprocess.Popen[str]") -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe:
-            with contextlib.suppress(BrokenPipeError):  # what was never sent
+            with contextlib.suppress(OSError):  # what was never sent
                 pipe.close()
