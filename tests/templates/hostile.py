@@ -23,6 +23,8 @@ SHORT = {
     "{{ question[::0] }}": "slice step",
     "{{ question.upper }}": "and not text",
     "{{ choices | map('upper') }}": "and not text",
+    "{{ '\\ud800' }}": "surrogates not allowed",
+    "{% for c in choices %}\ud800{% endfor %}": "surrogates not allowed",
     "{{ none }}": "and not text",
     "{{ 10.0 ** 1000 }}": "Numerical result out of range",
     "{{ 10 ** 5000 }}": "4300 digits",

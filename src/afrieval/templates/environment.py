@@ -56,7 +56,9 @@ def fill(source: str, values: Mapping[str, Any]) -> str:
         length += len(part)
         check_length(length)
         parts.append(part)
-    return "".join(parts)
+    text = "".join(parts)
+    text.encode()  # half a character, as "\\ud800" is, would fail in the tokenizer
+    return text
 
 
 @lru_cache(1024)
