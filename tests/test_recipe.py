@@ -94,7 +94,7 @@ def test_what_the_recipe_fixes(tmp_path: Path) -> None:
         ({"limit": 0.5}, "limit must be a whole number, not 0.5"),
         ({"limit": True}, "limit must be a whole number, not true"),
         ({"batch_size": 0}, "batch_size must be 1 or more or text, not 0"),
-        ({"gpu_memory_utilization": 1.5}, "gpu_memory_utilization must be 1 or less, not 1.5"),
+        ({"gpu_memory_utilization": 1.5}, "gpu_memory_utilization must be 1.0 or less, not 1.5"),
         ({"tensor_parallel_size": "2"}, 'tensor_parallel_size must be a whole number, not "2"'),
         ({"verbosity": "LOUD"}, "verbosity must be CRITICAL"),
         ({"log_samples": "yes"}, "log_samples must be true or false"),

@@ -58,7 +58,7 @@ BAD = {
     ),
     "unknown word in the template": (
         ("--task.task_template", "mc_{{lang}}_1", "--task.languages", "yor"),
-        "'lang' is undefined",
+        "'{{lang}}' is not {{language}}",
         "{{language}}",
     ),
     "broken template": (("--task.task_template", "mc_{{", "--task.languages", "yor"), "cannot be filled", "write"),

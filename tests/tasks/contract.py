@@ -7,14 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from jinja2 import meta
-
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.build import InMemoryTask, task_config
 from afrieval.tasks.data import SAMPLES, load_split
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.prompts import (
-    ENVIRONMENT,
     Prompt,
     answers,
     choice_texts,
@@ -22,6 +19,7 @@ from afrieval.tasks.prompts import (
     render,
 )
 from afrieval.tasks.spec import TaskSpec
+from afrieval.templates.bounded import names
 
 Complaints = list[str]
 Splits = dict[str, list[Document]]
@@ -96,7 +94,7 @@ def renders(case: Case) -> Complaints:
 
 def uses_every_field(case: Case) -> Complaints:
     """Each declared field is in the template, and all of its text reaches the prompt."""
-    used = meta.find_undeclared_variables(ENVIRONMENT.parse(case.prompt.template))
+    used = set(names(case.prompt.template))
     declared = {*case.spec.fields, *(["choices"] if case.spec.choices else [])}
     complaints = [f"{case.at()}: the template does not use {name!r}" for name in sorted(declared - used)]
     for document in case.documents:

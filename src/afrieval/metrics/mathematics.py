@@ -1,9 +1,10 @@
 r"""Whether two mathematical answers are the same, as for the boxed answers of MATH (Hendrycks et al., 2021)."""
 
+from afrieval.isolated.process import EndedError, isolated
 from afrieval.metrics.answers import known, same_parts
 from afrieval.metrics.latex import plain_latex
-from afrieval.metrics.solver import own_solver
 
+ALGEBRA = "afrieval.metrics.symbolic"
 LONGEST = 500  # characters; what is longer is no short answer, and is not read
 
 
@@ -34,4 +35,11 @@ def same_answer(given: str, gold: str, seconds: float = 5.0) -> bool:
             undecided.append(one)
         return bool(verdict)
 
-    return same_parts(first, second, certainly) or (bool(undecided) and own_solver().same(first, second, seconds))
+    return same_parts(first, second, certainly) or (bool(undecided) and _by_algebra(first, second, seconds))
+
+
+def _by_algebra(first: str, second: str, seconds: float) -> bool:
+    try:
+        return bool(isolated(ALGEBRA).ask([first, second], seconds))
+    except EndedError:  # not known to be the same
+        return False

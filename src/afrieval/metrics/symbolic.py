@@ -1,17 +1,9 @@
-r"""Algebra on answers, in a process of its own: `python -m afrieval.metrics.symbolic`, started by `solver.py`.
+r"""Algebra on answers, in a process of its own: `python -m afrieval.metrics.symbolic`.
 
-It reads lines of JSON, `[first, second, seconds]`, and answers each with `true` or `false`. A question that takes
-longer than its seconds ends the process: no signal and no thread could stop `9^{9^{9^{9}}}` in the middle of it.
+A question is `[first, second]`, and its answer `true` or `false`.
 """
 
-import contextlib
-import faulthandler
-import json
-import logging
-import os
 import re
-import sys
-from pathlib import Path
 from typing import Any
 
 import sympy
@@ -20,8 +12,8 @@ from latex2sympy2_extended.latex2sympy2 import ConversionConfig, latex2sympy
 from math_verify import verify
 from sympy.parsing import sympy_parser
 
+from afrieval.isolated.serve import serve
 from afrieval.metrics.answers import known, same_parts
-from afrieval.metrics.solver import READY
 
 _CASE = ConversionConfig(lowercase_symbols=False)  # X is not x
 _NUMBER = re.compile(r"\s*(Integer|Float)\s*\(\s*'?(\d+|\d*\.\d*(?:[eE][-+]?\d+)?)'?\s*\)\s*")
@@ -92,19 +84,11 @@ def _number(code: str, *_: object) -> sympy.Expr:
 def main() -> None:
     """Answers questions until there are no more."""
     sympy_parser.eval_expr = _number
-    logging.disable()
-    answers = sys.stdout
-    with contextlib.redirect_stdout(None), Path(os.devnull).open("w") as nowhere:  # the libraries print
-        print(READY, file=answers, flush=True)
-        for line in sys.stdin:
-            first, second, seconds = json.loads(line)
-            faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
-            verdict = _answer(first, second)
-            faulthandler.cancel_dump_traceback_later()
-            print(json.dumps(verdict), file=answers, flush=True)
+    serve(_answer)
 
 
-def _answer(first: str, second: str) -> bool:
+def _answer(answers: list[str]) -> bool:
+    first, second = answers
     try:
         return same_parts(first, second, same_expression)
     except Exception:  # sympy cannot tell: the answers are not known to be the same, and the next one is to be judged

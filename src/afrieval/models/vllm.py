@@ -57,6 +57,12 @@ def backend() -> Any:
     class KeepingVLLM(KeepsSystemText, VLLM):
         """The harness' class, with system texts kept."""
 
+        @property
+        def template_arguments(self) -> dict[str, Any]:
+            """What this backend hands to its tokenizer's chat template, apart from the chat."""
+            own = {"chat_template": self.hf_chat_template, "enable_thinking": self.enable_thinking}
+            return {**own, **self.chat_template_args}
+
     return KeepingVLLM
 
 

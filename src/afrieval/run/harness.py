@@ -1,17 +1,18 @@
 """Harness tasks as cells: which ones a config asks for, and what is known of each before a model is loaded."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
-
-from jinja2 import TemplateError
 
 from afrieval.config import RunConfig
 from afrieval.errors import UserError
 from afrieval.models.load import seed_libraries
 from afrieval.tasks.chat import chat_notes
 from afrieval.tasks.data import SAMPLES
-from afrieval.tasks.prompts import ENVIRONMENT
+
+LANGUAGE = re.compile(r"\{\{\s*language\s*\}\}")
+BRACES = re.compile(r"\{[{%#].*?(?:[}%#]\}|\Z)|[}%#]\}", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -116,16 +117,16 @@ def template_names(config: RunConfig) -> dict[str, list[str]]:
     if not languages:
         raise UserError(f"task.task_template is {template!r}, and task.languages names none to fill in", example)
     filled = {language: _fill(template, language, example) for language in dict.fromkeys(languages)}
-    if len(set(filled.values())) < len(filled) or "language" not in template:
+    if not LANGUAGE.search(template):
         raise UserError(f"task.task_template {template!r} has no place for the language", example)
     return {language: [n.strip() for n in text.split(",") if n.strip()] for language, text in filled.items()}
 
 
 def _fill(template: str, language: str, example: str) -> str:
-    try:
-        return ENVIRONMENT.from_string(template).render(language=language)
-    except TemplateError as e:
-        raise UserError(f"task.task_template {template!r} cannot be filled in: {e}", example) from None
+    """Returns the names with a language in its place; nothing else stands in braces, and nothing is executed."""
+    if other := BRACES.search(LANGUAGE.sub("", template)):
+        raise UserError(f"task.task_template cannot be filled in: {other[0][:100]!r} is not {{{{language}}}}", example)
+    return LANGUAGE.sub(lambda _: language, template)
 
 
 def _cell(task: Any, language: str, config: RunConfig) -> HarnessCell:

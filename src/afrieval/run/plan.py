@@ -11,7 +11,7 @@ from afrieval.run.harness import HarnessCell, HarnessPlan, plan_harness
 from afrieval.run.notes import complete_notes, unparsed_notes
 from afrieval.tasks.data import Split, check_source, load_split
 from afrieval.tasks.lock import DataLock, read_lock
-from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
+from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages, render
 from afrieval.tasks.spec import TaskSpec
 
 
@@ -43,7 +43,8 @@ def plan(config: RunConfig) -> Plan:
     """Returns the cells that a config asks for, all data read and all prompts checked.
 
     Raises:
-        UserError: for an unknown task, language or prompt, data that is not there, too many shots.
+        UserError: for an unknown task, language or prompt, data that is not there, too many shots, or a prompt that
+            cannot be filled in with one of the rows.
     """
     cells: list[Cell] = []
     left_out: list[str] = []
@@ -92,6 +93,7 @@ def _plan_task(spec: TaskSpec, config: RunConfig, lock: DataLock) -> Plan:
                 )
             )
     _check_shots(cells)
+    _check_prompts(cells)
     left_out = [f"{spec.name}: no {split} rows for {', '.join(codes)}" for split, codes in missing.items()]
     left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
     return Plan(cells, left_out)
@@ -188,3 +190,11 @@ def _check_shots(cells: list[Cell]) -> None:
     for cell in cells:
         if cell.documents:
             cell.examples(cell.documents[0])
+
+
+def _check_prompts(cells: list[Cell]) -> None:
+    """Fills all prompts in: one that fails with a row must not be found out when the model has run for hours."""
+    for cell in cells:
+        asked = [d for d in cell.documents if d.gold is not None]
+        for document in [*asked, *(cell.examples(asked[0]) if asked else [])]:
+            render(cell.prompt, document, cell.task.text_language or cell.language)

@@ -2,13 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Annotated, Literal
-
-from jinja2 import StrictUndefined, Template, TemplateError, meta
-from jinja2.sandbox import SandboxedEnvironment
+from typing import Annotated, Any, Literal
 
 from afrieval.errors import UserError
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
@@ -16,20 +11,10 @@ from afrieval.files.yaml import check_keys, read_as
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.spec import TaskSpec
+from afrieval.templates import bounded
+from afrieval.templates.fault import TemplateFault
 
-
-def lettered(choices: Sequence[str], separator: str = ": ") -> str:
-    """Returns one line per choice, headed by its letter: `A: ...`."""
-    return "\n".join(f"{letter}{separator}{text}" for letter, text in zip(LETTERS, choices, strict=False))
-
-
-def spaced(text: str) -> str:
-    """Returns a raw name such as `high_school_geography` as words."""
-    return text.replace("_", " ")
-
-
-ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
-ENVIRONMENT.filters.update(lettered=lettered, spaced=spaced)
+CURE = "correct the template; docs/adding-a-language-or-prompt.md says what it may hold"
 
 
 @dataclass(frozen=True)
@@ -44,6 +29,7 @@ class Prompt:
         lead_in: the words that announce an answer, "The answer is"; `{answer}` in them stands for it.
         origin: human, machine or paper.
         reviewed_by: who reviewed the file; empty if nobody did.
+        path: the prompt file, for messages.
     """
 
     language: str
@@ -55,11 +41,12 @@ class Prompt:
     lead_in: str = ""
     origin: str = "human"
     reviewed_by: str = ""
+    path: str = field(default="", compare=False)
 
-    @cached_property
-    def compiled(self) -> Template:
-        """The template, ready to render."""
-        return ENVIRONMENT.from_string(self.template)
+    @property
+    def title(self) -> str:
+        """The prompt's name for people, with its file."""
+        return f"{self.path or self.language}, prompt {self.number}"
 
     @property
     def hash(self) -> str:
@@ -78,16 +65,23 @@ def render(prompt: Prompt, document: Document, language: str) -> str:
         prompt: the template and its words.
         document: what is asked.
         language: code of the language evaluated, which English prompts may name.
+
+    Raises:
+        UserError: if the template cannot be filled in with this document, or takes too much time or memory.
     """
+    return _render(prompt, document, language, f"{prompt.title}, with row {document.id} of {_name(language)}")
+
+
+def _render(prompt: Prompt, document: Document, language: str, where: str) -> str:
     if document.prompt:
         return document.prompt
-    fields = {name: prompt.values.get(name, {}).get(text, text) for name, text in document.fields.items()}
-    return prompt.compiled.render(
-        **fields,
-        choices=choice_texts(prompt, document),
-        labels=prompt.labels,
-        language=LANGUAGES[language].name,
-    ).strip()
+    values: dict[str, Any] = {n: prompt.values.get(n, {}).get(text, text) for n, text in document.fields.items()}
+    values["choices"] = choice_texts(prompt, document)
+    values |= {"labels": prompt.labels, "language": LANGUAGES[language].name}
+    try:
+        return bounded.fill(prompt.template, values).strip()
+    except TemplateFault as e:
+        raise UserError(f"{where}: the template cannot be filled in: {e.reason}", CURE) from None
 
 
 def choice_texts(prompt: Prompt, document: Document) -> list[str]:
@@ -128,7 +122,8 @@ def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
     """Returns the words before the question on its line, such as `Question:`; a model that writes them begins anew."""
     mark = "\x00"
     name = next(iter(spec.fields))
-    text = render(prompt, Document(0, {**dict.fromkeys(spec.fields, ""), name: mark}, (), None), language)
+    document = Document(0, {**dict.fromkeys(spec.fields, ""), name: mark}, (), None)
+    text = _render(prompt, document, language, f"{prompt.title}, with all fields but {name} empty")
     return text.partition(mark)[0].rpartition("\n")[2].strip()
 
 
@@ -188,6 +183,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             lead_in=(content.lead_in or "").strip(),
             origin=content.origin,
             reviewed_by=(content.reviewed_by or "").strip(),
+            path=str(path),
         )
         for number, entry in content.prompts.items()
     }
@@ -204,15 +200,12 @@ def _check(spec: TaskSpec, prompt: Prompt, where: str) -> None:
             f"it needs {', '.join(spec.labels) or 'none'}",
         )
     try:
-        used = meta.find_undeclared_variables(ENVIRONMENT.parse(prompt.template))
-    except TemplateError as e:
-        reason = str(e).splitlines()[0]
-        raise UserError(f"{where}: the template cannot be read: {reason}", "mend the template") from None
-    check_keys(sorted(used), [*spec.fields, "choices", "labels", "language"], where)
-    try:
-        render(prompt, Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels or "xy"), 0), ENGLISH)
-    except TemplateError as e:
-        raise UserError(f"{where}: the template cannot be filled in: {e}", "mend the template") from None
+        used = bounded.names(prompt.template)
+    except TemplateFault as e:
+        raise UserError(f"{where}: the template cannot be filled in: {e.reason}", CURE) from None
+    check_keys(used, [*spec.fields, "choices", "labels", "language"], where)
+    probe = Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels or "xy"), 0)
+    _render(prompt, probe, ENGLISH, f"{where}, with x in each field")
 
 
 def _name(language: str) -> str:

@@ -1,15 +1,12 @@
-"""Algebra takes no longer than it may, in threads and after a hang, and executes nothing."""
+"""Algebra takes no longer than it may, and executes nothing."""
 
-import os
-import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from afrieval.metrics.mathematics import same_answer
-from afrieval.metrics.solver import Solver, own_solver
+from afrieval.isolated.process import isolated
+from afrieval.metrics.mathematics import ALGEBRA, same_answer
 from afrieval.metrics.symbolic import _number
 
 SLOW = ["9^{9^{9^{9}}}", "9^{9^{9}}", "((10^8)!)!", r"\sum_{k=1}^{10^{12}} \frac{\sin k}{k!}"]
@@ -17,37 +14,11 @@ SLOW = ["9^{9^{9^{9}}}", "9^{9^{9}}", "((10^8)!)!", r"\sum_{k=1}^{10^{12}} \frac
 
 @pytest.mark.parametrize("answer", SLOW)
 def test_what_takes_too_long_is_not_the_same(answer: str) -> None:
-    own_solver().same("x", "x", 60)  # loads its libraries
+    isolated(ALGEBRA).ask(["x", "x"], 60)  # loads its libraries
     start = time.monotonic()
     assert not same_answer(answer, "x^2", seconds=0.5)
     assert time.monotonic() - start < 10
     assert same_answer(r"\sqrt{8}", r"2\sqrt2")  # and the next answer is judged
-
-
-def test_the_limit_holds_in_threads_and_the_process_lasts() -> None:
-    assert same_answer(r"\sqrt{8}", r"2\sqrt2")
-    solver = own_solver()
-    process = solver._process
-    with ThreadPoolExecutor(4) as threads:
-        pairs = [("x+x", f"{n}x") for n in range(20)]
-        assert list(threads.map(lambda pair: same_answer(*pair), pairs)) == [n == 2 for n in range(20)]
-    assert own_solver() is solver and solver._process is process
-
-
-def test_a_process_that_was_killed_is_started_again() -> None:
-    assert same_answer(r"\sqrt{8}", r"2\sqrt2")
-    process = own_solver()._process
-    assert process
-    process.kill()
-    process.wait()
-    assert same_answer(r"\sqrt{8}", r"2\sqrt2")
-
-
-def test_a_process_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not an answer that is wrong."""
-    monkeypatch.setattr(sys, "executable", "where" if os.name == "nt" else "false")
-    with pytest.raises(RuntimeError, match="did not start"):
-        Solver().same("x", "2x", 1)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,71 @@
+"""Fills templates in within bounded time and memory, whoever has written them.
+
+Jinja's sandbox keeps a template from code and files, not from work without end. A plain template has none; any other is
+filled in by a process of its own, which ends where its time is up.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from afrieval.isolated.process import EndedError, isolated
+from afrieval.templates import environment
+from afrieval.templates.fault import TemplateFault, fault
+from afrieval.templates.plain import is_plain
+
+WORKER = "afrieval.templates.worker"
+SECONDS = 3.0
+
+
+def fill(source: str, values: Mapping[str, Any], seconds: float = SECONDS) -> str:
+    """Returns the text of a template.
+
+    Args:
+        source: the template.
+        values: name to what it stands for, of the kinds that JSON knows.
+        seconds: it may take.
+
+    Raises:
+        TemplateFault: if it cannot be filled in, whatever the reason, or takes too much time or memory.
+    """
+    try:
+        if _is_plain(source):
+            return environment.fill(source, values)
+    except Exception as e:  # any is a fault of the template
+        raise fault(e) from None
+    return str(ask(WORKER, [source, dict(values)], seconds))
+
+
+def names(source: str, seconds: float = SECONDS) -> list[str]:
+    """Returns the names that a template takes from outside, sorted.
+
+    Raises:
+        TemplateFault: if it cannot be parsed, wants other files, or takes too much time or memory.
+    """
+    try:
+        if _is_plain(source):
+            return environment.names(source)
+    except Exception as e:
+        raise fault(e) from None
+    return list(ask(WORKER, [source, None], seconds))
+
+
+def ask(worker: str, question: Any, seconds: float) -> Any:
+    """Returns what a process of its own, with answers as `replying` gives them, makes of a question.
+
+    Raises:
+        TemplateFault: if it cannot answer, or not in time.
+    """
+    try:
+        reply = isolated(worker).ask(question, seconds)
+    except EndedError as e:
+        reason = f"it takes longer than {seconds:g} s" if e.late else "its process ended, maybe for want of memory"
+        raise TemplateFault(reason, ended=True) from None
+    if "fault" in reply:
+        raise TemplateFault(reply["fault"])
+    return reply["result"]
+
+
+@lru_cache(4096)
+def _is_plain(source: str) -> bool:
+    return is_plain(source)

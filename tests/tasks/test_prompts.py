@@ -1,0 +1,66 @@
+"""Prompts: what their hash depends on, and what is said where a template cannot be filled in."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.conftest import ROOT
+
+from afrieval.errors import UserError
+from afrieval.tasks.documents import Document
+from afrieval.tasks.prompts import Prompt, load_prompts, question_label, render
+from afrieval.tasks.spec import load_task
+
+DOCUMENT = Document(17, {"premise": "A cat.", "hypothesis": "An animal."}, ("entailment", "neutral"), 0)
+PROMPT = Prompt("eng", 2, "{{ premise }} {{ labels.entailment }}", labels={"entailment": "Yes"}, path="a/eng.yaml")
+
+
+def test_the_file_is_no_part_of_what_reaches_the_model() -> None:
+    other = replace(PROMPT, path="b/eng.yaml")
+    assert other == PROMPT and other.hash == PROMPT.hash != replace(PROMPT, template="{{ premise }}").hash
+
+
+def test_our_own_prompts_know_their_file_and_number() -> None:
+    prompts = load_prompts(load_task("afrixnli"), "yor")
+    assert {n: p.title for n, p in prompts.items()} == {
+        n: f"{ROOT / 'tasks/afrixnli/prompts/yor.yaml'}, prompt {n}" for n in prompts
+    }
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("{{ premise }}\n\n", "A cat."),
+        ("{{ labels.entailment }}, {{ choices | lettered }} {{ language }}", "Yes, A: Yes\nB: neutral Yoruba"),
+        ("{% for c in choices %}{{ c }}{% if not loop.last %} / {% endif %}{% endfor %}", "Yes / neutral"),
+    ],
+)
+def test_a_document_is_filled_in(template: str, text: str) -> None:
+    assert render(replace(PROMPT, template=template), DOCUMENT, "yor") == text
+
+
+@pytest.mark.parametrize("template", ["{{ labels.nothing }}", "{% if premise == 'A cat.' %}{{ 1 / 0 }}{% endif %}"])
+def test_file_prompt_and_row_are_named(template: str) -> None:
+    with pytest.raises(UserError) as caught:
+        render(replace(PROMPT, template=template), DOCUMENT, "yor")
+    assert caught.value.message.startswith("a/eng.yaml, prompt 2, with row 17 of Yoruba (yor): the template cannot be")
+    assert "adding-a-language-or-prompt.md" in caught.value.hint
+
+
+def test_the_words_before_a_question_may_depend_on_it() -> None:
+    task = load_task("afrixnli")
+    assert question_label(task, replace(PROMPT, template="Text:\n {{ 'A' }}n: {{ premise }}"), "yor") == "An:"
+    with pytest.raises(UserError, match=r"a/eng.yaml, prompt 2, with all fields but premise empty: .* divides by zero"):
+        question_label(task, replace(PROMPT, template="{{ 1 / (hypothesis | length) }}"), "yor")
+
+
+@pytest.mark.parametrize("template", ["{{ premise }", "{% include 'x' %}", "{{ 1 / 0 }}", "{{ premise * 10**10 }}"])
+def test_a_template_that_never_can_is_refused_with_its_file(tmp_path: Path, template: str) -> None:
+    path = tmp_path / "prompts/eng.yaml"
+    path.parent.mkdir()
+    labels = {"entailment": "Yes", "neutral": "Maybe", "contradiction": "No"}
+    path.write_text(yaml.safe_dump({"origin": "human", "prompts": {7: {"template": template, "labels": labels}}}))
+    with pytest.raises(UserError) as caught:
+        load_prompts(replace(load_task("afrixnli"), folder=tmp_path), "eng")
+    assert caught.value.message.startswith(f"{path}, prompt 7") and "cannot be filled in: " in caught.value.message
