@@ -12,6 +12,7 @@ from jsonargparse import ArgumentParser, Namespace, set_parsing_settings
 
 from afrieval.config import EvalConfig, RunConfig, check
 from afrieval.errors import UserError
+from afrieval.terminal import visible
 from afrieval.yamlfile import check_keys, read_map
 
 SECTIONS: dict[str, type] = {
@@ -170,9 +171,14 @@ def _take(flags: list[str], name: str) -> tuple[str | None, list[str]]:
     return (values[-1] if values else None), [f for f in flags if not f.startswith(prefix)]
 
 
+class _Parser(ArgumentParser):
+    def format_help(self) -> str:  # the default of a setting may come from the environment
+        return visible(str(super().format_help()))
+
+
 def _parser(command: str) -> ArgumentParser:
     set_parsing_settings(docstring_parse_attribute_docstrings=True)
-    parser = ArgumentParser(exit_on_error=False, prog=f"afrieval {command}", usage="%(prog)s [options]")
+    parser = _Parser(exit_on_error=False, prog=f"afrieval {command}", usage="%(prog)s [options]")
     for name, section in FILES.items():
         parser.add_argument(f"--{name}", metavar="FILE", help=f"YAML file with {section}.* keys.")
     parser.add_class_arguments(RunConfig, nested_key=None)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import Cli
 
-from afrieval.commands.preview import visible
+from afrieval.commands.preview import with_blanks
 from afrieval.results.files import read_samples, sample_files
 
 BASE = ("--data.source", "samples", "--task.languages", "yor")
@@ -55,6 +55,6 @@ def test_a_document_that_is_not_there(cli: Cli, number: str, message: str) -> No
 
 
 def test_blanks_are_made_visible(cli: Cli) -> None:
-    assert visible("a b\t\u00a0\n") == "a·b→⍽⏎\n"
+    assert with_blanks("a b\t\u00a0\n") == "a·b→⍽⏎\n"
     done = cli("preview", "--task.task_name", "afrimmlu", *BASE, "--show-blanks")
     assert "Question:·" in done.out

@@ -1,6 +1,5 @@
 """`afrieval llama-command`: the command of lm_eval that does what `afrieval llama` does, and the task files for it."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from afrieval.errors import UserError
 from afrieval.recipe import lm_eval_command
 from afrieval.run.chosen import chosen_tasks
 from afrieval.tasks.llama import GROUPS
+from afrieval.terminal import note, say
 
 USAGE = """usage: afrieval llama-command FILE [options of afrieval run]
 
@@ -35,8 +35,8 @@ def main(argv: list[str]) -> None:
     found, folder = definitions(config), Path(recipe["work_dir"]).expanduser()
     _clear(folder)
     write_definitions(found, folder)
-    print(f"wrote {', '.join(names)} to {folder}", file=sys.stderr)
-    print(lm_eval_command(_with_whole_path(config), recipe, folder))
+    note(f"wrote {', '.join(names)} to {folder}")
+    say(lm_eval_command(_with_whole_path(config), recipe, folder))
 
 
 def _with_whole_path(config: RunConfig) -> RunConfig:

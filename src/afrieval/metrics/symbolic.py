@@ -12,7 +12,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import sympy
 import sympy.physics.units  # `simplify` would load it later, and it reads strings of its own
@@ -95,13 +95,18 @@ def main() -> None:
     logging.disable()
     answers = sys.stdout
     with contextlib.redirect_stdout(None), Path(os.devnull).open("w") as nowhere:  # the libraries print
-        print(READY, file=answers, flush=True)
+        _reply(answers, READY)
         for line in sys.stdin:
             first, second, seconds = json.loads(line)
             faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
             verdict = _answer(first, second)
             faulthandler.cancel_dump_traceback_later()
-            print(json.dumps(verdict), file=answers, flush=True)
+            _reply(answers, json.dumps(verdict))
+
+
+def _reply(answers: TextIO, line: str) -> None:
+    answers.write(f"{line}\n")
+    answers.flush()
 
 
 def _answer(first: str, second: str) -> bool:
