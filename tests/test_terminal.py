@@ -157,10 +157,12 @@ def test_logs_and_warnings_are_visible() -> None:
     handler = logging.StreamHandler(stream)
     library = logging.getLogger("some.library")
     library.addHandler(handler)
-    library.warning("%s is odd", HOSTILE)
+    library.warning("%s\nis odd", HOSTILE)
     library.removeHandler(handler)
     check(stream.getvalue(), warnings.formatwarning(HOSTILE, UserWarning, "x.py", 1))
-    assert r"\x1b" in stream.getvalue()
+    assert r"\x1b" in stream.getvalue() and "\nis odd" in stream.getvalue()
+    ours = logging.getLogRecordFactory()("afrieval", 30, "x.py", 1, "%s", (f"a\n{HOSTILE}",), None)
+    assert ours.getMessage() == one_line(f"a\n{HOSTILE}")
 
 
 PROGRAM = r"""

@@ -172,8 +172,8 @@ def _take(flags: list[str], name: str) -> tuple[str | None, list[str]]:
 
 
 class _Parser(ArgumentParser):
-    def format_help(self) -> str:  # the default of a setting may come from the environment
-        return visible(str(super().format_help()))
+    def format_help(self, *args: Any) -> str:  # the default of a setting may come from the environment
+        return visible(super().format_help(*args))
 
 
 def _parser(command: str) -> ArgumentParser:

@@ -80,7 +80,7 @@ def console(least: int = 0, **options: Any) -> "Console":
             return super().render_str(visible(text), **options)
 
         def on_broken_pipe(self) -> None:
-            raise
+            raise  # where rich would end the process, with an exit code that is not ours
 
     screen = Screen(markup=False, emoji=False, highlight=False, **options)
     if screen.width < least:
@@ -89,10 +89,11 @@ def console(least: int = 0, **options: Any) -> "Console":
 
 
 class _Record(logging.LogRecord):
-    """A record of any library's log whose message is made visible."""
+    """A record of any log whose message is made visible; one of ours is one line."""
 
     def getMessage(self) -> str:
-        return visible(super().getMessage())
+        message = super().getMessage()
+        return one_line(message) if self.name == "afrieval" else visible(message)
 
 
 def prepare() -> None:

@@ -47,7 +47,14 @@ def test_a_row_that_is_left_out_says_so(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "message"), [("8", "has no document 8"), ("x", "--document is 'x'"), ("²", "--document is")]
+    ("number", "message"),
+    [
+        ("8", "has no document 8"),
+        ("x", "--document is 'x'"),
+        ("²", "--document is"),
+        ("-1", "--document is"),
+        ("9" * 5000, "--document is"),
+    ],
 )
 def test_a_document_that_is_not_there(cli: Cli, number: str, message: str) -> None:
     done = cli("preview", "--task.task_name", "afrimmlu", *BASE, "--document", number)

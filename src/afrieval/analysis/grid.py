@@ -15,9 +15,8 @@ from afrieval.languages import LANGUAGES
 from afrieval.terminal import one_line
 
 WORDS = ("text", "id", "name", "language", "members")
-_FORMULA = re.compile(
-    r"\s*[=+@＝＋－＠-](?!\d+(\.\d+)?\Z)"
-)  # spreadsheets take the wide signs of East Asia for the others
+# What begins a formula in a spreadsheet, which takes wide signs for the others; -3.1 is a number.
+_FORMULA = re.compile(r"\s*([=@＝＠＋－]|[+-](?!\d+(\.\d+)?\Z))")
 ID_WIDTH = 12  # of names with underscores in a terminal, which are broken after these
 
 
@@ -149,7 +148,7 @@ _SPECIAL = str.maketrans(
 
 
 def _tex(text: str) -> str:
-    return one_line(text).translate(_SPECIAL)
+    return re.sub("-(?=-)", "-{}", one_line(text).translate(_SPECIAL))  # -- would become a dash
 
 
 def records(grid: Grid) -> list[dict[str, Any]]:
@@ -180,7 +179,8 @@ def _safe(value: Any) -> Any:
     """
     if not isinstance(value, str):
         return value
-    return f"'{one_line(value)}" if _FORMULA.match(value) else one_line(value)
+    text = one_line(value)
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:
