@@ -190,6 +190,11 @@ def test_what_an_error_repeats(cli: Cli, words: tuple[str, ...]) -> None:
         {"model_name": f"./{HOSTILE}"},
         {"model_name": f"/{HOSTILE}"},
         [HOSTILE],
+        {"model_name": "a\0b"},
+        {"model_name": "./a\0b"},
+        {"model_name": "demo", "revision": "\0"},
+        {"model_name": "demo", "backend_args": {"x": ["\0"]}},
+        {"model_name": "m\ud800"},
     ],
 )
 def test_what_a_file_says(cli: Cli, tmp_path: Path, content: object) -> None:
