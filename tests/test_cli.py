@@ -92,3 +92,12 @@ def test_a_disk_that_is_full(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("afrieval.commands.list.main", full)
     done = cli("list")
     assert done.code == 2 and "runs/x cannot be written: No space left" in done.err
+
+
+def test_a_table_that_nobody_reads_is_no_traceback(run_demo: Cli, tmp_path: Path) -> None:
+    """Rich would end the process with another exit code."""
+    folder = tmp_path / "run"
+    assert run_demo("--task.languages", "yor", "--task.prompts", "1,2", "--eval.limit", 2).code == 0
+    command = f"{sys.executable} -m afrieval.cli compare {folder} | true ; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(command, shell=True, executable="/bin/bash", cwd=ROOT, capture_output=True, text=True)
+    assert done.stderr == "" and done.returncode == 141

@@ -15,6 +15,7 @@ from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.schema import CLOSED
 from afrieval.files.yaml import read_map_file
+from afrieval.terminal import visible
 
 SECTIONS: dict[str, type] = {
     name: hint for name, hint in get_type_hints(RunConfig).items() if hasattr(hint, "__dataclass_fields__")
@@ -167,9 +168,14 @@ def _take(flags: list[str], name: str) -> tuple[str | None, list[str]]:
     return (values[-1] if values else None), [f for f in flags if not f.startswith(prefix)]
 
 
+class _Parser(ArgumentParser):
+    def format_help(self, *args: Any) -> str:  # the default of a setting may come from the environment
+        return visible(super().format_help(*args))
+
+
 def _parser(command: str) -> ArgumentParser:
     set_parsing_settings(docstring_parse_attribute_docstrings=True)
-    parser = ArgumentParser(exit_on_error=False, prog=f"afrieval {command}", usage="%(prog)s [options]")
+    parser = _Parser(exit_on_error=False, prog=f"afrieval {command}", usage="%(prog)s [options]")
     for name, section in FILES.items():
         parser.add_argument(f"--{name}", metavar="FILE", help=f"YAML file with {section}.* keys.")
     parser.add_class_arguments(RunConfig, nested_key=None)

@@ -2,11 +2,11 @@
 
 import errno
 import importlib
-import io
 import os
 import sys
 
 from afrieval.errors import UserError
+from afrieval.terminal import complain, note, prepare, say
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
 COMMANDS = {
@@ -28,47 +28,43 @@ def main(argv: list[str] | None = None) -> int:
 
     It is 0, 2 for what the user can mend, 130 after Ctrl-C, and 141 where nobody reads the output any more.
     """
-    _speak_utf8()
+    prepare()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
     arguments = [a for a in arguments if a != "--debug"]
     if not arguments or arguments[0] in ("-h", "--help"):
-        print(_help())
+        say(_help())
         return 0
     try:
         _command(arguments[0])(arguments[1:])
     except UserError as e:
         if debug:
             raise
-        print(f"error: {e.message}\nhint: {e.hint}", file=sys.stderr)
+        complain(e.message, e.hint)
         return 2
     except BrokenPipeError:  # the reader, head for one, has seen enough
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         try:
             if arguments[0] in RUNS:
-                print("stopped: nobody reads the output; the same command goes on from here", file=sys.stderr)
+                note("stopped: nobody reads the output; the same command goes on from here")
         except BrokenPipeError:  # it read both
             os.dup2(nowhere, sys.stderr.fileno())
         return 141
     except OSError as e:
         if e.errno not in UNWRITABLE:
             raise
-        print(f"error: {e.filename or 'a file'} cannot be written: {e.strerror}", file=sys.stderr)
-        print("hint: free some room or name another place; the same command goes on from here", file=sys.stderr)
+        complain(
+            f"{e.filename or 'a file'} cannot be written: {e.strerror}",
+            "free some room or name another place; the same command goes on from here",
+        )
         return 2
     except KeyboardInterrupt:
         more = "; the same command goes on where this one stopped" if arguments[0] in (*RUNS, "prefetch") else ""
-        print(f"\nstopped{more}", file=sys.stderr)
+        note()  # ends the line with ^C
+        note(f"stopped{more}")
         return 130
     return 0
-
-
-def _speak_utf8() -> None:
-    """Lets prompts be printed where the locale knows ASCII only, as on many clusters."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
-            stream.reconfigure(encoding="utf-8")
 
 
 def _command(name: str):  # type: ignore[no-untyped-def]

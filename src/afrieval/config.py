@@ -5,7 +5,8 @@ Ranges are checked here; types and names are checked where files and flags are r
 
 import os
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from afrieval.errors import UserError
@@ -176,6 +177,7 @@ def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> N
     Raises:
         UserError: for the first such value.
     """
+    _check_text(config)
     for path in (config.model.model_name, config.task.folder, config.data.source, config.run_dir):
         user_path(path or "")
     _check_presence(config, needs_model, needs_task)
@@ -190,6 +192,24 @@ def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> N
     if config.model.engine == "tree" and config.model.model_type != "hf":
         raise UserError(f"model.engine tree is no way of {config.model.model_type}", "leave it out, or take hf")
     _check_ranges(config.eval)
+
+
+def _check_text(config: RunConfig) -> None:
+    for name, text in _texts(asdict(config)):
+        if found := re.search("[\0\ud800-\udc7f\udd00-\udfff]", text):  # other surrogates are bytes of a path
+            raise UserError(f"{name} is {text!r}", f"take out {found[0]!r}, which no name and no path can have")
+
+
+def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yields all texts of nested maps and lists, each with the name of its setting."""
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, list):
+        for member in value:
+            yield from _texts(member, name)
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            yield from _texts(member, f"{name}.{key}" if name else str(key))
 
 
 def _check_ranges(evaluation: EvalConfig) -> None:

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from afrieval.analysis.harness import HarnessScore, HarnessTaskScores, around, task_scores, with_groups
 from afrieval.analysis.harness_table import harness_table, number
 from afrieval.analysis.statistics import Interval, wilson
 from afrieval.languages import LANGUAGES
+from afrieval.terminal import console
 
 ONE = HarnessScore("task", "", "acc", "none", 0.5, 0.1, Interval(0.3, 0.7), 25, 0, True)
 
 
 def printed(scores: list[HarnessScore]) -> str:
     text = io.StringIO()
-    Console(file=text, width=80).print(harness_table(scores, cleaned=False))
+    console(file=text, width=80).print(harness_table(scores, cleaned=False))
     return text.getvalue()
 
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from rich.console import Console
 from tests.analysis.evaluations import EVALS, evaluation
 from tests.analysis.test_followed import LOOSE, STRICT, sample
 from tests.analysis.units import unit
@@ -12,15 +11,16 @@ from afrieval.analysis.cells import cell_scores
 from afrieval.analysis.grid import Grid, markdown, records, terminal
 from afrieval.analysis.reference import Evaluated, reference_grids
 from afrieval.analysis.statistics import wilson
+from afrieval.terminal import console
 
 MICRO = {"score": 47.0, "average": "micro", "setting": "5-shot CoT, Meta's own code", "source": "a README"}
 MACRO = MICRO | {"score": 48.3, "average": "macro", "source": "a card"}
 
 
 def printed(grid: Grid, color: bool = False) -> str:
-    console = Console(width=80, record=True, force_terminal=color, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    console.print(terminal(grid))
-    return console.export_text(styles=color)
+    screen = console(width=80, record=True, force_terminal=color, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    screen.print(terminal(grid))
+    return screen.export_text(styles=color)
 
 
 def table(*found: Evaluated) -> Grid:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from afrieval.analysis.cells import CellScores, cell_scores, harness_results, summary_row
 from afrieval.analysis.scores import african_means, by_language
 from afrieval.analysis.statistics import clustered_wilson, wilson
 from afrieval.analysis.tables import mean_lines, overview_table, points, ranges, score_table
+from afrieval.terminal import console
 
 
 def sample(doc_id: int, acc: float | None, **changes: Any) -> dict[str, Any]:
@@ -81,9 +81,9 @@ def test_results_have_the_harness_form() -> None:
 
 
 def printed(table: object) -> str:
-    console = Console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    console.print(table)
-    return console.export_text()
+    screen = console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    screen.print(table)
+    return screen.export_text()
 
 
 def test_tables_fit_80_columns_and_mark_what_needs_a_mark() -> None:

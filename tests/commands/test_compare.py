@@ -82,6 +82,10 @@ def test_breakdowns(cli: Cli, runs: dict[str, Path]) -> None:
         (("ZERO", "--by", "colour"), "no task here can be broken down by 'colour'"),
         (("ZERO", "--by", "confusion"), "no task here has labels"),
         (("ZERO", "--contrast", "size"), "invalid choice"),
+        (("ZERO", "--seed", "-1"), "--seed is '-1'\nhint: give a whole number, 0 to 4294967295"),
+        (("ZERO", "--seed=4294967296"), "--seed is '4294967296'"),
+        (("ZERO", "--seed", "1.5"), "--seed is '1.5'"),
+        (("ZERO", "--seed", "9" * 5000), "--seed is '999"),
         ((), "the following arguments are required"),
     ],
 )

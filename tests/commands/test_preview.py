@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import Cli
 
-from afrieval.commands.preview import visible
+from afrieval.commands.preview import with_blanks
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
 
@@ -48,7 +48,14 @@ def test_a_row_that_is_left_out_says_so(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "message"), [("8", "has no document 8"), ("x", "--document is 'x'"), ("²", "--document is")]
+    ("number", "message"),
+    [
+        ("8", "has no document 8"),
+        ("x", "--document is 'x'"),
+        ("²", "--document is"),
+        ("-1", "--document is"),
+        ("9" * 5000, "--document is"),
+    ],
 )
 def test_a_document_that_is_not_there(cli: Cli, number: str, message: str) -> None:
     done = cli("preview", "--task.task_name", "afrimmlu", *BASE, "--document", number)
@@ -56,6 +63,6 @@ def test_a_document_that_is_not_there(cli: Cli, number: str, message: str) -> No
 
 
 def test_blanks_are_made_visible(cli: Cli) -> None:
-    assert visible("a b\t\u00a0\n") == "a·b→⍽⏎\n"
+    assert with_blanks("a b\t\u00a0\n") == "a·b→⍽⏎\n"
     done = cli("preview", "--task.task_name", "afrimmlu", *BASE, "--show-blanks")
     assert "Question:·" in done.out

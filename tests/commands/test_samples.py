@@ -52,6 +52,9 @@ def test_the_marks_are_those_of_the_samples(cli: Cli, folder: Path) -> None:
         (("--language", "yo"), "the run has no language 'yo'"),
         (("--language", "yor", "--prompts", "eng2"), "the run has no prompt 'eng2'"),
         (("--language", "yor", "--only", "right"), "invalid choice"),
+        (("--n", "0"), "--n is '0'\nhint: give a whole number, 1 or more"),
+        (("--n", "-1"), "--n is '-1'"),
+        (("--n", "²"), "--n is '²'"),
     ],
 )
 def test_what_makes_no_sense(cli: Cli, folder: Path, words: tuple[str, ...], message: str) -> None:

@@ -1,6 +1,5 @@
 """Runs of the harness' own command as units, so that they stand beside runs of ours."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from afrieval.analysis.foreign_files import ForeignTask, foreign_tasks, is_forei
 from afrieval.analysis.foreign_names import Named, named, native_of_itself, own_name
 from afrieval.analysis.foreign_told import continuations, declared, may, must
 from afrieval.analysis.runs import Unit
+from afrieval.terminal import note
 
 __all__ = ["foreign_units", "is_foreign"]
 
@@ -34,7 +34,7 @@ def foreign_units(folder: Path) -> list[Unit]:
         if isinstance(unit, Unit):
             found.append(unit)
         else:
-            print(f"left out: {task.name} of {folder}: {unit}", file=sys.stderr)
+            note(f"left out: {task.name} of {folder}: {unit}")
     return found
 
 

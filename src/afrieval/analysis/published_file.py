@@ -1,7 +1,5 @@
 """Reads a published score table, as AfroBench has them: `TASK-0shot.csv`, columns model, prompt, languages, average."""
 
-import csv
-import io
 import math
 import re
 from dataclasses import dataclass
@@ -9,6 +7,7 @@ from pathlib import Path
 
 from afrieval.errors import UserError
 from afrieval.files.content import read_text
+from afrieval.files.delimited import parse_delimited
 
 FIRST = ["model", "prompt"]
 AVERAGES = ("avg", "avg_score", "average")
@@ -61,16 +60,10 @@ def read_published(file: Path) -> list[PublishedRow]:
 
 def _lines(file: Path) -> list[tuple[int, list[str]]]:
     """Returns the cells of each line with its number; a byte order mark is no part of the header."""
-    text = read_text(file, "give a published table: CSV in UTF-8")
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader]
-    except csv.Error as e:
-        raise UserError(f"{file}, line {reader.line_num}, is not CSV: {e}", HINT) from None
-    for number, cells in lines:
-        if any("\n" in cell or "\r" in cell for cell in cells):  # such as a mark that nobody meant to open a cell
-            raise UserError(f"{file}, line {number}: a cell in quotation marks begins in an earlier line", HINT)
-    return lines
+    records = parse_delimited(read_text(file, "give a published table: CSV in UTF-8"), ",")
+    if faults := [record.defect for record in records if record.defect]:
+        raise UserError(f"{file}, {faults[0]}", HINT)
+    return [(record.line, [cell.strip() for cell in record.cells]) for record in records]
 
 
 def _header(file: Path, header: list[str]) -> list[str]:

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from afrieval.analysis.cells import SUMMARY_COLUMNS, CellScores, cell_scores, harness_results, summary_row
 from afrieval.analysis.comparison import contrast_grid
 from afrieval.analysis.contrasts import contrasts
@@ -25,6 +23,7 @@ from afrieval.results.files import (
     write_summary,
 )
 from afrieval.results.samples import is_harness
+from afrieval.terminal import console
 
 
 @dataclass(frozen=True)
@@ -85,28 +84,28 @@ def show(
         supported: languages that the model's authors name.
         seed: of the bootstrap.
     """
-    console = _console()
+    screen = console(least=80)
     published = {u.name: u for u in units if has_evals(u)}
     scores = by_language([cell for cell in cells if cell.name not in published])
     tasks = list(dict.fromkeys(s.task for s in scores))
     for task in tasks:
         doubtful = unreviewed.get(task, set())
-        console.print()
+        screen.print()
         of_task = [s for s in scores if s.task == task]
         title, notes = _heading(task, identity)
-        console.print(score_table(title, of_task, notes, doubtful, supported))
+        screen.print(score_table(title, of_task, notes, doubtful, supported))
         for line in mean_lines(of_task):
-            console.print(line, highlight=False)
+            screen.print(line)
         for contrast in contrasts([u for u in units if u.task == task], "prompt_language", seed):
-            console.print()
-            console.print(terminal(contrast_grid(contrast, doubtful)))
+            screen.print()
+            screen.print(terminal(contrast_grid(contrast, doubtful)))
     for grid in reference_grids([Evaluated(published[c.name], c) for c in cells if c.name in published]):
-        console.print()
-        console.print(terminal(grid))
-    console.print()
+        screen.print()
+        screen.print(terminal(grid))
+    screen.print()
     if len(tasks) > 1 and any(african_means(s for s in scores if s.task == task) for task in tasks):
-        console.print(overview_table(scores))
-        console.print()
+        screen.print(overview_table(scores))
+        screen.print()
 
 
 def _heading(task: str, identity: dict[str, Any]) -> tuple[str, list[str]]:
@@ -120,10 +119,6 @@ def _heading(task: str, identity: dict[str, Any]) -> tuple[str, list[str]]:
 
 def show_harness(tasks: list[HarnessTaskScores], groups: dict[str, dict[str, Any]], cleaned: bool) -> None:
     """Prints the table of harness tasks and of the groups whose tasks are all among them."""
-    console = _console()
-    console.print(harness_table(with_groups(tasks, groups), cleaned))
-    console.print()
-
-
-def _console() -> Console:
-    return Console(width=max(80, Console().width))  # in a narrow terminal lines break, numbers are never cut
+    screen = console(least=80)
+    screen.print(harness_table(with_groups(tasks, groups), cleaned))
+    screen.print()

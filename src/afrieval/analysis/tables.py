@@ -11,6 +11,7 @@ from rich.table import Table
 from afrieval.analysis.scores import LanguageScore, african_means
 from afrieval.analysis.statistics import Interval
 from afrieval.languages import LANGUAGES
+from afrieval.terminal import one_line
 
 STYLE: Any = {
     "title_justify": "left",
@@ -119,7 +120,7 @@ def ranges(numbers: list[int]) -> str:
 def broken(name: str, width: int) -> str:
     """Returns a name in lines of at most `width` where it can be broken, after blanks, underscores and the like."""
     lines = [""]
-    for part in re.findall(r"[^\s_-]*[\s_-]|[^\s_-]+", name):
+    for part in re.findall(r"[^\s_-]*[\s_-]|[^\s_-]+", one_line(name)):
         if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
             lines.append("")
         lines[-1] += part

@@ -2,22 +2,19 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.yaml import nearest
+from afrieval.parser import Parser, whole_number
+from afrieval.terminal import console, note, say
 
 OUTPUTS = ("json", "csv", "markdown", "latex")
 RUNS = "run folders, in the order to compare them; folders of lm_eval --output_path; published tables (CSV)"
 MANY = ("prompt", "language")  # compared only if asked for: they have many pairs
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UserError(message, "see afrieval compare --help")
+MOST = 2**32 - 1  # the highest seed, as of eval.numpy_random_seed
 
 
 def main(argv: list[str]) -> None:
@@ -48,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     from afrieval.analysis.means import GROUPINGS
     from afrieval.analysis.runs import DIMENSIONS
 
-    parser = _Parser(prog="afrieval compare", description="Compare stored runs; no model is loaded.")
+    parser = Parser(prog="afrieval compare", description="Compare stored runs; no model is loaded.")
     parser.add_argument("runs", nargs="+", metavar="RUN", help=RUNS)
     of_all = "what to compare (may be repeated); if not given, all that differs but prompt and language"
     parser.add_argument("--contrast", action="append", choices=DIMENSIONS, help=of_all)
@@ -56,10 +53,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--language", help="only these languages, as in yor,hau")
     parser.add_argument("--means", default="Africa", choices=list(GROUPINGS), help="groups of African languages")
     parser.add_argument("--by", metavar="FIELD", help="break scores down by a field, such as subject; or confusion")
-    parser.add_argument("--seed", type=int, default=42, help="of bootstrap and permutations")
+    parser.add_argument("--seed", type=_seed, default=42, help="of bootstrap and permutations")
     for name in OUTPUTS:
         parser.add_argument(f"--{name}", metavar="FILE", help=f"write all tables as {name.upper()}, - for the screen")
     return parser
+
+
+def _seed(text: str) -> int:
+    return whole_number("--seed", text, 0, MOST)
 
 
 def _chosen(units: list[Any], options: argparse.Namespace) -> list[Any]:
@@ -142,8 +143,6 @@ def _grids(units: list[Any], found: list[Any], options: argparse.Namespace) -> l
 
 
 def _write(grids: list[Any], options: argparse.Namespace) -> None:
-    from rich.console import Console
-
     from afrieval.analysis.grid import as_csv, latex, markdown, records, terminal
 
     texts = {
@@ -156,12 +155,12 @@ def _write(grids: list[Any], options: argparse.Namespace) -> None:
     if list(asked.values()).count("-") > 1:
         raise UserError("two forms are to go to the screen", "give - once, and files for the others")
     if "-" not in asked.values():
-        console = Console(width=max(80, Console().width))
+        screen = console(least=80)
         for grid in grids:
-            console.print(terminal(grid), "")
+            screen.print(terminal(grid), "")
     for name, path in asked.items():
         if path == "-":
-            print(texts[name]())
+            say(texts[name]())
         else:
             _to_file(user_path(path), texts[name]())
 
@@ -171,4 +170,4 @@ def _to_file(path: Path, text: str) -> None:
         path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
     except OSError as e:
         raise UserError(f"{path} cannot be written: {e.strerror}", "name a file in a folder that there is") from None
-    print(f"wrote {path}", file=sys.stderr)
+    note(f"wrote {path}")

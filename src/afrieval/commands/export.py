@@ -5,6 +5,7 @@ from pathlib import Path
 from afrieval.arguments import read_config
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
+from afrieval.terminal import say
 
 USAGE = """usage: afrieval export --to harness FOLDER [options]
 
@@ -23,7 +24,7 @@ def main(argv: list[str]) -> None:
         UserError: if the target or folder is missing, or the folder cannot be used.
     """
     if "--help" in argv or "-h" in argv:
-        print(USAGE)
+        say(USAGE)
     folder, options = _target(argv)
     config = read_config(options, command="export", needs_model=False, needs_task=False)
     if config.wants_harness:
@@ -35,8 +36,8 @@ def main(argv: list[str]) -> None:
     found = definitions(config)
     write_definitions(found, folder)
     example = next((name for name, definition in found.items() if "group" in definition), next(iter(found)))
-    print(f"wrote {len(found)} tasks and groups, with data from {config.data.source}, for example:")
-    print(f"  lm_eval --include_path {folder} --tasks {example} --model hf --model_args pretrained=MODEL")
+    say(f"wrote {len(found)} tasks and groups, with data from {config.data.source}, for example:")
+    say(f"  lm_eval --include_path {folder} --tasks {example} --model hf --model_args pretrained=MODEL")
 
 
 def _target(argv: list[str]) -> tuple[Path, list[str]]:

@@ -8,6 +8,7 @@ from afrieval.files.yaml import nearest
 from afrieval.languages import ENGLISH
 from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
+from afrieval.terminal import say
 
 USAGE = "usage: afrieval list [TASK ...]\n\nPrints what the tasks offer: all of them, or those named."
 WIDTH, LABEL = 80, 15
@@ -20,18 +21,18 @@ def main(argv: list[str]) -> None:
         UserError: for a task that there is not.
     """
     if argv in (["--help"], ["-h"]):
-        print(USAGE)
+        say(USAGE)
         return
     for name in argv:
         if name not in task_names():
             raise UserError(f"there is no task {name!r}", nearest(name, task_names()))
     for name in argv or task_names():
         spec = load_task(name)
-        print(fill(f"{spec.name} (version {spec.version}): {spec.description}", WIDTH))
+        say(fill(f"{spec.name} (version {spec.version}): {spec.description}", WIDTH))
         for label, text in _facts(spec):
             head = f"  {label}".ljust(LABEL)
-            print(fill(text, WIDTH, initial_indent=head, subsequent_indent=" " * LABEL, break_on_hyphens=False))
-        print()
+            say(fill(text, WIDTH, initial_indent=head, subsequent_indent=" " * LABEL, break_on_hyphens=False))
+        say()
 
 
 def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:

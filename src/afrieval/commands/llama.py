@@ -12,6 +12,7 @@ from afrieval.config import RunConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.recipe import Recipe, check_backend, flags, read_recipe
+from afrieval.terminal import say
 
 USAGE = """usage: afrieval llama FILE [options of afrieval run]
 
@@ -36,7 +37,7 @@ def _read(argv: list[str]) -> RunConfig:
     for name in LOGGERS:
         logging.getLogger(name).setLevel(recipe.verbosity)
     if recipe.show_config:
-        print(yaml.safe_dump(asdict(config), sort_keys=False), flush=True)
+        say(yaml.safe_dump(asdict(config), sort_keys=False))
     return config
 
 
@@ -52,7 +53,7 @@ def recipe_and_config(argv: list[str], usage: str) -> tuple[Recipe, RunConfig]:
         SystemExit: after printing help.
     """
     if not argv or "--help" in argv or "-h" in argv:
-        print(usage)
+        say(usage)
         sys.exit(0)
     if argv[0].startswith("-"):
         raise UserError("the recipe's file is missing", "name it first: afrieval llama configs/llama/eval_config.yaml")

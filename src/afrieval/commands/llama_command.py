@@ -1,6 +1,5 @@
 """`afrieval llama-command`: the command of lm_eval that does what `afrieval llama` does, and the task files for it."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from afrieval.files.paths import user_path
 from afrieval.recipe import lm_eval_command
 from afrieval.run.chosen import chosen_tasks
 from afrieval.tasks.llama import GROUPS
+from afrieval.terminal import note, say
 
 USAGE = """usage: afrieval llama-command FILE [options of afrieval run]
 
@@ -36,8 +36,8 @@ def main(argv: list[str]) -> None:
     found, folder = definitions(config), user_path(recipe.work_dir)
     _clear(folder)
     write_definitions(found, folder)
-    print(f"wrote {', '.join(names)} to {folder}", file=sys.stderr)
-    print(lm_eval_command(_with_whole_path(config), recipe, folder))
+    note(f"wrote {', '.join(names)} to {folder}")
+    say(lm_eval_command(_with_whole_path(config), recipe, folder))
 
 
 def _with_whole_path(config: RunConfig) -> RunConfig:

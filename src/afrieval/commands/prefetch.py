@@ -16,6 +16,7 @@ from afrieval.tasks.files import data_files
 from afrieval.tasks.hub import commit
 from afrieval.tasks.lock import LOCK, DataLock, read_lock, write_lock
 from afrieval.tasks.spec import TaskSpec
+from afrieval.terminal import say
 
 OPTIONS = """
 Option of prefetch itself:
@@ -29,22 +30,22 @@ def main(argv: list[str]) -> None:
     """Downloads the data files of the tasks, and the model if one is named."""
     locking, argv = "--lock" in argv, [a for a in argv if a != "--lock"]
     if "--help" in argv or "-h" in argv:
-        print(OPTIONS)
+        say(OPTIONS)
     config = read_config(argv, command="prefetch", needs_model=False)
     if config.data.source != HUB:
         raise UserError(f"data.source is {config.data.source!r}", "prefetch needs --data.source hub")
     lock, found = DataLock() if locking else read_lock(), DataLock()
     for spec in chosen_tasks(config):
-        print(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task.languages), lock, found)}")
+        say(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task.languages), lock, found)}")
         _prepare(spec, lock)
     if locking:
         write_lock(found)
-        print(f"wrote {LOCK}")
+        say(f"wrote {LOCK}")
     for cell in plan_harness(config).cells:
-        print(f"{cell.name}: {cell.n} documents")
+        say(f"{cell.name}: {cell.n} documents")
     model = config.model.model_name
     if model not in (None, DEMO) and not user_path(str(model)).is_dir():
-        print(_fetch_model(config.model))
+        say(_fetch_model(config.model))
 
 
 def _fetch_task(spec: TaskSpec, languages: list[str], lock: DataLock, found: DataLock) -> str:
@@ -79,9 +80,9 @@ def _prepare(spec: TaskSpec, lock: DataLock) -> None:
         if split is None:
             continue
         unscored = [d for d in split.documents if d.gold is None]
-        print(f"{spec.name}: {len(split.documents)} rows, {len(unscored)} of them cannot be scored")
+        say(f"{spec.name}: {len(split.documents)} rows, {len(unscored)} of them cannot be scored")
         for document in unscored:
-            print(f"  row {document.id}: {document.defect}")
+            say(f"  row {document.id}: {document.defect}")
 
 
 def _wanted(spec: TaskSpec, languages: list[str]) -> Iterator[tuple[TaskSpec, str, str]]:

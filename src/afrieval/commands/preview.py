@@ -1,14 +1,14 @@
 """`afrieval preview`: the prompts that a model would get. Loads no model."""
 
-import sys
-
 from afrieval.arguments import read_config
 from afrieval.commands.writeout import prompt_block
 from afrieval.errors import UserError
+from afrieval.parser import whole_number
 from afrieval.run.cell import Cell, cell_task
 from afrieval.run.harness import HarnessCell
 from afrieval.run.plan import plan
 from afrieval.tasks.prompts import answers
+from afrieval.terminal import note, one_line, say
 
 OPTIONS = """
 Options of preview itself:
@@ -22,11 +22,11 @@ def main(argv: list[str]) -> None:
     argv, blanks = _without([a.replace("--show_blanks", "--show-blanks") for a in argv], "--show-blanks")
     argv, number = _document(argv)
     if "--help" in argv or "-h" in argv:
-        print(OPTIONS)
+        say(OPTIONS)
     config = read_config(argv, command="preview", needs_model=False)
     planned = plan(config)
     for line in planned.told:
-        print(line, file=sys.stderr)
+        note(line)
     for cell in planned.cells:
         _show(cell, number, blanks, config.model.chat_template)
     for harness_cell in planned.harness.cells:
@@ -41,7 +41,7 @@ def _show(cell: Cell, number: int, blanks: bool, chat: bool) -> None:
         )
     document = cell.data.documents[number]
     if document.gold is None:
-        print(f"{cell.title}, document {number}: left out, {document.defect}\n")
+        say(f"{cell.title}, document {number}: left out, {one_line(document.defect)}\n")
         return
     examples = cell.examples(document)
     task = cell_task(cell, [document])
@@ -53,14 +53,14 @@ def _show(cell: Cell, number: int, blanks: bool, chat: bool) -> None:
         chat_template=_turns,
         **chat_options,
     )
-    print(f"{cell.title}, document {number}, few-shot rows {[e.id for e in examples] or 'none'}")
-    print(prompt_block(visible(text) if blanks else text))
+    say(f"{cell.title}, document {number}, few-shot rows {[e.id for e in examples] or 'none'}")
+    say(prompt_block(with_blanks(text) if blanks else text))
     if cell.task.kind == "number":
-        print(f"  gold: {document.gold}")
+        say(f"  gold: {one_line(document.gold)}")
     for i, continuation in enumerate(answers(cell.prompt, document, cell.answer_form)):
         shown = f"{'' if chat else ' '}{continuation}"
-        print(f"  {shown!r}{'  gold' if i == document.gold else ''}")
-    print()
+        say(f"  {shown!r}{'  gold' if i == document.gold else ''}")
+    say()
 
 
 def _show_harness(cell: HarnessCell, number: int, blanks: bool, chat: bool) -> None:
@@ -72,13 +72,13 @@ def _show_harness(cell: HarnessCell, number: int, blanks: bool, chat: bool) -> N
     options = {"apply_chat_template": True, "fewshot_as_multiturn": True, "chat_template": _turns} if chat else {}
     # all documents before it as well: the harness draws each one's examples after those of the last
     asked = [r.args for r in requests(cell.name, task, number + 1, **options) if r.doc_id == number]
-    print(f"{cell.title}, document {number}, {cell.shots} examples")
+    say(f"{cell.title}, document {number}, {cell.shots} examples")
     for prompt in dict.fromkeys(args[0] for args in asked):
-        print(prompt_block(visible(prompt) if blanks else prompt))
+        say(prompt_block(with_blanks(prompt) if blanks else prompt))
         for args in asked:
             if args[0] == prompt and len(args) > 1 and isinstance(args[1], str):
-                print(f"  {args[1]!r}")
-    print(f"  gold: {task.doc_to_target(task.eval_docs[number])!r}\n")
+                say(f"  {args[1]!r}")
+    say(f"  gold: {task.doc_to_target(task.eval_docs[number])!r}\n")
 
 
 def _turns(history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
@@ -90,7 +90,7 @@ def _turns(history: list[dict[str, str]], add_generation_prompt: bool = True) ->
     return "\n\n".join([*turns, "[assistant]"] if add_generation_prompt else turns)
 
 
-def visible(text: str) -> str:
+def with_blanks(text: str) -> str:
     """Returns a text with its blanks, tabs and line ends made visible."""
     return text.replace(" ", "·").replace("\t", "→").replace("\n", "⏎\n").replace("\u00a0", "⍽")
 
@@ -105,6 +105,4 @@ def _document(argv: list[str]) -> tuple[list[str], int]:
         return argv, 0
     at = argv.index("--document")
     value = argv[at + 1] if at + 1 < len(argv) else ""
-    if not (value.isascii() and value.isdigit()):
-        raise UserError(f"--document is {value!r}", "give a row number, counted from 0")
-    return argv[:at] + argv[at + 2 :], int(value)
+    return argv[:at] + argv[at + 2 :], whole_number("--document", value, 0)

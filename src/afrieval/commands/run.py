@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -18,6 +17,7 @@ from afrieval.run.cell import Cell
 from afrieval.run.harness import HarnessCell
 from afrieval.run.plan import Plan, plan
 from afrieval.tasks.llama import END, llama
+from afrieval.terminal import note, one_line, say
 
 
 def main(argv: list[str]) -> None:
@@ -51,7 +51,7 @@ def run(read: Callable[[], RunConfig]) -> None:
 
 def _print_told(planned: Plan) -> None:
     for line in planned.told:
-        print(line, file=sys.stderr)
+        note(line)
 
 
 def _run(config: RunConfig, planned: Plan, folder: Path, processes: Processes) -> None:
@@ -92,8 +92,8 @@ def _tell(config: RunConfig, planned: Plan, folder: Path) -> None:
         generated = {cell.answer_form == "generate" for cell in planned.cells} or {False}
         kinds = {False: "scores about chance", True: "answers that nobody can read"}
         expected = " and ".join(words for kind, words in kinds.items() if kind in generated)
-        print(f"The demo model is random: {expected} are what it should have.")
-    print(f"Run folder: {folder}")
+        say(f"The demo model is random: {expected} are what it should have.")
+    say(f"Run folder: {one_line(folder)}")
 
 
 def _nothing(cell: Cell | HarnessCell) -> None:

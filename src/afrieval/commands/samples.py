@@ -2,20 +2,17 @@
 
 import argparse
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.yaml import nearest
+from afrieval.parser import Parser, whole_number
+from afrieval.terminal import one_line, say
 
 ONLY = ("all", "flips", "wrong", "unread")
 EACH = "inst_level_strict_acc"  # IFEval's scores of single instructions
 Line = dict[str, Any]
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UserError(message, "see afrieval samples --help")
 
 
 def main(argv: list[str]) -> None:
@@ -25,8 +22,6 @@ def main(argv: list[str]) -> None:
         UserError: for a folder that is no run, or a task, language or prompt that it does not have.
     """
     options = _parser().parse_args(argv)
-    if options.n < 1:
-        raise UserError(f"--n is {options.n}", "give 1 or more")
     from afrieval.analysis.runs import read_units
     from afrieval.results.samples import read_lines
 
@@ -38,23 +33,23 @@ def main(argv: list[str]) -> None:
         raise UserError("flips are between two prompts", "name two with --prompts, as in eng1,native1")
     lines = [{line["doc_id"]: line for line in read_lines(u.path)} for u in sides if u.path]
     found = [doc for doc in lines[0] if _wanted(options.only, [of.get(doc, {}) for of in lines])]
-    print(f"{len(found)} of {len(lines[0])} documents, {' and '.join(u.name for u in sides)}\n")
+    say(f"{len(found)} of {len(lines[0])} documents, {' and '.join(u.name for u in sides)}\n")
     for doc in found[: options.n]:
         for text in _shown(doc, [(u.name, of[doc]) for u, of in zip(sides, lines, strict=True) if doc in of]):
-            print(text)
+            say(text)
     if len(found) > options.n:
-        print(f"... and {len(found) - options.n} more; --n {len(found)} shows all")
+        say(f"... and {len(found) - options.n} more; --n {len(found)} shows all")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="afrieval samples", description="Read documents of a stored run under two prompts.")
+    parser = Parser(prog="afrieval samples", description="Read documents of a stored run under two prompts.")
     parser.add_argument("run", metavar="RUN", help="a run folder")
     parser.add_argument("--task", help="which task; not needed if there is one")
     parser.add_argument("--language", help="which language, as in yor; not needed if there is one")
     parser.add_argument("--prompts", help="which two prompts, as in eng1,native1; the first two if not given")
     of_only = "flips: right under one prompt only; wrong, unread: under either"
     parser.add_argument("--only", choices=ONLY, default="all", help=of_only)
-    parser.add_argument("--n", type=int, default=5, help="how many to show")
+    parser.add_argument("--n", type=lambda text: whole_number("--n", text, 1), default=5, help="how many to show")
     return parser
 
 
@@ -98,7 +93,7 @@ def _shown(doc: int, sides: list[tuple[str, Line]]) -> Iterator[str]:
 
     for name, line in sides:
         if not line["metrics"]:
-            yield f"document {doc}, {name}: left out, {line['defect']}\n"
+            yield f"document {doc}, {name}: left out, {one_line(line['defect'])}\n"
             continue
         verdict = "right" if line[line["metrics"][0]] else "unread" if line.get("unread") else "wrong"
         yield f"document {doc}, {name}: {verdict}"
@@ -113,7 +108,7 @@ def _answers(line: Line) -> Iterator[str]:
     answers = [answer for (answer,) in line["resps"]]
     if isinstance(answers[0], str):
         yield f"  answer: {answers[0]!r}"
-        yield f"  gold: {line['target']}"
+        yield f"  gold: {one_line(line['target'])}"
         if EACH in line:
             yield f"  followed: {', '.join('yes' if kept else 'no' for kept in line[EACH])}"
         return

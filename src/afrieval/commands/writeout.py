@@ -6,6 +6,7 @@ from afrieval.results.files import read_cell
 from afrieval.results.samples import Sample
 from afrieval.run.cell import Cell
 from afrieval.run.harness import HarnessCell
+from afrieval.terminal import say
 
 LINE = "-" * 80
 
@@ -24,40 +25,40 @@ def write_out(folder: Path, cell: Cell | HarnessCell) -> None:
         return
     sample = next((s for s in read_cell(folder, cell.name) if s["metrics"]), None)
     if sample is None:
-        print(f"{cell.title}: no document of this cell can be scored")
+        say(f"{cell.title}: no document of this cell can be scored")
         return
-    print(f"{cell.title}, document {sample['doc_id']}, few-shot rows {sample['fewshot_ids'] or 'none'}")
+    say(f"{cell.title}, document {sample['doc_id']}, few-shot rows {sample['fewshot_ids'] or 'none'}")
     if "arguments" not in sample:
-        print("(its prompt was not kept: eval.log_samples is false)")
+        say("(its prompt was not kept: eval.log_samples is false)")
         return
-    print(prompt_block(sample["arguments"][0][0]))
+    say(prompt_block(sample["arguments"][0][0]))
     if isinstance(sample["resps"][0][0], str):
         verdict = "right" if sample[sample["metrics"][0]] else "unread" if sample["unread"] else "wrong"
-        print(f"answer: {sample['resps'][0][0]!r}  {verdict}\n")
+        say(f"answer: {sample['resps'][0][0]!r}  {verdict}\n")
         return
     best = max(range(len(sample["resps"])), key=lambda i: sample["resps"][i][0][0])
     for i, ((_, continuation), (answer,)) in enumerate(zip(sample["arguments"], sample["resps"], strict=True)):
         marks = ("gold " if i == sample["target"] else "") + ("picked" if i == best else "")
-        print(f"{answer[0]:12.4f}  {continuation!r}  {marks}".rstrip())
-    print()
+        say(f"{answer[0]:12.4f}  {continuation!r}  {marks}".rstrip())
+    say()
 
 
 def _write_out_harness(sample: Sample, cell: HarnessCell) -> None:
     """Prints the first document of a harness task: its first prompt, what was asked of it and what the model said."""
-    print(f"{cell.title}, document {sample['doc_id']}, {cell.shots} examples")
+    say(f"{cell.title}, document {sample['doc_id']}, {cell.shots} examples")
     if "arguments" not in sample:
-        print("(its prompt was not kept: eval.log_samples is false)")
+        say("(its prompt was not kept: eval.log_samples is false)")
         return
     asked = sample["arguments"]
-    print(prompt_block(asked[0][0]))
+    say(prompt_block(asked[0][0]))
     for (prompt, *rest), (answer, *_) in zip(asked, sample["resps"], strict=True):
         other = f"  (after another prompt, ending in {prompt[-20:]!r})" if prompt != asked[0][0] else ""
         if isinstance(answer, list):
-            print(f"{answer[0]:12.4f}  {rest[0]!r}{other}")
+            say(f"{answer[0]:12.4f}  {rest[0]!r}{other}")
         else:
-            print(f"answer: {answer!r}{other}")
+            say(f"answer: {answer!r}{other}")
     scores = ", ".join(f"{name} {sample[name]}" for name in sample["metrics"])
-    print(f"gold: {sample['target']!r}  {scores}\n")
+    say(f"gold: {sample['target']!r}  {scores}\n")
 
 
 def prompt_block(text: str) -> str:

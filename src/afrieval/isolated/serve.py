@@ -42,13 +42,18 @@ def serve(answer: Callable[[Any], Any], memory: int | None = None) -> None:
         _limit(memory * MIB)
     answers = sys.stdout
     with contextlib.redirect_stdout(None), Path(os.devnull).open("w") as nowhere:  # libraries print
-        print(READY, file=answers, flush=True)
+        _reply(answers, READY)
         for line in sys.stdin:
             seconds, question = json.loads(line)
             _end_in(seconds, nowhere)
             reply = answer(question)
             _end_in(0, nowhere)
-            print(json.dumps(reply), file=answers, flush=True)
+            _reply(answers, json.dumps(reply))
+
+
+def _reply(answers: IO[str], line: str) -> None:
+    answers.write(f"{line}\n")
+    answers.flush()
 
 
 def _end_in(seconds: float, nowhere: IO[str]) -> None:

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 from afrieval.run.cell import Cell
 from afrieval.run.harness import HarnessCell
+from afrieval.terminal import console, one_line
 
 
 class Progress:
@@ -23,10 +23,10 @@ class Progress:
     """
 
     def __init__(self, cells: Sequence[Cell | HarnessCell], bar: bool = True, quiet: bool = False):
-        self._console = Console(stderr=True, quiet=quiet)
+        self._console = console(stderr=True, quiet=quiet)
         self._lines = not (bar and self._console.is_terminal)
         self._bar = Bar(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
@@ -44,7 +44,7 @@ class Progress:
     def begin(self, cell: Cell | HarnessCell) -> None:
         """Names the cell that runs from now on."""
         self._began = time.monotonic()
-        self._bar.update(self._task, description=cell.title)
+        self._bar.update(self._task, description=one_line(cell.title))
 
     def tick(self, answered: int) -> None:
         """Counts answered requests."""
@@ -58,12 +58,8 @@ class Progress:
             return
         now = time.monotonic()
         left = (now - self._start) * max(self._total - self._done, 0) / max(self._done, 1)
-        self._console.print(
-            f"[{self._finished}/{self._cells}] {cell.title}: {now - self._began:.1f} s, about {_clock(left)} left",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
+        done = f"[{self._finished}/{self._cells}] {one_line(cell.title)}"
+        self._console.print(f"{done}: {now - self._began:.1f} s, about {_clock(left)} left", soft_wrap=True)
 
     def __enter__(self) -> Self:
         self._bar.start()

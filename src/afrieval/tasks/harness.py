@@ -1,7 +1,6 @@
 """Tasks of lm-evaluation-harness by name: which leaf tasks a task, group or tag stands for."""
 
 import difflib
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from lm_eval.tasks._index import Entry, Kind
 from afrieval.errors import UserError
 from afrieval.tasks.plain import digest
 from afrieval.tasks.quiet import quiet
+from afrieval.terminal import note
 
 Config = dict[str, Any]
 Index = dict[str, Entry]
@@ -62,7 +62,7 @@ class Found:
 
 def task_manager() -> TaskManager:
     """Returns the harness' index of all its tasks; reading 14,000 files takes 10 to 20 seconds."""
-    print("reading the index of the harness' tasks, about 12 s ...", file=sys.stderr)
+    note("reading the index of the harness' tasks, about 12 s ...")
     return TaskManager()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from afrieval.errors import UserError
-from afrieval.tasks.delimited import parse_delimited
+from afrieval.files.delimited import parse_delimited
 
 Row = dict[str, Any]
 DEFECT = "(defect)"  # the key, no column of any data set, under which a row says why it has no answer to score

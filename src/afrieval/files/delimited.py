@@ -181,6 +181,4 @@ def _record(sheet: _Sheet, row: _Row, raw: bool, doubtful: bool) -> Record:
     defect = row.defect
     if row.chance and doubtful:
         defect = f"a quotation mark that is closed in line {row.last + 1}, maybe of another row"
-    if any("\0" in cell for cell in cells):
-        defect = "a NUL byte"
     return Record(row.first + 1, cells[: sheet.width], defect and f"line {row.first + 1}: {defect}")
