@@ -14,6 +14,21 @@ def unparsed_notes(cells: list[Cell]) -> list[str]:
     return list(dict.fromkeys(split.note for split in splits if split and split.note))
 
 
+def excerpt_notes(cells: list[Cell]) -> list[str]:
+    """Returns a line for each task of which the data folder has a small part.
+
+    Args:
+        cells: all that is planned.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        for name, split in ((cell.task.data.evaluate, cell.data), (cell.task.data.fewshot, cell.pool)):
+            if split and split.excerpt:
+                part = f"{cell.language} {name} {len(split.documents)} of {split.excerpt}"
+                found.setdefault(cell.task.name, {})[part] = None
+    return [f"{task}: the data folder has a part of the rows only: {', '.join(parts)}" for task, parts in found.items()]
+
+
 def complete_notes(cells: list[Cell], config: RunConfig) -> list[str]:
     """Returns lines on rows that cannot be scored, and on what the backend does to prompts.
 
