@@ -11,7 +11,8 @@ from lm_eval.evaluator import evaluate as harness_evaluate
 
 from afrieval.config import RunConfig
 from afrieval.metrics.reading import final_answer
-from afrieval.models.cache import AnswerFile, CachedLM, PairsLM
+from afrieval.models.answers import AnswerFile
+from afrieval.models.cache import CachedLM, PairsLM
 from afrieval.models.load import fingerprint, load_model
 from afrieval.models.processes import ALONE, Processes
 from afrieval.results.files import (
