@@ -15,7 +15,7 @@ from afrieval.models.cache import request_key
 from afrieval.models.engine import memory
 from afrieval.models.hf import HF
 
-WORDS = "--task.languages yor --task.prompts 1 --eval.limit 3 --eval.batch_size 2".split()
+WORDS = ["--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "4", "--eval.batch_size", "2"]
 
 
 class Killed(BaseException):
@@ -32,7 +32,7 @@ class Watch:
     def until_it_ends(self, run: Any, folder: Path, draw: random.Random) -> int:
         """Runs, killed again and again, until there is nothing left to ask; returns the number of kills."""
         for kills in range(100):
-            before, self.reached, self.left = kept(folder), [], draw.randrange(4, 8)
+            before, self.reached, self.left = kept(folder), [], draw.randrange(2, 7)
             try:
                 done = run()
             except Killed:
