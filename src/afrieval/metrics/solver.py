@@ -37,7 +37,9 @@ class Solver:
                 return self._process
             _close(self._process)
         command = [sys.executable, "-P", "-W", "ignore", "-m", "afrieval.metrics.symbolic"]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(  # out of reach of Ctrl-C; it ends with this process
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
         if _read(process) != READY:
             raise RuntimeError(f"{' '.join(command)} did not start; see above")
         return process

@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import re
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -90,18 +91,22 @@ def _number(code: str, *_: object) -> sympy.Expr:
 
 
 def main() -> None:
-    """Answers questions until there are no more."""
+    """Answers questions until there are no more, or nobody to ask them."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # that ends the process that asks, and this one with it
     sympy_parser.eval_expr = _number
     logging.disable()
     answers = sys.stdout
     with contextlib.redirect_stdout(None), Path(os.devnull).open("w") as nowhere:  # the libraries print
-        print(READY, file=answers, flush=True)
-        for line in sys.stdin:
-            first, second, seconds = json.loads(line)
-            faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
-            verdict = _answer(first, second)
-            faulthandler.cancel_dump_traceback_later()
-            print(json.dumps(verdict), file=answers, flush=True)
+        try:
+            print(READY, file=answers, flush=True)
+            for line in sys.stdin:
+                first, second, seconds = json.loads(line)
+                faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
+                verdict = _answer(first, second)
+                faulthandler.cancel_dump_traceback_later()
+                print(json.dumps(verdict), file=answers, flush=True)
+        except BrokenPipeError:
+            os._exit(0)
 
 
 def _answer(first: str, second: str) -> bool:
