@@ -2,6 +2,8 @@
 
 import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,7 +21,7 @@ class AnswerFile:
 
     def __init__(self, path: Path | None):
         self._answers: dict[str, Any] = {}
-        self._file = None
+        self._path, self._file = path, None
         if path is None:
             return
         content = path.read_bytes() if path.exists() else b""
@@ -43,15 +45,26 @@ class AnswerFile:
             return
         self._answers[key] = list(answer) if isinstance(answer, tuple) else answer
         if self._file is not None:
-            self._file.write(line.encode() + b"\n")
-            self._file.flush()
+            with self._named():
+                self._file.write(line.encode() + b"\n")
+                self._file.flush()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError) if value else self._named():  # it would hide what went wrong
+                self._file.close()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Names the file in errors, which they do not do of themselves."""
+        try:
+            yield
+        except OSError as e:
+            e.filename = str(self._path)
+            raise
 
 
 def is_answer(value: Any, method: str) -> bool:
