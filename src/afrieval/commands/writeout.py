@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from afrieval.metrics.choice import best
 from afrieval.results.files import Sample, read_cell
 from afrieval.run.cell import Cell
 from afrieval.run.harness import HarnessCell
@@ -34,9 +35,9 @@ def write_out(folder: Path, cell: Cell | HarnessCell) -> None:
         verdict = "right" if sample[sample["metrics"][0]] else "unread" if sample["unread"] else "wrong"
         print(f"answer: {sample['resps'][0][0]!r}  {verdict}\n")
         return
-    best = max(range(len(sample["resps"])), key=lambda i: sample["resps"][i][0][0])
+    picked = best([answers[0][0] for answers in sample["resps"]])
     for i, ((_, continuation), (answer,)) in enumerate(zip(sample["arguments"], sample["resps"], strict=True)):
-        marks = ("gold " if i == sample["target"] else "") + ("picked" if i == best else "")
+        marks = ("gold " if i == sample["target"] else "") + ("picked" if i == picked else "")
         print(f"{answer[0]:12.4f}  {continuation!r}  {marks}".rstrip())
     print()
 

@@ -12,6 +12,7 @@ from lm_eval.evaluator import evaluate as harness_evaluate
 
 from afrieval import stopping
 from afrieval.config import RunConfig
+from afrieval.metrics.choice import best
 from afrieval.metrics.reading import final_answer
 from afrieval.models.answers import AnswerFile
 from afrieval.models.cache import CachedLM, PairsLM, Tick
@@ -285,5 +286,5 @@ def _choice(cell: Cell, document: Document, answered: Sample | None, config: Run
         text = final_answer(resps[0][0], config.model.thinking_end or "")
         picked = read_letter_or_word(cell.task, cell.prompt, document, text)
     else:
-        picked = max(range(len(resps)), key=lambda i: resps[i][0][0])
+        picked = best([answers[0][0] for answers in resps])
     return {"gold": document.gold, "picked": picked}
