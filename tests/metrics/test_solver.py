@@ -1,6 +1,8 @@
 """Algebra takes no longer than it may, in threads and after a hang, and executes nothing."""
 
 import os
+import signal
+import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -71,3 +73,21 @@ def test_sympy_reads_numbers_and_executes_nothing() -> None:
     for code in ("__import__('os')", "Integer (5 ).__class__", "Integer (f(5))", "Symbol ('x' )"):
         with pytest.raises(ValueError, match="never executed"):
             _number(code)
+
+
+def test_signals_to_the_process_that_asks_do_not_reach_it() -> None:
+    assert same_answer(r"\sqrt{8}", r"2\sqrt2")
+    process = own_solver()._process
+    assert process and os.getsid(process.pid) == process.pid, "Ctrl-C goes to the session of a terminal"
+    process.send_signal(signal.SIGTERM)
+    assert same_answer(r"\sqrt{18}", r"3\sqrt2") and process.poll() is None
+
+
+def test_it_ends_with_the_process_that_asks() -> None:
+    code = (
+        "import os, signal\nfrom afrieval.metrics.solver import own_solver\n"
+        "assert own_solver().same('x', 'x', 60)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)  # until both ended
+    assert done.returncode == -signal.SIGKILL and done.stderr == ""

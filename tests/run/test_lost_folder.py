@@ -42,7 +42,7 @@ def unlocked(folder: Path) -> None:
     (folder / LOCK).unlink()
 
 
-GONE = {
+GONE: dict[Callable[[Path], None], str] = {
     removed: "was removed or replaced",
     moved: "was removed or replaced",
     replaced: "was removed or replaced",
@@ -91,6 +91,21 @@ def test_a_removal_is_seen_before_the_cell_ends(run_demo: Cli, tmp_path: Path, m
     monkeypatch.setattr(AnswerFile, "put", put_then_lose)
     monkeypatch.setattr("afrieval.run.evaluate.EVERY", 0)
     assert run_demo(*CELLS).code == 2 and len(kept) == 1
+
+
+def test_an_answer_file_that_is_removed(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put = AnswerFile.put
+
+    def put_then_lose(answers: AnswerFile, key: str, answer: object) -> None:
+        put(answers, key, answer)
+        for path in (tmp_path / "run").glob("answers_*"):
+            path.unlink()
+
+    monkeypatch.setattr(AnswerFile, "put", put_then_lose)
+    done = run_demo(*CELLS)
+    assert done.code == 2 and "/answers_" in done.err and "was removed during the run" in done.err
+    monkeypatch.undo()
+    assert run_demo(*CELLS).code == 0
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ESTALE, errno.EROFS])

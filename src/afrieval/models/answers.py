@@ -2,11 +2,14 @@
 
 import json
 import math
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from afrieval.errors import UserError
 
 GENERATED, ROLLING = "generate_until", "loglikelihood_rolling"
 
@@ -32,6 +35,7 @@ class AnswerFile:
             self._file.write(b"\n")
         elif tail:
             self._file.truncate(len(content) - len(tail))
+        self._has_name = os.fstat(self._file.fileno()).st_nlink > 0  # some file systems do not count
 
     def get(self, key: str, method: str | None = None) -> Any:
         """Returns the stored answer, or None; with a method of the harness' models, only one that it may give."""
@@ -39,7 +43,11 @@ class AnswerFile:
         return answer if method is None or is_answer(answer, method) else None
 
     def put(self, key: str, answer: Any) -> None:
-        """Stores an answer; what was put survives a kill of the process."""
+        """Stores an answer; what was put survives a kill of the process.
+
+        Raises:
+            UserError: if the file was removed; writing to it would still succeed, and all would be lost.
+        """
         line = json.dumps([key, answer])
         if key in self._answers and json.dumps([key, self._answers[key]]) == line:
             return
@@ -48,6 +56,11 @@ class AnswerFile:
             with self._named():
                 self._file.write(line.encode() + b"\n")
                 self._file.flush()
+                if self._has_name and not os.fstat(self._file.fileno()).st_nlink:
+                    raise UserError(
+                        f"{self._path} was removed during the run, and the answers in it",
+                        "leave it there; the same command goes on, and cells that are done are kept",
+                    )
 
     def __enter__(self) -> Self:
         return self

@@ -28,6 +28,6 @@ def most_probable(logits: torch.Tensor) -> torch.Tensor:
 class Decided(torch.Tensor):
     """Log-probabilities of which the harness takes the most probable tokens as we do."""
 
-    def argmax(self, dim: int) -> torch.Tensor:  # type: ignore[override]
+    def argmax(self, dim: int) -> torch.Tensor:
         """Returns the ids of the most probable tokens; `dim` is that of the vocabulary, the last."""
         return most_probable(self.as_subclass(torch.Tensor))
