@@ -1,8 +1,6 @@
 """The entry point of the suite; the same as `afrieval run`."""
 
-import sys
-
-from afrieval.cli import main
+from afrieval.cli import command
 
 if __name__ == "__main__":
-    sys.exit(main(["run", *sys.argv[1:]]))
+    command("run")

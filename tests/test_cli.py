@@ -1,5 +1,6 @@
 """The table of commands, what is loaded for --help, and how errors look."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -101,3 +102,31 @@ def test_a_table_that_nobody_reads_is_no_traceback(run_demo: Cli, tmp_path: Path
     command = f"{sys.executable} -m afrieval.cli compare {folder} | true ; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(command, shell=True, executable="/bin/bash", cwd=ROOT, capture_output=True, text=True)
     assert done.stderr == "" and done.returncode == 141
+
+
+def test_a_full_disk_where_the_output_goes() -> None:
+    command = f"{sys.executable} -m afrieval.cli list > /dev/full"
+    done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.startswith("error: a file cannot be written: No space left on device\n")
+    assert done.stderr.count("\n") == 2
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ESTALE, errno.EACCES])
+def test_files_that_fail(cli: Cli, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def fail(argv: list[str]) -> None:
+        raise OSError(number, os.strerror(number), "runs/x")
+
+    for command in ("list", "run", "llama", "prefetch"):
+        monkeypatch.setattr(f"afrieval.commands.{command}.main", fail)
+        done = cli(command)
+        assert done.code == 2 and done.err.startswith("error: runs/x cannot be ") and "hint: " in done.err
+        assert ("the same command goes on" in done.err) == (command != "list")
+
+
+def test_a_file_that_ought_to_be_there_is_a_bug(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def miss(argv: list[str]) -> None:
+        raise FileNotFoundError(2, "No such file or directory", "x")
+
+    monkeypatch.setattr("afrieval.commands.list.main", miss)
+    with pytest.raises(FileNotFoundError):
+        cli("list")

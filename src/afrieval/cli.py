@@ -1,14 +1,32 @@
 """The table of commands. Each is imported when it is called, so that `--help` answers at once."""
 
-import errno
-import importlib
 import os
 import sys
 
-from afrieval.errors import UserError
-from afrieval.terminal import complain, note, prepare, say
+try:
+    import errno
+    import importlib
+    from collections.abc import Callable
+    from typing import NoReturn
 
-UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
+    from afrieval.errors import UserError
+    from afrieval.stopping import check, leave, listen, stoppable
+    from afrieval.terminal import complain, note, prepare, say
+except KeyboardInterrupt:  # signals are not answered yet
+    os.write(2, b"stopped\n")
+    os._exit(130)
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+DENIED = (errno.EROFS, errno.EACCES, errno.EPERM)
+BROKEN = (errno.EIO, errno.ESTALE, errno.ENODEV, errno.ENXIO, errno.ENOTCONN, errno.ETIMEDOUT, errno.EHOSTDOWN)
+CURES = {
+    **dict.fromkeys(FULL, "free some room, raise the limit (quota, ulimit -f) or name another place"),
+    **dict.fromkeys(DENIED, "change its permissions or name another place"),
+    **dict.fromkeys(BROKEN, "check the disk or the network file system, or name another place"),
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.ENAMETOOLONG: "name a shorter path",
+    errno.ENFILE: "close other programs; the machine has too many open files",
+}
 COMMANDS = {
     "run": "evaluate a model on tasks",
     "preview": "print the prompts that a model would get; loads no model",
@@ -21,15 +39,30 @@ COMMANDS = {
     "prefetch": "download what a config needs, so that a run needs no network",
 }
 RUNS = ("run", "llama")
+RESUMED = (*RUNS, "prefetch")
+
+
+def command(*words: str) -> NoReturn:
+    """Runs the command that some words and this process' arguments are, and ends the process."""
+    listen()
+    leave(main([*words, *sys.argv[1:]]))
 
 
 def main(argv: list[str] | None = None) -> int:
     """Runs a command and returns the exit code.
 
-    It is 0, 2 for what the user can mend, 130 after Ctrl-C, and 141 where nobody reads the output any more.
+    It is 0, 2 for what the user can mend, 141 where nobody reads the output any more, and 128 and its number after a
+    signal: 130 for Ctrl-C.
     """
-    prepare()
+    if argv is None:
+        listen()
     arguments = list(sys.argv[1:] if argv is None else argv)
+    goes_on = "; the same command goes on where this one stopped" if {*arguments[:1]} & {*RESUMED} else ""
+    return stoppable(lambda: _run(arguments), goes_on)
+
+
+def _run(arguments: list[str]) -> int:
+    prepare()
     debug = "--debug" in arguments
     arguments = [a for a in arguments if a != "--debug"]
     if not arguments or arguments[0] in ("-h", "--help"):
@@ -37,39 +70,48 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     try:
         _command(arguments[0])(arguments[1:])
-    except UserError as e:
+        sys.stdout.flush()
+    except UserError:
+        check()
         if debug:
             raise
-        complain(e.message, e.hint)
+        _safely(complain, e.message, e.hint)
         return 2
-    except BrokenPipeError:  # the reader, head for one, has seen enough
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        try:
-            if arguments[0] in RUNS:
-                note("stopped: nobody reads the output; the same command goes on from here")
-        except BrokenPipeError:  # it read both
-            os.dup2(nowhere, sys.stderr.fileno())
-        return 141
     except OSError as e:
-        if e.errno not in UNWRITABLE:
+        check()
+        _drop_output()
+        if isinstance(e, BrokenPipeError):  # the reader, head for one, has seen enough
+            if arguments[0] in RUNS:
+                _safely(note, "stopped: nobody reads the output; the same command goes on from here")
+            return 141
+        if debug or e.errno not in CURES:
             raise
-        complain(
-            f"{e.filename or 'a file'} cannot be written: {e.strerror}",
-            "free some room or name another place; the same command goes on from here",
-        )
+        more = "; the same command goes on from here" if arguments[0] in RESUMED else ""
+        done = "written" if e.errno in FULL else "read or written"
+        message, hint = f"{e.filename or 'a file'} cannot be {done}: {e.strerror}", f"{CURES[e.errno]}{more}"
+        _safely(complain, message, hint)
         return 2
-    except KeyboardInterrupt:
-        more = "; the same command goes on where this one stopped" if arguments[0] in (*RUNS, "prefetch") else ""
-        note()  # ends the line with ^C
-        note(f"stopped{more}")
-        return 130
     return 0
+
+
+def _safely(print_lines: Callable[..., None], *lines: str) -> None:
+    try:
+        print_lines(*lines)
+    except OSError:  # nobody reads, or there is no room to write
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def _drop_output() -> None:
+    """Lets output that cannot be written go nowhere; at its end, Python would try again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _command(name: str):  # type: ignore[no-untyped-def]
     if name not in COMMANDS:
-        from afrieval.files.yaml import nearest
+        from afrieval.errors import nearest
 
         raise UserError(f"there is no command {name!r}", nearest(name, list(COMMANDS)))
     return importlib.import_module(f"afrieval.commands.{name.replace('-', '_')}").main
@@ -89,4 +131,4 @@ def _help() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command()

@@ -109,3 +109,12 @@ def test_it_ends_without_a_word_when_nobody_waits_for_the_answer() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)  # its streams, to their ends
     assert done.stdout.strip().isdigit() and done.stderr == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "getsid"), reason="the system has no sessions")
+def test_signals_to_the_process_that_asks_do_not_reach_it(echo: Isolated) -> None:
+    echo.ask(1, 10)
+    process = echo._process
+    assert process and os.getsid(process.pid) == process.pid, "Ctrl-C goes to the session of a terminal"
+    process.send_signal(signal.SIGTERM)
+    assert echo.ask("next", 10) == "next" and process.poll() is None

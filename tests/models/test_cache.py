@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afrieval.errors import UserError
-from afrieval.models.cache import AnswerFile, CachedLM, PairsLM, request_key
+from afrieval.models.answers import AnswerFile
+from afrieval.models.cache import CachedLM, PairsLM, request_key
 
 
 class FakeLM:
@@ -160,3 +161,67 @@ def test_without_a_file_answers_stay_in_memory() -> None:
         cached.loglikelihood(requests("a"))
         cached.loglikelihood(requests("a"))
     assert len(lm.asked) == 1
+
+
+class Rewriting(FakeLM):
+    """Hands in generated texts with the options as it has written them for itself, as vLLM does."""
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        given = []
+        for request in requests:
+            if len(self.asked) == self.dies_after:
+                raise KeyboardInterrupt
+            self.asked.append(request.args)
+            text, options = request.args
+            given.append(text.upper())
+            rewritten = {**options, "until": [*options["until"], "</s>"], "temperature": 0.0}
+            self.cache_hook.add_partial("generate_until", (text, rewritten), given[-1])
+        return given
+
+
+def test_an_answer_is_kept_for_the_request_it_answers(tmp_path: Path) -> None:
+    texts = [SimpleNamespace(args=(t, {"until": ["\n"]})) for t in ("a", "b", "c", "b")]
+    first, second = Rewriting(dies_after=2), Rewriting()
+    with AnswerFile(tmp_path / "a.jsonl") as answers, pytest.raises(KeyboardInterrupt):
+        CachedLM(first, answers).generate_until(texts)
+    with AnswerFile(tmp_path / "a.jsonl") as answers:
+        assert CachedLM(second, answers).generate_until(texts) == ["A", "B", "C", "B"]
+    assert [text for text, _ in second.asked] == ["c"]
+    keys = [json.loads(line)[0] for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    assert keys == [request_key("generate_until", r.args) for r in texts[:3]]
+
+
+def test_an_answer_that_may_be_for_several_requests_is_kept_in_the_end(tmp_path: Path) -> None:
+    texts = [SimpleNamespace(args=("a", {"until": [end]})) for end in ".,"]
+    with AnswerFile(tmp_path / "a.jsonl") as answers, pytest.raises(KeyboardInterrupt):
+        CachedLM(Rewriting(dies_after=1), answers).generate_until(texts)
+    assert (tmp_path / "a.jsonl").read_text() == ""
+    with AnswerFile(tmp_path / "a.jsonl") as answers:
+        assert CachedLM(Rewriting(), answers).generate_until(texts) == ["A", "A"]
+    assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 2
+
+
+def test_drawn_answers_that_came_before_a_stop_are_kept(tmp_path: Path) -> None:
+    class Stopped(Dice):
+        def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+            super().generate_until(requests[:2])
+            raise KeyboardInterrupt
+
+    dice = drawn(*[{"do_sample": True}] * 3)
+    with AnswerFile(tmp_path / "a.jsonl") as answers, pytest.raises(KeyboardInterrupt):
+        CachedLM(Stopped(), answers).generate_until(dice)
+    lm = Dice()
+    with AnswerFile(tmp_path / "a.jsonl") as answers:
+        assert CachedLM(lm, answers).generate_until(dice) == ["1", "2", "1"] and len(lm.asked) == 1
+
+
+def test_a_stored_answer_of_another_form_is_asked_again(tmp_path: Path) -> None:
+    (asked,) = requests("a")
+    for wrong in ("text", 5, [1, 2, 3, 4, 5], [float("nan"), False, 1], None):
+        path = tmp_path / "a.jsonl"
+        path.write_text(json.dumps([request_key("loglikelihood", asked.args), wrong]) + "\n")
+        for expected in (1, 0):
+            lm = FakeLM()
+            with AnswerFile(path) as answers:
+                assert CachedLM(lm, answers).loglikelihood([asked]) == [(-1.0, False, 1)]
+            assert len(lm.asked) == expected

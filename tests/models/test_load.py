@@ -9,7 +9,8 @@ from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 
 from afrieval.config import EvalConfig, ModelConfig
 from afrieval.errors import UserError
-from afrieval.models.cache import AnswerFile, CachedLM
+from afrieval.models.answers import AnswerFile
+from afrieval.models.cache import CachedLM
 from afrieval.models.demo import demo_folder
 from afrieval.models.load import explain, fingerprint, load_model
 

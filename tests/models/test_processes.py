@@ -14,7 +14,8 @@ from tests.models.test_cache import FakeLM, requests
 from afrieval.config import EvalConfig, ModelConfig
 from afrieval.errors import UserError
 from afrieval.models import load
-from afrieval.models.cache import AnswerFile, CachedLM
+from afrieval.models.answers import AnswerFile
+from afrieval.models.cache import CachedLM
 from afrieval.models.processes import ALONE, Processes, joined
 
 Work = Callable[[Processes], Any]

@@ -6,14 +6,26 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from afrieval.errors import UserError
-from afrieval.results.files import locked, read_run, sample_path, write_atomically, write_run, write_samples
+from afrieval.results.files import (
+    locked,
+    read_run,
+    sample_path,
+    write_atomically,
+    write_harness,
+    write_results,
+    write_run,
+    write_samples,
+    write_summary,
+)
 from afrieval.results.identity import check_same_run, differences, merged
 from afrieval.results.samples import Sample, read_samples
 
@@ -107,3 +119,42 @@ def test_merged_keeps_both() -> None:
     old = {"a": {"x": 1, "y": 2}, "b": 1}
     assert merged(old, {"a": {"y": 3, "z": 4}, "c": 5}) == {"a": {"x": 1, "y": 3, "z": 4}, "b": 1, "c": 5}
     assert old == {"a": {"x": 1, "y": 2}, "b": 1}
+
+
+def test_what_a_kill_left_half_written_is_removed(tmp_path: Path) -> None:
+    left = [".samples_a_yor_eng_1.jsonl.123", ".run.yaml.7", ".results.json.99", ".summary.csv.1", ".harness_x.json.42"]
+    kept = [".samples_a.jsonl", ".notes.2024", "samples_a.jsonl", ".run.yaml.old", "answers_1.jsonl", ".DS_Store"]
+    for name in (*left, *kept):
+        (tmp_path / name).write_text("x")
+    with locked(tmp_path):
+        assert {p.name for p in tmp_path.iterdir()} == {*kept, ".lock"}
+
+
+def test_every_file_that_is_written_whole_is_known_when_half_written(tmp_path: Path, monkeypatch: Any) -> None:
+    def killed(*args: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "unlink", lambda *args, **options: None)
+    monkeypatch.setattr(os, "fsync", killed)
+    writers: list[Callable[[], None]] = [
+        lambda: write_samples(tmp_path, "a/b (c)", []),
+        lambda: write_harness(tmp_path, "a/b", {}),
+        lambda: write_run(tmp_path, {}),
+        lambda: write_results(tmp_path, {}),
+        lambda: write_summary(tmp_path, [], []),
+    ]
+    for write in writers:
+        with pytest.raises(KeyboardInterrupt):
+            write()
+    monkeypatch.undo()
+    assert len(list(tmp_path.iterdir())) == len(writers)
+    with locked(tmp_path):
+        assert [p.name for p in tmp_path.iterdir()] == [".lock"]
+
+
+def test_nothing_is_removed_from_a_folder_in_use(tmp_path: Path) -> None:
+    with locked(tmp_path):
+        (tmp_path / ".run.yaml.7").write_text("x")
+        with pytest.raises(UserError, match="in use"), locked(tmp_path):
+            pass
+        assert (tmp_path / ".run.yaml.7").exists()

@@ -41,12 +41,17 @@ def run(read: Callable[[], RunConfig]) -> None:
         folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)
         from afrieval.results.files import locked
 
+        check: Callable[[], None] = _nothing
         with ExitStack() as stack:
             with processes.together():
                 if processes.is_first:
                     _print_told(planned)
-                    stack.enter_context(locked(folder))
-            _run(config, planned, folder, processes)
+                    check = stack.enter_context(locked(folder))
+            try:
+                _run(config, planned, folder, processes, check)
+            except Exception:
+                check()  # whatever it is, a folder that is gone is why
+                raise
 
 
 def _print_told(planned: Plan) -> None:
@@ -54,19 +59,20 @@ def _print_told(planned: Plan) -> None:
         note(line)
 
 
-def _run(config: RunConfig, planned: Plan, folder: Path, processes: Processes) -> None:
+def _run(config: RunConfig, planned: Plan, folder: Path, processes: Processes, check: Callable[[], None]) -> None:
     from afrieval.analysis.summary import summarise
     from afrieval.results.files import sample_files
     from afrieval.run.evaluate import evaluate
 
     after_cell = partial(write_out, folder) if config.eval.write_out else _nothing
     try:
-        evaluate(config, planned, folder, after_cell, processes)
+        evaluate(config, planned, folder, after_cell, processes, check)
     except KeyboardInterrupt:
         if processes.is_first and sample_files(folder):
             summarise(folder)
         raise
     if processes.is_first:
+        check()
         _tell(config, planned, folder)
 
 
@@ -96,8 +102,8 @@ def _tell(config: RunConfig, planned: Plan, folder: Path) -> None:
     say(f"Run folder: {one_line(folder)}")
 
 
-def _nothing(cell: Cell | HarnessCell) -> None:
-    """What follows a cell whose prompts nobody wants to see."""
+def _nothing(*cell: Cell | HarnessCell) -> None:
+    """What follows a cell whose prompts nobody wants to see, and what other processes look after."""
 
 
 def default_folder(config: RunConfig, planned: Plan) -> Path:

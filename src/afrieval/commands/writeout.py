@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from afrieval.metrics.choice import best
 from afrieval.results.files import read_cell
 from afrieval.results.samples import Sample
 from afrieval.run.cell import Cell
@@ -36,9 +37,9 @@ def write_out(folder: Path, cell: Cell | HarnessCell) -> None:
         verdict = "right" if sample[sample["metrics"][0]] else "unread" if sample["unread"] else "wrong"
         say(f"answer: {sample['resps'][0][0]!r}  {verdict}\n")
         return
-    best = max(range(len(sample["resps"])), key=lambda i: sample["resps"][i][0][0])
+    picked = best([answers[0][0] for answers in sample["resps"]])
     for i, ((_, continuation), (answer,)) in enumerate(zip(sample["arguments"], sample["resps"], strict=True)):
-        marks = ("gold " if i == sample["target"] else "") + ("picked" if i == best else "")
+        marks = ("gold " if i == sample["target"] else "") + ("picked" if i == picked else "")
         say(f"{answer[0]:12.4f}  {continuation!r}  {marks}".rstrip())
     say()
 

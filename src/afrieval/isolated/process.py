@@ -65,7 +65,9 @@ class Isolated:
                 return self._process
             _close(self._process)
         command = [sys.executable, "-P", "-W", "ignore", "-m", self._module]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(  # out of reach of Ctrl-C; it ends with this process
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
         if _line(process) != READY:
             raise RuntimeError(f"{' '.join(command)} did not start; see above")
         return process

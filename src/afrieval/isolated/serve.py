@@ -33,7 +33,8 @@ def serve(answer: Callable[[Any], Any], memory: int | None = None) -> None:
         answer: question to answer; both are what JSON can say.
         memory: MiB that answers may take beyond what the libraries have taken, where the system can limit it.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks, which ends this one
+    for number in (signal.SIGINT, signal.SIGTERM):  # for the process that asks, whose end is the end of this one
+        signal.signal(number, signal.SIG_IGN)
     for name in ENDING:
         if hasattr(signal, name):  # not on Windows
             signal.signal(getattr(signal, name), signal.SIG_DFL)

@@ -1,10 +1,12 @@
 """Scores of one multiple-choice document from the log-likelihoods of its choices."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 ACCURACIES = ("acc", "acc_norm", "acc_bytes", "acc_tokens")
 UNREAD = "unread"
+TIE = 1e-5  # of a value's size; float32 rounds the same request in two batches to values some 1e-7 apart
 
 
 class Answer(NamedTuple):
@@ -27,8 +29,8 @@ def score(
     """Returns 1.0 or 0.0 for each way to compare the choices' log-likelihoods.
 
     `acc` compares them as they are; `acc_norm` per character, `acc_bytes` per UTF-8 byte and `acc_tokens` per
-    token of the continuation (Gao 2021, "Multiple Choice Normalization in LM Evaluation"). The first of equal
-    values wins. A choice with the gold choice's text is right too.
+    token of the continuation (Gao 2021, "Multiple Choice Normalization in LM Evaluation"). The first of values that tie
+    wins (see `best`). A choice with the gold choice's text is right too.
 
     Args:
         answers: one per choice.
@@ -57,9 +59,27 @@ def score_choice(read: int | None, choices: Sequence[str], gold: int) -> dict[st
     return {"acc": float(read is not None and choices[read] == choices[gold]), UNREAD: float(read is None)}
 
 
+def best(loglikelihoods: Sequence[float], lengths: Sequence[float] | None = None) -> int:
+    """Returns the index of the highest log-likelihood, or of the highest per length; the first of several that tie.
+
+    Values tie that differ by no more than rounding may change: `TIE` of the size of their sums, which are taken to be 1
+    at least. So the answer does not depend on what the model computed at the same time.
+
+    Args:
+        loglikelihoods: sums over tokens, one per choice.
+        lengths: what to divide them by; none is 0.
+    """
+    divisors = lengths or [1] * len(loglikelihoods)
+    pairs = list(zip(loglikelihoods, divisors, strict=True))
+    values = [total / length for total, length in pairs]
+    slack = [TIE * max(1.0, abs(total)) / length if math.isfinite(total) else 0.0 for total, length in pairs]
+    highest = values.index(max(values))
+    near = (i for i, value in enumerate(values) if values[highest] - value <= max(slack[i], slack[highest]))
+    return min(highest, next(near, highest))
+
+
 def _best(answers: Sequence[Answer], length: Callable[[int], float | None]) -> int | None:
-    divisors = [length(i) for i in range(len(answers))]
-    if not all(divisors):
+    lengths = [length(i) for i in range(len(answers))]
+    if not all(lengths):
         return None
-    values = [answer.loglikelihood / (divisor or 1) for answer, divisor in zip(answers, divisors, strict=True)]
-    return values.index(max(values))
+    return best([answer.loglikelihood for answer in answers], [n or 1 for n in lengths])

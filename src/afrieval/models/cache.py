@@ -4,70 +4,19 @@ import hashlib
 import json
 import logging
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from lm_eval.api.model import LM
 
 from afrieval.errors import UserError
+from afrieval.models.answers import AnswerFile
 from afrieval.models.processes import ALONE, Processes
 
 log = logging.getLogger("afrieval")
 
 Tick = Callable[[int], None]
-
-
-class AnswerFile:
-    """Answers by request, appended to a file line by line; a line cut short by a kill is dropped.
-
-    Args:
-        path: the file; None keeps answers in memory only.
-    """
-
-    def __init__(self, path: Path | None):
-        self._answers: dict[str, Any] = {}
-        self._file = None
-        if path is None:
-            return
-        if path.exists():
-            self._answers = dict(_lines(path))
-        self._file = path.open("a", encoding="utf-8")
-        if path.stat().st_size and not path.read_bytes().endswith(b"\n"):
-            self._file.write("\n")
-
-    def get(self, key: str) -> Any:
-        """Returns the stored answer, or None."""
-        return self._answers.get(key)
-
-    def put(self, key: str, answer: Any) -> None:
-        """Stores an answer; what was put survives a kill of the process."""
-        if key in self._answers:
-            return
-        self._answers[key] = answer
-        if self._file is not None:
-            self._file.write(json.dumps([key, answer]) + "\n")
-            self._file.flush()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
-        if self._file is not None:
-            self._file.close()
-
-
-def _lines(path: Path) -> list[tuple[str, Any]]:
-    entries = []
-    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
-        try:
-            key, answer = json.loads(line)
-        except (ValueError, TypeError):
-            continue  # cut short by a kill, or damaged; it is asked again
-        entries.append((key, answer))
-    return entries
 
 
 def request_key(method: str, args: Any) -> str:
@@ -89,7 +38,6 @@ class CachedLM(LM):
     def __init__(self, lm: Any, answers: AnswerFile, tick: Tick = lambda n: None, processes: Processes = ALONE):
         super().__init__()
         self._lm, self._stored, self.tick, self._processes = lm, answers, tick, processes
-        lm.set_cache_hook(self)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._lm, name)
@@ -115,27 +63,25 @@ class CachedLM(LM):
         """Returns the text generated for each request."""
         return self._ask("generate_until", requests)
 
-    def add_partial(self, attr: str, args: Any, answer: Any) -> None:
-        """Takes one answer as soon as the model has given it (the harness' cache hook)."""
-        _check_number(answer)
-        if _is_drawn(args):  # which of several equal requests it answers is known only in the end
-            self.tick(self._processes.count)
-            return
-        self._stored.put(request_key(attr, args), answer)
-        self.tick(self._processes.count)  # the others are about as far
-
     def _ask(self, method: str, requests: list[Any]) -> list[Any]:
         keys = _keys(method, [r.args for r in requests])
-        answers = self._known(keys)
+        answers = self._known(keys, method)
         new = {key: r for key, r in zip(keys, requests, strict=True) if answers[key] is None}
         self.tick(len(requests) - len(new))
         if new:
             answers |= self._ask_all(method, new)
         return [_answer(answers[key]) for key in keys]
 
-    def _known(self, keys: list[str]) -> dict[str, Any]:
+    def _known(self, keys: list[str], method: str) -> dict[str, Any]:
         """Returns the stored answers, None where there is none; the first process has them."""
-        return self._processes.first(lambda: {key: self._stored.get(key) for key in keys})
+        return self._processes.first(lambda: {key: self._stored.get(key, method) for key in keys})
+
+    def _keep(self, key: str | None, answer: Any) -> None:
+        """Stores one answer as soon as the model has given it; without a key it is only counted."""
+        _check_number(answer)
+        if key is not None:
+            self._stored.put(key, answer)
+        self.tick(self._processes.count)  # the others are about as far
 
     def _ask_all(self, method: str, new: dict[str, Any]) -> dict[str, Any]:
         """Returns the answers to new requests, each of them asked by one process."""
@@ -144,6 +90,7 @@ class CachedLM(LM):
         begin, end = (math.ceil(len(new) * r / count) for r in (rank, rank + 1))
         mine = list(new)[begin:end]
         given: list[Any] = []
+        self._lm.set_cache_hook(_Waiting(method, {key: new[key].args for key in mine}, self._keep))
         with self._processes.together():
             if mine:
                 given = getattr(self._lm, method)([new[key] for key in mine], disable_tqdm=True)
@@ -159,6 +106,36 @@ class CachedLM(LM):
             text = "%d of %d requests are longer than the model's %d tokens and lose their beginning"
             log.warning(text, too_long, len(new), self._lm.max_length)
         return answers
+
+
+class _Waiting:
+    """Tells which of the requests that a model is asked an answer is for (it is the harness' cache hook).
+
+    An answer must be stored under the key that is looked up later: some backends hand it in with the options as they
+    wrote them for themselves (vLLM, for generated texts).
+
+    Args:
+        method: of the harness' models.
+        asked: the requests' arguments by the keys of their answers; equal requests stand in line.
+        keep: called with the key, or None where it is not clear which request it is, and the answer.
+    """
+
+    def __init__(self, method: str, asked: dict[str, Any], keep: Callable[[str | None, Any], None]):
+        self._keep, self._lines, self._of_text = (
+            keep,
+            defaultdict[str, list[str]](list),
+            defaultdict[str, set[str]](set),
+        )
+        for key, args in asked.items():
+            name = request_key(method, args)
+            self._lines[name].append(key)
+            self._of_text[args[0]].add(name)
+
+    def add_partial(self, attr: str, args: Any, answer: Any) -> None:
+        """Takes one answer as soon as the model has given it."""
+        names = {request_key(attr, args)} & self._lines.keys() or self._of_text.get(args[0], set())
+        line = self._lines[next(iter(names))] if len(names) == 1 else []
+        self._keep(line.pop(0) if line else None, answer)
 
 
 class PairsLM(CachedLM):

@@ -13,6 +13,7 @@ from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihood
 from afrieval.models.engine.likelihood import Answer, TokenRequest, loglikelihoods
 from afrieval.models.engine.memory import Packs
 from afrieval.models.engine.support import obstacle
+from afrieval.models.engine.ties import Decided
 from afrieval.models.generating import GeneratesTogether
 
 log = logging.getLogger("afrieval")
@@ -102,6 +103,10 @@ class HF(KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
             self.cache_hook = hook
             harness_log.setLevel(level)
         return answers
+
+    def _select_cont_toks(self, *args: Any, **kwargs: Any) -> Any:
+        """Returns an answer's log-probabilities; the harness' own way takes the most probable tokens from them."""
+        return super()._select_cont_toks(*args, **kwargs).as_subclass(Decided)
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
         """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""

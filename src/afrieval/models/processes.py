@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from afrieval.errors import UserError
+from afrieval.stopping import exit_code
 
 T = TypeVar("T")
 PATIENCE = timedelta(weeks=52)  # one may wait for another as long as a cell takes
@@ -183,5 +184,5 @@ def _hushed() -> Iterator[None]:
     except (UserError, OSError):
         time.sleep(GRACE)  # a launcher ends all processes as soon as one has ended
         raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        raise SystemExit(130) from None
+    except KeyboardInterrupt as e:
+        raise SystemExit(exit_code(e)) from None

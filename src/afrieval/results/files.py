@@ -5,8 +5,10 @@ import csv
 import io
 import json
 import os
+import re
 import urllib.parse
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +23,26 @@ from afrieval.results.samples import REDO, Sample, is_harness, read_samples
 from afrieval.results.schema import HarnessRecord, RunRecord
 
 RUN, RESULTS, SUMMARY, LOCK = "run.yaml", "results.json", "summary.csv", ".lock"
+UNFINISHED = re.compile(r"\.(run\.yaml|results\.json|summary\.csv|(samples|harness)_.+\.jsonl?)\.\d+")
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[Path]:
-    """Makes the folder, keeps other processes out of it, and returns it.
+def locked(folder: Path) -> Iterator[Callable[[], None]]:
+    """Makes the folder, keeps other processes out of it, and returns what checks that it is still the same.
+
+    What killed processes left half written is removed.
 
     Raises:
-        UserError: if it cannot be written or another process uses it.
+        UserError: if it cannot be written or another process uses it; when checked, if it is gone.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / LOCK)
         lock.acquire(timeout=0)
+        for path in folder.iterdir():
+            if UNFINISHED.fullmatch(path.name):
+                path.unlink(missing_ok=True)
+        there = (folder / LOCK).stat()
     except Timeout:
         raise UserError(
             f"the run folder {folder} is in use by another process", "wait for it, or give another --run_dir"
@@ -41,9 +50,26 @@ def locked(folder: Path) -> Iterator[Path]:
     except OSError as e:
         raise UserError(f"the run folder {folder} cannot be written: {e.strerror}", "give another --run_dir") from None
     try:
-        yield folder
+        yield partial(_check_there, folder, there)
     finally:
         lock.release()
+
+
+def _check_there(folder: Path, there: os.stat_result) -> None:
+    """Refuses to go on where a folder is not the one that was locked: what is written would be lost."""
+    try:
+        if os.path.samestat((folder / LOCK).stat(), there):
+            return
+    except (FileNotFoundError, NotADirectoryError):
+        if folder.is_dir():
+            raise UserError(
+                f"{folder / LOCK} was removed, which keeps other processes out of the run folder",
+                "leave it there; the same command goes on from here",
+            ) from None
+    raise UserError(
+        f"the run folder {folder} was removed or replaced during the run, and the answers in it with it",
+        "put it back if you can; the same command goes on with what the folder holds then, or begins anew",
+    )
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -55,8 +81,12 @@ def write_atomically(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)
+    except OSError as e:
+        e.filename = str(path)  # not that of the unfinished file, or none
+        raise
     finally:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
 
 
 def sample_path(folder: Path, cell: str) -> Path:

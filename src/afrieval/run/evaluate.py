@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -9,9 +10,12 @@ from typing import Any
 
 from lm_eval.evaluator import evaluate as harness_evaluate
 
+from afrieval import stopping
 from afrieval.config import RunConfig
+from afrieval.metrics.choice import best
 from afrieval.metrics.reading import final_answer
-from afrieval.models.cache import AnswerFile, CachedLM, PairsLM
+from afrieval.models.answers import AnswerFile
+from afrieval.models.cache import CachedLM, PairsLM, Tick
 from afrieval.models.load import fingerprint, load_model
 from afrieval.models.processes import ALONE, Processes
 from afrieval.results.files import (
@@ -40,9 +44,17 @@ from afrieval.tasks.scorers import read_letter_or_word
 from afrieval.tasks.spec import TaskSpec
 
 AfterCell = Callable[[Cell | HarnessCell], None]
+EVERY = 1  # seconds between two looks at the run folder; on a network it takes a moment
 
 
-def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell, processes: Processes = ALONE) -> None:
+def evaluate(
+    config: RunConfig,
+    plan: Plan,
+    folder: Path,
+    after_cell: AfterCell,
+    processes: Processes = ALONE,
+    check: Callable[[], None] = lambda: None,
+) -> None:
     """Runs what is missing of a plan in a locked run folder.
 
     Args:
@@ -51,9 +63,10 @@ def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell,
         folder: the run folder.
         after_cell: called with each cell of the plan once its samples are stored, in the plan's order.
         processes: those that share the work; the first alone reads and writes the folder and calls after_cell.
+        check: called now and then, and before anything is stored; raises UserError where the folder is gone.
 
     Raises:
-        UserError: if the folder holds another run, or the model cannot be loaded.
+        UserError: if the folder holds another run or is gone, or the model cannot be loaded.
     """
     described = identity(config, plan)
     questions = [(cell.name, len(cell.documents)) for cell in plan.cells]
@@ -70,7 +83,7 @@ def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell,
     visit = circumstances(config, plan, lm, processes.count)
     visit["first_tokens"] = first_tokens(plan.cells, lm, config)
     check_fit(plan.cells, lm, config)
-    processes.first(lambda: _begin(config, plan, folder, described, visit))
+    processes.first(_checked(check, lambda: _begin(config, plan, folder, described, visit)))
     kept = _answer_path(folder, described["model"]) if config.eval.use_cache and processes.is_first else None
     with (
         AnswerFile(kept) as answer_file,
@@ -80,14 +93,39 @@ def evaluate(config: RunConfig, plan: Plan, folder: Path, after_cell: AfterCell,
             quiet=not processes.is_first,
         ) as progress,
     ):
-        cached = CachedLM(lm, answer_file, progress.tick, processes)
+        cached = CachedLM(lm, answer_file, _looking_after(progress.tick, check), processes)
         for cell in plan.everything:
             if cell.name in missing:
                 progress.begin(cell)
-                processes.first(_run(cell, cached, config, folder))
+                processes.first(_checked(check, _run(cell, cached, config, folder)))
                 progress.end(cell)
             if processes.is_first:
                 after_cell(cell)
+
+
+def _checked(check: Callable[[], None], store: Callable[[], None]) -> Callable[[], None]:
+    """Returns what stores something, once it is sure where."""
+
+    def checked() -> None:
+        check()
+        store()
+
+    return checked
+
+
+def _looking_after(tick: Tick, check: Callable[[], None]) -> Tick:
+    """Returns a tick that also checks, now and then, that it is of use to go on."""
+    latest = time.monotonic()
+
+    def ticked(answered: int) -> None:
+        nonlocal latest
+        tick(answered)
+        stopping.check()
+        if time.monotonic() > latest + EVERY:
+            check()
+            latest = time.monotonic()
+
+    return ticked
 
 
 def _missing(folder: Path, described: dict[str, Any], plan: Plan) -> list[str]:
@@ -248,5 +286,5 @@ def _choice(cell: Cell, document: Document, answered: Sample | None, config: Run
         text = final_answer(resps[0][0], config.model.thinking_end or "")
         picked = read_letter_or_word(cell.task, cell.prompt, document, text)
     else:
-        picked = max(range(len(resps)), key=lambda i: resps[i][0][0])
+        picked = best([answers[0][0] for answers in resps])
     return {"gold": document.gold, "picked": picked}

@@ -12,6 +12,7 @@ from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from afrieval.models.engine.forward import inference
 from afrieval.models.engine.likelihood import Answer, TokenRequest
 from afrieval.models.engine.memory import Packs, too_small
+from afrieval.models.engine.ties import most_probable
 
 log = logging.getLogger("afrieval")
 
@@ -103,7 +104,7 @@ def _batch(lm: Any, requests: list[TokenRequest]) -> list[Answer]:
             shared |= {"encoder_outputs": states, "attention_mask": mask[which]}
             logits = torch.cat([logits, lm.model(decoder_input_ids=begun, **shared).logits], dim=1)
     logprobs = torch.log_softmax(logits, dim=-1, dtype=lm.softmax_dtype)
-    best = logits.argmax(dim=-1)
+    best = most_probable(logits)
     wanted, _ = _padded(lm, answers)
     values = logprobs.gather(2, wanted[:, :, None])[:, :, 0].double().cpu().numpy()
     greedy = (best == wanted).cpu().numpy()

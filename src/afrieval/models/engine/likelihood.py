@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.memory import Packs
+from afrieval.models.engine.ties import most_probable
 from afrieval.models.engine.tree import Ints, Tree, plant
 
 TokenRequest = tuple[Any, list[int], list[int]]
@@ -111,5 +112,5 @@ def _read(lm: Any, logits: torch.Tensor, answers: Ints, where: Ints) -> tuple[ND
     """
     rows, asked = torch.from_numpy(where).to(logits.device), torch.from_numpy(answers).to(logits.device)
     logprobs = torch.log_softmax(logits, dim=-1, dtype=lm.softmax_dtype)[rows, asked]
-    greedy = logits.argmax(dim=-1)[rows] == asked
+    greedy = most_probable(logits)[rows] == asked
     return logprobs.double().cpu().numpy(), greedy.cpu().numpy()

@@ -1,0 +1,176 @@
+"""Ctrl-C, and the signals of batch systems and closed terminals: a command ends in order, with one line."""
+
+import atexit
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
+
+from afrieval.terminal import note
+
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+SPEAKS = os.environ.get("WORLD_SIZE", "1") == "1" or os.environ.get("RANK", "0") == "0"  # one of several processes
+AGAIN = 0.05  # seconds until a signal is repeated whose exception was lost
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal asks the process to end; to code that knows only Ctrl-C, it is that.
+
+    Attributes:
+        number: of the signal.
+    """
+
+    def __init__(self, number: int):
+        super().__init__(number)
+        self.number = number
+
+
+class _State:
+    """What this process knows of signals, which are the process' own.
+
+    Attributes:
+        received: the first decides the exit code.
+        works: whether a command runs, which puts things in order first.
+        line: what to say; empty once it is said.
+        stays: whether signals are answered until the process ends.
+    """
+
+    def __init__(self) -> None:
+        self.received: list[int] = []
+        self.works = self.stays = False
+        self.line = "stopped{signal}\n"
+
+
+_state = _State()
+
+
+def listen() -> None:
+    """Answers signals from now on until the process ends."""
+    _state.stays = True
+    _install()
+
+
+def stoppable(work: Callable[[], int], goes_on: str) -> int:
+    """Returns the exit code of a command's work, or 128 and the signal's number if one ended it.
+
+    The work is ended by an exception. Whatever else fails after a signal failed because of it: a library that was
+    interrupted while it was loaded, for one, says something else.
+
+    Args:
+        work: the command.
+        goes_on: what to say after `stopped`.
+    """
+    with _listening(goes_on):
+        try:
+            return work()
+        except SystemExit:
+            raise
+        except BaseException as e:
+            if not (_state.received or isinstance(e, KeyboardInterrupt)):
+                raise
+            code = exit_code(e)
+            with suppress(OSError, ValueError):  # the terminal may be gone
+                for line in _line(code - 128).splitlines():
+                    note(line)
+            return code
+
+
+def check() -> None:
+    """Ends what runs if a signal came and its exception was lost, as in code that catches everything.
+
+    Raises:
+        Stopped: with the first signal.
+    """
+    if _state.received:
+        raise Stopped(_state.received[0])
+
+
+def exit_code(error: BaseException) -> int:
+    """Returns the exit code of a process that a signal ends: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP."""
+    return 128 + (_state.received[0] if _state.received else getattr(error, "number", signal.SIGINT))
+
+
+def leave(code: int) -> NoReturn:
+    """Ends the process; after a signal without waiting for the threads of libraries."""
+    if not _state.received:
+        sys.exit(code)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    atexit._run_exitfuncs()
+    os._exit(code)
+
+
+def _install() -> dict[int, Any]:
+    """Answers signals, but for those that are to be ignored, as after nohup; returns the handlers there were."""
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    before = {number: old for number, old in handlers.items() if old not in (signal.SIG_IGN, None, _answer)}
+    for number in before:
+        signal.signal(number, _answer)
+    return before
+
+
+@contextmanager
+def _listening(goes_on: str) -> Iterator[None]:
+    before, hooks = _install(), (sys.unraisablehook, threading.excepthook)
+    sys.unraisablehook, threading.excepthook = _unraisable, _in_thread
+    _state.line, _state.works = f"stopped{{signal}}{goes_on}\n", True
+    try:
+        yield
+    finally:
+        _state.works = False
+        if not _state.stays:
+            _state.received.clear()
+            sys.unraisablehook, threading.excepthook = hooks
+            for number, old in before.items():
+                signal.signal(number, old)
+
+
+def _answer(number: int, frame: Any) -> None:
+    """Ends the command in order; ends the process at once at the second signal, and where no command runs."""
+    _state.received.append(number)
+    if _state.works and len(_state.received) == 1:
+        raise Stopped(number)
+    with suppress(OSError):
+        os.write(2, _line(_state.received[0]).encode())  # a print may be what was interrupted
+    os._exit(128 + _state.received[0])
+
+
+def _line(number: int) -> str:
+    """Returns what to say, the first time, below the ^C of a terminal."""
+    line, _state.line = _state.line, ""
+    name = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"
+    below = "\n" if line and sys.stderr.isatty() else ""
+    return (below + line.format(signal=name)) if SPEAKS else ""
+
+
+def _unraisable(what: Any) -> None:
+    """Repeats a signal that came where Python cannot raise; says nothing of what breaks while the process ends."""
+    if isinstance(what.exc_value, Stopped) and hasattr(signal, "pthread_kill"):
+        _state.received.clear()
+        again = (threading.main_thread().ident, what.exc_value.number)
+        threading.Timer(AGAIN, signal.pthread_kill, again).start()
+    elif not _state.received:
+        sys.__unraisablehook__(what)
+
+
+def _in_thread(what: Any) -> None:
+    """Says nothing of threads that break while the process ends."""
+    if not _state.received:
+        threading.__excepthook__(what)
+
+
+def _forget() -> None:
+    """Lets a copy of this process end as any other."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is _answer:
+            signal.signal(number, signal.SIG_DFL)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

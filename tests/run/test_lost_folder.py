@@ -1,0 +1,148 @@
+"""A run folder that fails while a run goes on: a clean error that says what is lost, whatever fails and whenever."""
+
+import errno
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.conftest import ROOT, Cli
+
+from afrieval.models.answers import AnswerFile
+from afrieval.results.files import LOCK, sample_files
+
+CELLS = ("--task.languages", "yor", "--task.prompts", "1,2", "--eval.limit", "3")
+
+
+def removed(folder: Path) -> None:
+    shutil.rmtree(folder)
+
+
+def moved(folder: Path) -> None:
+    folder.rename(folder.with_name("elsewhere"))
+
+
+def replaced(folder: Path) -> None:
+    copy = folder.with_name("copy")
+    shutil.copytree(folder, copy)
+    shutil.rmtree(folder)
+    copy.rename(folder)
+
+
+def a_file_instead(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.write_text("")
+
+
+def unlocked(folder: Path) -> None:
+    (folder / LOCK).unlink()
+
+
+GONE: dict[Callable[[Path], None], str] = {
+    removed: "was removed or replaced",
+    moved: "was removed or replaced",
+    replaced: "was removed or replaced",
+    a_file_instead: "was removed or replaced",
+    unlocked: f"{LOCK} was removed",
+}
+MOMENTS = ("afrieval.run.evaluate.fingerprint", "afrieval.run.evaluate.run_cell", "afrieval.analysis.summary.summarise")
+
+
+@pytest.mark.parametrize("moment", MOMENTS, ids=["loading", "answering", "summing up"])
+@pytest.mark.parametrize("loss", GONE, ids=lambda f: f.__name__)
+def test_a_folder_that_is_gone(
+    run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loss: Callable[[Path], None], moment: str
+) -> None:
+    folder = tmp_path / "run"
+    module, name = moment.rsplit(".", 1)
+    work = getattr(sys.modules.get(module) or __import__(module, fromlist=[name]), name)
+
+    def lose(*args: object) -> object:
+        if (folder / LOCK).exists() and not (folder.with_name("lost")).exists():
+            folder.with_name("lost").write_text("")
+            loss(folder)
+        return work(*args)
+
+    monkeypatch.setattr(moment, lose)
+    monkeypatch.setattr("afrieval.run.evaluate.EVERY", 0)
+    done = run_demo(*CELLS)
+    if moment is not MOMENTS[-1] or loss not in (replaced, unlocked):  # then all is stored already
+        assert done.code == 2 and GONE[loss] in done.err and done.err.count("error: ") == 1
+    assert not folder.is_dir() or not sample_files(folder) or loss in (replaced, unlocked)
+    monkeypatch.undo()
+    if folder.is_file():
+        folder.unlink()
+    assert run_demo(*CELLS).code == 0
+    assert len(sample_files(folder)) == 2
+
+
+def test_a_removal_is_seen_before_the_cell_ends(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put, kept = AnswerFile.put, list[str]()
+
+    def put_then_lose(answers: AnswerFile, key: str, answer: object) -> None:
+        put(answers, key, answer)
+        kept.append(key)
+        shutil.rmtree(tmp_path / "run", ignore_errors=True)
+
+    monkeypatch.setattr(AnswerFile, "put", put_then_lose)
+    monkeypatch.setattr("afrieval.run.evaluate.EVERY", 0)
+    assert run_demo(*CELLS).code == 2 and len(kept) == 1
+
+
+def test_an_answer_file_that_is_removed(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put = AnswerFile.put
+
+    def put_then_lose(answers: AnswerFile, key: str, answer: object) -> None:
+        put(answers, key, answer)
+        for path in (tmp_path / "run").glob("answers_*"):
+            path.unlink()
+
+    monkeypatch.setattr(AnswerFile, "put", put_then_lose)
+    done = run_demo(*CELLS)
+    assert done.code == 2 and "/answers_" in done.err and "was removed during the run" in done.err
+    monkeypatch.undo()
+    assert run_demo(*CELLS).code == 0
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ESTALE, errno.EROFS])
+@pytest.mark.parametrize("name", ["run.yaml", "samples_", "results.json", "summary.csv"])
+def test_each_file_that_cannot_be_written(
+    run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, name: str
+) -> None:
+    sync = os.fsync
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("descriptors have no names here")
+
+    def fail(descriptor: int) -> None:
+        if name in str(Path(f"/proc/self/fd/{descriptor}").readlink()):
+            raise OSError(number, os.strerror(number))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail)
+    done = run_demo(*CELLS[:2], "--task.prompts", "1", "--eval.limit", "1")
+    assert done.code == 2 and done.err.count("error: ") == 1
+    assert f"error: {tmp_path / 'run' / name}" in done.err and os.strerror(number) in done.err
+    assert "the same command goes on" in done.err
+    assert not [p for p in (tmp_path / "run").iterdir() if p.name.startswith(".") and p.name != LOCK]
+
+
+def test_a_limit_of_file_sizes(run_demo: Cli, tmp_path: Path) -> None:
+    words = ["--model.model_name", "demo", "--data.source", "samples", "--task.task_name", "afrimmlu", *CELLS]
+    command = [sys.executable, "src/evaluate.py", *words, "--run_dir", str(tmp_path / "run")]
+    assert run_demo(*CELLS, "--run_dir", tmp_path / "other").code == 0, "which also makes the demo model"
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048)),
+    )
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    error, hint = [line for line in done.stderr.splitlines() if not line.startswith("[")]
+    assert error.startswith(f"error: {tmp_path / 'run'}/") and error.endswith(" cannot be written: File too large")
+    assert "ulimit -f" in hint and "the same command goes on" in hint
+    assert run_demo(*CELLS).code == 0
