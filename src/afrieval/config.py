@@ -6,6 +6,7 @@ Ranges are checked here; types and names are checked where files and flags are r
 import os
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from afrieval.errors import UserError
@@ -177,13 +178,30 @@ def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> N
     for code in config.model.languages_supported:
         if not re.fullmatch("[a-z]{3}", code):
             raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
-    if config.model.thinking_end == "":
-        raise UserError(
-            "model.thinking_end is empty", "write what ends the thinking, such as </think>, or leave it out"
-        )
+    _check_texts(config.model)
     if config.model.engine == "tree" and config.model.model_type != "hf":
         raise UserError(f"model.engine tree is no way of {config.model.model_type}", "leave it out, or take hf")
     _check_ranges(config.eval)
+
+
+def _check_texts(model: ModelConfig) -> None:
+    """Refuses texts that nothing can be named by."""
+    hints = {
+        "model_name": "give a hub id or a folder",
+        "revision": "give a branch, tag or commit, or leave it out",
+        "device": "give cuda, cuda:1, mps or cpu, or leave it out",
+        "thinking_end": "write what ends the thinking, such as </think>, or leave it out",
+    }
+    for name, hint in hints.items():
+        if (value := getattr(model, name)) is not None and not value.strip():
+            raise UserError(f"model.{name} is empty", hint)
+        if value is not None and name != "thinking_end" and not value.isprintable():
+            raise UserError(f"model.{name} is {value[:80]!r}, which has control characters", hint)
+    try:
+        Path(str(model.model_name)).expanduser().is_dir()
+    except (OSError, RuntimeError) as e:  # too long for a file system, or the home of an unknown user
+        reason = getattr(e, "strerror", None) or e
+        raise UserError(f"model.model_name is {str(model.model_name)[:80]!r}: {reason}", hints["model_name"]) from None
 
 
 def _check_ranges(evaluation: EvalConfig) -> None:
@@ -196,11 +214,15 @@ def _check_ranges(evaluation: EvalConfig) -> None:
     for name in ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed"):
         if not 0 <= getattr(evaluation, name) < 2**32:
             raise UserError(f"eval.{name} is {getattr(evaluation, name)}", "give 0 to 4294967295")
-    size = evaluation.batch_size
-    if size < 1 if isinstance(size, int) else not re.fullmatch(r"auto(:[1-9]\d*)?", size):
-        raise UserError(f"eval.batch_size is {size}", "give 1 or more, auto or auto:N")
+    if not is_batch_size(evaluation.batch_size):
+        raise UserError(f"eval.batch_size is {evaluation.batch_size}", "give 1 or more, auto or auto:N")
     if evaluation.max_batch_size < 1:
         raise UserError(f"eval.max_batch_size is {evaluation.max_batch_size}", "give 1 or more")
+
+
+def is_batch_size(size: int | str) -> bool:
+    """Tells whether a batch size is 1 or more, auto or auto:N."""
+    return size >= 1 if isinstance(size, int) else bool(re.fullmatch(r"auto(:[1-9]\d*)?", size))
 
 
 def _check_presence(config: RunConfig, needs_model: bool, needs_task: bool) -> None:

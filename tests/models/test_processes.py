@@ -210,6 +210,7 @@ def test_each_process_has_its_gpu(
         return SimpleNamespace(choose_engine=lambda wanted: None)
 
     monkeypatch.setattr("afrieval.models.hf.HF", make)
+    monkeypatch.setattr(load, "try_model", lambda name, lm: None)
     config = ModelConfig(model_name="org/m", device=asked)
     load.load_model(config, EvalConfig(), Processes(local_rank, 8, local_rank))
     assert made["device"] == given and current == ([given] if asked in (None, "cuda") else [])

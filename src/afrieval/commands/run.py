@@ -12,6 +12,7 @@ from pathlib import Path
 from afrieval.arguments import read_config
 from afrieval.commands.writeout import write_out
 from afrieval.config import DEMO, RunConfig
+from afrieval.models.backend_args import check_backend_args
 from afrieval.models.processes import Processes, joined
 from afrieval.run.cell import Cell
 from afrieval.run.harness import HarnessCell
@@ -36,6 +37,7 @@ def run(read: Callable[[], RunConfig]) -> None:
     with joined() as processes:
         with processes.together():
             config = read()
+            check_backend_args(config.model)
             planned = plan(config)
         folder = Path(config.run_dir).expanduser() if config.run_dir else default_folder(config, planned)
         from afrieval.results.files import locked
