@@ -61,7 +61,7 @@ def check_backend_args(config: ModelConfig) -> None:
         if name in known:
             _check_value(name, value, known[name])
         elif handed_on is not None and name not in handed_on:
-            near = get_close_matches(str(name), {*known, *handed_on} - OURS.keys(), n=1)
+            near = get_close_matches(str(name), [n for n in (*known, *handed_on) if n not in OURS], n=1)
             hint = f"did you mean {near[0]}?" if near else "leave it out; docs/models.md says which there are"
             raise UserError(f"backend_args.{name} is not an argument of the {config.model_type} backend", hint)
         elif handed_on is not None:

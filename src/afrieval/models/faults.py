@@ -39,7 +39,7 @@ def loading(config: ModelConfig, load: Callable[[], T]) -> T:
 
 def explain(config: ModelConfig, error: BaseException) -> UserError:
     """Returns what a user can do about an error of a library while a model is fetched or loaded."""
-    name, text = _subject(config, str(error)), _chain(error).lower()
+    name, text = _subject(config, error), _chain(error).lower()
     cases = _cases(name) | ({} if Path(name).expanduser().is_dir() else _cases_of_the_hub(name, config.revision))
     for signs, (message, hint) in cases.items():
         if any(sign.lower() in text for sign in signs):
@@ -111,18 +111,23 @@ def _other(config: ModelConfig, name: str, error: BaseException) -> UserError:
         return UserError(f"{name} needs the package {error.name}", f"run `pip install {error.name}`")
     if any(f"'{argument}'" in said for argument in config.backend_args):
         return UserError(f"{name} cannot be loaded with these backend_args: {said}", "check model.backend_args")
-    kind = "" if isinstance(error, OSError | ValueError) and said else f"{type(error).__name__}: "
-    steps = [STEPS[frame.name] for frame in extract_tb(error.__traceback__) if frame.name in STEPS]
-    hint = (
-        f"check its {steps[-1]}, or fetch the model again" if steps else "check model.model_name and model.backend_args"
-    )
+    kind = "" if isinstance(error, OSError | ValueError | UserWarning) and said else f"{type(error).__name__}: "
+    frames = extract_tb(error.__traceback__)
+    if name == config.backend_args.get("peft"):
+        hint = "check that the adapter is whole and was made for this base model; --debug shows where it fails"
+        return UserError(f"the adapter {name} cannot be loaded on {config.model_name}: {kind}{said}", hint)
+    steps = [STEPS[frame.name] for frame in frames if frame.name in STEPS]
+    hint = f"check its {steps[-1]}, or fetch the model again" if steps else "check model.model_name and backend_args"
     return UserError(f"{name} cannot be loaded: {kind}{said}", f"{hint}; --debug shows where it fails")
 
 
-def _subject(config: ModelConfig, said: str) -> str:
+def _subject(config: ModelConfig, error: BaseException) -> str:
     """Returns the name that an error is about: the model's, or that of an adapter or tokenizer."""
-    named = (config.backend_args.get(name) for name in ("peft", "delta", "tokenizer"))
-    return next((part for part in named if isinstance(part, str) and part in said), str(config.model_name))
+    given = config.backend_args
+    if given.get("peft") and any("peft" in Path(frame.filename).parts for frame in extract_tb(error.__traceback__)):
+        return str(given["peft"])
+    named = (given.get(name) for name in ("peft", "delta", "tokenizer"))
+    return next((part for part in named if isinstance(part, str) and part in str(error)), str(config.model_name))
 
 
 def _chain(error: BaseException | None) -> str:

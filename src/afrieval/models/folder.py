@@ -44,7 +44,7 @@ def model_folder(name: str) -> Path | None:
         )
     if not _is_hub_id(name):
         hint = "give a folder with config.json, weights and tokenizer, or a hub id such as google/gemma-2-9b-it"
-        raise UserError(f"there is no model in {name[:200]!r}, and a hub id has the form ORG/NAME", hint)
+        raise UserError(f"there is no model in {name[:200]}, and a hub id has the form ORG/NAME", hint)
     return None
 
 

@@ -19,6 +19,7 @@ from afrieval.models.engine.memory import Packs
 from afrieval.models.engine.support import obstacle
 from afrieval.models.folder import Shapes
 from afrieval.models.generating import GeneratesTogether
+from afrieval.models.trial import try_writing
 
 log = logging.getLogger("afrieval")
 NOT_KNOWN: Shapes = MappingProxyType({})
@@ -38,6 +39,7 @@ class HF(KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     engine = "plain"
     too_long = 0  # requests that lost their beginning since somebody asked
     _model: Any
+    _has_written = False
     _distinct = 0  # parameters of the model as it was loaded
 
     def __init__(self, *args: Any, shapes: Shapes = NOT_KNOWN, **kwargs: Any):
@@ -81,6 +83,17 @@ class HF(KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
             raise UserError(f"the tree engine cannot run this model: it {reason}", "give --model.engine auto or plain")
         else:
             log.warning("what prompts share is computed again for each of them: the model %s", reason)
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        """Returns the text generated for each request, in order.
+
+        Raises:
+            UserError: if the model cannot write.
+        """
+        if not self._has_written:
+            try_writing(str(self.pretrained), self)
+            self._has_written = True
+        return super().generate_until(requests, disable_tqdm)
 
     def _loglikelihood_tokens(self, requests: list[TokenRequest], **kwargs: Any) -> list[tuple[float, bool, int]]:
         """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""

@@ -32,10 +32,36 @@ def try_model(name: str, lm: Any) -> None:
     _check_vocabulary(name, lm)
     _check_weights(name, lm.model)
     logits = _logits(lm, tokens)
-    if logits.isnan().any():
-        raise UserError(f"what {name} computes is not a number (NaN)", NOT_NUMBERS)
+    if not (logits < float("inf")).all():  # false of NaN too
+        raise UserError(f"what {name} computes is not a number (NaN or infinite)", NOT_NUMBERS)
     if lm.backend == "causal":
         _check_order(name, lm, tokens, logits)
+
+
+def try_writing(name: str, lm: Any) -> None:
+    """Refuses a model whose own settings do not let it write; models that are asked for likelihoods do not need to.
+
+    Args:
+        name: the model's.
+        lm: a model of our hf backend.
+
+    Raises:
+        UserError: with the library's own words.
+    """
+    import torch
+
+    if lm.eot_token_id is None:
+        hint = "name its eos_token in tokenizer_config.json"
+        raise UserError(f"the tokenizer of {name} has no token that ends a text", hint)
+    ids = torch.tensor([_tokens(name, lm)[:1]], device=lm.device)
+    try:
+        lm._model_generate(ids, max_length=2, stop=[], attention_mask=torch.ones_like(ids), do_sample=False)
+    except UserError:
+        raise
+    except Exception as e:
+        said = " ".join(f"{type(e).__name__}: {e}".split())[:300]
+        hint = "check its generation_config.json; --debug shows where it fails"
+        raise UserError(f"{name} cannot write an answer: {said}", hint) from e
 
 
 def _tokens(name: str, lm: Any) -> list[int]:
