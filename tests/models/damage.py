@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 Damage = Callable[[Path], None]
-WRONG = [None, [], {}, "text", "", -1, 0, 1, 10**12, 1.5, float("nan"), True, ["a", None], {"a": {"b": []}}]
+WRONG: list[Any] = [None, [], {}, "text", "", -1, 0, 1, 10**12, 1.5, float("nan"), True, ["a", None], {"a": {"b": []}}]
 JSON_FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json")
 
 

@@ -15,8 +15,8 @@ from afrieval.models import backend_args
 from afrieval.models.backend_args import FORWARDED, check_backend_args
 
 
-def check(kind: str = "hf", **given: Any) -> None:
-    check_backend_args(ModelConfig(model_name="o/n", model_type=kind, backend_args=given))  # type: ignore[arg-type]
+def check(backend: str = "hf", /, **given: Any) -> None:
+    check_backend_args(ModelConfig(model_name="o/n", model_type=backend, backend_args=given))  # type: ignore[arg-type]
 
 
 GOOD: dict[str, tuple[Any, ...]] = {
@@ -56,14 +56,14 @@ BAD: dict[str, tuple[Any, ...]] = {
 @pytest.mark.parametrize("name", GOOD)
 def test_what_an_argument_takes(name: str) -> None:
     for value in GOOD[name]:
-        check(**{name: value})
+        check("hf", **{name: value})
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_what_an_argument_does_not_take(name: str) -> None:
     for value in BAD[name]:
         with pytest.raises(UserError) as caught:
-            check(**{name: value})
+            check("hf", **{name: value})
         assert f"backend_args.{name} is {value!r}" in caught.value.message
         assert caught.value.hint.startswith("it takes ")
 
@@ -78,7 +78,7 @@ def test_what_an_argument_does_not_take(name: str) -> None:
 )  # fmt: skip
 def test_names_that_the_backend_does_not_know(name: str, hint: str) -> None:
     with pytest.raises(UserError) as caught:
-        check(**{name: 1})
+        check("hf", **{name: 1})
     assert f"backend_args.{name}" in caught.value.message and hint in caught.value.hint
 
 

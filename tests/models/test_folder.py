@@ -153,7 +153,7 @@ def test_names_that_no_model_has(tmp_path: Path) -> None:
         {"model_name": name} for name in ("", "  ", "a\0b", "a\nb", "x" * 5000, "~nobody-here/x")
     ] + [{"revision": ""}, {"thinking_end": ""}, {"thinking_end": " \n"}, {"device": ""}],
 )  # fmt: skip
-def test_texts_that_name_nothing(options: dict[str, str]) -> None:
+def test_texts_that_name_nothing(options: dict[str, Any]) -> None:
     config = RunConfig(model=ModelConfig(**{"model_name": "demo"} | options), task=TaskConfig(task_name="afrimmlu"))
     with pytest.raises(UserError) as caught:
         check(config, needs_model=True)

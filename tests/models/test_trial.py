@@ -1,5 +1,6 @@
 """What a loaded model cannot do is found out at once: no answer of such a model is scored."""
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -97,18 +98,27 @@ def test_an_encoder_does_not_write_from_left_to_right(tmp_path: Path, dtype: tor
 
 def test_more_tokens_than_the_model_knows(tmp_path: Path) -> None:
     folder = tiny_llama(tmp_path / "m")
-    tokenizer = byte_tokenizer()
-    tokenizer.add_tokens(["extra"])
-    tokenizer.save_pretrained(folder)
-    error = refused(folder)
-    assert "up to number 259, the model only 259 tokens" in error.message
+    for add in (
+        lambda tokenizer: tokenizer.add_tokens(["extra"]),
+        lambda tokenizer: tokenizer.add_special_tokens({"pad_token": "extra"}),
+    ):
+        add(tokenizer := byte_tokenizer())
+        tokenizer.save_pretrained(folder)
+        error = refused(folder)
+        assert "up to number 259, the model only 259 tokens" in error.message
     error = refused(tiny_llama(tmp_path / "n"), backend_args={"prefix_token_id": 259})
     assert "prefix_token_id is 259" in error.message
 
 
-def test_a_tokenizer_that_knows_nothing(tmp_path: Path) -> None:
-    import json
+@pytest.mark.parametrize("name", DECODERS)
+def test_sound_folders_load(tmp_path: Path, name: str) -> None:
+    """Qwen2's tokenizer gets a special token that the model does not know, and never writes it."""
+    decoder(name).save_pretrained(tmp_path)
+    byte_tokenizer().save_pretrained(tmp_path)
+    load(tmp_path)
 
+
+def test_a_tokenizer_that_knows_nothing(tmp_path: Path) -> None:
     folder = tiny_llama(tmp_path / "m")
     content = json.loads((folder / "tokenizer.json").read_text())
     content["model"]["vocab"] = {"<s>": 0, "</s>": 1, "<pad>": 2}

@@ -50,7 +50,7 @@ def model_folder(name: str) -> Path | None:
 
 def _is_hub_id(name: str) -> bool:
     from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils import validate_repo_id
+    from huggingface_hub.utils._validators import validate_repo_id
 
     try:
         validate_repo_id(name)

@@ -39,6 +39,7 @@ class HF(KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     engine = "plain"
     too_long = 0  # requests that lost their beginning since somebody asked
     _model: Any
+    AUTO_MODEL_CLASS: Any
     _has_written = False
     _distinct = 0  # parameters of the model as it was loaded
 

@@ -72,8 +72,14 @@ def _tokens(name: str, lm: Any) -> list[int]:
 
 
 def _check_vocabulary(name: str, lm: Any) -> None:
-    rows = lm.model.get_input_embeddings().weight.shape[0]
-    known = max(lm.tokenizer.get_vocab().values())
+    """Refuses tokens without an embedding.
+
+    Special tokens that no run writes may have none: libraries add some of their own to a tokenizer that lacks them.
+    """
+    rows, tokenizer = lm.model.get_input_embeddings().weight.shape[0], lm.tokenizer
+    idle = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
+    idle -= {tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id}
+    known = max(number for number in tokenizer.get_vocab().values() if number not in idle)
     if known >= rows:
         raise UserError(
             f"the tokenizer of {name} has tokens up to number {known}, the model only {rows} tokens", REPAIR
