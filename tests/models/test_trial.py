@@ -98,11 +98,9 @@ def test_an_encoder_does_not_write_from_left_to_right(tmp_path: Path, dtype: tor
 
 def test_more_tokens_than_the_model_knows(tmp_path: Path) -> None:
     folder = tiny_llama(tmp_path / "m")
-    for add in (
-        lambda tokenizer: tokenizer.add_tokens(["extra"]),
-        lambda tokenizer: tokenizer.add_special_tokens({"pad_token": "extra"}),
-    ):
-        add(tokenizer := byte_tokenizer())
+    for special in (False, True):
+        tokenizer = byte_tokenizer()
+        tokenizer.add_special_tokens({"pad_token": "extra"}) if special else tokenizer.add_tokens(["extra"])
         tokenizer.save_pretrained(folder)
         error = refused(folder)
         assert "up to number 259, the model only 259 tokens" in error.message

@@ -106,19 +106,19 @@ def _cases_of_the_hub(name: str, revision: str) -> Cases:
 
 def _other(config: ModelConfig, name: str, error: BaseException) -> UserError:
     """Returns the library's own words, for what has no words of ours."""
-    said = " ".join(str(error).split())[:LONGEST]
+    said = " ".join(str(error).split())[:LONGEST] or "it says no more"
     if isinstance(error, ModuleNotFoundError) and error.name:
         return UserError(f"{name} needs the package {error.name}", f"run `pip install {error.name}`")
     if any(f"'{argument}'" in said for argument in config.backend_args):
         return UserError(f"{name} cannot be loaded with these backend_args: {said}", "check model.backend_args")
-    kind = "" if isinstance(error, OSError | ValueError | UserWarning) and said else f"{type(error).__name__}: "
+    kind = "" if isinstance(error, OSError | ValueError | UserWarning) and str(error) else f"{type(error).__name__}: "
     frames = extract_tb(error.__traceback__)
     if name == config.backend_args.get("peft"):
         hint = "check that the adapter is whole and was made for this base model; --debug shows where it fails"
         return UserError(f"the adapter {name} cannot be loaded on {config.model_name}: {kind}{said}", hint)
     steps = [STEPS[frame.name] for frame in frames if frame.name in STEPS]
     hint = f"check its {steps[-1]}, or fetch the model again" if steps else "check model.model_name and backend_args"
-    return UserError(f"{name} cannot be loaded: {kind}{said}", f"{hint}; --debug shows where it fails")
+    return UserError(f"{name} cannot be loaded: {(kind + said).rstrip(': ')}", f"{hint}; --debug shows where it fails")
 
 
 def _subject(config: ModelConfig, error: BaseException) -> str:
