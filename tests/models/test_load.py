@@ -168,3 +168,12 @@ def test_an_encoder_decoder_scores_and_counts_tokens(tmp_path: Path) -> None:
         logits = model(input_ids=torch.tensor([tokenizer.encode("What?")]), labels=target).logits
     expected = torch.log_softmax(logits, -1)[0].gather(1, target[0][:, None]).sum().item()
     assert answer[0] == pytest.approx(expected, abs=1e-4) and answer[2] == 4
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:4", "cuda:x", "cuda:", "cpu:1", "mps", "cuda:-1"])
+def test_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
+    """The harness would take another without a word."""
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 4)
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
+    assert repr(device) in refused("demo", device=device).message
+    assert repr(device) in refused("demo", backend_args={"device": device}).message

@@ -101,13 +101,13 @@ def _check_device(device: str) -> None:
     """Refuses a device that is not there; the harness would take another without a word."""
     import torch
 
-    kind, _, number = device.partition(":")
+    kind, colon, number = device.partition(":")
     present = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available()), "cpu": 1}.get(kind, 0)
     if not present:
         raise UserError(
             f"model.device is {device!r}, but there is no GPU of that kind that torch can use", "leave it out"
         )
-    if number and not (number.isdecimal() and int(number) < present):
+    if colon and not (number.isdecimal() and int(number) < present):
         raise UserError(
             f"model.device is {device!r}, and torch has {present} of that kind", f"give {kind}:0, or {kind}"
         )

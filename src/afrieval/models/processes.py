@@ -115,8 +115,9 @@ def joined() -> Iterator[Processes]:
     rank, local_rank = (_number(name, None, below=count) for name in ("RANK", "LOCAL_RANK"))
     if not os.environ.get("MASTER_ADDR", "").strip():
         raise _unusable("MASTER_ADDR", "the address of the machine of process 0")
-    _number("MASTER_PORT", None, below=2**16)
-    with nullcontext() if rank == 0 else _hushed(), closing(_Ring()) as ring:
+    _number("MASTER_PORT", None, least=1, below=2**16)
+    ring = _Ring()  # each process says that it cannot find the others: they cannot know
+    with nullcontext() if rank == 0 else _hushed(), closing(ring):
         yield Processes(rank, count, local_rank, ring.gather)
         ring.gather(None)  # nobody leaves before the first has written and printed all
 
@@ -136,7 +137,7 @@ def _number(name: str, default: int | None, least: int = 0, below: int | None = 
 
 
 def _unusable(name: str, needed: str) -> UserError:
-    given = f"is {os.environ[name]!r}" if name in os.environ else "is not set"
+    given = f"is {os.environ[name][:80]!r}" if name in os.environ else "is not set"
     count = os.environ.get("WORLD_SIZE")
     several = f"with WORLD_SIZE {count} it " if count and name != "WORLD_SIZE" else ""
     return UserError(
