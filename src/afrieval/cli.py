@@ -71,7 +71,7 @@ def _run(arguments: list[str]) -> int:
     try:
         _command(arguments[0])(arguments[1:])
         sys.stdout.flush()
-    except UserError:
+    except UserError as e:
         check()
         if debug:
             raise

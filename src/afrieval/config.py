@@ -185,10 +185,7 @@ def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> N
     for code in config.model.languages_supported:
         if not re.fullmatch("[a-z]{3}", code):
             raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
-    if config.model.thinking_end == "":
-        raise UserError(
-            "model.thinking_end is empty", "write what ends the thinking, such as </think>, or leave it out"
-        )
+    _check_names(config.model)
     if config.model.engine == "tree" and config.model.model_type != "hf":
         raise UserError(f"model.engine tree is no way of {config.model.model_type}", "leave it out, or take hf")
     _check_ranges(config.eval)
@@ -212,6 +209,19 @@ def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
             yield from _texts(member, f"{name}.{key}" if name else str(key))
 
 
+def _check_names(model: ModelConfig) -> None:
+    """Refuses texts that nothing can be named by."""
+    hints = {
+        "model_name": "give a hub id or a folder",
+        "revision": "give a branch, tag or commit, or leave it out",
+        "device": "give cuda, cuda:1, mps or cpu, or leave it out",
+        "thinking_end": "write what ends the thinking, such as </think>, or leave it out",
+    }
+    for name, hint in hints.items():
+        if (value := getattr(model, name)) is not None and not value.strip():
+            raise UserError(f"model.{name} is empty", hint)
+
+
 def _check_ranges(evaluation: EvalConfig) -> None:
     if evaluation.limit is not None and evaluation.limit < 1:
         raise UserError(f"eval.limit is {evaluation.limit}", "give 1 or more, or leave it out to run every document")
@@ -222,11 +232,15 @@ def _check_ranges(evaluation: EvalConfig) -> None:
     for name in ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed"):
         if not 0 <= getattr(evaluation, name) < 2**32:
             raise UserError(f"eval.{name} is {getattr(evaluation, name)}", "give 0 to 4294967295")
-    size = evaluation.batch_size
-    if size < 1 if isinstance(size, int) else not re.fullmatch(r"auto(:[1-9]\d*)?", size):
-        raise UserError(f"eval.batch_size is {size}", "give 1 or more, auto or auto:N")
+    if not is_batch_size(evaluation.batch_size):
+        raise UserError(f"eval.batch_size is {evaluation.batch_size}", "give 1 or more, auto or auto:N")
     if evaluation.max_batch_size < 1:
         raise UserError(f"eval.max_batch_size is {evaluation.max_batch_size}", "give 1 or more")
+
+
+def is_batch_size(size: int | str) -> bool:
+    """Tells whether a batch size is 1 or more, auto or auto:N."""
+    return size >= 1 if isinstance(size, int) else bool(re.fullmatch(r"auto(:[1-9]\d*)?", size))
 
 
 def _check_presence(config: RunConfig, needs_model: bool, needs_task: bool) -> None:

@@ -100,7 +100,7 @@ def loaded(model: Any, batch_size: int | str = 1, **changed: Any) -> Any:
     log = logging.getLogger("lm_eval.models.huggingface")
     level = log.level
     log.setLevel(logging.ERROR)  # it has something to say about models that come from no file
-    arguments = {"softmax_dtype": "float32", "max_length": 512} | changed
+    arguments: dict[str, Any] = {"softmax_dtype": "float32", "max_length": 512} | changed
     try:
         return HF(pretrained=model, tokenizer=byte_tokenizer(), batch_size=batch_size, **arguments)
     finally:

@@ -12,7 +12,8 @@ from afrieval.errors import UserError
 from afrieval.models.answers import AnswerFile
 from afrieval.models.cache import CachedLM
 from afrieval.models.demo import demo_folder
-from afrieval.models.load import explain, fingerprint, load_model
+from afrieval.models.faults import explain, loading
+from afrieval.models.load import fingerprint, load_model
 
 
 def load(name: object, **options: object) -> object:
@@ -81,7 +82,7 @@ def test_a_checkpoint_that_lacks_weights_is_no_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize("lost", ["model.safetensors", "tokenizer.json"])
 def test_a_folder_that_lacks_a_part(tmp_path: Path, lost: str) -> None:
     (tiny_llama(tmp_path / "m") / lost).unlink()
-    assert f"{tmp_path}/m cannot be loaded" in refused(tmp_path / "m").message
+    assert f"{tmp_path}/m" in refused(tmp_path / "m").message
 
 
 def test_a_hub_name_without_network() -> None:
@@ -105,7 +106,7 @@ def test_chat_template_asked_for_and_not_there() -> None:
 
 
 def test_an_argument_that_the_backend_does_not_know() -> None:
-    assert "backend_args" in refused("demo", backend_args={"no_such_argument": 1}).hint
+    assert "backend_args.no_such_argument" in refused("demo", backend_args={"no_such_argument": 1}).message
 
 
 @pytest.mark.parametrize(
@@ -124,9 +125,21 @@ def test_what_libraries_say_becomes_what_to_do(text: str, message: str) -> None:
     assert isinstance(error, UserError) and message in error.message and "org/m" in error.message
 
 
-def test_an_error_that_nobody_can_mend_stays_as_it_is() -> None:
-    bug = KeyError("x")
-    assert explain(ModelConfig(model_name="m"), bug) is bug
+def test_any_error_while_loading_is_one_line_with_a_cure() -> None:
+    class Panic(BaseException):
+        """As Rust's libraries raise."""
+
+    def fail(error: BaseException) -> None:
+        raise error
+
+    config = ModelConfig(model_name="org/m")
+    for error in (KeyError("x"), ZeroDivisionError("a\nb"), RecursionError(), AssertionError(), Panic("p")):
+        with pytest.raises(UserError) as caught:
+            loading(config, lambda error=error: fail(error))  # type: ignore[misc]
+        assert "org/m" in caught.value.message and type(error).__name__ in caught.value.message
+        assert "\n" not in caught.value.message and "--debug" in caught.value.hint
+    with pytest.raises(KeyboardInterrupt):
+        loading(config, lambda: fail(KeyboardInterrupt()))
 
 
 def test_a_template_without_system_turn_keeps_the_system_text(tmp_path: Path) -> None:
@@ -156,3 +169,12 @@ def test_an_encoder_decoder_scores_and_counts_tokens(tmp_path: Path) -> None:
         logits = model(input_ids=torch.tensor([tokenizer.encode("What?")]), labels=target).logits
     expected = torch.log_softmax(logits, -1)[0].gather(1, target[0][:, None]).sum().item()
     assert answer[0] == pytest.approx(expected, abs=1e-4) and answer[2] == 4
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:4", "cuda:x", "cuda:", "cpu:1", "mps", "cuda:-1"])
+def test_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
+    """The harness would take another without a word."""
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 4)
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
+    assert repr(device) in refused("demo", device=device).message
+    assert repr(device) in refused("demo", backend_args={"device": device}).message

@@ -2,8 +2,10 @@
 
 import json
 import logging
+import socket
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -174,21 +176,53 @@ def test_one_process_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
         assert processes is ALONE
 
 
-@pytest.mark.parametrize(
-    ("count", "rank", "named"), [("2", None, "RANK"), ("x", "0", "WORLD_SIZE"), ("2", "0", "MASTER")]
-)
-def test_a_process_that_cannot_find_the_others(
-    monkeypatch: pytest.MonkeyPatch, count: str, rank: str | None, named: str
-) -> None:
-    for name in ("RANK", "LOCAL_RANK", "MASTER_ADDR"):
+LAUNCHED = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29871"}
+
+
+def launched(monkeypatch: pytest.MonkeyPatch, **changed: str | None) -> UserError:
+    """Returns how a process ends that was started with these variables; None is for one that is not set."""
+    for name, value in (LAUNCHED | changed).items():
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("WORLD_SIZE", count)
-    if rank:
-        monkeypatch.setenv("RANK", rank)
-        monkeypatch.setenv("LOCAL_RANK", rank)
-    with pytest.raises(UserError, match=named) as caught, joined():
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    with pytest.raises(UserError) as caught, joined():
         pass
-    assert "torchrun" in caught.value.hint
+    assert "\n" not in caught.value.message and "torchrun" in caught.value.hint
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("WORLD_SIZE", ("0", "-1", "x", "", "1.5", "9" * 5000)), ("RANK", (None, "2", "7", "-1", "x", "")),
+        ("LOCAL_RANK", (None, "2", "-1", "x")), ("MASTER_ADDR", (None, "", " ")),
+        ("MASTER_PORT", (None, "x", "0", "-1", "65536", "")),
+    ],
+)  # fmt: skip
+def test_a_process_that_can_never_find_the_others(
+    monkeypatch: pytest.MonkeyPatch, name: str, values: tuple[str | None, ...]
+) -> None:
+    for value in values:
+        error = launched(monkeypatch, **{name: value})
+        assert error.message.startswith(f"{name} is {'not set' if value is None else repr(value[:80])}")
+        assert len(error.message) < 300
+
+
+def test_one_process_that_is_not_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "RANK is '3'" in launched(monkeypatch, WORLD_SIZE="1", RANK="3").message
+    monkeypatch.delenv("WORLD_SIZE")
+    with joined() as processes:  # RANK alone may be there for other reasons
+        assert processes is ALONE
+
+
+@pytest.mark.parametrize("rank", ["0", "1"])
+def test_the_others_never_come(monkeypatch: pytest.MonkeyPatch, rank: str) -> None:
+    monkeypatch.setattr("afrieval.models.processes.MEETING", timedelta(seconds=1))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    error = launched(monkeypatch, RANK=rank, LOCAL_RANK=rank, MASTER_PORT=port)
+    assert "the 2 processes cannot find each other" in error.message
 
 
 @pytest.mark.parametrize(
@@ -211,6 +245,7 @@ def test_each_process_has_its_gpu(
         return SimpleNamespace(choose_engine=lambda wanted: None)
 
     monkeypatch.setattr("afrieval.models.hf.HF", make)
+    monkeypatch.setattr(load, "try_model", lambda name, lm: None)
     config = ModelConfig(model_name="org/m", device=asked)
     load.load_model(config, EvalConfig(), Processes(local_rank, 8, local_rank))
     assert made["device"] == given and current == ([given] if asked in (None, "cuda") else [])

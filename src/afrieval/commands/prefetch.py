@@ -94,7 +94,7 @@ def _wanted(spec: TaskSpec, languages: list[str]) -> Iterator[tuple[TaskSpec, st
 def _fetch_model(model: ModelConfig) -> str:
     from huggingface_hub import snapshot_download
 
-    from afrieval.models.load import explain
+    from afrieval.models.faults import explain
 
     try:
         return snapshot_download(str(model.model_name), revision=model.revision, ignore_patterns=OTHER_FORMATS)

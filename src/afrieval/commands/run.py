@@ -12,6 +12,7 @@ from afrieval.arguments import read_config
 from afrieval.commands.writeout import write_out
 from afrieval.config import DEMO, RunConfig
 from afrieval.files.paths import user_path
+from afrieval.models.backend_args import check_backend_args
 from afrieval.models.processes import Processes, joined
 from afrieval.run.cell import Cell
 from afrieval.run.harness import HarnessCell
@@ -37,6 +38,7 @@ def run(read: Callable[[], RunConfig]) -> None:
     with joined() as processes:
         with processes.together():
             config = read()
+            check_backend_args(config.model)
             planned = plan(config)
         folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)
         from afrieval.results.files import locked

@@ -9,7 +9,7 @@ import torch
 from accelerate.utils.memory import should_reduce_batch_size
 from lm_eval.models.utils_hf import stop_sequences_criteria
 
-from afrieval.models.engine.generation import Ends, Generator, beginning
+from afrieval.models.engine.generation import Ends, Generator, beginning, check_numbers, unusable
 from afrieval.models.engine.memory import Packs
 from afrieval.models.engine.support import generation_obstacle
 
@@ -83,13 +83,21 @@ class GeneratesTogether:
     def _generate_plainly(
         self, context: torch.Tensor, max_length: int, stop: list[str], attention_mask: torch.Tensor, **kwargs: Any
     ) -> torch.Tensor:
+        not_numbers: list[torch.Tensor] = []  # looked at in the end, so that no step waits for the GPU
+
+        def watch(tokens: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+            not_numbers.append(unusable(logits))
+            return logits
+
         try:
             written: torch.Tensor = super()._model_generate(  # type: ignore[misc]
-                context, max_length, stop, attention_mask=attention_mask, **kwargs
+                context, max_length, stop, attention_mask=attention_mask, logits_processor=[watch], **kwargs
             )
+            check_numbers(not_numbers)
             return written
         except RuntimeError as e:
             if len(context) == 1 or not should_reduce_batch_size(e):
+                check_numbers(not_numbers)  # nothing can be drawn from them either
                 raise
         log.warning("the device's memory is full; going on with %d prompts at a time", len(context) // 2)
         halves = [

@@ -1,12 +1,16 @@
 """The harness' hf backend, with the few things it leaves out, and the engine in place of its forward passes."""
 
 import logging
+import warnings
+from functools import partial
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 from lm_eval.models.huggingface import HFLM
 
 from afrieval.errors import UserError
 from afrieval.models.chat import KeepsSystemText
+from afrieval.models.checkpoint import check_found, check_sizes
 from afrieval.models.encoding import EncodesAtOnce
 from afrieval.models.engine.check import objection
 from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
@@ -14,10 +18,14 @@ from afrieval.models.engine.likelihood import Answer, TokenRequest, loglikelihoo
 from afrieval.models.engine.memory import Packs
 from afrieval.models.engine.support import obstacle
 from afrieval.models.engine.ties import Decided
+from afrieval.models.folder import Shapes
 from afrieval.models.generating import GeneratesTogether
+from afrieval.models.trial import try_writing
 
 log = logging.getLogger("afrieval")
+NOT_KNOWN: Shapes = MappingProxyType({})
 harness_log = logging.getLogger("lm_eval.models.huggingface")
+loading_log = logging.getLogger("transformers.modeling_utils")
 
 
 class HF(KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
@@ -32,23 +40,33 @@ class HF(KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     engine = "plain"
     too_long = 0  # requests that lost their beginning since somebody asked
     _model: Any
+    AUTO_MODEL_CLASS: Any
+    _has_written = False
+    _distinct = 0  # parameters of the model as it was loaded
 
-    def __init__(self, *args: Any, **kwargs: Any):
+    def __init__(self, *args: Any, shapes: Shapes = NOT_KNOWN, **kwargs: Any):
+        self._shapes = shapes  # of the checkpoint's weights, where they are known before it is loaded
         super().__init__(*args, **kwargs)
+        if self._distinct > _count(self.model):  # the harness ties weights that the library found to be different
+            raise UserError(
+                f"{self.pretrained} has two embeddings, and tie_word_embeddings in its config.json makes one of them",
+                "give --model.backend_args.tie_word_embeddings false, or correct its config.json",
+            )
         self.packs = Packs()
 
     def _create_model(self, pretrained: str, **kwargs: Any) -> None:
-        """Loads the model, and refuses one whose checkpoint lacks weights: the library would draw them at random."""
-        if kwargs.get("peft") or kwargs.get("delta") or kwargs.get("autogptq") or kwargs.get("gptqmodel"):
-            super()._create_model(pretrained, **kwargs)
-            return
-        super()._create_model(pretrained, **kwargs, output_loading_info=True)
-        self._model, found = self._model
-        if missing := sorted(found["missing_keys"]):
-            raise UserError(
-                f"the checkpoint of {pretrained} lacks {len(missing)} weights: {', '.join(missing[:2])} ...",
-                "fetch it again, or check that config.json belongs to it",
-            )
+        """Loads the model, and refuses one that is not what its checkpoint says."""
+        auto = self.AUTO_MODEL_CLASS
+        if not (kwargs.get("gguf_file") or kwargs.get("autogptq") or kwargs.get("gptqmodel")):
+            check_sizes(pretrained, auto, self.config, self._shapes)
+        self.AUTO_MODEL_CLASS = SimpleNamespace(from_pretrained=partial(_checked, auto))
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("error", ".*missing adapter keys", UserWarning)
+                super()._create_model(pretrained, **kwargs)
+        finally:
+            self.AUTO_MODEL_CLASS = auto
+        self._distinct = _count(self._model)
 
     def choose_engine(self, wanted: str) -> None:
         """Takes the engine asked for: `tree`, `plain`, or `auto` for tree wherever it gives the harness' answers.
@@ -67,6 +85,17 @@ class HF(KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
             raise UserError(f"the tree engine cannot run this model: it {reason}", "give --model.engine auto or plain")
         else:
             log.warning("what prompts share is computed again for each of them: the model %s", reason)
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        """Returns the text generated for each request, in order.
+
+        Raises:
+            UserError: if the model cannot write.
+        """
+        if not self._has_written:
+            try_writing(str(self.pretrained), self)
+            self._has_written = True
+        return super().generate_until(requests, disable_tqdm)
 
     def _loglikelihood_tokens(self, requests: list[TokenRequest], **kwargs: Any) -> list[tuple[float, bool, int]]:
         """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""
@@ -125,6 +154,27 @@ class HF(KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
         room = self.max_length + 1 if self.backend == "causal" else self.max_length
         used = [len(context) + (len(answer) if self.backend == "causal" else 0) for _, context, answer in requests]
         return sum(length > room for length in used)
+
+
+def _count(model: Any) -> int:
+    """Returns the number of parameters; those that share their values count once."""
+    return sum(1 for _ in model.parameters())
+
+
+def _nothing(record: logging.LogRecord) -> bool:
+    """Lets no message of a log through."""
+    return False
+
+
+def _checked(auto: Any, name: str, **kwargs: Any) -> Any:
+    """Returns the model of a checkpoint; also of one whose weights are added to another's."""
+    loading_log.addFilter(_nothing)  # it shows a table of what `check_found` says in a line
+    try:
+        model, found = auto.from_pretrained(name, **kwargs, output_loading_info=True, ignore_mismatched_sizes=True)
+    finally:
+        loading_log.removeFilter(_nothing)
+    check_found(name, model, found)
+    return model
 
 
 def check_lengths(requests: list[TokenRequest], longest: int) -> None:

@@ -4,19 +4,21 @@ import hashlib
 import json
 import random
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from afrieval.config import DEMO, EvalConfig, ModelConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
+from afrieval.models.backend_args import check_backend_args
 from afrieval.models.demo import demo_folder
+from afrieval.models.faults import loading
+from afrieval.models.folder import Shapes, check_adapter, check_files, model_folder
 from afrieval.models.processes import ALONE, Processes
+from afrieval.models.trial import PROBE, try_model
 from afrieval.models.vllm import load_vllm
 
 CPU_BATCH = 8
 NOT_THE_MODEL = ("_name_or_path", "transformers_version", "_commit_hash")
-PROBE = "Kínni iyì p nínú 24 = 2p? ጥያቄ Ŋuɖoɖo ƙarya 0123456789\n\n"
 
 
 def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes = ALONE) -> Any:
@@ -27,45 +29,77 @@ def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes
     """
     import transformers
 
-    _check_folder(config)
+    check_backend_args(config)
     _check_whole(config, processes)
+    shapes = _check_parts(config)
     if not sys.stderr.isatty():
         transformers.logging.disable_progress_bar()
     seed_libraries(evaluation)
     if config.model_type == "vllm":
-        lm = _load(config, lambda: load_vllm(config, evaluation))
+        lm = loading(config, lambda: load_vllm(config, evaluation))
     else:
-        lm = _load_hf(config, evaluation, processes)
-    if config.chat_template and not lm.tokenizer.chat_template:
-        raise UserError(f"{config.model_name} has no chat template", "set model.chat_template to false")
+        lm = _load_hf(config, evaluation, processes, shapes)
+    loading(config, lambda: try_model(str(config.model_name), lm))
+    if config.chat_template:
+        _check_chat_template(config, lm)
+    if config.model_type == "hf":
+        lm.choose_engine(config.engine)
     return lm
 
 
-def _load(config: ModelConfig, load: Callable[[], Any]) -> Any:
-    """Returns what loads, or an error that says what to do."""
-    try:
-        return load()
-    except UserError:
-        raise
-    except Exception as e:
-        raise explain(config, e) from e
+def _check_parts(config: ModelConfig) -> Shapes:
+    """Refuses files that are not what they should be; returns the shapes of the weights, where they lie in a folder."""
+    given = config.backend_args
+    if peft := given.get("peft"):
+        check_adapter(peft)
+    if delta := given.get("delta"):
+        _check_model(delta, "")
+    if config.model_name == DEMO:
+        return check_files(demo_folder())
+    if gguf := given.get("gguf_file"):
+        folder = model_folder(str(config.model_name))
+        if folder and not (folder / gguf).is_file():
+            raise UserError(f"there is no file {folder / gguf}", "give the name of a GGUF file in the model's folder")
+        return {}
+    return _check_model(str(config.model_name), given.get("subfolder", ""))
 
 
-def _load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Any:
-    import torch
+def _check_model(name: str, subfolder: str) -> Shapes:
+    folder = model_folder(name)
+    return check_files(folder / subfolder) if folder else {}
 
+
+def _check_chat_template(config: ModelConfig, lm: Any) -> None:
+    """Refuses a chat template that is not there, or cannot be filled in with the shortest of chats."""
+    if not lm.tokenizer.chat_template:
+        raise UserError(f"{config.model_name} has no chat template", "set model.chat_template to false")
+    lm.apply_chat_template([{"role": "user", "content": "question"}])
+
+
+def _load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes, shapes: Shapes) -> Any:
     device = _device(config, processes)
-    usable = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    if not usable.get(device.split(":")[0], False):
-        raise UserError(
-            f"model.device is {device!r}, but there is no GPU of that kind that torch can use", "leave it out"
-        )
     from afrieval.models.hf import HF
 
     sizes = {"batch_size": _batch_size(evaluation, device), "max_batch_size": evaluation.max_batch_size}
-    lm = _load(config, lambda: HF(**{"device": device, **sizes, **hf_arguments(config)}))
-    lm.choose_engine(config.engine)
-    return lm
+    arguments = {"device": device, **sizes, **hf_arguments(config)}
+    _check_device(str(arguments["device"]))
+    return loading(config, lambda: HF(**arguments, shapes=shapes))
+
+
+def _check_device(device: str) -> None:
+    """Refuses a device that is not there; the harness would take another without a word."""
+    import torch
+
+    kind, colon, number = device.partition(":")
+    present = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available()), "cpu": 1}.get(kind, 0)
+    if not present:
+        raise UserError(
+            f"model.device is {device!r}, but there is no GPU of that kind that torch can use", "leave it out"
+        )
+    if colon and not (number.isdecimal() and int(number) < present):
+        raise UserError(
+            f"model.device is {device!r}, and torch has {present} of that kind", f"give {kind}:0, or {kind}"
+        )
 
 
 def hf_arguments(config: ModelConfig) -> dict[str, Any]:
@@ -114,15 +148,6 @@ def model_settings(lm: Any) -> Any:
     return lm.config if hasattr(lm, "config") else lm._config
 
 
-def _check_folder(config: ModelConfig) -> None:
-    name = str(config.model_name)
-    if name.startswith(("/", "./", "../", "~")) and not (user_path(name) / "config.json").is_file():
-        raise UserError(
-            f"there is no model in {name}",
-            "give a folder with config.json, weights and tokenizer, or a hub id",
-        )
-
-
 def seed_libraries(evaluation: EvalConfig) -> None:
     """Seeds the generators that model libraries draw from; nothing of ours uses them."""
     import numpy as np
@@ -167,68 +192,3 @@ def _batch_size(evaluation: EvalConfig, device: str) -> int | str:
     if str(evaluation.batch_size).startswith("auto") and not device.startswith("cuda"):
         return CPU_BATCH  # the harness' search runs for minutes to hours on a CPU
     return evaluation.batch_size
-
-
-def explain(config: ModelConfig, error: Exception) -> Exception:
-    """Returns a UserError for what a user can mend, and any other error as it is."""
-    text, name = _chain(error), config.model_name
-    cases = {
-        ("trust_remote_code",): (
-            f"{name} brings its own Python code",
-            "read that code, then add --model.trust_remote_code true if you trust it",
-        ),
-        ("out of memory", "OutOfMemory"): (
-            f"{name} does not fit into the device's memory",
-            "give a smaller --eval.batch_size, --model.dtype bfloat16 or --model.parallelize true",
-        ),
-        (
-            "couldn't connect",
-            "Couldn't reach",
-            "offline mode",
-            "ConnectError",
-            "ConnectionError",
-            "LocalEntryNotFound",
-            "OfflineModeIsEnabled",
-        ): (
-            f"{name} is not in the hub's cache and the hub cannot be reached",
-            "fetch it where there is a network with `hf download`, or give a folder that holds the model",
-        ),
-        (
-            "not a valid model identifier",
-            "RepositoryNotFound",
-            "does not appear to have",
-            "Unrecognized model in",
-            "RevisionNotFound",
-            "is not a valid git identifier",
-        ): (
-            f"the hub has no model {name} (revision {config.revision}), or keeps it from you",
-            "give a hub id such as google/gemma-2-9b-it (`hf auth login` if it is private), or a folder",
-        ),
-        ("GatedRepoError", "401 Client Error", "403 Client Error"): (
-            f"no access to {name}",
-            "accept its terms on the hub, then run `hf auth login`",
-        ),
-        ("SafetensorError", "UnpicklingError", "PytorchStreamReader failed"): (
-            f"the weights of {name} are damaged",
-            "fetch the model again; a download that was cut short leaves such a file",
-        ),
-        ("unexpected keyword argument",): (
-            f"the backend refuses an argument: {error}",
-            "check model.backend_args",
-        ),
-    }
-    for signs, (message, hint) in cases.items():
-        if any(sign.lower() in text.lower() for sign in signs):
-            return UserError(message, hint)
-    if isinstance(error, OSError | ValueError):
-        return UserError(f"{name} cannot be loaded: {' '.join(str(error).split())[:300]}", "check model.model_name")
-    return error
-
-
-def _chain(error: BaseException | None) -> str:
-    """Returns what an error and those that led to it say; libraries hide the cause behind their own."""
-    said = []
-    while error is not None:
-        said.append(f"{type(error).__name__}: {error}")
-        error = error.__cause__ or error.__context__
-    return " | ".join(said)

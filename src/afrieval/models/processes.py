@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from afrieval.errors import UserError
 from afrieval.stopping import exit_code
 
 T = TypeVar("T")
+MEETING = timedelta(minutes=10)  # a process that never comes must not keep the others
 PATIENCE = timedelta(weeks=52)  # one may wait for another as long as a cell takes
 GRACE = 5  # seconds for the first to say why all end
 
@@ -105,23 +107,44 @@ def joined() -> Iterator[Processes]:
     Raises:
         UserError: if the others cannot be found.
     """
-    if os.environ.get("WORLD_SIZE", "1") == "1":
+    count = _number("WORLD_SIZE", 1, least=1)
+    if count == 1:
+        if "WORLD_SIZE" in os.environ:
+            _number("RANK", 0, below=1)
         yield ALONE
         return
-    rank, count, local_rank = (_number(name) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
-    with nullcontext() if rank == 0 else _hushed(), closing(_Ring()) as ring:
+    rank, local_rank = (_number(name, None, below=count) for name in ("RANK", "LOCAL_RANK"))
+    if not os.environ.get("MASTER_ADDR", "").strip():
+        raise _unusable("MASTER_ADDR", "the address of the machine of process 0")
+    _number("MASTER_PORT", None, least=1, below=2**16)
+    ring = _Ring()  # each process says that it cannot find the others: they cannot know
+    with nullcontext() if rank == 0 else _hushed(), closing(ring):
         yield Processes(rank, count, local_rank, ring.gather)
         ring.gather(None)  # nobody leaves before the first has written and printed all
 
 
-def _number(name: str) -> int:
-    try:
-        return int(os.environ[name])
-    except (KeyError, ValueError):
-        raise UserError(
-            f"WORLD_SIZE is {os.environ['WORLD_SIZE']!r}: there are several processes, but {name} is no number",
-            "start them with torchrun or accelerate launch, or unset WORLD_SIZE to run one",
-        ) from None
+def _number(name: str, default: int | None, least: int = 0, below: int | None = None) -> int:
+    """Returns a number that launchers of processes set in the environment.
+
+    Raises:
+        UserError: if it is not set and has no default, is not a number, or is out of range: such a process would wait
+            for the others forever.
+    """
+    text = os.environ.get(name, "" if default is None else str(default))
+    upper = "" if below is None else f" to {below - 1}"
+    if re.fullmatch(r"\d{1,9}", text) and least <= int(text) and (below is None or int(text) < below):
+        return int(text)
+    raise _unusable(name, f"a whole number from {least}{upper}")
+
+
+def _unusable(name: str, needed: str) -> UserError:
+    given = f"is {os.environ[name][:80]!r}" if name in os.environ else "is not set"
+    count = os.environ.get("WORLD_SIZE")
+    several = f"with WORLD_SIZE {count} it " if count and name != "WORLD_SIZE" else ""
+    return UserError(
+        f"{name} {given} in the environment, and {several}must be {needed}",
+        "start several processes with torchrun or accelerate launch; for one, unset WORLD_SIZE and RANK",
+    )
 
 
 class _Ring:
@@ -135,11 +158,18 @@ class _Ring:
         from torch.distributed import ProcessGroupGloo, rendezvous
 
         try:
-            store, rank, count = next(rendezvous("env://", timeout=PATIENCE))
+            store, rank, count = next(rendezvous("env://", timeout=MEETING))
+            if store.add(f"afrieval process {rank}", 1) > 1:
+                raise UserError(f"two processes have RANK {rank}", "start them with torchrun or accelerate launch")
+            for other in range(count):
+                store.wait([f"afrieval process {other}"])
             self._group: Any = ProcessGroupGloo(store, rank, count, PATIENCE)
         except (RuntimeError, ValueError) as e:
             reason = " ".join(str(e).split())[:300]
-            raise UserError(f"the processes cannot find each other: {reason}", "start them with torchrun") from None
+            hint = "start all within ten minutes, with torchrun or accelerate launch; check MASTER_ADDR and MASTER_PORT"
+            raise UserError(
+                f"the {os.environ['WORLD_SIZE']} processes cannot find each other: {reason}", hint
+            ) from None
         self._count = count
         for name in ("WORLD_SIZE", "LOCAL_RANK"):
             os.environ.pop(name)

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
 
+from afrieval.errors import UserError
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.memory import Packs
 
@@ -104,7 +105,9 @@ class _Run:
             sees &= key_depth <= depth[:, None]
             logits = self._forward(ids, depth, sees, key_depth, list(last.values()))
             self._owner, self._depth = key_owner, key_depth
-            following |= zip(last, logits.float().argmax(dim=-1).tolist(), strict=True)
+            best = logits.float().argmax(dim=-1)
+            check_numbers([unusable(logits.gather(-1, best[:, None]))])  # NaN counts as the largest of all
+            following |= zip(last, best.tolist(), strict=True)
         return following
 
     def drop(self, owners: set[int]) -> None:
@@ -113,6 +116,27 @@ class _Run:
         stay = torch.nonzero(~gone)[:, 0]
         self._forward.cache.keep(stay)
         self._owner, self._depth = self._owner[stay], self._depth[stay]
+
+
+def unusable(logits: torch.Tensor) -> torch.Tensor:
+    """Returns whether one of the logits is NaN or infinite; minus infinity forbids a token, and is meant."""
+    return ~(logits < float("inf")).all()
+
+
+def check_numbers(not_numbers: list[torch.Tensor]) -> None:
+    """Refuses answers written with logits that are not numbers: they mean nothing, and look like others.
+
+    Args:
+        not_numbers: for some steps, whether there was such a logit.
+
+    Raises:
+        UserError: if there was one.
+    """
+    if any(map(bool, not_numbers)):
+        raise UserError(
+            "what the model computes while it writes is not a number (NaN or infinite)",
+            "give --model.dtype bfloat16 or float32",
+        )
 
 
 def beginning(prompts: list[list[int]]) -> list[int]:

@@ -1,0 +1,162 @@
+"""What `model.backend_args` may hold: the names and kinds of a backend's own arguments, before anything is loaded.
+
+They are read from the source of the installed packages: importing the backends takes seconds, or a GPU.
+"""
+
+import ast
+from difflib import get_close_matches
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from afrieval.config import ModelConfig, is_batch_size
+from afrieval.errors import UserError
+
+BACKENDS = {
+    "hf": ("models/huggingface.py", "HFLM"),
+    "vllm": ("models/vllm_causallms.py", "VLLM"),
+}
+# What the hf backend hands on to transformers' from_pretrained. Left out is what would draw weights at random
+# (ignore_mismatched_sizes), unpickle code (weights_only) or is overwritten by the harness (max_memory).
+FORWARDED = {
+    "attn_implementation": "str",
+    "cache_dir": "str",
+    "code_revision": "str",
+    "device_map": "str | int | dict",
+    "disable_mmap": "bool",
+    "experts_implementation": "str",
+    "force_download": "bool",
+    "key_mapping": "dict",
+    "local_files_only": "bool",
+    "low_cpu_mem_usage": "bool",
+    "offload_buffers": "bool",
+    "proxies": "dict",
+    "tie_word_embeddings": "bool",
+    "token": "str | bool",
+    "use_kernels": "bool",
+    "use_safetensors": "bool",
+    "variant": "str",
+}
+OURS = {"pretrained": "model.model_name"}  # another model under this one's name
+DTYPES = ("float64", "float32", "bfloat16", "float16")
+FROM_ZERO = ("prefix_token_id", "seed", "think_end_token")  # the other whole numbers count something
+KINDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "dict": "a map"}
+
+
+def check_backend_args(config: ModelConfig) -> None:
+    """Refuses names that the backend does not know, and values that are not what its signature says.
+
+    Arguments that the backend only hands on are known by name; for vllm, if it is installed.
+
+    Raises:
+        UserError: with the nearest name, or what the value may be.
+    """
+    if not config.backend_args:
+        return
+    known, handed_on = _signature(config.model_type), _handed_on(config.model_type)
+    for name, value in config.backend_args.items():
+        if name in OURS:
+            raise UserError(f"backend_args.{name} is {value!r}", f"give it as {OURS[name]}")
+        if name in known:
+            _check_value(name, value, known[name])
+        elif handed_on is not None and name not in handed_on:
+            near = get_close_matches(str(name), [n for n in (*known, *handed_on) if n not in OURS], n=1)
+            hint = f"did you mean {near[0]}?" if near else "leave it out; docs/models.md says which there are"
+            raise UserError(f"backend_args.{name} is not an argument of the {config.model_type} backend", hint)
+        elif handed_on is not None:
+            _check_value(name, value, handed_on[name])
+
+
+def _check_value(name: str, value: Any, annotation: ast.expr | None) -> None:
+    if annotation is None:
+        return
+    members = _members(annotation)
+    if not any(_fits(name, value, member) for member in members):
+        takes = ", or ".join(dict.fromkeys(word for member in members if (word := _word(name, member))))
+        raise UserError(f"backend_args.{name} is {value!r}", f"it takes {takes}")
+
+
+def _members(annotation: ast.expr) -> list[ast.expr]:
+    """Returns the members of a union."""
+    if isinstance(annotation, ast.BinOp):
+        return [*_members(annotation.left), *_members(annotation.right)]
+    return [annotation]
+
+
+def _fits(name: str, value: Any, member: ast.expr) -> bool:
+    match _plain(member):
+        case "str":
+            return isinstance(value, str) and (_is_text(name, value))
+        case "int":
+            return type(value) is int and value >= (name not in FROM_ZERO)
+        case "float":
+            return type(value) in (int, float)
+        case "bool":
+            return type(value) is bool
+        case "dict":
+            return isinstance(value, dict)
+        case "None":
+            return value is None
+        case "Literal":
+            return value in _choices(member)
+    return False
+
+
+def _is_text(name: str, text: str) -> bool:
+    if name == "batch_size":
+        return is_batch_size(text)
+    if name.endswith("dtype"):
+        return text in DTYPES or (name, text) == ("dtype", "auto")
+    return bool(text.strip())
+
+
+def _word(name: str, member: ast.expr) -> str:
+    """Returns what users call a member of a union; nothing for what a config cannot hold."""
+    kind = _plain(member)
+    if kind == "Literal":
+        return " or ".join(map(str, _choices(member)))
+    if kind == "int" and name not in FROM_ZERO:
+        return "a whole number of 1 or more"
+    if kind == "str" and name == "batch_size":
+        return "auto or auto:N"
+    if kind == "str" and name.endswith("dtype"):
+        return ", ".join(DTYPES) + (" or auto" if name == "dtype" else "")
+    return "null" if kind == "None" else KINDS.get(kind, "")
+
+
+def _plain(member: ast.expr) -> str:
+    """Returns the name of a type without what it holds: `dict` for `dict[str, Any]`."""
+    return ast.unparse(member.value if isinstance(member, ast.Subscript) else member)
+
+
+def _choices(member: ast.expr) -> tuple[Any, ...]:
+    chosen = ast.literal_eval(member.slice) if isinstance(member, ast.Subscript) else ()
+    return chosen if isinstance(chosen, tuple) else (chosen,)
+
+
+@cache
+def _signature(backend: str) -> dict[str, ast.expr | None]:
+    """Returns the arguments of the harness' class and their annotations."""
+    file, name = BACKENDS[backend]
+    init = next(n for n in _class("lm_eval", file, name) if isinstance(n, ast.FunctionDef) and n.name == "__init__")
+    return {a.arg: a.annotation for a in [*init.args.args[1:], *init.args.kwonlyargs]}
+
+
+@cache
+def _handed_on(backend: str) -> dict[str, ast.expr | None] | None:
+    """Returns what a backend takes beyond its signature; None if that cannot be known."""
+    if backend == "hf":
+        return {name: ast.parse(kinds, mode="eval").body for name, kinds in FORWARDED.items()}
+    if find_spec("vllm") is None:
+        return None
+    fields = _class("vllm", "engine/arg_utils.py", "EngineArgs")
+    return {f.target.id: None for f in fields if isinstance(f, ast.AnnAssign) and isinstance(f.target, ast.Name)}
+
+
+def _class(package: str, file: str, name: str) -> list[ast.stmt]:
+    """Returns the body of a class of an installed package."""
+    spec = find_spec(package)
+    assert spec is not None and spec.origin is not None
+    tree = ast.parse((Path(spec.origin).parent / file).read_text(encoding="utf-8"))
+    return next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name).body

@@ -1,0 +1,140 @@
+"""What goes wrong while a model is loaded: one line that says what, and one what to do."""
+
+from collections.abc import Callable
+from pathlib import Path
+from traceback import extract_tb
+from typing import TypeVar
+
+from afrieval.config import ModelConfig
+from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+
+T = TypeVar("T")
+Cases = dict[tuple[str, ...], tuple[str, str]]
+LONGEST = 300  # characters of a library's message
+# The steps of the harness, and what each of them reads.
+STEPS = {
+    "_get_config": "config.json",
+    "_create_tokenizer": "tokenizer",
+    "_create_model": "config.json or weights",
+    "try_model": "config.json, tokenizer or weights",
+}
+
+
+def loading(config: ModelConfig, load: Callable[[], T]) -> T:
+    """Returns what `load` returns.
+
+    Whatever fails in it stems from the model's files or settings: libraries raise errors of any type for them. An error
+    before or after is a bug of ours and keeps its traceback.
+
+    Raises:
+        UserError: in place of any other error.
+    """
+    try:
+        return load()
+    except (UserError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as e:  # tokenizers, in Rust, raises errors that are no Exception
+        raise explain(config, e) from e
+
+
+def explain(config: ModelConfig, error: BaseException) -> UserError:
+    """Returns what a user can do about an error of a library while a model is fetched or loaded."""
+    name, text = _subject(config, error), _chain(error).lower()
+    cases = _cases(name) | ({} if user_path(name).is_dir() else _cases_of_the_hub(name, config.revision))
+    for signs, (message, hint) in cases.items():
+        if any(sign.lower() in text for sign in signs):
+            return UserError(message, hint)
+    return _other(config, name, error)
+
+
+def _cases(name: str) -> Cases:
+    """Returns what libraries say, to what is wrong and what to do."""
+    return {
+        ("trust_remote_code",): (
+            f"{name} brings its own Python code",
+            "read that code, then add --model.trust_remote_code true if you trust it",
+        ),
+        ("out of memory", "OutOfMemory", "MemoryError", "can't allocate memory", "not enough memory"): (
+            f"{name} does not fit into the device's memory",
+            "give a smaller --eval.batch_size, --model.dtype bfloat16 or --model.parallelize true",
+        ),
+        ("SafetensorError", "UnpicklingError", "PytorchStreamReader failed"): (
+            f"the weights of {name} are damaged",
+            "fetch the model again; a download that was cut short leaves such a file",
+        ),
+        ("Unrecognized configuration class",): (
+            f"{name} is not a language model that can be evaluated, by the model_type in its config.json",
+            "give a model that generates text, such as Llama, Gemma or T5",
+        ),
+        ("Unrecognized model in",): (
+            f"the config.json of {name} does not say what model it is: it has no known model_type",
+            "fetch the model again, or give its original folder or hub id",
+        ),
+    }
+
+
+def _cases_of_the_hub(name: str, revision: str) -> Cases:
+    return {
+        (
+            "couldn't connect",
+            "Couldn't reach",
+            "offline mode",
+            "ConnectError",
+            "ConnectionError",
+            "LocalEntryNotFound",
+            "OfflineModeIsEnabled",
+        ): (
+            f"{name} is not in the hub's cache and the hub cannot be reached",
+            "fetch it where there is a network with `hf download`, or give a folder that holds the model",
+        ),
+        (
+            "not a valid model identifier",
+            "RepositoryNotFound",
+            "does not appear to have",
+            "RevisionNotFound",
+            "is not a valid git identifier",
+        ): (
+            f"the hub has no model {name} (revision {revision}), or it is private",
+            "give a hub id such as google/gemma-2-9b-it (`hf auth login` if it is private), or a folder",
+        ),
+        ("GatedRepoError", "401 Client Error", "403 Client Error"): (
+            f"no access to {name}",
+            "accept its terms on the hub, then run `hf auth login`",
+        ),
+    }
+
+
+def _other(config: ModelConfig, name: str, error: BaseException) -> UserError:
+    """Returns the library's own words, for what has no words of ours."""
+    said = " ".join(str(error).split())[:LONGEST] or "it says no more"
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return UserError(f"{name} needs the package {error.name}", f"run `pip install {error.name}`")
+    if any(f"'{argument}'" in said for argument in config.backend_args):
+        return UserError(f"{name} cannot be loaded with these backend_args: {said}", "check model.backend_args")
+    kind = "" if isinstance(error, OSError | ValueError | UserWarning) and str(error) else f"{type(error).__name__}: "
+    frames = extract_tb(error.__traceback__)
+    if name == config.backend_args.get("peft"):
+        hint = "check that the adapter is whole and was made for this base model; --debug shows where it fails"
+        return UserError(f"the adapter {name} cannot be loaded on {config.model_name}: {kind}{said}", hint)
+    steps = [STEPS[frame.name] for frame in frames if frame.name in STEPS]
+    hint = f"check its {steps[-1]}, or fetch the model again" if steps else "check model.model_name and backend_args"
+    return UserError(f"{name} cannot be loaded: {(kind + said).rstrip(': ')}", f"{hint}; --debug shows where it fails")
+
+
+def _subject(config: ModelConfig, error: BaseException) -> str:
+    """Returns the name that an error is about: the model's, or that of an adapter or tokenizer."""
+    given = config.backend_args
+    if given.get("peft") and any("peft" in Path(frame.filename).parts for frame in extract_tb(error.__traceback__)):
+        return str(given["peft"])
+    named = (given.get(name) for name in ("peft", "delta", "tokenizer"))
+    return next((part for part in named if isinstance(part, str) and part in str(error)), str(config.model_name))
+
+
+def _chain(error: BaseException | None) -> str:
+    """Returns what an error and those that led to it say; libraries hide the cause behind their own."""
+    said = []
+    while error is not None:
+        said.append(f"{type(error).__name__}: {error}")
+        error = error.__cause__ or error.__context__
+    return " | ".join(said)

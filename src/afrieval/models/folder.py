@@ -1,0 +1,178 @@
+"""A model folder before anything is loaded from it: the files are there, and each is what it should be."""
+
+import json
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+
+AGAIN = "fetch the model again, or restore that file from where the model comes from"
+OBJECTS = (
+    "config.json",
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "chat_template.json",
+    "vocab.json",
+    "model.safetensors.index.json",
+    "pytorch_model.bin.index.json",
+    "adapter_config.json",
+)
+WEIGHTS = ("*.safetensors", "*.bin")
+# The names by which config.json counts layers, also those of a text model inside one for images or sound.
+LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "num_decoder_layers")
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+def model_folder(name: str) -> Path | None:
+    """Returns the folder that a model's name means, None if it is the name of a model on the hub.
+
+    Raises:
+        UserError: if it can be neither.
+    """
+    path = user_path(name)
+    if path.is_dir():
+        return path
+    if path.is_file():
+        raise UserError(
+            f"{name} is a file, not a folder",
+            "give the folder that holds config.json, weights and tokenizer, or a hub id",
+        )
+    if not _is_hub_id(name):
+        hint = "give a folder with config.json, weights and tokenizer, or a hub id such as google/gemma-2-9b-it"
+        raise UserError(f"there is no model in {name[:200]}, and a hub id has the form ORG/NAME", hint)
+    return None
+
+
+def _is_hub_id(name: str) -> bool:
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils._validators import validate_repo_id
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        return False
+    return True
+
+
+def check_files(folder: Path) -> Shapes:
+    """Refuses a folder that lacks parts of a model, or has damaged ones.
+
+    Returns:
+        the shapes of the weights by name; empty where they are in another format than safetensors.
+
+    Raises:
+        UserError: naming the file.
+    """
+    config = _read_config(folder)
+    for name in OBJECTS:
+        if (folder / name).exists():
+            read_object(folder / name)
+    if not any(path for kind in WEIGHTS for path in folder.glob(kind)):
+        raise UserError(f"{folder} has no weights: no file of it is named {' or '.join(WEIGHTS)}", AGAIN)
+    shapes: dict[str, tuple[int, ...]] = {}
+    for path in _weight_files(folder):
+        shapes |= _shapes(path)
+    _check_layers(folder / "config.json", config, len(shapes))
+    return shapes
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    path = folder / "config.json"
+    if path.is_file():
+        return read_object(path)
+    if (folder / "adapter_config.json").is_file():
+        raise UserError(
+            f"there is no model in {folder}, only a PEFT adapter",
+            "give its base model as model.model_name and this folder as model.backend_args.peft",
+        )
+    hint = "give a folder with config.json, weights and tokenizer, or a hub id"
+    if any(folder.glob("*.gguf")):
+        hint += "; for a GGUF file, its name as model.backend_args.gguf_file"
+    raise UserError(f"there is no model in {folder}: it has no config.json", hint)
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Returns what a JSON file holds.
+
+    Raises:
+        UserError: if it cannot be read or is not a JSON object.
+    """
+    try:
+        content = json.loads(path.read_bytes())
+    except OSError as e:
+        raise UserError(f"{path} cannot be read: {e.strerror}", AGAIN) from None
+    except (ValueError, RecursionError) as e:
+        raise UserError(f"{path} is not valid JSON: {str(e)[:200]}", AGAIN) from None
+    if not isinstance(content, dict):
+        raise UserError(f"{path} must be a JSON object, and is a {type(content).__name__}", AGAIN)
+    return content
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    """Returns the safetensors files that are loaded; none where there are only others."""
+    whole, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
+    if whole.is_file() or not index.is_file():
+        return [whole] if whole.is_file() else []
+    parts = read_object(index).get("weight_map")
+    if not isinstance(parts, dict) or not all(isinstance(file, str) for file in parts.values()) or not parts:
+        raise UserError(f"{index} must have a weight_map from the names of weights to files", AGAIN)
+    files = [folder / file for file in sorted(set(parts.values()))]
+    for path in files:
+        if not path.is_file():
+            raise UserError(f"{path} is not there, and {index.name} names it", AGAIN)
+    return files
+
+
+def _shapes(path: Path) -> Shapes:
+    """Returns the shapes of the weights in a file, of which the head alone is read."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np") as file:
+            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118  # no mapping
+    except (SafetensorError, OSError) as e:
+        raise UserError(
+            f"the weights in {path} are damaged: {e}",
+            "fetch the model again; a download that was cut short leaves such a file",
+        ) from None
+
+
+def _check_layers(path: Path, config: dict[str, Any], weights: int) -> None:
+    """Refuses a number of layers that no model has; one far too large would be built before anything is compared."""
+    text = config.get("text_config")
+    for part in (config, text if isinstance(text, dict) else {}):
+        for name in LAYERS:
+            layers = part.get(name)
+            if not isinstance(layers, int) or isinstance(layers, bool):
+                continue  # the library says what it should be
+            if layers < 1:
+                raise UserError(f"{path}: {name} is {layers}; a model has at least one layer", AGAIN)
+            if weights and layers > weights:
+                raise UserError(f"{path}: {name} is {layers}, and the checkpoint has only {weights} weights", AGAIN)
+
+
+def check_adapter(name: str) -> None:
+    """Refuses a PEFT adapter that cannot be loaded, before its base model is.
+
+    Raises:
+        UserError: if the folder is not there or holds no adapter, or the package is not installed.
+    """
+    folder = user_path(name)
+    path = folder / "adapter_config.json"
+    if folder.exists() or not _is_hub_id(name):
+        if not path.is_file():
+            raise UserError(
+                f"there is no PEFT adapter in {name}: no adapter_config.json",
+                "give the folder that PEFT's save_pretrained wrote, or a hub id",
+            )
+        read_object(path)
+        if not any(file for kind in WEIGHTS for file in folder.glob(kind)):
+            raise UserError(f"{folder} has no weights: no file of it is named {' or '.join(WEIGHTS)}", AGAIN)
+    if find_spec("peft") is None:
+        raise UserError("backend_args.peft needs the package peft", "run `pip install peft`, or leave it out")
