@@ -1,9 +1,11 @@
 """Rows of a data file to documents: one form for every coding that occurs."""
 
 import ast
+import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +31,8 @@ class Document:
         worked: a worked solution, in few-shot rows of data sets that have some.
         prompt: the whole prompt, in rows that bring their own.
         verdict: whether the answer that the data's authors recorded was right, in rows that tell.
+        key: what identifies the question in every language; empty if the task or its data have none, or another row has
+            the same.
     """
 
     id: int
@@ -39,6 +43,7 @@ class Document:
     worked: str = ""
     prompt: str = ""
     verdict: bool | None = None
+    key: str = ""
 
 
 def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str) -> list[Document]:
@@ -56,9 +61,22 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     columns = [spec.choices] if isinstance(spec.choices, str) else spec.choices or []
     check_columns([*spec.fields.values(), *columns], rows, spec.name, where)
     _check_answer_column(spec, rows, where)
-    found = [_document(spec, number, row, where) for number, row in enumerate(rows)]
+    found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
     _check_golds(spec, rows, found, where)
     return _examples(spec, rows, found) if split == spec.data.fewshot else found
+
+
+def keyed(spec: TaskSpec, rows: Sequence[Mapping[str, Any]], found: list[Document]) -> list[Document]:
+    """Returns documents with what identifies their questions in every language, where the task declares it.
+
+    A row has no key where one of its values is missing or another row has the same; it is scored as any other.
+    """
+    if not spec.key:
+        return found
+    values = [[normalise(row.get(column)) for column in spec.key] for row in rows]
+    keys = [json.dumps(row, ensure_ascii=False) if all(row) else "" for row in values]
+    times = Counter(keys)
+    return [replace(d, key=key if times[key] == 1 else "") for d, key in zip(found, keys, strict=True)]
 
 
 def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document], where: str) -> None:

@@ -35,7 +35,8 @@ class TaskSpec:
 
     Attributes:
         languages: the suite's language code to the data set's own.
-        parallel: per split, groups of languages whose row i is a translation of one another's row i.
+        parallel: per split, groups of languages whose row i is a translation of one another's row i; or, if there is a
+            `key`, the rows with the same key.
         fields: name used in prompts to column of the data.
         choices: column with the option texts of each row, or a column for each; none if `labels` are the choices.
         labels: names of the classes in the order of the data set's numbers; empty if rows bring choices.
@@ -51,6 +52,7 @@ class TaskSpec:
         answer_in_prompt: whether that prompt ends with a blank and the answer's letter, which are cut off.
         verdict: column that says whether the answer that the authors' own model gave was right.
         macro: field over whose values the macro mean is taken.
+        key: columns whose values together identify a question in every language; its row number does if there are none.
         read: which letter or text a generated answer announces; if not given, it begins with it.
         generation: how generated answers end; found from the data if not given.
         join: rows of another data set that the answers come from.
@@ -84,6 +86,7 @@ class TaskSpec:
     answer_in_prompt: bool = False
     verdict: str | None = None
     macro: str | None = None
+    key: list[str] = field(default_factory=list)
     read: ReadSpec | None = None
     generation: GenerationSpec | None = None
     join: JoinSpec | None = None
@@ -163,7 +166,7 @@ def translated(spec: TaskSpec) -> TaskSpec:
     data = replace(spec.data, hub=where.hub, revision=where.revision, files={spec.data.evaluate: where.file})
     languages = {ours: theirs for ours, theirs in spec.languages.items() if ours != ENGLISH}
     name = f"{spec.name}_translate"
-    return replace(spec, name=name, data=data, languages=languages, parallel={}, direct=spec)
+    return replace(spec, name=name, data=data, languages=languages, parallel={}, key=[], direct=spec)
 
 
 def _section(cls: type, content: Any, where: str) -> Any:
@@ -179,6 +182,10 @@ def _check(cls: type, content: dict[str, Any], where: str, given_elsewhere: tupl
     for f in known:
         if f.name not in content and f.default is MISSING and f.default_factory is MISSING:
             raise UserError(f"{where}: key {f.name!r} is missing", "see tasks/afrimmlu/task.yaml")
+
+
+def _are_columns(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) and name for name in value)
 
 
 def _check_consistent(spec: TaskSpec, path: Path) -> None:
@@ -204,6 +211,7 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         f"kind {spec.kind} needs a column with complete prompts": spec.kind in WITH_PROMPTS and not spec.prompt,
         "kind text needs `read`": spec.kind == "text" and not spec.read,
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
+        f"key is {spec.key!r}, not a list of columns": not _are_columns(spec.key),
         f"macro {spec.macro!r} is no field": spec.macro not in (None, *spec.fields),
         f"read.which is {spec.read and spec.read.which!r}, neither first nor last": bool(
             spec.read and spec.read.which not in ("first", "last")
