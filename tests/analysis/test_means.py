@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.analysis.units import unit
 
+from afrieval.analysis.comparison import mean_grid
 from afrieval.analysis.means import means, over_languages, shared_variance
 from afrieval.analysis.runs import Unit
 from afrieval.analysis.spread import spreads
@@ -131,6 +132,17 @@ def test_a_language_outside_the_group_narrows_the_interval_by_its_share_only() -
     (mean,) = means([*seven, outside], ["Africa"])
     assert mean.alone == ["afr"] and 7 / 8 * width(seven) < width([*seven, outside]) < width(seven)
     assert width([*seven, outside]) > width([unit(seven[0].values.tolist(), language=c) for c in (*SEVEN, "afr")])
+
+
+def test_what_is_not_shared_is_said() -> None:
+    declared = {"parallel": [SEVEN]}
+    seven = [fixed_letter(900, language=c, declared=declared) for c in SEVEN]
+    seven[0].golds[:5] = (seven[0].golds[:5] + 1) % 4
+    alone = fixed_letter(900, language="afr", declared=declared)
+    notes = " ".join(mean_grid("belebele", means([*seven, alone], ["Africa"])).notes)
+    assert "Not known to share questions with the others: afr." in notes
+    assert "Other right answers in some language: 5 questions" in notes
+    assert "Not known" not in " ".join(mean_grid("belebele", means(seven[1:], ["Africa", "script"])).notes)
 
 
 def test_a_shorter_run_shares_the_questions_that_both_have() -> None:

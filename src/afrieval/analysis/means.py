@@ -72,13 +72,14 @@ def means(units: list[Unit], groupings: list[str]) -> list[Mean]:
 
 
 def _by_question(units: list[Unit]) -> dict[Hashable, float]:
-    """Returns a language's mean over the prompts that were asked, by question and right answer."""
+    """Returns a language's mean over prompts, by question and right answer, where all prompts asked the same."""
     scores: dict[Hashable, list[float]] = {}
     for unit in units:
         rows = zip(unit.ids.tolist(), unit.golds.tolist(), unit.values.tolist(), strict=True)
         for question, gold, value in rows:
             scores.setdefault((question, gold), []).append(value)
-    return {question: float(np.mean(values)) for question, values in scores.items()}
+    of_all = {question: values for question, values in scores.items() if len(values) == len(units)}
+    return {question: float(np.mean(values)) for question, values in (of_all or scores).items()}
 
 
 def _mean(task: str, dimensions: dict[str, Any], grouping: str, name: str, members: dict[str, Any]) -> Mean:

@@ -32,9 +32,7 @@ def numbered(units: list[Unit]) -> list[Unit]:
         for unit, row in zip(units, rows, strict=True)
     }
     groups |= {language: language for language in _differing(golds)}
-    return [
-        _renumbered(unit, row + place[groups[unit.language]]) for unit, row in zip(units, rows, strict=True)
-    ]
+    return [_renumbered(unit, row + place[groups[unit.language]]) for unit, row in zip(units, rows, strict=True)]
 
 
 def _groups(units: list[Unit]) -> dict[str, str]:

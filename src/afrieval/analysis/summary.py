@@ -12,9 +12,10 @@ from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.grid import terminal
 from afrieval.analysis.harness import HarnessTaskScores, merged_results, summary_rows, task_scores, with_groups
 from afrieval.analysis.harness_table import harness_table
+from afrieval.analysis.means import means
 from afrieval.analysis.reference import Evaluated, has_evals, reference_grids
 from afrieval.analysis.runs import Unit
-from afrieval.analysis.scores import african_means, by_language
+from afrieval.analysis.scores import by_language
 from afrieval.analysis.tables import mean_lines, overview_table, score_table
 from afrieval.results.files import (
     cell_names,
@@ -89,13 +90,14 @@ def show(
     published = {u.name: u for u in units if has_evals(u)}
     scores = by_language([cell for cell in cells if cell.name not in published])
     tasks = list(dict.fromkeys(s.task for s in scores))
+    african = means([u for u in units if u.task in tasks], ["Africa"])
     for task in tasks:
         doubtful = unreviewed.get(task, set())
         console.print()
         of_task = [s for s in scores if s.task == task]
         title, notes = _heading(task, identity)
         console.print(score_table(title, of_task, notes, doubtful, supported))
-        for line in mean_lines(of_task):
+        for line in mean_lines(mean for mean in african if mean.task == task):
             console.print(line, highlight=False)
         for contrast in contrasts([u for u in units if u.task == task], "prompt_language", seed):
             console.print()
@@ -104,8 +106,8 @@ def show(
         console.print()
         console.print(terminal(grid))
     console.print()
-    if len(tasks) > 1 and any(african_means(s for s in scores if s.task == task) for task in tasks):
-        console.print(overview_table(scores))
+    if len(tasks) > 1 and any(mean.interval for mean in african):
+        console.print(overview_table(african, scores))
         console.print()
 
 
