@@ -62,7 +62,7 @@ def test_a_run_with_keys_and_an_older_one_are_paired_by_row() -> None:
 @pytest.mark.parametrize("choices", [2, 3, 4])
 def test_rows_in_another_order_than_declared_are_not_paired(choices: int) -> None:
     golds = np.random.default_rng(choices).integers(0, choices, 300)
-    right, wrong = ({"golds": g, "declared": ALL} for g in (golds, np.roll(golds, 1)))
+    right, wrong = (dict[str, Any](golds=g, declared=ALL) for g in (golds, np.roll(golds, 1)))
     for languages in (("yor", "hau"), ("yor", "hau", "amh"), ("yor", "hau", "amh", "zul")):
         units = [unit([0.0] * 300, language=c, **(wrong if c == "hau" else right)) for c in languages]
         found = {u.language: u for u in numbered(units)}

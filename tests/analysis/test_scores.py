@@ -124,7 +124,9 @@ def test_the_mean_is_that_of_the_rows_above_it() -> None:
 def test_the_overview_has_a_row_per_task_and_prompt_language_and_english_beside_the_mean() -> None:
     kinds = {"eng": {"yor": [1.0, 1.0], "swa": [0.0, 1.0], "eng": [1.0, 0.0]}}
     kinds |= {"native": {"yor": [0.0, 0.0], "swa": [0.0, 1.0], "fra": [1.0, 1.0]}}
-    flat = [(kind, code, values) for kind, of in kinds.items() for code, values in of.items()]
+    flat: list[tuple[str, str, list[Any]]] = [
+        (kind, code, values) for kind, of in kinds.items() for code, values in of.items()
+    ]
     cells = [cell(values, language=code, prompt_language=kind) for kind, code, values in flat]
     units = [unit(values, task="afrimmlu", language=code, prompt_language=kind) for kind, code, values in flat]
     found = means([*units, unit([1.0], task="afrixnli")], ["Africa"])

@@ -137,7 +137,7 @@ def mean_grid(task: str, means: list[Mean]) -> Grid:
 
 
 def _shared_notes(means: list[Mean]) -> list[str]:
-    """Returns what has to be said of the questions that languages share."""
+    """Returns what has to be said of the questions that languages share, or do not."""
     notes = []
     if alone := sorted({code for m in means for code in m.alone}):
         notes.append(f"Not known to share questions with the others: {' '.join(alone)}.")

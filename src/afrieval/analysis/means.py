@@ -1,7 +1,7 @@
 """Means over languages with an interval that respects both documents and languages."""
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,8 @@ from afrieval.analysis.runs import Unit
 from afrieval.analysis.statistics import Interval, wilson
 from afrieval.languages import LANGUAGES
 
-Scores = Mapping[Hashable, float]  # of one language, by question; a question of several has the same name in all
+Question = tuple[int, int]  # its number, and the right answer
+Scores = Mapping[Any, float]  # of one language, by question; a question of several has the same name in all
 GROUPINGS: dict[str, Callable[[str], str]] = {
     "Africa": lambda code: "Africa",
     "family": lambda code: LANGUAGES[code].family,
@@ -71,9 +72,9 @@ def means(units: list[Unit], groupings: list[str]) -> list[Mean]:
     return found
 
 
-def _by_question(units: list[Unit]) -> dict[Hashable, float]:
+def _by_question(units: list[Unit]) -> dict[Question, float]:
     """Returns a language's mean over prompts, by question and right answer, where all prompts asked the same."""
-    scores: dict[Hashable, list[float]] = {}
+    scores: dict[Question, list[float]] = {}
     for unit in units:
         rows = zip(unit.ids.tolist(), unit.golds.tolist(), unit.values.tolist(), strict=True)
         for question, gold, value in rows:
@@ -82,11 +83,13 @@ def _by_question(units: list[Unit]) -> dict[Hashable, float]:
     return {question: float(np.mean(values)) for question, values in (of_all or scores).items()}
 
 
-def _mean(task: str, dimensions: dict[str, Any], grouping: str, name: str, members: dict[str, Any]) -> Mean:
+def _mean(
+    task: str, dimensions: dict[str, Any], grouping: str, name: str, members: dict[str, dict[Question, float]]
+) -> Mean:
     of_each = list(members.values())
     score = float(np.mean([np.mean(list(scores.values())) for scores in of_each]))
     interval = over_languages(of_each) if len(members) > 1 else None
-    times: dict[Hashable, int] = {}
+    times: dict[Question, int] = {}
     for question in (question for scores in of_each for question in scores):
         times[question] = times.get(question, 0) + 1
     alone = [code for code, scores in members.items() if all(times[question] == 1 for question in scores)]

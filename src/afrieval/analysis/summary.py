@@ -90,7 +90,9 @@ def show(
     published = {u.name: u for u in units if has_evals(u)}
     scores = by_language([cell for cell in cells if cell.name not in published])
     tasks = list(dict.fromkeys(s.task for s in scores))
-    african = means([u for u in units if u.task in tasks], ["Africa"])
+    order = {cell.name: place for place, cell in enumerate(cells)}
+    in_order = sorted(units, key=lambda unit: order[unit.name])
+    african = means([unit for unit in in_order if unit.task in tasks], ["Africa"])
     for task in tasks:
         doubtful = unreviewed.get(task, set())
         console.print()
