@@ -18,7 +18,7 @@ from afrieval.analysis.runs import Values
 from afrieval.analysis.significance import holm, mcnemar, sign_permutation, smallest_visible
 from afrieval.analysis.statistics import bootstrap, clustered_wilson, wilson
 
-PROMPTS, LANGUAGES, LEVEL = 5, 16, 0.05
+PROMPTS, LANGUAGES, LEVEL, OWN = 5, 16, 0.05, 0.9  # OWN: how much a document's chance differs by language
 Rate = Callable[[Any], float]
 
 
@@ -206,16 +206,27 @@ def parallel_family_rate(n: int, adjust: Any) -> float:
 # Means over languages: languages and documents are both drawn, and the truth is the mean of all there could be.
 
 
-def mean_rate(k: int, between: float, shared: bool, interval: Any) -> float:
-    """`shared`: the languages have the same 250 documents, translated; a hard one tends to be hard in each."""
-    n, easy, own = 250, 1.2, 0.9
-    truth = logistic_mean(-0.5, float(np.sqrt(between**2 + easy**2 + own**2)))
+def _from_pool(rng: np.random.Generator, n: int, share: float) -> Any:
+    """Returns which of a group's questions a language has; with a share under 1, every language has others."""
+    return np.arange(n) if share == 1 else np.sort(rng.choice(round(n / share), n, replace=False))
+
+
+def mean_rate(groups: list[int], n: int, between: float, easy: float, share: float, interval: Any) -> float:
+    """Languages of a group have the same n documents, translated, or share them; a hard one tends to be hard in each.
+
+    `between` is how much languages differ, `easy` how much documents do in all languages of a group.
+    """
+    truth = logistic_mean(-0.5, float(np.sqrt(between**2 + easy**2 + OWN**2)))
 
     def once(rng: np.random.Generator) -> bool:
-        document = rng.normal(0, easy, (1, n) if shared else (k, n))
-        chance = logistic(-0.5 + rng.normal(0, between, (k, 1)) + document + rng.normal(0, own, (k, n)))
-        scores = list(rng.binomial(PROMPTS, chance) / PROMPTS)
-        return covers(interval(scores, scores if shared else None), truth)
+        pools = {group: rng.normal(0, easy, round(n / share)) for group in groups}
+        languages = []
+        for group in groups:
+            asked = _from_pool(rng, n, share)
+            chance = logistic(-0.5 + rng.normal(0, between) + pools[group][asked] + rng.normal(0, OWN, n))
+            right = (rng.random(n) < chance).astype(float).tolist()
+            languages.append({(group, question): v for question, v in zip(asked.tolist(), right, strict=True)})
+        return covers(interval(languages), truth)
 
     return repeated(2000, once)
 
@@ -278,18 +289,37 @@ def _languages() -> Iterator[Simulation]:
         yield Simulation(name, setting, ERRS, holm, partial(family_rate, true), 0.035, 0.055)
     rate = partial(parallel_family_rate, 250)
     yield Simulation(name, f"{LANGUAGES} languages, same questions", ERRS, holm, rate, 0.02, 0.055)
-    for k, between, shared, what, high in (
-        (16, 0.5, False, "own questions", 0.965),
-        (16, 0.5, True, "same questions", 0.98),
-        (16, 0.0, False, "alike, own questions", 0.965),
-        (16, 0.0, True, "alike, same questions", 0.985),
-        (4, 0.5, False, "own questions", 0.965),
-        (4, 0.5, True, "same questions", 0.99),
-        (2, 0.5, False, "own questions", 0.965),
-    ):
-        rate = partial(mean_rate, k, between, shared)
-        setting = f"{k} languages, {what}"
-        yield Simulation("interval, mean over languages", setting, COVERS, over_languages, rate, 0.935, high)
+    yield from _means()
+
+
+# Languages by group, documents, how much languages and documents differ, share of documents, the table's words, bounds.
+MEANS: list[tuple[list[int], int, float, float, float, str, float, float]] = [
+    (list(range(16)), 250, 0.5, 1.2, 1.0, "16 languages, own questions", 0.935, 0.965),
+    ([0] * 16, 250, 0.5, 1.2, 1.0, "16 languages, same questions", 0.935, 0.965),
+    (list(range(16)), 250, 0.0, 1.2, 1.0, "16 languages, alike, own questions", 0.94, 0.975),
+    ([0] * 16, 250, 0.0, 1.2, 1.0, "16 languages, alike, same questions", 0.94, 0.97),
+    ([0] * 7, 50, 0.5, 1.2, 1.0, "7 languages, same 50 questions", 0.94, 0.97),
+    ([0] * 7, 900, 0.3, 1.2, 1.0, "7 languages, same 900 questions", 0.935, 0.97),
+    ([0] * 7, 250, 0.2, 2.5, 1.0, "7 languages, same questions, hard ones hard in all", 0.94, 0.975),
+    ([0] * 7, 250, 0.2, 0.3, 1.0, "7 languages, same questions, hard ones differ", 0.94, 0.975),
+    ([0] * 7 + [1], 250, 0.2, 2.5, 1.0, "7 languages, same questions, and 1 with its own", 0.94, 0.975),
+    ([0] * 7 + [1], 250, 0.5, 1.2, 1.0, "7 languages, same questions, and 1 with its own, less alike", 0.935, 0.97),
+    ([0] * 5 + [1] * 5, 250, 0.2, 2.5, 1.0, "5 and 5 languages, same questions in each group", 0.94, 0.975),
+    ([0] * 4 + [1, 2, 3, 4], 250, 0.2, 2.5, 1.0, "4 languages, same questions, and 4 with their own", 0.94, 0.975),
+    ([0] * 7, 250, 0.2, 2.5, 0.5, "7 languages, half of the questions the same", 0.94, 0.975),
+    ([0] * 4, 250, 0.5, 1.2, 1.0, "4 languages, same questions", 0.935, 0.97),
+    ([0] * 3, 250, 0.5, 1.2, 1.0, "3 languages, same questions", 0.935, 0.975),
+    ([0] * 2, 250, 0.5, 1.2, 1.0, "2 languages, same questions", 0.935, 0.975),
+    ([0, 1], 250, 0.5, 1.2, 1.0, "2 languages, own questions", 0.935, 0.97),
+    ([0] * 3, 250, 0.0, 1.2, 1.0, "3 languages, alike, same questions", 0.95, 0.99),
+    ([0, 1], 250, 0.0, 1.2, 1.0, "2 languages, alike, own questions", 0.97, 0.998),
+]
+
+
+def _means() -> Iterator[Simulation]:
+    for groups, n, between, easy, share, setting, low, high in MEANS:
+        rate = partial(mean_rate, groups, n, between, easy, share)
+        yield Simulation("interval, mean over languages", setting, COVERS, over_languages, rate, low, high)
 
 
 # Parts of one benchmark, which stay the same; and prompts with several instructions each.

@@ -91,7 +91,7 @@ def test_languages_need_rows_that_are_translations() -> None:
     (row,) = only(units, "language").rows
     assert (row.n, row.dropped) == (2, 1)
     apart = only([*units[:1], unit([1.0, 0.0, 1.0], language="zul", declared=declared)], "language")
-    assert "not known to be translations" in apart.refused[0]
+    assert apart.refused == ["yor, prompt 1: no rows of yor and zul are known to be translations"]
 
 
 def test_all_pairs_of_models_in_the_order_given() -> None:

@@ -1,14 +1,15 @@
 """Numbers of cells and comparisons against ones worked out by hand."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.analysis.units import unit
 
 from afrieval.analysis.cells import CellScores, cell_scores, harness_results, summary_row
-from afrieval.analysis.scores import african_means, by_language
+from afrieval.analysis.means import means
+from afrieval.analysis.scores import by_language
 from afrieval.analysis.statistics import clustered_wilson, wilson
 from afrieval.analysis.tables import mean_lines, overview_table, points, ranges, score_table
 from afrieval.terminal import console
@@ -101,32 +102,38 @@ def test_tables_fit_80_columns_and_mark_what_needs_a_mark() -> None:
     )
 
 
-def test_the_mean_counts_african_languages_the_same_and_no_others() -> None:
-    cells = [
-        cell([1.0, 1.0, 1.0, 1.0], language="yor"),
-        cell([0.0, 0.0], language="swa"),
-        cell([1.0], language="eng"),
-        cell([1.0], language="fra"),
-        cell([1.0, 0.0], language="yor", prompt_language="native"),
+def test_the_line_of_a_mean_has_its_interval_and_members() -> None:
+    units = [unit([1.0] * 4, language="yor"), unit([0.0] * 2, language="swa"), unit([1.0], language="eng")]
+    units += [unit([1.0, 0.0], language="yor", prompt_language="native")]
+    found = means(units, ["Africa"])
+    assert mean_lines(found) == ["Mean over 2 African languages, English prompts: 50.0, 95 % int. 0.0-100.0 (swa yor)"]
+    assert len(found) == 2, "one language has a mean of one, and no line"
+
+
+def test_the_mean_is_that_of_the_rows_above_it() -> None:
+    """Also where one prompt ran on more documents than another."""
+    cells = [cell([1.0, 0.0, 1.0, 1.0]), cell([1.0, 1.0], prompt=2), cell([0.0, 1.0, 1.0], language="swa")]
+    units = [
+        unit([c.metrics["acc"][i] for i in range(c.n)], task=c.task, language=c.language, prompt=c.prompt)
+        for c in cells
     ]
-    (mean,) = african_means(by_language(cells))
-    assert (mean.prompt_language, mean.languages, mean.score) == ("eng", ["yor", "swa"], 0.5)
-    assert mean_lines(by_language(cells)) == ["Mean over 2 African languages, English prompts: 50.0 (yor swa)"]
+    (mean,) = means(units, ["Africa"])
+    assert mean.score == pytest.approx(np.mean([s.score for s in by_language(cells)]))
 
 
 def test_the_overview_has_a_row_per_task_and_prompt_language_and_english_beside_the_mean() -> None:
-    cells = [
-        cell([1.0, 1.0], language="yor"),
-        cell([0.0, 1.0], language="swa"),
-        cell([1.0, 0.0], language="eng"),
-        cell([0.0, 0.0], language="yor", prompt_language="native"),
-        cell([0.0, 1.0], language="swa", prompt_language="native"),
-        cell([1.0, 1.0], language="fra", prompt_language="native"),
-        replace(cell([1.0], language="yor"), task="afrixnli"),
+    kinds = {"eng": {"yor": [1.0, 1.0], "swa": [0.0, 1.0], "eng": [1.0, 0.0]}}
+    kinds |= {"native": {"yor": [0.0, 0.0], "swa": [0.0, 1.0], "fra": [1.0, 1.0]}}
+    flat: list[tuple[str, str, list[Any]]] = [
+        (kind, code, values) for kind, of in kinds.items() for code, values in of.items()
     ]
-    lines = [line.split() for line in printed(overview_table(by_language(cells))).splitlines()]
-    assert ["afrimmlu", "English", "75.0", "2", "50.0"] in lines
-    assert ["afrimmlu", "native", "25.0", "2", "100.0"] in lines
+    cells = [cell(values, language=code, prompt_language=kind) for kind, code, values in flat]
+    units = [unit(values, task="afrimmlu", language=code, prompt_language=kind) for kind, code, values in flat]
+    found = means([*units, unit([1.0], task="afrixnli")], ["Africa"])
+    lines = [line.split() for line in printed(overview_table(found, by_language(cells))).splitlines()]
+    eng, native = (f"{100 * m.interval.low:.1f}-{100 * m.interval.high:.1f}" for m in found[:2] if m.interval)
+    assert ["afrimmlu", "English", "75.0", eng, "2", "50.0"] in lines
+    assert ["afrimmlu", "native", "25.0", native, "2", "100.0"] in lines
     assert not any("afrixnli" in line for line in lines), "one language has no mean"
 
 

@@ -87,11 +87,12 @@ def _english_texts(spec: TaskSpec, ours: Document, theirs: Document) -> list[str
     return [text for text in same if re.search(r"[^\W\d]", text)]
 
 
-def differing_rows(spec: TaskSpec, group: Mapping[str, Sequence[Document]]) -> dict[str, set[int]]:
-    """Rows in which a language's answer or breakdowns are not those of most languages of its group."""
-    found: dict[str, set[int]] = {}
-    for row in range(max(map(len, group.values()), default=0)):
-        facts = {language: _facts(spec, documents, row) for language, documents in group.items()}
+def differing_rows(spec: TaskSpec, group: Mapping[str, Sequence[Document]]) -> dict[str, set[int | str]]:
+    """Rows, or keys, whose answer or breakdowns in a language are not those of most languages of its group."""
+    found: dict[str, set[int | str]] = {}
+    named = {language: {_name(spec, d): d for d in documents} for language, documents in group.items()}
+    for row in {name: None for documents in named.values() for name in documents}:
+        facts = {language: _facts(spec, documents.get(row)) for language, documents in named.items()}
         usual = Counter(facts.values()).most_common(1)[0][0]
         for language, fact in facts.items():
             if fact != usual:
@@ -99,7 +100,11 @@ def differing_rows(spec: TaskSpec, group: Mapping[str, Sequence[Document]]) -> d
     return found
 
 
-def _facts(spec: TaskSpec, documents: Sequence[Document], row: int) -> tuple[object, ...]:
-    if row >= len(documents):
+def _name(spec: TaskSpec, document: Document) -> int | str:
+    return document.key or f"row {document.id} has no key of its own" if spec.key else document.id
+
+
+def _facts(spec: TaskSpec, document: Document | None) -> tuple[object, ...]:
+    if document is None:
         return ("no such row",)
-    return (documents[row].gold, len(documents[row].choices), *(documents[row].fields[n] for n in spec.breakdowns))
+    return (document.gold, len(document.choices), *(document.fields[n] for n in spec.breakdowns))

@@ -1,7 +1,7 @@
 """The contract over every task, language and prompt there is: a new task is covered by being there."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -277,9 +277,9 @@ def _check_parallel(
     task: str,
     groups: dict[str, list[list[str]]],
     splits_of: Callable[[str], Splits],
-    known: dict[tuple[str, str, str], set[int]],
+    known: Mapping[tuple[str, str, str], set[int]],
 ) -> None:
-    found: dict[tuple[str, str, str], set[int]] = {}
+    found: dict[tuple[str, str, str], set[int | str]] = {}
     read = set()
     for split, group in [(name, group) for name in groups for group in groups[name]]:
         rows = {language: splits_of(language)[split] for language in group if split in splits_of(language)}

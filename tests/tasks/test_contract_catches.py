@@ -19,7 +19,7 @@ from afrieval.tasks.spec import TASKS, TaskSpec, load_task
 
 Rows = list[dict[str, Any]]
 
-MMLU, NLI = load_task("afrimmlu"), load_task("afrixnli")
+MMLU, NLI, BELEBELE = load_task("afrimmlu"), load_task("afrixnli"), load_task("belebele")
 
 
 def a_case(spec: TaskSpec, number: int = 1, file: str = "eng", **changes: Any) -> Case:
@@ -342,3 +342,12 @@ def test_rows_that_are_not_parallel() -> None:
     group["yor"] = [*yor[:2], replace(yor[2], fields={**yor[2].fields, "subject": "international_law"}), yor[3]]
     group["zul"] = zul[:3]
     assert contract_files.differing_rows(MMLU, group) == {"swa": {0}, "yor": {2}, "zul": {3}}
+
+
+def test_rows_with_a_key_are_parallel_in_any_order_and_each_has_its_own() -> None:
+    group = {file: contract.sample_splits(BELEBELE, file)["test"] for file in ("eng", "swa", "yor", "zul")}
+    group["yor"] = group["yor"][::-1]
+    assert contract_files.differing_rows(BELEBELE, group) == {}
+    group["swa"] = [replace(group["swa"][0], gold=3), replace(group["swa"][1], key=""), *group["swa"][2:]]
+    keys = {group["eng"][0].key, group["eng"][1].key, "row 1 has no key of its own"}
+    assert contract_files.differing_rows(BELEBELE, group) == {"swa": keys}

@@ -114,6 +114,32 @@ def test_numbers_that_count_from_one() -> None:
     assert document.gold == 3 and document.choices == ("1", "2", "3", "4")
 
 
+BELEBELE = load_task("belebele")
+
+
+def belebele(links: list[Any]) -> list[Document]:
+    choices = {f"mc_answer{i}": str(i) for i in "1234"}
+    rows = [{"flores_passage": "p", "question": f"q {i}", "correct_answer_num": 2} | choices for i in range(len(links))]
+    keys = [{} if link == "no such column" else {"link": link, "question_number": 1} for link in links]
+    return documents(BELEBELE, [row | key for row, key in zip(rows, keys, strict=True)], "here", "test")
+
+
+def test_a_key_is_the_same_in_every_coding_and_order() -> None:
+    """A table may have the number as text; the words of its columns are not run together."""
+    assert [d.key for d in belebele(["b", "a "])] == ['["b", "1"]', '["a", "1"]']
+    assert documents(replace(BELEBELE, key=[]), [ROW], "here", "test")[0].key == ""
+
+
+ROW = {"flores_passage": "p", "question": "q", "correct_answer_num": "4"} | {f"mc_answer{i}": i for i in "1234"}
+
+
+@pytest.mark.parametrize("links", [["a", "b", "a"], ["", "b", None], ["no such column", "b", "no such column"]])
+def test_a_row_without_a_key_of_its_own_is_scored_as_any_other(links: list[Any]) -> None:
+    found = belebele(links)
+    assert [bool(d.key) for d in found] == [False, True, False]
+    assert [(d.gold, d.defect) for d in found] == [(1, "")] * 3
+
+
 MGSM = load_task("afrimgsm")
 TRAIN = {
     "question": "Swali: Juma ana 5: je?",

@@ -132,7 +132,18 @@ def mean_grid(task: str, means: list[Mean]) -> Grid:
     notes = ["Each language counts the same; the interval is over languages and documents.", *sorted(whole)]
     if len({(m.name, tuple(m.members)) for m in means}) > len({m.name for m in means}):
         notes.append("Do not compare means that have other members.")
+    notes += _shared_notes([m for m in means if m.grouping == "Africa" and m.interval])
     return Grid("means", f"{task}: means over languages", columns, rows, notes, {"task": task})
+
+
+def _shared_notes(means: list[Mean]) -> list[str]:
+    """Returns what has to be said of the questions that languages share, or do not."""
+    notes = []
+    if alone := sorted({code for m in means for code in m.alone}):
+        notes.append(f"Not known to share questions with the others: {' '.join(alone)}.")
+    if differing := max((m.differing for m in means), default=0):
+        notes.append(f"Other right answers in some language: {differing} questions; there, they count as others.")
+    return notes
 
 
 def breakdown_grids(units: list[Unit], name: str) -> list[Grid]:

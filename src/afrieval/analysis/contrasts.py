@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from afrieval.analysis.questions import numbered
 from afrieval.analysis.runs import DIMENSIONS, Unit, Values
 from afrieval.analysis.significance import LEVEL, flips, holm, mcnemar, sign_permutation, smallest_visible
 from afrieval.analysis.statistics import Interval, bootstrap
@@ -102,13 +103,14 @@ def contrasts(units: list[Unit], dimension: str, seed: int, among: list[Unit] | 
     for unit in units:
         groups.setdefault((unit.task, *(_value(unit, d, dimension) for d in rest)), []).append(unit)
     found = []
-    for (task, *values), members in groups.items():
+    for (task, *values), of_group in groups.items():
+        members = numbered(of_group) if dimension == "language" else of_group
         fixed = {d: v for d, v in zip(rest, values, strict=True) if len({u.dimensions[d] for u in among or units}) > 1}
         sides = list(dict.fromkeys(u.dimensions[dimension] for u in members))
         pairs = list(combinations(sides, 2))
         tests = len(pairs) if dimension == "language" else None
-        of_group = [_contrast(members, dimension, pair, (task, fixed), tests, seed) for pair in pairs]
-        found += [c for c in (_adjusted_together(of_group) if tests else of_group) if c.rows or c.refused]
+        of_pairs = [_contrast(members, dimension, pair, (task, fixed), tests, seed) for pair in pairs]
+        found += [c for c in (_adjusted_together(of_pairs) if tests else of_pairs) if c.rows or c.refused]
     return found
 
 
@@ -165,10 +167,8 @@ def _mismatch(one: Unit, other: Unit, dimension: str) -> str:
             return f"{name} differs: {_short(one.must[name])} and {_short(other.must.get(name))}"
     if one.metric != other.metric:
         return f"one has {one.metric}, the other {other.metric}"
-    if dimension == "language":
-        groups = one.declared.get("parallel", [])
-        if not any({one.language, other.language} <= set(group) for group in groups):
-            return f"the rows of {one.language} and {other.language} are not known to be translations"
+    if dimension == "language" and not len(np.intersect1d(one.ids, other.ids)):
+        return f"no rows of {one.language} and {other.language} are known to be translations"
     return ""
 
 

@@ -1,7 +1,9 @@
 """Stored runs to units: the scores of one cell, what the cell is, and what has to match for it to be compared."""
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,8 @@ class Unit:
         may: settings that may differ, and are told if they do.
         path: its sample file; None if its samples are not at hand.
         declared: labels, breakdowns and parallel languages of its task.
+        keys: a number for each row that is the same for the same question in every language, shape (n,); None in runs
+            of tasks that declare no key, and in older ones.
     """
 
     task: str
@@ -46,6 +50,7 @@ class Unit:
     may: dict[str, Any] = field(default_factory=dict)
     path: Path | None = None
     declared: dict[str, Any] = field(default_factory=dict)
+    keys: NDArray[np.int64] | None = None
 
     @property
     def language(self) -> str:
@@ -161,10 +166,10 @@ def _unit(path: Path, name: str, record: dict[str, Any], model: str) -> Unit | N
     for rows, line in enumerate(_whole_lines(path), 1):  # noqa: B007  # the last number is that of the rows
         if line["metrics"]:
             first = first or line
-            scored.append((line["doc_id"], float(line[first["metrics"][0]]), line.get("gold", -1)))
+            scored.append((line["doc_id"], float(line[first["metrics"][0]]), line.get("gold", -1), line.get("key")))
     if first is None:
         return None
-    ids, values, golds = zip(*scored, strict=True)
+    ids, values, golds, keys = zip(*scored, strict=True)
     try:
         identity, visit = record["identity"], record["visits"][-1]
         task, shots = identity["tasks"][first["task"]], identity["fewshot"]["num_fewshot"]
@@ -194,7 +199,16 @@ def _unit(path: Path, name: str, record: dict[str, Any], model: str) -> Unit | N
         | {name: identity["model"].get(name) for name in ("chat_template", "thinking_end", "add_bos_token")},
         path=path,
         declared=record.get("declared", {}).get(first["task"], {}),
+        keys=np.array([_number(key or f"{first['language']} {row}") for row, key in zip(ids, keys, strict=True)])
+        if any(keys)
+        else None,
     )
+
+
+@lru_cache(maxsize=100_000)
+def _number(key: str) -> int:
+    """Returns a number for a key: 64 bits of a hash, so that no two keys of a task will share one."""
+    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), signed=True)
 
 
 def _whole_lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Scores per language over prompts, and their mean over African languages."""
+"""Scores per language over prompts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from afrieval.analysis.cells import CellScores
 from afrieval.analysis.statistics import Interval, clustered_wilson
-from afrieval.languages import LANGUAGES
 
 
 @dataclass(frozen=True)
@@ -31,15 +30,6 @@ class LanguageScore:
     n: int
     n_defect: int
     chance: float
-
-
-@dataclass(frozen=True)
-class AfricanMean:
-    """Macro mean: each of the African languages counts the same; English and French are never in it."""
-
-    prompt_language: str
-    languages: list[str]
-    score: float
 
 
 def by_language(cells: list[CellScores]) -> list[LanguageScore]:
@@ -73,19 +63,6 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
         n_defect=len(first.defects.intersection(*(c.ids for c in cells))),
         chance=first.chance,
     )
-
-
-def african_means(scores: Iterable[LanguageScore]) -> list[AfricanMean]:
-    """Returns the mean over the African languages for each prompt language, if there are two or more."""
-    groups: dict[str, list[LanguageScore]] = {}
-    for score in scores:
-        if LANGUAGES[score.language].african:
-            groups.setdefault(score.prompt_language, []).append(score)
-    return [
-        AfricanMean(kind, [s.language for s in group], float(np.mean([s.score for s in group])))
-        for kind, group in groups.items()
-        if len(group) > 1
-    ]
 
 
 def common_documents(cells: Iterable[CellScores], metric: str | None = None) -> list[int]:

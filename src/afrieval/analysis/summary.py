@@ -10,9 +10,10 @@ from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.grid import terminal
 from afrieval.analysis.harness import HarnessTaskScores, merged_results, summary_rows, task_scores, with_groups
 from afrieval.analysis.harness_table import harness_table
+from afrieval.analysis.means import means
 from afrieval.analysis.reference import Evaluated, has_evals, reference_grids
 from afrieval.analysis.runs import Unit
-from afrieval.analysis.scores import african_means, by_language
+from afrieval.analysis.scores import by_language
 from afrieval.analysis.tables import mean_lines, overview_table, score_table
 from afrieval.results.files import (
     cell_names,
@@ -88,13 +89,16 @@ def show(
     published = {u.name: u for u in units if has_evals(u)}
     scores = by_language([cell for cell in cells if cell.name not in published])
     tasks = list(dict.fromkeys(s.task for s in scores))
+    order = {cell.name: place for place, cell in enumerate(cells)}
+    in_order = sorted(units, key=lambda unit: order[unit.name])
+    african = means([unit for unit in in_order if unit.task in tasks], ["Africa"])
     for task in tasks:
         doubtful = unreviewed.get(task, set())
         screen.print()
         of_task = [s for s in scores if s.task == task]
         title, notes = _heading(task, identity)
         screen.print(score_table(title, of_task, notes, doubtful, supported))
-        for line in mean_lines(of_task):
+        for line in mean_lines(mean for mean in african if mean.task == task):
             screen.print(line)
         for contrast in contrasts([u for u in units if u.task == task], "prompt_language", seed):
             screen.print()
@@ -103,8 +107,8 @@ def show(
         screen.print()
         screen.print(terminal(grid))
     screen.print()
-    if len(tasks) > 1 and any(african_means(s for s in scores if s.task == task) for task in tasks):
-        screen.print(overview_table(scores))
+    if len(tasks) > 1 and any(mean.interval for mean in african):
+        screen.print(overview_table(african, scores))
         screen.print()
 
 

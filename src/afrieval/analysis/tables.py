@@ -8,7 +8,8 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from afrieval.analysis.scores import LanguageScore, african_means
+from afrieval.analysis.means import Mean
+from afrieval.analysis.scores import LanguageScore
 from afrieval.analysis.statistics import Interval
 from afrieval.languages import LANGUAGES
 from afrieval.terminal import one_line
@@ -70,33 +71,35 @@ def score_table(
     return table
 
 
-def mean_lines(scores: Iterable[LanguageScore]) -> list[str]:
-    """Returns a line for each mean over African languages, with its members."""
-    lines = []
-    for mean in african_means(scores):
-        kind = WRITTEN[mean.prompt_language]
-        members = " ".join(mean.languages)
-        lines.append(
-            f"Mean over {len(mean.languages)} African languages, {kind} prompts: {percent(mean.score)} ({members})"
-        )
-    return lines
+def mean_lines(means: Iterable[Mean]) -> list[str]:
+    """Returns a line for each mean of two languages or more, with its interval and members."""
+    return [
+        f"Mean over {len(mean.members)} African languages, {WRITTEN[mean.dimensions['prompt_language']]} prompts: "
+        f"{percent(mean.score)}, 95 % int. {_interval(mean.interval)} ({' '.join(mean.members)})"
+        for mean in means
+        if mean.interval
+    ]
 
 
-def overview_table(scores: Iterable[LanguageScore]) -> Table:
-    """Returns one row per task and prompt language: the mean over African languages, English and French beside it."""
+def overview_table(means: Iterable[Mean], scores: Iterable[LanguageScore]) -> Table:
+    """Returns one row per task and prompt language: the mean over African languages, English and French beside it.
+
+    Args:
+        means: those of all tasks; of two languages or more are shown.
+        scores: where English and French are.
+    """
     table = Table(title="Mean over African languages", **STYLE)
     for name in ("task", "prompts"):
         table.add_column(name, no_wrap=True)
-    for name in ("mean", "languages", *(LANGUAGES[code].name for code in BESIDE)):
+    for name in ("mean", "95 % int.", "languages", *(LANGUAGES[code].name for code in BESIDE)):
         table.add_column(name, justify="right", no_wrap=True)
-    rows = list(scores)
-    for task in dict.fromkeys(row.task for row in rows):
-        of_task = [row for row in rows if row.task == task]
-        for mean in african_means(of_task):
-            same = {r.language: percent(r.score) for r in of_task if r.prompt_language == mean.prompt_language}
-            beside = [same.get(code, "") for code in BESIDE]
-            kind = WRITTEN[mean.prompt_language]
-            table.add_row(task, kind, percent(mean.score), str(len(mean.languages)), *beside)
+    same = {(s.task, s.prompt_language, s.language): percent(s.score) for s in scores}
+    for mean in means:
+        kind = mean.dimensions["prompt_language"]
+        if mean.interval:
+            beside = [same.get((mean.task, kind, code), "") for code in BESIDE]
+            shown = [percent(mean.score), _interval(mean.interval), str(len(mean.members))]
+            table.add_row(mean.task, WRITTEN[kind], *shown, *beside)
     return table
 
 

@@ -150,3 +150,4 @@ class SampleLine(TypedDict):
     picked: NotRequired[int | None]
     published_correct: NotRequired[bool]
     part: NotRequired[str]
+    key: NotRequired[str]

@@ -274,6 +274,7 @@ def _sample(cell: Cell, document: Document, answered: Sample | None, config: Run
         **_choice(cell, document, answered, config),
         **({"published_correct": document.verdict} if document.verdict is not None else {}),
         **({"part": document.fields[cell.task.macro]} if cell.task.macro else {}),
+        **({"key": document.key} if document.key else {}),
     }
 
 

@@ -1,4 +1,4 @@
-"""What people should know of rows, and of tasks with complete prompts, before a model is loaded."""
+"""What people should know of the rows and prompts of tasks before a model is loaded."""
 
 from afrieval.config import RunConfig
 from afrieval.run.cell import Cell
@@ -29,6 +29,20 @@ def excerpt_notes(cells: list[Cell]) -> list[str]:
     return [f"{task}: the data folder has a part of the rows only: {', '.join(parts)}" for task, parts in found.items()]
 
 
+def keyless(cells: list[Cell]) -> list[str]:
+    """Returns a line for each language with rows that lack a key of their own, in tasks that declare one."""
+    lines = {}
+    for cell in cells:
+        lacking = [d.id for d in cell.documents if not d.key] if cell.task.key else []
+        if lacking:
+            how = "are paired with no other language's" if len(lacking) < len(cell.documents) else "go by row number"
+            where = f"{cell.task.name}, {cell.language}: {len(lacking)} of {len(cell.documents)} rows"
+            lines[cell.task.name, cell.language] = (
+                f"{where} have no key of their own and {how} (row {_listed(lacking)})"
+            )
+    return list(lines.values())
+
+
 def complete_notes(cells: list[Cell], config: RunConfig) -> list[str]:
     """Returns lines on rows that cannot be scored, and on what the backend does to prompts.
 
@@ -53,7 +67,10 @@ def _unscored(cell: Cell) -> list[str]:
         if document.gold is None and document.id not in cell.data.unparsed:
             reasons.setdefault(document.defect, []).append(document.id)
     return [
-        f"{cell.task.name}: {len(rows)} of {len(cell.documents)} rows cannot be scored, {reason} "
-        f"(row {', '.join(map(str, rows[:10]))}{' ...' if rows[10:] else ''})"
+        f"{cell.task.name}: {len(rows)} of {len(cell.documents)} rows cannot be scored, {reason} (row {_listed(rows)})"
         for reason, rows in reasons.items()
     ]
+
+
+def _listed(rows: list[int]) -> str:
+    return f"{', '.join(map(str, rows[:10]))}{' ...' if rows[10:] else ''}"

@@ -8,7 +8,7 @@ from afrieval.languages import ENGLISH
 from afrieval.run.cell import Cell
 from afrieval.run.chosen import chosen_tasks
 from afrieval.run.harness import HarnessCell, HarnessPlan, plan_harness
-from afrieval.run.notes import complete_notes, excerpt_notes, unparsed_notes
+from afrieval.run.notes import complete_notes, excerpt_notes, keyless, unparsed_notes
 from afrieval.tasks.data import Split, check_source, load_split
 from afrieval.tasks.lock import DataLock, read_lock
 from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages, render
@@ -57,7 +57,7 @@ def plan(config: RunConfig) -> Plan:
     left_out += harness.left_out
     if not cells and not harness.cells:
         raise UserError("nothing is left to run", "; ".join(left_out) or "name tasks, languages and prompts")
-    notes = [*unparsed_notes(cells), *excerpt_notes(cells), *complete_notes(cells, config)]
+    notes = [*unparsed_notes(cells), *excerpt_notes(cells), *keyless(cells), *complete_notes(cells, config)]
     return Plan(cells, left_out, harness, notes)
 
 

@@ -1,9 +1,11 @@
 """Rows of a data file to documents: one form for every coding that occurs."""
 
 import ast
+import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from types import NoneType
@@ -33,6 +35,8 @@ class Document:
         worked: a worked solution, in few-shot rows of data sets that have some.
         prompt: the whole prompt, in rows that bring their own.
         verdict: whether the answer that the data's authors recorded was right, in rows that tell.
+        key: what identifies the question in every language; empty if the task or its data have none, or another row has
+            the same.
     """
 
     id: int
@@ -43,6 +47,7 @@ class Document:
     worked: str = ""
     prompt: str = ""
     verdict: bool | None = None
+    key: str = ""
 
 
 def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str) -> list[Document]:
@@ -63,9 +68,22 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     texts = columns if isinstance(spec.choices, list) else []
     texts = [*texts, spec.worked] if spec.worked else texts
     check_texts([*spec.fields.values(), *texts, *spec.answer_columns], rows, where)
-    found = [_document(spec, number, row, where) for number, row in enumerate(rows)]
+    found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
     _check_golds(spec, rows, found, where)
     return _examples(spec, rows, found) if split == spec.data.fewshot else found
+
+
+def keyed(spec: TaskSpec, rows: Sequence[Mapping[str, Any]], found: list[Document]) -> list[Document]:
+    """Returns documents with what identifies their questions in every language, where the task declares it.
+
+    A row has no key where one of its values is missing or another row has the same; it is scored as any other.
+    """
+    if not spec.key:
+        return found
+    values = [[normalise(row.get(column)) for column in spec.key] for row in rows]
+    keys = [json.dumps(row, ensure_ascii=False) if all(row) else "" for row in values]
+    times = Counter(keys)
+    return [replace(d, key=key if times[key] == 1 else "") for d, key in zip(found, keys, strict=True)]
 
 
 def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document], where: str) -> None:

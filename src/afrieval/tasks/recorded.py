@@ -8,7 +8,7 @@ from afrieval.errors import UserError
 from afrieval.metrics.boxed import last_boxed
 from afrieval.metrics.checkers import whole
 from afrieval.metrics.instructions import build_checkers
-from afrieval.tasks.documents import LETTERS, Document, check_columns, normalise
+from afrieval.tasks.documents import LETTERS, Document, check_columns, keyed, normalise
 from afrieval.tasks.rows import DEFECT, Row
 from afrieval.tasks.spec import TaskSpec
 
@@ -33,7 +33,7 @@ def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Docu
     wanted = [*spec.fields.values(), spec.prompt, spec.verdict, spec.choices if isinstance(spec.choices, str) else None]
     check_columns([column for column in wanted if column], rows, spec.name, where)
     _check_answer_columns(spec, [row for row in rows if DEFECT not in row], where)
-    found = [_document(spec, number, row, where) for number, row in enumerate(rows)]
+    found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
     if all(d.gold is None for d in found):
         raise UserError(f"{where}: no row has an answer that can be scored: {found[0].defect}", "check the data")
     return found

@@ -27,7 +27,8 @@ class TaskFile:
 
     Attributes:
         languages: the suite's language code to the data set's own.
-        parallel: per split, groups of languages whose row i is a translation of one another's row i.
+        parallel: per split, groups of languages whose row i is a translation of one another's row i; or, if there is a
+            `key`, the rows with the same key.
         fields: name used in prompts to column of the data.
         choices: column with the option texts of each row, or a column for each; none if `labels` are the choices.
         labels: names of the classes in the order of the data set's numbers; empty if rows bring choices.
@@ -42,6 +43,7 @@ class TaskFile:
         answer_in_prompt: whether that prompt ends with a blank and the answer's letter, which are cut off.
         verdict: column that says whether the answer that the authors' own model gave was right.
         macro: field over whose values the macro mean is taken.
+        key: columns whose values together identify a question in every language; its row number does if there are none.
         read: which letter or text a generated answer announces; if not given, it begins with it.
         generation: how generated answers end; found from the data if not given.
         join: rows of another data set that the answers come from.
@@ -75,6 +77,7 @@ class TaskFile:
     answer_in_prompt: bool = False
     verdict: str | None = None
     macro: str | None = None
+    key: list[str] = field(default_factory=list)
     read: ReadSpec | None = None
     generation: GenerationSpec | None = None
     join: JoinSpec | None = None
@@ -164,7 +167,7 @@ def translated(spec: TaskSpec) -> TaskSpec:
     data = replace(spec.data, hub=where.hub, revision=where.revision, files={spec.data.evaluate: where.file}, rows=None)
     languages = {ours: theirs for ours, theirs in spec.languages.items() if ours != ENGLISH}
     name = f"{spec.name}_translate"
-    return replace(spec, name=name, data=data, languages=languages, parallel={}, direct=spec)
+    return replace(spec, name=name, data=data, languages=languages, parallel={}, key=[], direct=spec)
 
 
 def _check_consistent(spec: TaskSpec, path: Path) -> None:
