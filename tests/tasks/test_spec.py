@@ -46,8 +46,8 @@ def test_all_tasks_load() -> None:
         ("version: 2", "version: one", "line 2: version must be a whole number, not", ""),
         ("data/{code}/test.tsv", "data/{lang}/test.tsv", "other braces than {code}", ""),
         ("  subject: subject", "  gold: subject", "a field is named", ""),
-        ("licence:", "key: question\nlicence:", "key is 'question', not a list of columns", ""),
-        ("licence:", "key: [subject, 1]\nlicence:", "key is ['subject', 1], not a list of columns", ""),
+        ("licence:", "key: question\nlicence:", "line 6: key must be a list, not", ""),
+        ("licence:", "key: [subject, 1]\nlicence:", "line 6: key.1 must be text, not 1", ""),
     ],
 )
 def test_a_fault_in_a_task_file(tasks: Path, old: str, new: str, message: str, hint: str) -> None:
