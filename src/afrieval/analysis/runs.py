@@ -1,6 +1,7 @@
 """Stored runs to units: the scores of one cell, what the cell is, and what has to match for it to be compared."""
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -97,7 +98,7 @@ def read_units(folders: Iterable[Path], whole: bool = True) -> list[Unit]:
 def _record(folder: Path, whole: bool) -> dict[str, Any]:
     if not folder.is_dir():
         raise UserError(f"there is no run folder {folder}", "give folders that `afrieval run` has written")
-    if not (folder / RUN).exists():
+    if not os.path.lexists(folder / RUN):
         raise UserError(f"{folder} is no run folder: it has no {RUN}", "give folders that `afrieval run` has written")
     if not sample_files(folder):
         raise UserError(f"{folder} has no finished cell", "the same `afrieval run` command goes on with it")

@@ -1,0 +1,124 @@
+"""Whatever stands in the files of a run folder, commands end well or with one error that names the file."""
+
+import copy
+import json
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.conftest import Cli
+
+WRONG = [None, "text", "", 5, -1, 1e308, True, [], {}, [None], {"a": None}, [[]], 10**30, float("nan"), float("inf")]
+DELETED = object()
+NLI = ("--task.task_name", "afrixnli", "--task.languages", "yor,hau", "--eval.limit", 3, "--task.prompts", "1,2")
+META = ("--task.task_name", "meta_instruct", "--task.evals_dataset", "meta-llama/Llama-3.1-8B-Instruct-evals")
+KINDS: dict[str, tuple[Any, ...]] = {
+    "choices": (*NLI, "--task.prompt_language", "both", "--eval.num_fewshot", 1),
+    "generated": (*META, "--eval.max_gen_toks", 5),
+}
+COMMANDS: dict[str, list[tuple[str, ...]]] = {
+    "choices": [("compare", "RUN", "--by", "confusion"), ("samples", "RUN", "--language", "yor"), ("run",)],
+    "generated": [("compare", "RUN"), ("samples", "RUN", "--task", "meta_ifeval"), ("run",)],
+}
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    from afrieval.cli import main
+
+    folders = {kind: tmp_path_factory.mktemp(kind) / "run" for kind in KINDS}
+    for kind, folder in folders.items():
+        assert main([*map(str, words(kind, folder))]) == 0
+    return folders
+
+
+def words(kind: str, folder: Path) -> list[object]:
+    return ["run", "--model.model_name", "demo", "--data.source", "samples", "--run_dir", folder, *KINDS[kind]]
+
+
+def places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield here
+    entries = content.items() if isinstance(content, dict) else enumerate(content[:3]) if type(content) is list else ()
+    for key, inner in entries:
+        yield from places(inner, (*here, key))
+
+
+def changed(content: Any, place: tuple[Any, ...], value: Any) -> Any:
+    if not place:
+        return None if value is DELETED else value
+    content = copy.deepcopy(content)
+    inner = content
+    for key in place[:-1]:
+        inner = inner[key]
+    if value is DELETED:
+        del inner[place[-1]]
+    else:
+        inner[place[-1]] = value
+    return content
+
+
+def damage(path: Path, rng: random.Random) -> str:
+    """Puts a wrong value somewhere into a file; returns what and where."""
+    text = path.read_text(encoding="utf-8")
+    lines = [] if path.suffix == ".yaml" else text.splitlines()
+    content = json.loads(lines[0]) if lines else yaml.safe_load(text)
+    place, value = rng.choice(list(places(content))), rng.choice([*WRONG, DELETED])
+    new = changed(content, place, value)
+    path.write_text("\n".join([json.dumps(new), *lines[1:], ""]) if lines else yaml.safe_dump(new), encoding="utf-8")
+    return f"{path.name} {place}: {'deleted' if value is DELETED else repr(value)}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(2))
+def test_a_wrong_value_anywhere(cli: Cli, sound: dict[str, Path], tmp_path: Path, kind: str, seed: int) -> None:
+    rng = random.Random(f"{kind}{seed}")
+    folder = tmp_path / "run"
+    for _ in range(25):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(sound[kind], folder)
+        files = sorted(p for p in folder.iterdir() if p.name == "run.yaml" or p.suffix == ".jsonl")
+        what = damage(rng.choice(files), rng)
+        command = rng.choice(COMMANDS[kind])
+        given = words(kind, folder) if command == ("run",) else [folder if w == "RUN" else w for w in command]
+        done = cli(*given)
+        assert done.code in (0, 2), what
+        if done.code == 2:
+            error, hint = done.err.rstrip("\n").split("\n")[-2:]
+            assert error.startswith("error: ") and hint.startswith("hint: "), (what, done.err)
+
+
+FAULTS = {
+    "a folder": lambda path: (path.unlink(), path.mkdir()),
+    "a link to itself": lambda path: (path.unlink(), path.symlink_to(path)),
+    "nothing": lambda path: path.write_text(""),
+    "a number": lambda path: path.write_text("5\n"),
+    "rows that are null": lambda path: path.write_text("null\nnull\n"),
+    "many levels": lambda path: path.write_text("[" * 1000 + "]" * 1000),
+    "many digits": lambda path: path.write_text('{"identity": 1' + "1" * 5000 + "}"),
+    "not text": lambda path: path.write_bytes(b"\xff\xfe\x00a"),
+    "an impossible date": lambda path: path.write_text("identity: 2024-13-45\n"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_is_not_the_file_at_all(cli: Cli, sound: dict[str, Path], tmp_path: Path, fault: str) -> None:
+    for name in ("run.yaml", "samples_afrixnli_yor_eng_1.jsonl"):
+        shutil.copytree(sound["choices"], folder := tmp_path / name)
+        FAULTS[fault](folder / name)
+        for given in (["compare", folder], ["samples", folder, "--language", "yor"], words("choices", folder)):
+            done = cli(*given)
+            assert done.code == 2 and done.err.count("\n") == 2 and f"{folder / name}" in done.err, (given, done.err)
+
+
+def test_fewer_answers_than_choices(cli: Cli, sound: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(sound["choices"], folder := tmp_path / "run")
+    path = folder / "samples_afrixnli_yor_eng_1.jsonl"
+    first, *rest = path.read_text(encoding="utf-8").splitlines()
+    sample = json.loads(first)
+    path.write_text("\n".join([json.dumps({**sample, "resps": sample["resps"][:2]}), *rest, ""]), encoding="utf-8")
+    done = cli("samples", folder, "--language", "yor")
+    assert done.err.startswith(f"error: {path}, line 1: there are 2 resps for 3 choices\nhint: delete the file")
