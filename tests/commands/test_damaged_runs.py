@@ -4,7 +4,7 @@ import copy
 import json
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,23 @@ import pytest
 import yaml
 from tests.conftest import Cli
 
-WRONG = [None, "text", "", 5, -1, 1e308, True, [], {}, [None], {"a": None}, [[]], 10**30, float("nan"), float("inf")]
+WRONG: list[Any] = [
+    None,
+    "text",
+    "",
+    5,
+    -1,
+    1e308,
+    True,
+    [],
+    {},
+    [None],
+    {"a": None},
+    [[]],
+    10**30,
+    float("nan"),
+    float("inf"),
+]
 DELETED = object()
 NLI = ("--task.task_name", "afrixnli", "--task.languages", "yor,hau", "--eval.limit", 3, "--task.prompts", "1,2")
 META = ("--task.task_name", "meta_instruct", "--task.evals_dataset", "meta-llama/Llama-3.1-8B-Instruct-evals")
@@ -91,7 +107,7 @@ def test_a_wrong_value_anywhere(cli: Cli, sound: dict[str, Path], tmp_path: Path
             assert error.startswith("error: ") and hint.startswith("hint: "), (what, done.err)
 
 
-FAULTS = {
+FAULTS: dict[str, Callable[[Path], object]] = {
     "a folder": lambda path: (path.unlink(), path.mkdir()),
     "a link to itself": lambda path: (path.unlink(), path.symlink_to(path)),
     "nothing": lambda path: path.write_text(""),

@@ -39,7 +39,7 @@ def test_any_text_is_a_path_or_a_user_error(text: str) -> None:
 
 @given(st.text(max_size=2000))
 def test_long_texts_are_shortened(text: str) -> None:
-    assert len(shortened(text)) < 170 and (len(text) > 120 or shortened(text) == text)
+    assert len(shortened(text)) < 190 and (len(text) > 180 or shortened(text) == text)
 
 
 OPTIONS = ["--model.model_name", "--run_dir", "--data.source", "--task.folder", "--model-config-yaml"]

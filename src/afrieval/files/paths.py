@@ -7,7 +7,7 @@ from pathlib import Path
 from afrieval.errors import UserError
 
 UNUSABLE = (errno.ENAMETOOLONG, errno.ELOOP, errno.EILSEQ)  # whatever else is wrong shows when the path is used
-SHOWN = 60
+SHOWN = 90
 
 
 def user_path(text: str | os.PathLike[str]) -> Path:
