@@ -107,9 +107,19 @@ def test_a_wrong_value_anywhere(cli: Cli, sound: dict[str, Path], tmp_path: Path
             assert error.startswith("error: ") and hint.startswith("hint: "), (what, done.err)
 
 
+def as_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def as_loop(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path)
+
+
 FAULTS: dict[str, Callable[[Path], object]] = {
-    "a folder": lambda path: (path.unlink(), path.mkdir()),
-    "a link to itself": lambda path: (path.unlink(), path.symlink_to(path)),
+    "a folder": as_folder,
+    "a link to itself": as_loop,
     "nothing": lambda path: path.write_text(""),
     "a number": lambda path: path.write_text("5\n"),
     "rows that are null": lambda path: path.write_text("null\nnull\n"),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Callable
 from functools import partial
@@ -224,7 +225,7 @@ def is_done(folder: Path, cell: Cell | HarnessCell) -> bool:
     Raises:
         UserError: if the cell's file is damaged.
     """
-    if not sample_path(folder, cell.name).exists():
+    if not os.path.lexists(sample_path(folder, cell.name)):
         return False
     samples = read_cell(folder, cell.name)
     if isinstance(cell, HarnessCell):
