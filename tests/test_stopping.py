@@ -62,6 +62,15 @@ TWICE = {
             finally:
                 send(signal.SIGTERM)
         stand_in(work)""",
+    "while the line is written": """
+        def work():
+            sys.stderr = Slow()
+            send()
+        class Slow:
+            def write(self, text):
+                send()
+            isatty = flush = lambda self: False
+        stand_in(work)""",
     "at the end of the process": """
         import atexit
         atexit.register(send)
@@ -97,6 +106,17 @@ LOST = {
         def work():
             thing = Dying()
             del thing
+            time.sleep(60)
+        stand_in(work)""",
+    "where a compiled module loads": """
+        class Finder:
+            def find_spec(self, name, path=None, target=None):
+                if name == "uuid":  # orjson needs it, and crashes if it does not get it
+                    send()
+        def work():
+            assert "uuid" not in sys.modules
+            sys.meta_path.insert(0, Finder())
+            import orjson
             time.sleep(60)
         stand_in(work)""",
     "as another error": """

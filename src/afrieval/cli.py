@@ -18,10 +18,12 @@ except KeyboardInterrupt:  # signals are not answered yet
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DENIED = (errno.EROFS, errno.EACCES, errno.EPERM)
+TAKEN = (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP)
 BROKEN = (errno.EIO, errno.ESTALE, errno.ENODEV, errno.ENXIO, errno.ENOTCONN, errno.ETIMEDOUT, errno.EHOSTDOWN)
 CURES = {
     **dict.fromkeys(FULL, "free some room, raise the limit (quota, ulimit -f) or name another place"),
     **dict.fromkeys(DENIED, "change its permissions or name another place"),
+    **dict.fromkeys(TAKEN, "move away what is there or name another place"),
     **dict.fromkeys(BROKEN, "check the disk or the network file system, or name another place"),
     errno.EMFILE: "raise the limit of open files (ulimit -n)",
     errno.ENAMETOOLONG: "name a shorter path",

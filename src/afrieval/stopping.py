@@ -7,13 +7,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib.machinery import ExtensionFileLoader
 from typing import Any, NoReturn
-
-from afrieval.terminal import note
 
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 SPEAKS = os.environ.get("WORLD_SIZE", "1") == "1" or os.environ.get("RANK", "0") == "0"  # one of several processes
-AGAIN = 0.05  # seconds until a signal is repeated whose exception was lost
+STDERR = 2
+REPEATS = hasattr(signal, "pthread_kill")  # not on Windows
+AGAIN = 0.05  # seconds until a signal is repeated that came at a bad moment
 
 
 class Stopped(KeyboardInterrupt):
@@ -34,7 +35,8 @@ class _State:
     Attributes:
         received: the first decides the exit code.
         works: whether a command runs, which puts things in order first.
-        line: what to say; empty once it is said.
+        line: what to say.
+        turns: where to say it, once.
         stays: whether signals are answered until the process ends.
     """
 
@@ -42,6 +44,7 @@ class _State:
         self.received: list[int] = []
         self.works = self.stays = False
         self.line = "stopped{signal}\n"
+        self.turns = iter([STDERR])
 
 
 _state = _State()
@@ -72,9 +75,7 @@ def stoppable(work: Callable[[], int], goes_on: str) -> int:
             if not (_state.received or isinstance(e, KeyboardInterrupt)):
                 raise
             code = exit_code(e)
-            with suppress(OSError, ValueError):  # the terminal may be gone
-                for line in _line(code - 128).splitlines():
-                    note(line)
+            _say_once(code - 128)
             return code
 
 
@@ -119,7 +120,7 @@ def _install() -> dict[int, Any]:
 def _listening(goes_on: str) -> Iterator[None]:
     before, hooks = _install(), (sys.unraisablehook, threading.excepthook)
     sys.unraisablehook, threading.excepthook = _unraisable, _in_thread
-    _state.line, _state.works = f"stopped{{signal}}{goes_on}\n", True
+    _state.line, _state.turns, _state.works = f"stopped{{signal}}{goes_on}\n", iter([STDERR]), True
     try:
         yield
     finally:
@@ -133,28 +134,42 @@ def _listening(goes_on: str) -> Iterator[None]:
 
 def _answer(number: int, frame: Any) -> None:
     """Ends the command in order; ends the process at once at the second signal, and where no command runs."""
+    if REPEATS and _state.works and not _state.received and _in_extension(frame):
+        return _repeat(number)
     _state.received.append(number)
     if _state.works and len(_state.received) == 1:
         raise Stopped(number)
-    with suppress(OSError):
-        os.write(2, _line(_state.received[0]).encode())  # a print may be what was interrupted
+    _say_once(_state.received[0])
     os._exit(128 + _state.received[0])
 
 
-def _line(number: int) -> str:
-    """Returns what to say, the first time, below the ^C of a terminal."""
-    line, _state.line = _state.line, ""
+def _say_once(number: int) -> None:
+    """Says that a signal ended the command, the first time; in a terminal, below its ^C."""
     name = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"
-    below = "\n" if line and sys.stderr.isatty() else ""
-    return (below + line.format(signal=name)) if SPEAKS else ""
+    below = "\n" if os.isatty(STDERR) else ""
+    line = (below + _state.line.format(signal=name)) if SPEAKS else ""
+    with suppress(OSError):  # the terminal may be gone
+        # no signal comes between the turn and the write, which is one step; a print may be what was interrupted
+        next(map(os.write, _state.turns, [line.encode()]), None)
+
+
+def _in_extension(frame: Any) -> bool:
+    """Tells whether a compiled module is loaded: some crash where Python code that they call raises."""
+    while frame and not isinstance(frame.f_locals.get("self"), ExtensionFileLoader):
+        frame = frame.f_back
+    return bool(frame)
+
+
+def _repeat(number: int) -> None:
+    """Sends a signal again that came where no exception helps."""
+    threading.Timer(AGAIN, signal.pthread_kill, [threading.main_thread().ident, number]).start()
 
 
 def _unraisable(what: Any) -> None:
     """Repeats a signal that came where Python cannot raise; says nothing of what breaks while the process ends."""
-    if isinstance(what.exc_value, Stopped) and hasattr(signal, "pthread_kill"):
+    if isinstance(what.exc_value, Stopped) and REPEATS:
         _state.received.clear()
-        again = (threading.main_thread().ident, what.exc_value.number)
-        threading.Timer(AGAIN, signal.pthread_kill, again).start()
+        _repeat(what.exc_value.number)
     elif not _state.received:
         sys.__unraisablehook__(what)
 

@@ -2,10 +2,12 @@
 
 import io
 import logging
+import os
 import re
 import sys
 import traceback
 import warnings
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -102,12 +104,21 @@ def prepare() -> None:
     Prompts are printed in UTF-8 where the locale knows ASCII only, as on many clusters, and nothing that is printed
     raises a UnicodeEncodeError.
     """
+    _fill()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     logging.setLogRecordFactory(_Record)
     warnings.formatwarning = _warning
     sys.excepthook = _failure
+
+
+def _fill() -> None:
+    """Opens streams that were closed when the process began: a data file would get their numbers and their text."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            mode = "w" if number else "r"
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - open until the end
 
 
 _plain_warning = warnings.formatwarning

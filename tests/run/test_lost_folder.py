@@ -38,6 +38,11 @@ def a_file_instead(folder: Path) -> None:
     folder.write_text("")
 
 
+def a_loop_instead(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.symlink_to(folder)
+
+
 def unlocked(folder: Path) -> None:
     (folder / LOCK).unlink()
 
@@ -47,6 +52,7 @@ GONE: dict[Callable[[Path], None], str] = {
     moved: "was removed or replaced",
     replaced: "was removed or replaced",
     a_file_instead: "was removed or replaced",
+    a_loop_instead: "was removed or replaced",
     unlocked: f"{LOCK} was removed",
 }
 MOMENTS = ("afrieval.run.evaluate.fingerprint", "afrieval.run.evaluate.run_cell", "afrieval.analysis.summary.summarise")
@@ -74,7 +80,7 @@ def test_a_folder_that_is_gone(
         assert done.code == 2 and GONE[loss] in done.err and done.err.count("error: ") == 1
     assert not folder.is_dir() or not sample_files(folder) or loss in (replaced, unlocked)
     monkeypatch.undo()
-    if folder.is_file():
+    if folder.is_file() or folder.is_symlink():
         folder.unlink()
     assert run_demo(*CELLS).code == 0
     assert len(sample_files(folder)) == 2
@@ -105,6 +111,17 @@ def test_an_answer_file_that_is_removed(run_demo: Cli, tmp_path: Path, monkeypat
     done = run_demo(*CELLS)
     assert done.code == 2 and "/answers_" in done.err and "was removed during the run" in done.err
     monkeypatch.undo()
+    assert run_demo(*CELLS).code == 0
+
+
+@pytest.mark.parametrize("name", ["results.json", "summary.csv"])
+def test_a_folder_in_the_place_of_a_file(run_demo: Cli, tmp_path: Path, name: str) -> None:
+    (tmp_path / "run" / name).mkdir(parents=True)
+    done = run_demo(*CELLS)
+    lines = done.err.splitlines()
+    assert done.code == 2 and name in lines[-2] and lines[-2].startswith("error: "), done.err
+    assert lines[-1].startswith("hint: ") and "Traceback" not in done.err
+    (tmp_path / "run" / name).rmdir()
     assert run_demo(*CELLS).code == 0
 
 

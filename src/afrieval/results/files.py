@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import errno
 import io
 import json
 import os
@@ -60,7 +61,9 @@ def _check_there(folder: Path, there: os.stat_result) -> None:
     try:
         if os.path.samestat((folder / LOCK).stat(), there):
             return
-    except (FileNotFoundError, NotADirectoryError):
+    except OSError as e:
+        if e.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            raise
         if folder.is_dir():
             raise UserError(
                 f"{folder / LOCK} was removed, which keeps other processes out of the run folder",
