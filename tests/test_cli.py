@@ -153,3 +153,12 @@ def test_closed_streams_are_written_to_as_little_as_dev_null(closed: str, tmp_pa
     err = "" if "2>&-" in closed else "to standard error\nstopped"
     assert (done.returncode, done.stdout, done.stderr) == (0, out, err)
     assert (tmp_path / "file").read_text() == ""
+
+
+def test_memory_that_is_full(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(argv: list[str]) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("afrieval.commands.list.main", fail)
+    done = cli("list")
+    assert done.code == 2 and done.err.startswith("error: there is not enough memory\nhint: ")

@@ -79,6 +79,12 @@ def _run(arguments: list[str]) -> int:
             raise
         _safely(complain, e.message, e.hint)
         return 2
+    except MemoryError:
+        check()
+        if debug:
+            raise
+        _safely(complain, "there is not enough memory", "close other programs, or raise the limit (ulimit -v)")
+        return 2
     except OSError as e:
         check()
         _drop_output()
