@@ -234,6 +234,13 @@ BAD_FILES = {
 }
 
 
+@pytest.mark.parametrize("value", ["9" * 5000, "x" * 5000])
+def test_a_long_value_is_shown_by_its_ends(value: str) -> None:
+    error = refused("--model.model_type", value)
+    assert error.message.startswith("model.model_type cannot be") and len(error.message) < 200
+    assert error.hint == "it takes hf or vllm"
+
+
 def test_a_file_that_cannot_be_used_is_not_suggested_in_its_own_place(tmp_path: Path) -> None:
     path = tmp_path / "bad.yaml"
     path.write_bytes("model_name: demo".encode("utf-16"))
