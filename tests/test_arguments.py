@@ -213,13 +213,41 @@ BAD_FILES = {
     "key that is no text": ("no: 5\n", "line 1, is not valid YAML: the key 'no' is not text", "correct that line"),
     "alias of itself": ("model_name: &a [*a]\n", "an alias stands for what it is part of", "correct that line"),
     "many levels": ("model_name: " + "[" * 1000 + "]" * 1000, "nested too deeply", "configs/"),
-    "many digits": ("model_name: 1" + "1" * 5000, "not valid YAML", "configs/"),
+    "many digits": ("model_name: 1" + "1" * 5000, "characters)' is not a valid int", "correct that line"),
+    "many hexadecimal digits": ("model_name: 0x" + "f" * 5000, "line 1, is not valid YAML", "correct that line"),
+    "text as a number": ("model_name: !!int x", "line 1, is not valid YAML: 'x' is not a valid int", "correct"),
+    "nothing as a number": ("model_name: !!int ''", "'' is not a valid int", "correct that line"),
+    "text as a truth value": ("model_name: !!bool x", "'x' is not a valid bool", "correct that line"),
+    "list as a map": ("model_name: !!map [1]", "expected a mapping node", "correct that line"),
+    "text as a map": ("!!map x", "expected a mapping node", "correct that line"),
+    "half a character": ('model_name: "\\ud800"', "is not a valid str", "correct that line"),
+    "no character": ('model_name: "\\UFFFFFFFF"', "line 1, is not valid YAML: an escape", "correct that line"),
+    "no character in a range": ('model_name: "\\U00110000"', "line 1, is not valid YAML: an escape", "correct"),
+    "merge key": ("<<: {model_name: x}", "line 1, is not valid YAML: the merge key << is not supported", "correct"),
+    "tag": ("model_name: !!python/name:os.system", "the tag", "correct that line"),
+    "list as a key": ("[1]: x", "the key is not text", "correct that line"),
     "impossible date": ("model_name: 2024-13-45\nrevison: x", "unknown key 'revison'", "revision"),
     "YAML bomb": (BOMB, "aliases stand for too much", "correct that line"),
     "key twice": ("model_name: x\nmodel_name: y\n", "line 2", "correct that line"),
     "language names": ("model_name: x\nlanguages_supported: [yo]\n", "languages_supported has 'yo'", "yor"),
     "section instead of key": ("eval: 3\nmodel_name: x\n", "eval must be a map, not 3", "write a map"),
 }
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "x" * 5000])
+def test_a_long_value_is_shown_by_its_ends(value: str) -> None:
+    error = refused("--model.model_type", value)
+    assert error.message.startswith("model.model_type cannot be") and len(error.message) < 200
+    assert error.hint == "it takes hf or vllm"
+
+
+def test_a_file_that_cannot_be_used_is_not_suggested_in_its_own_place(tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_bytes("model_name: demo".encode("utf-16"))
+    assert "UTF-8" in refused("--model-config-yaml", str(path)).hint
+    path.unlink()
+    path.symlink_to(tmp_path / "missing.yaml")
+    assert refused("--model-config-yaml", str(path)).hint == "check the path"
 
 
 @pytest.mark.parametrize("name", BAD_FILES)

@@ -12,7 +12,7 @@ from jsonargparse import ArgumentParser, Namespace, set_parsing_settings
 
 from afrieval.config import EvalConfig, ModelConfig, RunConfig, TaskConfig, check
 from afrieval.errors import UserError
-from afrieval.files.paths import user_path
+from afrieval.files.paths import shortened, user_path
 from afrieval.files.schema import CLOSED
 from afrieval.files.yaml import read_map_file
 from afrieval.terminal import visible
@@ -196,7 +196,7 @@ def _parse(flags: list[str], values: dict[str, Any], command: str) -> RunConfig:
     except UserError:
         raise
     except Exception as e:  # jsonargparse raises several kinds, all about a value
-        raise _value_error(str(e)) from None
+        raise _value_error(str(e), flags) from None
 
 
 def _known(parsed: Namespace) -> Namespace:
@@ -205,13 +205,13 @@ def _known(parsed: Namespace) -> Namespace:
     return parsed
 
 
-def _value_error(text: str) -> UserError:
+def _value_error(text: str, flags: list[str]) -> UserError:
     """Rewrites jsonargparse's message of several lines in one."""
     key = next(iter(re.findall(r'key "([\w.]+)"', text)), "")
-    value = next(iter(re.findall(r"(?:Given value|Got value): (.*)", text)), None)
+    value = next(iter(re.findall(r"(?:Given value|Got value): (.*)", text)), _take(flags, key)[0])
     if not key or value is None:
         return UserError(" ".join(text.split()), "see --help for what each option takes")
-    return UserError(f"{key} cannot be {value!r}", f"it takes {_types(key)}")
+    return UserError(f"{key} cannot be {shortened(value)!r}", f"it takes {_types(key)}")
 
 
 def _types(key: str) -> str:

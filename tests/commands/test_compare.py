@@ -166,7 +166,9 @@ def test_models_of_one_name_are_two(cli: Cli, runs: dict[str, Path], tmp_path: P
     assert "demo (b/run) against demo (a/run)" in out
 
 
-@pytest.mark.parametrize("change", ["short", "double", "reverse", "null", "text", "empty"])
+@pytest.mark.parametrize(
+    "change", ["short", "double", "reverse", "null", "text", "empty", "other cell", "other language"]
+)
 def test_a_sample_file_that_no_run_wrote(cli: Cli, runs: dict[str, Path], tmp_path: Path, change: str) -> None:
     folder = Path(shutil.copytree(runs["zero"], tmp_path / "copy"))
     path = folder / "samples_afrimmlu_yor_eng_1.jsonl"
@@ -178,6 +180,8 @@ def test_a_sample_file_that_no_run_wrote(cli: Cli, runs: dict[str, Path], tmp_pa
         "null": [*lines[:-1], "null"],
         "text": [lines[0].replace('"acc": 0.0', '"acc": "x"').replace('"acc": 1.0', '"acc": "x"'), *lines[1:]],
         "empty": [],
+        "other cell": path.with_name("samples_afrimmlu_hau_eng_1.jsonl").read_text(encoding="utf-8").splitlines(),
+        "other language": [*lines[:-1], lines[-1].replace('"language": "yor"', '"language": "hau"')],
     }[change]
     path.write_text("\n".join(changed), encoding="utf-8")
     refused = cli("compare", folder)

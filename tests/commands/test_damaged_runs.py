@@ -140,11 +140,22 @@ def test_what_is_not_the_file_at_all(cli: Cli, sound: dict[str, Path], tmp_path:
             assert done.code == 2 and done.err.count("\n") == 2 and f"{folder / name}" in done.err, (given, done.err)
 
 
-def test_fewer_answers_than_choices(cli: Cli, sound: dict[str, Path], tmp_path: Path) -> None:
+WRONG_SAMPLES: dict[str, tuple[dict[str, Any], str]] = {
+    "fewer answers than choices": ({"resps": [[[-1.0, False]], [[-2.0, False]]]}, "there are 2 resps for 3 choices"),
+    "not a number": ({"resps": [[[float("nan"), False]]] * 3}, "a log-likelihood is"),
+    "no score and no defect": ({"metrics": []}, "it has neither a score nor a defect"),
+    "a score above 1": ({"acc": 5}, "acc must be a number from 0 to 1, not 5"),
+    "a pick that is no choice": ({"picked": 3}, "picked is 3, and there are 3 choices"),
+}
+
+
+@pytest.mark.parametrize("fault", WRONG_SAMPLES)
+def test_a_sample_that_cannot_be_right(cli: Cli, sound: dict[str, Path], tmp_path: Path, fault: str) -> None:
+    change, message = WRONG_SAMPLES[fault]
     shutil.copytree(sound["choices"], folder := tmp_path / "run")
     path = folder / "samples_afrixnli_yor_eng_1.jsonl"
     first, *rest = path.read_text(encoding="utf-8").splitlines()
-    sample = json.loads(first)
-    path.write_text("\n".join([json.dumps({**sample, "resps": sample["resps"][:2]}), *rest, ""]), encoding="utf-8")
-    done = cli("samples", folder, "--language", "yor")
-    assert done.err.startswith(f"error: {path}, line 1: there are 2 resps for 3 choices\nhint: delete the file")
+    path.write_text("\n".join([json.dumps({**json.loads(first), **change}), *rest, ""]), encoding="utf-8")
+    for given in (["samples", folder, "--language", "yor"], ["compare", folder], words("choices", folder)):
+        done = cli(*given)
+        assert done.code == 2 and done.err.startswith(f"error: {path}, line 1: {message}"), done.err

@@ -1,7 +1,6 @@
 """What is not a file of text is refused before it is in memory, and named."""
 
 import os
-import threading
 from pathlib import Path
 
 import pytest
@@ -10,14 +9,9 @@ from afrieval.errors import UserError
 from afrieval.files.content import read_bytes, read_text
 
 
-def test_a_file_and_a_pipe(tmp_path: Path) -> None:
+def test_a_file(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes("\ufeffẹ̀kọ́\r\n".encode())
     assert read_text(tmp_path / "x", "") == "ẹ̀kọ́\r\n" and read_bytes(tmp_path / "x", "").startswith(b"\xef\xbb\xbf")
-    os.mkfifo(tmp_path / "pipe")
-    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=("a",))
-    writer.start()
-    assert read_text(tmp_path / "pipe", "") == "a", "such as <(command) of a shell"
-    writer.join()
 
 
 def test_what_is_not_a_file(tmp_path: Path) -> None:
@@ -42,5 +36,28 @@ def test_what_is_not_a_file(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "x").open("wb") as file:
         file.truncate(2**40)  # a hole: no disk is used
-    with pytest.raises(UserError, match="has 1099511627776 bytes, and such a file has at most 1000"):
+    with pytest.raises(UserError, match="has more than 1000 bytes"):
         read_text(tmp_path / "x", "", 1000)
+
+
+def test_reads_a_pipe_as_a_shell_hands_it_over() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"a: 1")
+    os.close(writing)
+    assert read_bytes(Path(f"/dev/fd/{reading}"), "hint") == b"a: 1"
+    os.close(reading)
+
+
+def test_refuses_a_named_pipe_which_may_have_no_writer(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="named pipe"):
+        read_bytes(tmp_path / "pipe", "hint")
+
+
+def test_takes_no_more_of_a_pipe_than_such_a_file_can_have() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"12345")  # and stays open
+    with pytest.raises(UserError, match="more than 4 bytes"):
+        read_bytes(Path(f"/dev/fd/{reading}"), "hint", largest=4)
+    os.close(reading)
+    os.close(writing)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval.errors import UserError
-from afrieval.results.files import RUN, cell_names, harness_path, read_run, sample_files, sample_path
+from afrieval.results.files import RUN, cell_name, cell_names, harness_path, read_run, sample_files, sample_path
 from afrieval.results.samples import REDO, is_harness, read_lines
 
 Values = NDArray[np.float64]
@@ -164,7 +164,7 @@ def _units(folder: Path, record: dict[str, Any], model: str) -> list[Unit]:
 
 def _unit(path: Path, name: str, record: dict[str, Any], model: str) -> Unit | None:
     first, rows, scored = None, 0, []
-    for rows, line in enumerate(_whole_lines(path), 1):  # noqa: B007  # the last number is that of the rows
+    for rows, line in enumerate(_whole_lines(path, name), 1):  # noqa: B007  # the last number is that of the rows
         if line["metrics"]:
             first = first or line
             scored.append((line["doc_id"], float(line[first["metrics"][0]]), line.get("gold", -1), line.get("key")))
@@ -212,14 +212,14 @@ def _number(key: str) -> int:
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), signed=True)
 
 
-def _whole_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yields the samples of a file that is as a run wrote it: all rows, in order.
+def _whole_lines(path: Path, name: str) -> Iterator[dict[str, Any]]:
+    """Yields the samples of a file that is as a run of its cell wrote it: all rows, in order.
 
     Raises:
         UserError: naming the line that is not.
     """
     for number, line in enumerate(read_lines(path)):
-        if line["doc_id"] != number or is_harness(line):
+        if line["doc_id"] != number or is_harness(line) or cell_name(line) != name:
             raise UserError(f"{path}, line {number + 1}, is not what a run wrote", REDO)
         yield line
 

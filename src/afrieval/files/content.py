@@ -18,15 +18,22 @@ def read_bytes(path: Path, hint: str, largest: int | None = None) -> bytes:
     Raises:
         UserError: if there is no such file, or it is a folder or device, or it is too large or cannot be read.
     """
+    too_large = f"{path} has more than {largest} bytes, the most that such a file can have"
     try:
         found = user_path(path).stat()
         if stat.S_ISDIR(found.st_mode):
             raise UserError(f"{path} is a folder, not a file", hint)
         if not (stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)):
             raise UserError(f"{path} is a device, not a file", hint)
+        if stat.S_ISFIFO(found.st_mode) and path.resolve().parent.name != "fd":  # a shell's are /dev/fd/63 and such
+            raise UserError(f"{path} is a named pipe, not a file", hint)  # which may have no writer, ever
         if largest is not None and found.st_size > largest:
-            raise UserError(f"{path} has {found.st_size} bytes, and such a file has at most {largest}", hint)
-        return path.read_bytes()
+            raise UserError(too_large, hint)
+        with path.open("rb") as file:
+            content = file.read(-1 if largest is None else largest + 1)
+        if largest is not None and len(content) > largest:  # a pipe tells no size
+            raise UserError(too_large, hint)
+        return content
     except FileNotFoundError:
         raise UserError(f"there is no file {path}", hint) from None
     except OSError as e:

@@ -10,6 +10,7 @@ import yaml
 
 from afrieval.errors import UserError, nearest
 from afrieval.files.content import read_text
+from afrieval.files.paths import shortened
 from afrieval.files.schema import Place, validated
 
 __all__ = ["YamlFile", "check_keys", "nearest", "read_as", "read_map", "read_yaml"]
@@ -24,12 +25,23 @@ NOT_JSON = ("timestamp", "binary", "omap", "pairs", "set")  # dates stay the tex
 class _Loader(yaml.SafeLoader):
     """A SafeLoader of what JSON has too, which refuses a key given twice: YAML would drop the first without a word."""
 
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            value = super().construct_object(node, deep)
+            if isinstance(node, yaml.ScalarNode):
+                str(value).encode()  # not of half a character, or of a number of thousands of digits
+        except (ValueError, LookupError):  # also a tag that the text does not fit
+            kind = node.tag.rpartition(":")[2]
+            raise _marked(f"{shortened(str(node.value))!r} is not a valid {kind}", node) from None
+        return value
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[Any] = set()
-        for key_node, _ in node.value:
+        for key_node, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, str | int) or isinstance(key, bool):
-                raise _marked(f"the key {key_node.value!r} is not text; put it in quotes", key_node)
+                shown = f"{key_node.value!r} " if isinstance(key_node, yaml.ScalarNode) else ""
+                raise _marked(f"the key {shown}is not text; put it in quotes", key_node)
             if key in seen:
                 raise _marked(f"key {key!r} is given twice", key_node)
             seen.add(key)
@@ -39,6 +51,7 @@ class _Loader(yaml.SafeLoader):
 _Loader.yaml_constructors = {
     tag: make for tag, make in _Loader.yaml_constructors.items() if str(tag).rpartition(":")[2] not in NOT_JSON
 }
+_Loader.yaml_constructors[None] = lambda _, node: _refuse_tag(node)
 _Loader.yaml_implicit_resolvers = {
     first: [(tag, form) for tag, form in known if tag.rpartition(":")[2] not in NOT_JSON]
     for first, known in _Loader.yaml_implicit_resolvers.items()
@@ -128,8 +141,6 @@ def read_yaml(path: Path, hint: str = "") -> YamlFile:
         raise UserError(f"{where} is not valid YAML: {problem}", hint or "correct that line") from None
     except RecursionError:
         raise UserError(f"{path} is nested too deeply", hint or EXAMPLES) from None
-    except ValueError as e:  # numbers with thousands of digits
-        raise UserError(f"{path} is not valid YAML: {e}", hint or EXAMPLES) from None
 
 
 def parsed(text: str) -> tuple[Any, yaml.Node | None]:
@@ -137,7 +148,6 @@ def parsed(text: str) -> tuple[Any, yaml.Node | None]:
 
     Raises:
         yaml.YAMLError: if it is not YAML, or its aliases go in a circle or stand for too much.
-        ValueError: for a number that Python refuses to read.
         RecursionError: if it is nested too deeply.
     """
     loader = _Loader(text)
@@ -148,6 +158,9 @@ def parsed(text: str) -> tuple[Any, yaml.Node | None]:
         if _size(root, {}) > MOST_NODES:
             raise _marked("its aliases stand for too much", root)
         return loader.construct_document(root), root
+    except (ValueError, OverflowError):  # of chr
+        mark = loader.get_mark()
+        raise yaml.MarkedYAMLError(problem="an escape stands for no character", problem_mark=mark) from None
     finally:
         loader.dispose()
 
@@ -186,10 +199,17 @@ def check_keys(given: Iterable[Any], known: Iterable[str], where: str) -> None:
             raise UserError(f"{where}: unknown key {key!r}", nearest(str(key), known))
 
 
+def _refuse_tag(node: yaml.Node) -> None:
+    name = "the merge key <<" if node.tag.endswith(":merge") else f"the tag {shortened(node.tag)!r}"
+    raise _marked(f"{name} is not supported", node)
+
+
 def _near_files(path: Path) -> str:
     """Returns a hint for a path that cannot be read: the files that there are."""
+    if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112  # as below
+        return "give a YAML file, in UTF-8"
     folder = path if os.path.isdir(path) else path.parent  # noqa: PTH112  # Path.is_dir raises on impossible names
-    there = sorted(p.name for p in folder.glob("*.yaml")) if os.path.isdir(folder) else []  # noqa: PTH112
+    there = sorted(p.name for p in folder.glob("*.yaml") if p != path) if os.path.isdir(folder) else []  # noqa: PTH112
     if near := difflib.get_close_matches(path.name, there, n=3):
         return f"did you mean {' or '.join(near)}? {path.parent} has {len(there)} such files"
     return f"in {folder} there is: {', '.join(there[:5])}" if there else "check the path"

@@ -140,12 +140,13 @@ def read_cell(folder: Path, cell: str) -> list[Sample]:
     """
     path = sample_path(folder, cell)
     samples = read_samples(path)
-    if not _complete(samples) or any(_cell_name(s) != cell for s in samples):
+    if not _complete(samples) or any(cell_name(s) != cell for s in samples):
         raise UserError(f"{path} is not what a run of {cell} wrote", REDO)
     return samples
 
 
-def _cell_name(sample: Sample) -> str:
+def cell_name(sample: Sample) -> str:
+    """Returns the name of the cell that a sample says it is of."""
     if is_harness(sample):
         return str(sample["task"])
     return f"{sample['task']}_{sample['language']}_{sample['prompt_language']}_{sample['prompt']}"

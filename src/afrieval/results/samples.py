@@ -1,5 +1,6 @@
 """Reads sample files: one line at a time, each checked, whoever wrote it."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ def _problem(sample: Sample) -> str:
         if not (isinstance(scores, list) and scores and all(map(is_share, scores)) if several else is_share(scores)):
             return f"{metric} must be {'a list of numbers' if several else 'a number'} from 0 to 1, not {scores!r}"
     if not sample["metrics"]:
-        return ""
+        return "" if sample["defect"] else "it has neither a score nor a defect"
     if not sample["resps"]:
         return "resps must not be empty"
     return _problem_of_choices(sample) or ("" if isinstance(sample["resps"][0][0], str) else _problem_of_resps(sample))
@@ -82,7 +83,7 @@ def _problem_of_resps(sample: Sample) -> str:
         return f"there are {len(answers)} resps for {len(sample['arguments'])} arguments"
     for answer in answers:
         value = answer[0][0] if isinstance(answer[0], list) and answer[0] else None
-        if not isinstance(value, float | int):
+        if not isinstance(value, float | int) or math.isnan(value):
             return f"a log-likelihood is {str(answer)[:60]}"
     return ""
 
