@@ -56,7 +56,7 @@ def checked(text: str) -> str:
 
     Raises:
         TemplateFault: if it has too many characters.
-        UnicodeEncodeError: if it has half a character, as "\\ud800" is.
+        UnicodeEncodeError: if it has half a character, as U+D800 is.
     """
     check_length(len(text))
     text.encode()
