@@ -92,6 +92,8 @@ def test_a_tokenizer_with_a_way_of_its_own_goes_it() -> None:
     assert chat_text(Own(), [{"role": "user", "content": "a"}], {"b": 1}) == "a {'b': 1}"
     with pytest.raises(TemplateFault, match="divides by zero"):
         chat_text(Own(), [], {})
+    with pytest.raises(TemplateFault, match="surrogates not allowed"):
+        chat_text(Own(), [{"role": "user", "content": "\ud800"}], {})
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -129,6 +131,7 @@ HOSTILE = {
     "{% for i in range(10**4) %}{{ 'x' * 10**4 }}{% endfor %}": "more than 10,000,000 characters",
     "{{ ''.__class__ }}{{ ''.__class__.x }}": "unsafe",
     "{{ namespace(_a=1) }}": "underscore",
+    "{{ '\\ud800' }}": "surrogates not allowed",
     ENDLESS: "longer than 0.4 s",
     "{{ 10 ** (10 ** 10) }}": "longer than 0.4 s",
     "{{ 'content' * 10**10 }}": "more than 512 MiB of memory",

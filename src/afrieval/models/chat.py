@@ -6,7 +6,7 @@ from typing import Any
 
 from afrieval.errors import UserError
 from afrieval.templates.bounded import SECONDS, ask
-from afrieval.templates.fault import TemplateFault, fault
+from afrieval.templates.fault import TemplateFault, checked, fault
 
 WORKER = "afrieval.models.chat_worker"
 MARK = "system text"
@@ -77,7 +77,7 @@ def chat_text(tokenizer: Any, turns: Turns, arguments: Mapping[str, Any], second
 
     try:
         if type(tokenizer).apply_chat_template is not PreTrainedTokenizerBase.apply_chat_template:
-            return str(tokenizer.apply_chat_template(turns, tokenize=False, **arguments))
+            return checked(str(tokenizer.apply_chat_template(turns, tokenize=False, **arguments)))
         template = tokenizer.get_chat_template(arguments.get("chat_template"), arguments.get("tools"))
     except Exception as e:  # any is a fault of the tokenizer's
         raise fault(e) from None

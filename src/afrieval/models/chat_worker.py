@@ -8,14 +8,13 @@ from typing import Any
 from transformers.utils.chat_template_utils import render_jinja_template
 
 from afrieval.isolated.serve import serve
-from afrieval.templates.fault import MEMORY, check_length, replying
+from afrieval.templates.fault import MEMORY, checked, replying
 
 
 def answer(question: dict[str, Any]) -> str:
     """Returns the chat as one text."""
     (text,), _ = render_jinja_template(**question)
-    check_length(len(text))
-    return str(text)
+    return checked(str(text))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import StrictUndefined, Template, Undefined, meta
 from jinja2.sandbox import SandboxedEnvironment
 
-from afrieval.templates.fault import check_length
+from afrieval.templates.fault import check_length, checked
 
 
 def lettered(choices: Sequence[str], separator: str = ": ") -> str:
@@ -56,9 +56,7 @@ def fill(source: str, values: Mapping[str, Any]) -> str:
         length += len(part)
         check_length(length)
         parts.append(part)
-    text = "".join(parts)
-    text.encode()  # half a character, as "\\ud800" is, would fail in the tokenizer
-    return text
+    return checked("".join(parts))
 
 
 @lru_cache(1024)

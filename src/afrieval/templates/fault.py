@@ -51,6 +51,18 @@ def check_length(length: int) -> None:
         raise TemplateFault(f"it writes more than {LONGEST_TEXT:,} characters")
 
 
+def checked(text: str) -> str:
+    """Returns a whole text, if a tokenizer can take it.
+
+    Raises:
+        TemplateFault: if it has too many characters.
+        UnicodeEncodeError: if it has half a character, as U+D800 is.
+    """
+    check_length(len(text))
+    text.encode()
+    return text
+
+
 def replying(work: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
     """Returns work as a process of its own does it: what comes of it, or the reason why nothing does."""
 
