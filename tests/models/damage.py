@@ -30,6 +30,19 @@ def written(file: str, content: str | bytes) -> Damage:
     return damage
 
 
+def cast(dtype: str) -> Damage:
+    """Returns what stores all weights in another type."""
+
+    def damage(folder: Path) -> None:
+        from safetensors.numpy import load_file, save_file
+
+        weights = load_file(folder / "model.safetensors")
+        metadata = {"format": "pt"}
+        save_file({name: w.astype(dtype) for name, w in weights.items()}, folder / "model.safetensors", metadata)
+
+    return damage
+
+
 def mutated(file: str, draw: random.Random) -> Damage:
     """Returns what puts a value of a wrong kind or size somewhere into a JSON file, or takes something out."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import Cli
-from tests.models.damage import JSON_FILES, Damage, changed, mutated, written
+from tests.models.damage import JSON_FILES, Damage, cast, changed, mutated, written
 
 from afrieval.config import EvalConfig, ModelConfig, RunConfig, TaskConfig, check
 from afrieval.errors import UserError
@@ -88,6 +88,8 @@ DAMAGED: dict[str, tuple[Damage, str]] = {
     "generation list": (written("generation_config.json", "[]"), "generation_config.json must be"),
     "generation cut short": (written("generation_config.json", "{"), "generation_config.json is not valid"),
     "no weights": (unlinked("model.safetensors"), "has no weights"),
+    "weights that are whole numbers": (cast("int32"), "holds whole numbers (I32), and config.json has no quantization"),
+    "weights that are true or false": (cast("bool"), "holds whole numbers (BOOL)"),
     "empty weights": (written("model.safetensors", b""), "model.safetensors are damaged"),
     "weights of text": (written("model.safetensors", "hallo" * 99), "model.safetensors are damaged"),
 }

@@ -1,6 +1,7 @@
 """A model folder before anything is loaded from it: the files are there, and each is what it should be."""
 
 import json
+import re
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +26,7 @@ OBJECTS = (
 )
 WEIGHTS = ("*.safetensors", "*.bin")
 # The names by which config.json counts layers, also those of a text model inside one for images or sound.
+WHOLE = re.compile(r"[IU]\d|BOOL")  # safetensors' names of types
 LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "num_decoder_layers")
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -77,7 +79,7 @@ def check_files(folder: Path) -> Shapes:
         raise UserError(f"{folder} has no weights: no file of it is named {' or '.join(WEIGHTS)}", AGAIN)
     shapes: dict[str, tuple[int, ...]] = {}
     for path in _weight_files(folder):
-        shapes |= _shapes(path)
+        shapes |= _shapes(path, quantised="quantization_config" in config)
     _check_layers(folder / "config.json", config, len(shapes))
     return shapes
 
@@ -129,13 +131,23 @@ def _weight_files(folder: Path) -> list[Path]:
     return files
 
 
-def _shapes(path: Path) -> Shapes:
-    """Returns the shapes of the weights in a file, of which the head alone is read."""
+def _shapes(path: Path, quantised: bool) -> Shapes:
+    """Returns the shapes of the weights in a file, of which the head alone is read.
+
+    Whole numbers are weights of quantised models alone; elsewhere the library would take them as they are.
+    """
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="np") as file:
-            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118  # no mapping
+            slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  # no mapping
+            for name, part in slices.items():
+                if name.endswith("weight") and not quantised and WHOLE.match(dtype := part.get_dtype()):
+                    raise UserError(
+                        f"{path}: {name} holds whole numbers ({dtype}), and config.json has no quantization_config",
+                        AGAIN,
+                    )
+            return {name: tuple(part.get_shape()) for name, part in slices.items()}
     except (SafetensorError, OSError) as e:
         raise UserError(
             f"the weights in {path} are damaged: {e}",
