@@ -44,7 +44,7 @@ TEMPLATES = {"llama": LLAMA, "qwen": QWEN, "dated": DATED, "own": CHAT}
 USER = {"role": "user", "content": "Kínni iyì p?\n "}
 CHATS: tuple[list[dict[str, Any]], ...] = (
     [USER],
-    [{"role": "user", "content": "ɓ\ud800{{ 1 / 0 }}\u2028"}, {"role": "assistant", "content": "<s>A "}],
+    [{"role": "user", "content": "ɓ{{ 1 / 0 }}\u2028"}, {"role": "assistant", "content": "<s>A "}],
     [USER, {"role": "assistant", "content": "B"}, {**USER, "name": None}],
 )
 BEGUN = {"add_generation_prompt": True, "continue_final_message": False}
