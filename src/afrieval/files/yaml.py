@@ -16,7 +16,7 @@ from afrieval.files.schema import Place, validated
 __all__ = ["YamlFile", "check_keys", "nearest", "read_as", "read_map", "read_yaml"]
 
 T = TypeVar("T")
-LARGEST = 2**28  # bytes; whoever gives weights in place of a config is told before they are in memory
+LARGEST = 2**28  # bytes; weights given in place of a config are refused before they are in memory
 MOST_NODES = 2_000_000  # of a file whose aliases are written out
 EXAMPLES = "the files of configs/ show what it may hold"
 NOT_JSON = ("timestamp", "binary", "omap", "pairs", "set")  # dates stay the texts that they are
