@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from typing_extensions import TypedDict
 
 from afrieval.errors import UserError
-from afrieval.files.schema import AT_LEAST_ONE, CLOSED, OPEN, Positive, checked_line, validated, validated_json
+from afrieval.files.schema import AT_LEAST_ONE, CLOSED, LINE, Positive, checked_line, validated, validated_json
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def test_content_that_json_cannot_say() -> None:
 
 
 class Line(TypedDict):
-    __pydantic_config__ = OPEN  # type: ignore[misc]
+    __pydantic_config__ = LINE  # type: ignore[misc]
     doc_id: int
     task: NotRequired[str]
 

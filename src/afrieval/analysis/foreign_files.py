@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from afrieval.errors import UserError
 from afrieval.files.content import read_bytes
-from afrieval.files.schema import OPEN, checked_line, validated_json
+from afrieval.files.schema import LINE, OPEN, checked_line, validated_json
 from afrieval.results.files import RUN
 
 DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
@@ -35,7 +35,7 @@ class Results(TypedDict):
 class ForeignSample(TypedDict):
     """A line of a sample file; the scores stand under their metrics' names."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
+    __pydantic_config__ = LINE  # type: ignore[misc]
     doc_id: Annotated[int, Ge(0)]
     doc: Any
     target: Any

@@ -27,6 +27,7 @@ LineOf = Callable[[Place], int | None]
 
 CLOSED: "ConfigDict" = {"extra": "forbid", "strict": True}  # files that people write: an unknown key is a typo
 OPEN: "ConfigDict" = {"extra": "allow", "strict": True}  # files that the suite writes, and later versions extend
+LINE: "ConfigDict" = {"extra": "ignore", "strict": True}  # as OPEN, for lines, which are kept as they are
 
 # pydantic's type of an error to what the value must be
 WANTED = {
@@ -108,12 +109,10 @@ def checked_line(kind: type[T], line: bytes, where: str, hint: str) -> dict[str,
 
     It is quicker than `validated_json`, for files of a million lines; arguments and errors are the same.
     """
-    from pydantic import ValidationError
-
     try:
         found: dict[str, Any] = orjson.loads(line)
         _adapter(kind).validate_python(found)
-    except (orjson.JSONDecodeError, ValidationError):  # orjson does not know infinity
+    except ValueError:  # of orjson, which does not know infinity, or of pydantic
         validated_json(kind, line, where, hint)
         found = json.loads(line)
     return found

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from annotated_types import Ge, MinLen
 from typing_extensions import TypedDict
 
-from afrieval.files.schema import OPEN
+from afrieval.files.schema import LINE, OPEN
 
 Index = Annotated[int, Ge(0)]
 
@@ -132,7 +132,7 @@ class HarnessRecord(TypedDict):
 class SampleLine(TypedDict):
     """A line of a sample file; each name in `metrics` is a key too."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
+    __pydantic_config__ = LINE  # type: ignore[misc]
     doc_id: Index
     task: str
     language: str
