@@ -19,11 +19,11 @@ import numpy as np
 
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
-from afrieval.analysis.runs import read_units
 from afrieval.analysis.spread import spreads
 from afrieval.languages import LANGUAGES
 from afrieval.results.files import write_run, write_samples
 from afrieval.results.samples import Sample
+from afrieval.results.units import read_units
 
 DOCUMENTS, CHOICES, BYTES = 500, 4, 2_400
 CODES = [code for code, language in LANGUAGES.items() if language.african][:16]

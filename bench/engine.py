@@ -125,7 +125,7 @@ def build(args: argparse.Namespace) -> Any:
     """Returns the model; its tokenizer learns from the English questions of the data."""
     import logging
 
-    from afrieval.models.hf import HF
+    from afrieval.models.backends.hf import HF
 
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     shape = SHAPES[args.shape]

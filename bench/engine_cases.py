@@ -7,7 +7,7 @@ import numpy as np
 from engine_model import Shape
 from lm_eval.api.model import LM
 
-from afrieval.config import AnswerForm, DataConfig, EvalConfig, RunConfig, TaskConfig
+from afrieval.config.settings import AnswerForm, DataConfig, EvalConfig, RunConfig, TaskConfig
 from afrieval.models.engine.tree import plant
 from afrieval.run.evaluate import run_cell
 from afrieval.run.plan import plan

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from afrieval.tasks.data import load_split
 from afrieval.tasks.spec import load_task
+from afrieval.tasks.splits import load_split
 
 SPECIAL = ["<s>", "</s>", "<pad>"]
 

@@ -23,7 +23,7 @@ def first(self, *args, **kwargs):
     os._exit(0)
 
 if "afrieval" in "{module}":
-    from afrieval.models.hf import HF
+    from afrieval.models.backends.hf import HF
     HF._loglikelihood_tokens = first  # the check at load comes before
 else:
     HFLM._loglikelihood_tokens = first

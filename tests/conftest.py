@@ -11,6 +11,8 @@ from hypothesis import settings
 
 from afrieval.tasks.spec import load_task, task_names
 
+pytest_plugins = ["tests.harness_collection"]
+
 ROOT = Path(__file__).parents[1]
 TEMPLATED = [name for name in task_names() if not load_task(name).prompt]  # tasks with prompt files
 REAL_DATA = os.environ.get("AFRIEVAL_DATA")

@@ -7,7 +7,7 @@ import httpx2 as httpx
 import pytest
 from huggingface_hub.errors import LocalEntryNotFoundError, RemoteEntryNotFoundError
 
-from tests.tasks.test_data import row, write_tsv
+from tests.tasks.test_splits import row, write_tsv
 
 NOT_CACHED = LocalEntryNotFoundError("not in the cache")
 
@@ -65,5 +65,5 @@ def fake_hub(root: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
     for split in ("test", "val", "dev"):
         write_tsv(fake.remote, "yor", split, [row(i) for i in range(5)])
     for name in ("download", "download_all"):
-        monkeypatch.setattr(f"afrieval.tasks.hub.{name}", getattr(fake, name))
+        monkeypatch.setattr(f"afrieval.data.hub.{name}", getattr(fake, name))
     return fake

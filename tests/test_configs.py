@@ -7,10 +7,10 @@ import lm_eval
 import pytest
 import yaml
 
-from afrieval.arguments import read_config
-from afrieval.run.harness import template_names
+from afrieval.config.arguments import read_config
+from afrieval.harness.chat_note import chat_notes
+from afrieval.harness.plan import template_names
 from afrieval.run.plan import plan
-from afrieval.tasks.chat import chat_notes
 
 ROOT = Path(__file__).parents[1]
 MODELS, TASKS = (

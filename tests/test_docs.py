@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from afrieval.arguments import FILES, FLAGS
 from afrieval.cli import COMMANDS
+from afrieval.config.arguments import FILES, FLAGS
 from afrieval.models.demo import demo_folder
 from afrieval.results.files import sample_files, sample_path
 from afrieval.results.samples import read_samples

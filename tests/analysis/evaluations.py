@@ -4,8 +4,8 @@ from typing import Any
 
 from tests.analysis.units import unit
 
-from afrieval.analysis.cells import cell_scores
 from afrieval.analysis.reference import Evaluated
+from afrieval.results.cells import cell_scores
 
 EVALS = "meta-llama/Llama-3.1-8B-Instruct-evals"
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from afrieval.analysis.followed import linearised, over_prompts
-from afrieval.analysis.macro import over_parts
 from afrieval.analysis.means import over_languages
-from afrieval.analysis.runs import Values
-from afrieval.analysis.significance import holm, mcnemar, sign_permutation, smallest_visible
-from afrieval.analysis.statistics import bootstrap, clustered_wilson, wilson
+from afrieval.results.units import Values
+from afrieval.scoring.ifeval.accuracies import linearised, over_prompts
+from afrieval.statistics.intervals import bootstrap, clustered_wilson, wilson
+from afrieval.statistics.macro import over_parts
+from afrieval.statistics.significance import holm, mcnemar, sign_permutation, smallest_visible
 
 PROMPTS, LANGUAGES, LEVEL, OWN = 5, 16, 0.05, 0.9  # OWN: how much a document's chance differs by language
 Rate = Callable[[Any], float]

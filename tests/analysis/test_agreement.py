@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from afrieval.analysis.significance import flips, holm, mcnemar, sign_permutation, smallest_visible
-from afrieval.analysis.statistics import bootstrap, clustered_wilson, standard_error, wilson
+from afrieval.statistics.intervals import bootstrap, clustered_wilson, standard_error, wilson
+from afrieval.statistics.significance import flips, holm, mcnemar, sign_permutation, smallest_visible
 
 SEEDS = range(5)
 

@@ -9,7 +9,7 @@ from scipy import stats
 from tests.analysis.units import unit
 
 from afrieval.analysis.contrasts import Contrast, contrasts, sentence
-from afrieval.analysis.runs import Unit
+from afrieval.results.units import Unit
 
 
 def only(units: list[Unit], dimension: str) -> Contrast:

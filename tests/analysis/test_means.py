@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.analysis.units import unit
 
-from afrieval.analysis.comparison import mean_grid
 from afrieval.analysis.means import means, over_languages, shared_variance
-from afrieval.analysis.runs import Unit
 from afrieval.analysis.spread import spreads
+from afrieval.report.comparison import mean_grid
+from afrieval.results.units import Unit
 
 
 def test_african_languages_count_the_same_and_no_others() -> None:

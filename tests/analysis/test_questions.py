@@ -11,7 +11,7 @@ from tests.analysis.units import unit
 
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.questions import numbered
-from afrieval.analysis.runs import Unit
+from afrieval.results.units import Unit
 
 RNG = np.random.default_rng(6)
 GOLDS = RNG.integers(0, 4, 200)

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 from tests.analysis.evaluations import EVALS, evaluation
-from tests.analysis.test_followed import LOOSE, STRICT, sample
 from tests.analysis.units import unit
+from tests.scoring.ifeval.test_accuracies import LOOSE, STRICT, sample
 
-from afrieval.analysis.cells import cell_scores
-from afrieval.analysis.grid import Grid, markdown, records, terminal
 from afrieval.analysis.reference import Evaluated, reference_grids
-from afrieval.analysis.statistics import wilson
+from afrieval.report.table import Grid, markdown, records, terminal
+from afrieval.results.cells import cell_scores
+from afrieval.statistics.intervals import wilson
 from afrieval.terminal import console
 
 MICRO = {"score": 47.0, "average": "micro", "setting": "5-shot CoT, Meta's own code", "source": "a README"}

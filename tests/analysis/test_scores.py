@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from tests.analysis.units import unit
 
-from afrieval.analysis.cells import CellScores, cell_scores, harness_results, summary_row
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import by_language
-from afrieval.analysis.statistics import clustered_wilson, wilson
-from afrieval.analysis.tables import mean_lines, overview_table, points, ranges, score_table
+from afrieval.report.scores import mean_lines, overview_table, points, ranges, score_table
+from afrieval.results.cells import CellScores, cell_scores, harness_results, summary_row
+from afrieval.statistics.intervals import clustered_wilson, wilson
 from afrieval.terminal import console
 
 

@@ -14,8 +14,8 @@ from tests.analysis.simulations import SIMULATIONS, Simulation
 from tests.conftest import ROOT
 
 from afrieval.analysis.means import over_languages
-from afrieval.analysis.significance import mcnemar, sign_permutation
-from afrieval.analysis.statistics import Interval, wilson
+from afrieval.statistics.intervals import Interval, wilson
+from afrieval.statistics.significance import mcnemar, sign_permutation
 
 PAGE = ROOT / "docs/statistics.md"
 BEGIN, END = "<!-- rates: written by tests/analysis/test_simulation.py -->\n", "<!-- end of rates -->\n"

@@ -4,11 +4,11 @@ import numpy as np
 from tests.conftest import ROOT
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.runs import Unit
-from afrieval.analysis.significance import holm
 from afrieval.analysis.spread import spreads
-from afrieval.analysis.statistics import clustered_wilson, wilson
-from afrieval.analysis.tables import percent, points
+from afrieval.report.scores import percent, points
+from afrieval.results.units import Unit
+from afrieval.statistics.intervals import clustered_wilson, wilson
+from afrieval.statistics.significance import holm
 
 OTHER_P = 0.02  # of the example's other language
 

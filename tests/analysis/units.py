@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from afrieval.analysis.runs import Unit
+from afrieval.results.units import Unit
 
 
 def unit(values: list[float], task: str = "afrixnli", ids: list[int] | None = None, **changes: Any) -> Unit:

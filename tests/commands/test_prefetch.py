@@ -14,8 +14,8 @@ from huggingface_hub.errors import (
 from tests.conftest import Cli
 from tests.fake_hub import FakeHub, fake_hub, response
 
+from afrieval.data.hub import fetch, snapshot
 from afrieval.errors import UserError
-from afrieval.tasks.hub import fetch, snapshot
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import yaml
 from huggingface_hub.errors import GatedRepoError
 from tests.conftest import Cli, Outcome
 from tests.fake_hub import FakeHub, fake_hub, response
-from tests.tasks.llama_mirror import on_evals, write_mirror
-from tests.tasks.llama_rows import Row
+from tests.tasks.meta_mirror import on_evals, write_mirror
+from tests.tasks.meta_rows import Row
 
-from afrieval.metrics import checkers
+from afrieval.scoring.ifeval import checkers
 
 MATH, IFEVAL = on_evals("meta_math"), on_evals("meta_ifeval")
 LOST = 17  # the row that has no counterpart

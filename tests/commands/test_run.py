@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT, Cli
 
-from afrieval.arguments import read_config
 from afrieval.commands.run import default_folder
+from afrieval.config.arguments import read_config
+from afrieval.harness.plan import HarnessCell, HarnessPlan
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
-from afrieval.run.harness import HarnessCell, HarnessPlan
 from afrieval.run.plan import Plan, plan
 
 ONE = ("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "1")

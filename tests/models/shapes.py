@@ -95,7 +95,7 @@ def encoder_decoder(kind: str, seed: int = 0) -> Any:
 
 def loaded(model: Any, batch_size: int | str = 1, **changed: Any) -> Any:
     """Returns a model of ours around one of transformers; it scores the plain way until told otherwise."""
-    from afrieval.models.hf import HF
+    from afrieval.models.backends.hf import HF
 
     log = logging.getLogger("lm_eval.models.huggingface")
     level = log.level

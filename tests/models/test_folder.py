@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import Cli
 from tests.models.damage import JSON_FILES, Damage, cast, changed, mutated, written
 
-from afrieval.config import EvalConfig, ModelConfig, RunConfig, TaskConfig, check
+from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig, check
 from afrieval.errors import UserError
 from afrieval.models.demo import build_demo
 from afrieval.models.load import load_model

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import pytest
 from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 
-from afrieval.config import EvalConfig, ModelConfig
+from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.errors import UserError
-from afrieval.models.answers import AnswerFile
-from afrieval.models.cache import CachedLM
+from afrieval.models.answer_file import AnswerFile
 from afrieval.models.demo import demo_folder
 from afrieval.models.faults import explain, loading
 from afrieval.models.load import fingerprint, load_model
+from afrieval.models.response_cache import CachedLM
 
 
 def load(name: object, **options: object) -> object:

@@ -11,14 +11,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.models.test_cache import FakeLM, requests
+from tests.models.test_response_cache import FakeLM, requests
 
-from afrieval.config import EvalConfig, ModelConfig
+from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.errors import UserError
 from afrieval.models import load
-from afrieval.models.answers import AnswerFile
-from afrieval.models.cache import CachedLM
+from afrieval.models.answer_file import AnswerFile
 from afrieval.models.processes import ALONE, Processes, joined
+from afrieval.models.response_cache import CachedLM
 
 Work = Callable[[Processes], Any]
 
@@ -244,7 +244,7 @@ def test_each_process_has_its_gpu(
         made.update(arguments)
         return SimpleNamespace(choose_engine=lambda wanted: None)
 
-    monkeypatch.setattr("afrieval.models.hf.HF", make)
+    monkeypatch.setattr("afrieval.models.backends.hf.HF", make)
     monkeypatch.setattr(load, "try_model", lambda name, lm: None)
     config = ModelConfig(model_name="org/m", device=asked)
     load.load_model(config, EvalConfig(), Processes(local_rank, 8, local_rank))

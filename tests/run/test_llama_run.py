@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 import yaml
 from tests.conftest import Cli
-from tests.tasks.llama_rows import TASKS, read
+from tests.tasks.meta_rows import TASKS, read
 
-from afrieval.arguments import read_config
 from afrieval.commands.run import default_folder
-from afrieval.config import DataConfig, RunConfig, TaskConfig
+from afrieval.config.arguments import read_config
+from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 from afrieval.errors import UserError
-from afrieval.models.hf import HF
+from afrieval.models.backends.hf import HF
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
-from afrieval.run.beginning import check_fit
-from afrieval.run.generation import generation
+from afrieval.run.limits import generation
 from afrieval.run.plan import plan
-from afrieval.tasks.scorers import Generation
+from afrieval.run.preflight import check_fit
+from afrieval.scoring.scorers import Generation
 
 EVALS = "meta-llama/Llama-3.1-8B-Instruct-evals"
 SHORT = ("--eval.max_gen_toks", 8)

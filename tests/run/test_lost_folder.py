@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT, Cli
 
-from afrieval.models.answers import AnswerFile
+from afrieval.models.answer_file import AnswerFile
 from afrieval.results.files import LOCK, sample_files
 
 CELLS = ("--task.languages", "yor", "--task.prompts", "1,2", "--eval.limit", "3")
@@ -55,7 +55,7 @@ GONE: dict[Callable[[Path], None], str] = {
     a_loop_instead: "was removed or replaced",
     unlocked: f"{LOCK} was removed",
 }
-MOMENTS = ("afrieval.run.evaluate.fingerprint", "afrieval.run.evaluate.run_cell", "afrieval.analysis.summary.summarise")
+MOMENTS = ("afrieval.run.evaluate.fingerprint", "afrieval.run.evaluate.run_cell", "afrieval.report.summary.summarise")
 
 
 @pytest.mark.parametrize("moment", MOMENTS, ids=["loading", "answering", "summing up"])

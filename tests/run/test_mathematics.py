@@ -6,14 +6,14 @@ import pytest
 from tests.conftest import Cli
 from tests.models.tiny import CHAT, tiny_llama
 
-from afrieval.arguments import read_config
-from afrieval.config import RunConfig
+from afrieval.config.arguments import read_config
+from afrieval.config.settings import RunConfig
 from afrieval.models.load import load_model
 from afrieval.results.files import sample_files
 from afrieval.results.samples import Sample, read_samples
-from afrieval.run.cell import Cell
-from afrieval.run.generation import generation
+from afrieval.run.limits import generation
 from afrieval.run.plan import plan
+from afrieval.tasks.cell import Cell
 
 SOME = ("--task.languages", "yor", "--task.prompts", "1", "--task.prompt_language", "native")
 
@@ -35,7 +35,8 @@ def stored(folder: Path) -> list[Sample]:
 def answering(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """Replaces the model by one that always answers the same."""
     monkeypatch.setattr(
-        "afrieval.models.hf.HF.generate_until", lambda lm, requests, disable_tqdm=False: [text for _ in requests]
+        "afrieval.models.backends.hf.HF.generate_until",
+        lambda lm, requests, disable_tqdm=False: [text for _ in requests],
     )
 
 

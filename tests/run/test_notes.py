@@ -8,9 +8,9 @@ import pytest
 from tests.conftest import ROOT, Cli
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.runs import read_units
 from afrieval.results.files import sample_path
 from afrieval.results.samples import read_samples
+from afrieval.results.units import read_units
 
 SOME = ("--task.task_name", "belebele", "--task.prompts", 1, "--task.languages", "eng,yor,zul")
 Rows = list[dict[str, Any]]

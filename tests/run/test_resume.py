@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from tests.conftest import Cli
-from tests.run.conftest import Run
+from tests.harness_collection import Run
 
-from afrieval.models.answers import AnswerFile
-from afrieval.models.cache import request_key
+from afrieval.models.answer_file import AnswerFile
+from afrieval.models.backends.hf import HF
 from afrieval.models.engine import memory
-from afrieval.models.hf import HF
+from afrieval.models.response_cache import request_key
 
 WORDS = ["--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "4", "--eval.batch_size", "2"]
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from tests.conftest import Cli
 
-from afrieval.arguments import read_config
+from afrieval.config.arguments import read_config
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
-from afrieval.run.cell import Cell
 from afrieval.run.plan import plan
+from afrieval.tasks.cell import Cell
 from afrieval.tasks.prompts import render
 
 TASKS = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from afrieval.harness.in_memory import InMemoryTask, task_config
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.tasks.build import InMemoryTask, task_config
-from afrieval.tasks.data import SAMPLES, load_split
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.prompts import (
     Prompt,
@@ -19,6 +18,7 @@ from afrieval.tasks.prompts import (
     render,
 )
 from afrieval.tasks.spec import TaskSpec
+from afrieval.tasks.splits import SAMPLES, load_split
 from afrieval.templates.bounded import names
 
 Complaints = list[str]

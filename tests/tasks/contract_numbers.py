@@ -2,7 +2,7 @@
 
 from tests.tasks.contract import Case, Complaints
 
-from afrieval.metrics.numbers import ANSWER, read_number
+from afrieval.scoring.extract.number import ANSWER, read_number
 from afrieval.tasks.documents import HEADING, Document
 from afrieval.tasks.prompts import example_answer, question_label
 

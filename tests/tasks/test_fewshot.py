@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.arguments import read_config
+from afrieval.config.arguments import read_config
 from afrieval.errors import UserError
-from afrieval.run.cell import Cell
 from afrieval.run.plan import plan
+from afrieval.tasks.cell import Cell
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import examples, ranking
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from afrieval.analysis.runs import Unit
-from afrieval.analysis.statistics import Interval, clustered_wilson
 from afrieval.errors import UserError
 from afrieval.results.samples import Sample, read_lines
+from afrieval.results.units import Unit
+from afrieval.statistics.intervals import Interval, clustered_wilson
 
 CONFUSION = "confusion"
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from afrieval.analysis.questions import numbered
-from afrieval.analysis.runs import DIMENSIONS, Unit, Values
-from afrieval.analysis.significance import LEVEL, flips, holm, mcnemar, sign_permutation, smallest_visible
-from afrieval.analysis.statistics import Interval, bootstrap
 from afrieval.languages import ENGLISH
+from afrieval.results.units import DIMENSIONS, Unit, Values
+from afrieval.statistics.intervals import Interval, bootstrap
+from afrieval.statistics.significance import LEVEL, flips, holm, mcnemar, sign_permutation, smallest_visible
 
 # What a dimension changes by its nature, and so may differ between its two sides.
 CHANGES = {

@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from afrieval.analysis.foreign import foreign_units, is_foreign
 from afrieval.analysis.published import PublishedRow, read_published
-from afrieval.analysis.runs import Unit, read_units
+from afrieval.harness.folder import foreign_units, is_foreign
+from afrieval.results.units import Unit, read_units
 
 
 class Inputs(NamedTuple):

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import stats
 
 from afrieval.analysis.questions import numbered
-from afrieval.analysis.runs import Unit
-from afrieval.analysis.statistics import Interval, wilson
 from afrieval.languages import LANGUAGES
+from afrieval.results.units import Unit
+from afrieval.statistics.intervals import Interval, wilson
 
 Question = tuple[int, int]  # its number, and the right answer
 Scores = Mapping[Any, float]  # of one language, by question; a question of several has the same name in all

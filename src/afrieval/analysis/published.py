@@ -6,7 +6,7 @@ from itertools import groupby
 
 import numpy as np
 
-from afrieval.analysis.published_file import PublishedRow, read_published
+from afrieval.data.published import PublishedRow, read_published
 
 __all__ = ["AFROBENCH", "Average", "PublishedRow", "PublishedScore", "averages", "published_scores", "read_published"]
 

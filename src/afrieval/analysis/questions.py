@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from afrieval.analysis.runs import Unit
+from afrieval.results.units import Unit
 
 AGREE = 0.6  # of right answers, at least, if rows are translations; a guess among two agrees in half of them
 Golds = tuple[NDArray[np.int64], NDArray[np.int64]]

@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from afrieval.analysis.cells import CellScores, cell_scores
-from afrieval.analysis.followed import ifeval_means, over_prompts
-from afrieval.analysis.grid import Column, Grid
-from afrieval.analysis.runs import Unit
-from afrieval.analysis.tables import SCORES
-from afrieval.metrics.choice import UNREAD
-from afrieval.metrics.instructions import FOLLOWED
+from afrieval.report.scores import SCORES
+from afrieval.report.table import Column, Grid
+from afrieval.results.cells import CellScores, cell_scores
 from afrieval.results.samples import read_lines
-from afrieval.tasks.llama import END, ORGANISATION, llama
+from afrieval.results.units import Unit
+from afrieval.scoring.choice import UNREAD
+from afrieval.scoring.ifeval.accuracies import ifeval_means, over_prompts
+from afrieval.scoring.ifeval.instructions import FOLLOWED
+from afrieval.tasks.meta import END, ORGANISATION, llama
 
 UNNAMED = "{evals}"  # how the name of the data set ends where none was chosen
 WAYS = dict(zip(FOLLOWED, ("prompt, strict", "prompt, loose", "instr., strict", "instr., loose"), strict=True))

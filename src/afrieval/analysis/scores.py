@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from afrieval.analysis.cells import CellScores
-from afrieval.analysis.statistics import Interval, clustered_wilson
+from afrieval.results.cells import CellScores
+from afrieval.statistics.intervals import Interval, clustered_wilson
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from afrieval.analysis.runs import Unit
+from afrieval.results.units import Unit
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from afrieval.config.options import Parser, whole_number
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.yaml import nearest
-from afrieval.parser import Parser, whole_number
 from afrieval.terminal import console, note, say
 
 OUTPUTS = ("json", "csv", "markdown", "latex")
@@ -25,7 +25,7 @@ def main(argv: list[str]) -> None:
     """
     options = _parser().parse_args(argv)
     from afrieval.analysis.inputs import read_inputs
-    from afrieval.analysis.runs import DIMENSIONS
+    from afrieval.results.units import DIMENSIONS
 
     given = read_inputs([user_path(p) for p in options.runs])
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
@@ -43,7 +43,7 @@ def main(argv: list[str]) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     from afrieval.analysis.means import GROUPINGS
-    from afrieval.analysis.runs import DIMENSIONS
+    from afrieval.results.units import DIMENSIONS
 
     parser = Parser(prog="afrieval compare", description="Compare stored runs; no model is loaded.")
     parser.add_argument("runs", nargs="+", metavar="RUN", help=RUNS)
@@ -78,8 +78,8 @@ def _chosen(units: list[Any], options: argparse.Namespace) -> list[Any]:
 
 def _contrasts(units: list[Any], wanted: list[str], foreign: list[Any], seed: int) -> list[Any]:
     """Returns the contrasts among our runs, among the harness' runs, and between the two."""
-    from afrieval.analysis.beside import beside
     from afrieval.analysis.contrasts import contrasts
+    from afrieval.analysis.with_harness import beside
 
     ids = set(map(id, foreign))
     own, others = ([u for u in units if (id(u) in ids) == is_foreign] for is_foreign in (False, True))
@@ -89,7 +89,7 @@ def _contrasts(units: list[Any], wanted: list[str], foreign: list[Any], seed: in
 
 def _published(units: list[Any], rows: list[Any]) -> list[Any]:
     """Returns a table of published scores per task, with our runs of it if there are some."""
-    from afrieval.analysis.standing import average_grid, standing_grid
+    from afrieval.analysis.leaderboard import average_grid, standing_grid
 
     grids = []
     for task in dict.fromkeys(row.task for row in rows):
@@ -101,8 +101,8 @@ def _published(units: list[Any], rows: list[Any]) -> list[Any]:
 
 def _evaluated(units: list[Any]) -> list[Any]:
     """Returns the tables of tasks with a published evaluation: scores beside published ones, verdicts beside Meta's."""
+    from afrieval.analysis.agreement import verdict_grids
     from afrieval.analysis.reference import evaluated, reference_grids
-    from afrieval.analysis.verdicts import verdict_grids
 
     found = evaluated(units)
     return [*reference_grids(found), *verdict_grids(found)]
@@ -123,9 +123,9 @@ def _check(found: list[Any], options: argparse.Namespace, varying: list[str]) ->
 
 
 def _grids(units: list[Any], found: list[Any], options: argparse.Namespace) -> list[Any]:
-    from afrieval.analysis.comparison import breakdown_grids, contrast_grid, mean_grid, spread_grid
     from afrieval.analysis.means import means
     from afrieval.analysis.spread import spreads
+    from afrieval.report.comparison import breakdown_grids, contrast_grid, mean_grid, spread_grid
 
     unreviewed = {u.task: u.declared.get("unreviewed", {}) for u in units}
     grids = [
@@ -143,7 +143,7 @@ def _grids(units: list[Any], found: list[Any], options: argparse.Namespace) -> l
 
 
 def _write(grids: list[Any], options: argparse.Namespace) -> None:
-    from afrieval.analysis.grid import as_csv, latex, markdown, records, terminal
+    from afrieval.report.table import as_csv, latex, markdown, records, terminal
 
     texts = {
         "json": lambda: json.dumps([{"title": g.title, "notes": g.notes, "rows": records(g)} for g in grids], indent=2),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from afrieval.arguments import read_config
+from afrieval.config.arguments import read_config
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.terminal import say
@@ -31,7 +31,7 @@ def main(argv: list[str]) -> None:
         raise UserError("harness tasks are known to the harness already", "leave them out of what is exported")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} is there and not empty", "name a new folder, or delete that one")
-    from afrieval.export import definitions, write_definitions
+    from afrieval.harness.export import definitions, write_definitions
 
     found = definitions(config)
     write_definitions(found, folder)

@@ -6,12 +6,12 @@ from dataclasses import asdict, replace
 
 import yaml
 
-from afrieval.arguments import read_config
 from afrieval.commands.run import run
-from afrieval.config import RunConfig
+from afrieval.config.arguments import read_config
+from afrieval.config.recipe import Recipe, check_backend, flags, read_recipe
+from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
-from afrieval.recipe import Recipe, check_backend, flags, read_recipe
 from afrieval.terminal import say
 
 USAGE = """usage: afrieval llama FILE [options of afrieval run]

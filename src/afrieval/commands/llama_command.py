@@ -4,12 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from afrieval.commands.llama import recipe_and_config
-from afrieval.config import DEMO, RunConfig
+from afrieval.config.recipe import lm_eval_command
+from afrieval.config.settings import DEMO, RunConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
-from afrieval.recipe import lm_eval_command
-from afrieval.run.chosen import chosen_tasks
-from afrieval.tasks.llama import GROUPS
+from afrieval.run.select import chosen_tasks
+from afrieval.tasks.meta import GROUPS
 from afrieval.terminal import note, say
 
 USAGE = """usage: afrieval llama-command FILE [options of afrieval run]
@@ -28,10 +28,10 @@ def main(argv: list[str]) -> None:
     recipe, config = recipe_and_config(argv, USAGE)
     names = [spec.name for spec in chosen_tasks(config)]  # refuses what cannot be right
     if config.model.model_type == "vllm":
-        from afrieval.models.vllm import check_gpus, vllm_arguments
+        from afrieval.models.backends.vllm import check_gpus, vllm_arguments
 
         check_gpus(vllm_arguments(config.model, config.eval))
-    from afrieval.export import definitions, write_definitions
+    from afrieval.harness.export import definitions, write_definitions
 
     found, folder = definitions(config), user_path(recipe.work_dir)
     _clear(folder)

@@ -3,19 +3,19 @@
 import hashlib
 from collections.abc import Iterator
 
-from afrieval.arguments import read_config
-from afrieval.config import DEMO, ModelConfig
+from afrieval.config.arguments import read_config
+from afrieval.config.settings import DEMO, ModelConfig
+from afrieval.data.files import data_files
+from afrieval.data.hub import commit
+from afrieval.data.lock import LOCK, DataLock, read_lock, write_lock
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
+from afrieval.harness.plan import plan_harness
 from afrieval.languages import ENGLISH
-from afrieval.run.chosen import chosen_tasks
-from afrieval.run.harness import plan_harness
 from afrieval.run.plan import named_languages
-from afrieval.tasks.data import HUB, load_split, wanted_files
-from afrieval.tasks.files import data_files
-from afrieval.tasks.hub import commit
-from afrieval.tasks.lock import LOCK, DataLock, read_lock, write_lock
+from afrieval.run.select import chosen_tasks
 from afrieval.tasks.spec import TaskSpec
+from afrieval.tasks.splits import HUB, load_split, wanted_files
 from afrieval.terminal import say
 
 OPTIONS = """
@@ -72,7 +72,7 @@ def _prepare(spec: TaskSpec, lock: DataLock) -> None:
         UserError: if rows are missing, or cannot be read.
     """
     if spec.kind == "instructions":
-        from afrieval.metrics.checkers import fetch_sentence_model
+        from afrieval.scoring.ifeval.checkers import fetch_sentence_model
 
         fetch_sentence_model()
     for language in spec.languages if spec.prompt else ():

@@ -1,12 +1,12 @@
 """`afrieval preview`: the prompts that a model would get. Loads no model."""
 
-from afrieval.arguments import read_config
 from afrieval.commands.writeout import prompt_block
+from afrieval.config.arguments import read_config
+from afrieval.config.options import whole_number
 from afrieval.errors import UserError
-from afrieval.parser import whole_number
-from afrieval.run.cell import Cell, cell_task
-from afrieval.run.harness import HarnessCell
+from afrieval.harness.plan import HarnessCell
 from afrieval.run.plan import plan
+from afrieval.tasks.cell import Cell, cell_task
 from afrieval.tasks.prompts import answers
 from afrieval.terminal import note, one_line, say
 
@@ -64,7 +64,7 @@ def _show(cell: Cell, number: int, blanks: bool, chat: bool) -> None:
 
 
 def _show_harness(cell: HarnessCell, number: int, blanks: bool, chat: bool) -> None:
-    from afrieval.tasks.harness_task import requests
+    from afrieval.harness.build import requests
 
     task = cell.build()
     if number >= len(task.eval_docs):

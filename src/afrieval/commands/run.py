@@ -8,16 +8,16 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from afrieval.arguments import read_config
 from afrieval.commands.writeout import write_out
-from afrieval.config import DEMO, RunConfig
+from afrieval.config.arguments import read_config
+from afrieval.config.settings import DEMO, RunConfig
 from afrieval.files.paths import user_path
+from afrieval.harness.plan import HarnessCell
 from afrieval.models.backend_args import check_backend_args
 from afrieval.models.processes import Processes, joined
-from afrieval.run.cell import Cell
-from afrieval.run.harness import HarnessCell
 from afrieval.run.plan import Plan, plan
-from afrieval.tasks.llama import END, llama
+from afrieval.tasks.cell import Cell
+from afrieval.tasks.meta import END, llama
 from afrieval.terminal import note, one_line, say
 
 
@@ -62,7 +62,7 @@ def _print_told(planned: Plan) -> None:
 
 
 def _run(config: RunConfig, planned: Plan, folder: Path, processes: Processes, check: Callable[[], None]) -> None:
-    from afrieval.analysis.summary import summarise
+    from afrieval.report.summary import summarise
     from afrieval.results.files import sample_files
     from afrieval.run.evaluate import evaluate
 
@@ -79,9 +79,9 @@ def _run(config: RunConfig, planned: Plan, folder: Path, processes: Processes, c
 
 
 def _tell(config: RunConfig, planned: Plan, folder: Path) -> None:
-    from afrieval.analysis.runs import read_units
-    from afrieval.analysis.summary import show, show_harness, summarise
+    from afrieval.report.summary import show, show_harness, summarise
     from afrieval.results.files import read_run
+    from afrieval.results.units import read_units
 
     summary = summarise(folder)
     cells = {cell.name: cell for cell in summary.cells}

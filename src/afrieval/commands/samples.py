@@ -4,10 +4,10 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
+from afrieval.config.options import Parser, whole_number
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.yaml import nearest
-from afrieval.parser import Parser, whole_number
 from afrieval.terminal import one_line, say
 
 ONLY = ("all", "flips", "wrong", "unread")
@@ -22,8 +22,8 @@ def main(argv: list[str]) -> None:
         UserError: for a folder that is no run, or a task, language or prompt that it does not have.
     """
     options = _parser().parse_args(argv)
-    from afrieval.analysis.runs import read_units
     from afrieval.results.samples import read_lines
+    from afrieval.results.units import read_units
 
     units = read_units([user_path(options.run)], whole=False)
     for name in ("task", "language"):

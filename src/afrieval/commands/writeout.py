@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from afrieval.metrics.choice import best
+from afrieval.harness.plan import HarnessCell
 from afrieval.results.files import read_cell
 from afrieval.results.samples import Sample
-from afrieval.run.cell import Cell
-from afrieval.run.harness import HarnessCell
+from afrieval.scoring.choice import best
+from afrieval.tasks.cell import Cell
 from afrieval.terminal import say
 
 LINE = "-" * 80

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from afrieval.config import ModelConfig, is_batch_size
+from afrieval.config.settings import ModelConfig, is_batch_size
 from afrieval.errors import UserError
 
 BACKENDS = {

@@ -5,7 +5,7 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import TypeVar
 
-from afrieval.config import ModelConfig
+from afrieval.config.settings import ModelConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 

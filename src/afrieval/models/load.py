@@ -6,16 +6,16 @@ import random
 import sys
 from typing import Any
 
-from afrieval.config import DEMO, EvalConfig, ModelConfig
+from afrieval.config.settings import DEMO, EvalConfig, ModelConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.models.backend_args import check_backend_args
+from afrieval.models.backends.vllm import load_vllm
 from afrieval.models.demo import demo_folder
 from afrieval.models.faults import loading
 from afrieval.models.folder import Shapes, check_adapter, check_files, model_folder
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.trial import PROBE, try_model
-from afrieval.models.vllm import load_vllm
 
 CPU_BATCH = 8
 NOT_THE_MODEL = ("_name_or_path", "transformers_version", "_commit_hash")
@@ -78,7 +78,7 @@ def _check_chat_template(config: ModelConfig, lm: Any) -> None:
 
 def _load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes, shapes: Shapes) -> Any:
     device = _device(config, processes)
-    from afrieval.models.hf import HF
+    from afrieval.models.backends.hf import HF
 
     sizes = {"batch_size": _batch_size(evaluation, device), "max_batch_size": evaluation.max_batch_size}
     arguments = {"device": device, **sizes, **hf_arguments(config)}

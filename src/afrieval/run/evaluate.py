@@ -12,13 +12,13 @@ from typing import Any
 from lm_eval.evaluator import evaluate as harness_evaluate
 
 from afrieval import stopping
-from afrieval.config import RunConfig
-from afrieval.metrics.choice import best
-from afrieval.metrics.reading import final_answer
-from afrieval.models.answers import AnswerFile
-from afrieval.models.cache import CachedLM, PairsLM, Tick
+from afrieval.config.settings import RunConfig
+from afrieval.harness.cell import run_harness_cell
+from afrieval.harness.plan import HarnessCell
+from afrieval.models.answer_file import AnswerFile
 from afrieval.models.load import fingerprint, load_model
 from afrieval.models.processes import ALONE, Processes
+from afrieval.models.response_cache import CachedLM, PairsLM, Tick
 from afrieval.results.files import (
     harness_path,
     read_cell,
@@ -31,17 +31,17 @@ from afrieval.results.files import (
 )
 from afrieval.results.identity import check_same_run, merged
 from afrieval.results.samples import Sample
-from afrieval.run.beginning import check_fit, first_tokens
-from afrieval.run.cell import Cell, cell_task
-from afrieval.run.describe import circumstances, identity
-from afrieval.run.generation import generation
-from afrieval.run.harness import HarnessCell
-from afrieval.run.harness_cell import run_harness_cell
+from afrieval.run.limits import generation
+from afrieval.run.manifest import circumstances, identity
 from afrieval.run.plan import Plan
+from afrieval.run.preflight import check_fit, first_tokens
 from afrieval.run.progress import Progress
+from afrieval.scoring.choice import best
+from afrieval.scoring.extract.choice import final_answer
+from afrieval.scoring.scorers import read_letter_or_word
+from afrieval.tasks.cell import Cell, cell_task
 from afrieval.tasks.documents import Document
-from afrieval.tasks.llama import published
-from afrieval.tasks.scorers import read_letter_or_word
+from afrieval.tasks.meta import published
 from afrieval.tasks.spec import TaskSpec
 
 AfterCell = Callable[[Cell | HarnessCell], None]

@@ -1,7 +1,7 @@
 """What people should know of the rows and prompts of tasks before a model is loaded."""
 
-from afrieval.config import RunConfig
-from afrieval.run.cell import Cell
+from afrieval.config.settings import RunConfig
+from afrieval.tasks.cell import Cell
 
 
 def unparsed_notes(cells: list[Cell]) -> list[str]:

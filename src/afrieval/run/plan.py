@@ -2,17 +2,17 @@
 
 from dataclasses import dataclass, field
 
-from afrieval.config import RunConfig
+from afrieval.config.settings import RunConfig
+from afrieval.data.lock import DataLock, read_lock
 from afrieval.errors import UserError
+from afrieval.harness.plan import HarnessCell, HarnessPlan, plan_harness
 from afrieval.languages import ENGLISH
-from afrieval.run.cell import Cell
-from afrieval.run.chosen import chosen_tasks
-from afrieval.run.harness import HarnessCell, HarnessPlan, plan_harness
 from afrieval.run.notes import complete_notes, excerpt_notes, keyless, unparsed_notes
-from afrieval.tasks.data import Split, check_source, load_split
-from afrieval.tasks.lock import DataLock, read_lock
+from afrieval.run.select import chosen_tasks
+from afrieval.tasks.cell import Cell
 from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages, render
 from afrieval.tasks.spec import TaskSpec
+from afrieval.tasks.splits import Split, check_source, load_split
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Self
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from afrieval.run.cell import Cell
-from afrieval.run.harness import HarnessCell
+from afrieval.harness.plan import HarnessCell
+from afrieval.tasks.cell import Cell
 from afrieval.terminal import console, one_line
 
 

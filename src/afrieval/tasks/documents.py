@@ -11,9 +11,9 @@ from decimal import Decimal
 from types import NoneType
 from typing import Any
 
+from afrieval.data.tables import DEFECT
 from afrieval.errors import UserError
-from afrieval.metrics.numbers import parse_number
-from afrieval.tasks.rows import DEFECT
+from afrieval.scoring.extract.number import parse_number
 from afrieval.tasks.spec import TaskSpec
 
 LETTERS = "ABCDEFGHIJ"

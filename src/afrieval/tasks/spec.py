@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
+from afrieval.data.schema import DataSpec, JoinSpec, TranslateSpec
+from afrieval.data.sources import check_sources
 from afrieval.errors import UserError, nearest
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
 from afrieval.files.yaml import read_as
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.tasks.sections import DataSpec, EvalsSpec, GenerationSpec, JoinSpec, ReadSpec, TranslateSpec
-from afrieval.tasks.sources import check_sources
+from afrieval.tasks.schema import EvalsSpec, GenerationSpec, ReadSpec
 
 TASKS = Path(__file__).parents[3] / "tasks"
 

@@ -10,7 +10,7 @@ from tests.models.shapes import SUPPORTED, decoder, loaded
 
 from afrieval.errors import UserError
 from afrieval.models.engine import memory
-from afrieval.models.engine.cache import BufferCache
+from afrieval.models.engine.buffer_cache import BufferCache
 from afrieval.models.engine.memory import PACK, SMALLEST, Packs, needed
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from afrieval.models.engine.cache import BufferCache
+from afrieval.models.engine.buffer_cache import BufferCache
 
 FULL, SLIDING = "full_attention", "sliding_attention"
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from afrieval.metrics.choice import TIE
+from afrieval.scoring.choice import TIE
 
 WIDEST = 100.0  # range of logits that counts; a token that is ruled out has an infinite one
 

@@ -1,0 +1,140 @@
+"""The keys of Meta's recipe for the harness, eval_config.yaml, as flags of `afrieval run`, and as a command of lm_eval.
+
+Recipe: llama-cookbook, end-to-end-use-cases/benchmarks/llm_eval_harness/meta_eval.
+"""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from annotated_types import Gt, Le, MinLen
+
+from afrieval.config.settings import RunConfig
+from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+from afrieval.files.schema import CLOSED, Positive
+from afrieval.files.yaml import read_as
+from afrieval.models.backends.vllm import vllm_arguments
+from afrieval.models.load import hf_arguments
+
+Text = Annotated[str, MinLen(1)]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The keys of the recipe's file, with the recipe's defaults; comments in that file say what each is for."""
+
+    __pydantic_config__ = CLOSED
+
+    model_name: Text = "meta-llama/Llama-3.2-3B-Instruct"
+    evals_dataset: Text | None = None
+    tasks: Text = "meta_instruct"
+    model_type: Literal["vllm", "hf"] = "vllm"
+    tensor_parallel_size: Positive = 1
+    data_parallel_size: Positive = 1
+    gpu_memory_utilization: Annotated[float, Gt(0), Le(1)] = 0.9
+    max_model_len: Positive = 8192
+    batch_size: Positive | str = "auto"
+    output_path: Text = "eval_results"
+    limit: Positive | None = None
+    verbosity: Literal["CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"] = "INFO"
+    log_samples: bool = True
+    work_dir: Text = "./work_dir"
+    template_dir: Text | None = None
+    show_config: bool = False
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Returns a recipe's file.
+
+    Raises:
+        UserError: if it cannot be read, or has an unknown key or a value that the key does not take.
+    """
+    recipe = read_as(Recipe, path)
+    check_backend(recipe, str(path))
+    return recipe
+
+
+def check_backend(recipe: Recipe, where: str) -> None:
+    """Refuses values that the backend has no use for.
+
+    Args:
+        recipe: all keys.
+        where: file, for messages.
+
+    Raises:
+        UserError: naming the first such key.
+    """
+    if recipe.model_type == "hf":
+        for name in ("tensor_parallel_size", "data_parallel_size"):
+            if getattr(recipe, name) != 1:
+                raise UserError(
+                    f"{where}: {name} is {getattr(recipe, name)}, which is for vllm",
+                    "give 1, or model_type vllm; docs/several-processes.md describes how hf uses several GPUs",
+                )
+
+
+def flags(recipe: Recipe) -> list[str]:
+    """Returns a recipe as flags of `afrieval run`; those of the recipe that are no keys of its file are fixed.
+
+    Args:
+        recipe: all keys, as `read_recipe` gives them.
+    """
+    model = recipe.model_name
+    folder = user_path(model)
+    name = folder.name if folder.is_dir() else model.replace("/", "__")
+    of_vllm = ("tensor_parallel_size", "data_parallel_size", "gpu_memory_utilization", "max_model_len")
+    backend = of_vllm if recipe.model_type == "vllm" else ()
+    given = {
+        "model.model_name": model,
+        "model.model_type": recipe.model_type,
+        "model.dtype": "auto",
+        "model.add_bos_token": True,
+        "model.chat_template": False,
+        **{f"model.backend_args.{name}": getattr(recipe, name) for name in backend},
+        **({} if backend else {"model.backend_args.max_length": recipe.max_model_len}),
+        "task.task_name": recipe.tasks.replace(" ", ""),
+        "task.evals_dataset": recipe.evals_dataset,
+        "task.folder": recipe.template_dir,
+        "eval.batch_size": recipe.batch_size,
+        "eval.limit": recipe.limit,
+        "eval.log_samples": recipe.log_samples,
+        "run_dir": user_path(recipe.output_path) / name,
+    }
+    words = {True: "true", False: "false"}
+    return [f"--{name}={words.get(v, v) if isinstance(v, bool) else v}" for name, v in given.items() if v is not None]
+
+
+def lm_eval_command(config: RunConfig, recipe: Recipe, tasks: Path) -> str:
+    """Returns the command of the harness that asks a model the same, for a shell.
+
+    Args:
+        config: the recipe, and what the user's flags have changed of it.
+        recipe: all keys; verbosity and show_config are not in the config.
+        tasks: folder with the exported task files.
+    """
+    model, evaluation = config.model, config.eval
+    arguments = vllm_arguments(model, evaluation) if model.model_type == "vllm" else hf_arguments(model)
+    words = ["lm_eval", "--model", model.model_type, "--model_args"]
+    words += [",".join(f"{key}={value}" for key, value in arguments.items() if value is not None)]
+    words += ["--tasks", ",".join(config.task_names), "--include_path", str(tasks.resolve())]
+    # not into the run folder: lm_eval's sample files have names like those of a run
+    words += ["--batch_size", str(evaluation.batch_size), "--output_path", f"{config.run_dir}-lm_eval"]
+    words += ["--seed", ",".join(map(str, _seeds(config)))]
+    words += ["--device", model.device] if model.device else []
+    words += ["--limit", str(evaluation.limit)] if evaluation.limit else []
+    words += ["--log_samples"] if evaluation.log_samples else []
+    words += ["--show_config"] if recipe.show_config else []
+    return f"LMEVAL_LOG_LEVEL={recipe.verbosity} {shlex.join(words)}"
+
+
+def _seeds(config: RunConfig) -> list[int]:
+    """Returns the seeds of Python, NumPy, torch and the examples, in the order of lm_eval's --seed."""
+    evaluation = config.eval
+    return [
+        evaluation.random_seed,
+        evaluation.numpy_random_seed,
+        evaluation.torch_random_seed,
+        evaluation.fewshot_random_seed,
+    ]

@@ -1,0 +1,119 @@
+"""Finds data files: on the hub, in a folder laid out as the hub is."""
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from afrieval.data.hub import fetch, snapshot
+from afrieval.data.lock import DataLock
+from afrieval.data.sources import CONFIG, check_inside, check_repository
+from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+
+HUB, SAMPLES = "hub", "samples"
+CARD = "README.md"
+TABLES = ("*.parquet", "*.parquet.gzip", "*.jsonl", "*.json", "*.csv", "*.tsv")
+
+
+class DataFile(NamedTuple):
+    """A file of a dataset repository; `name` is its path below the repository."""
+
+    repository: str
+    name: str
+    path: Path
+
+
+class Wanted(NamedTuple):
+    """What is looked for: the file of a repository, or the files that its card names for a split of a configuration."""
+
+    repository: str
+    revision: str
+    file: str
+    split: str
+
+
+def data_files(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
+    """Returns the files that hold a split, in order; none if the source lacks them.
+
+    Args:
+        wanted: the split.
+        source: `hub`, or a folder laid out ORG/NAME as on the hub.
+        lock: which commits are meant.
+
+    Raises:
+        UserError: if the hub cannot be reached, or the repository's card does not name the configuration.
+    """
+    repository, file = wanted.repository, wanted.file
+    check_repository(repository, "data.hub")
+    revision = lock.commits.get(repository, wanted.revision)
+    if file.startswith(CONFIG):
+        return _of_card(wanted, revision, source)
+    check_inside(file, f"the file of {repository}")
+    path = fetch(repository, file, revision) if source == HUB else user_path(source) / repository / file
+    return [DataFile(repository, file, path)] if path is not None and path.is_file() else []
+
+
+def _of_card(wanted: Wanted, revision: str, source: str) -> list[DataFile]:
+    folder = user_path(source) / wanted.repository
+    card = fetch(wanted.repository, CARD, revision) if source == HUB else folder / CARD
+    named = patterns(wanted, card)
+    if source == HUB:
+        folder = snapshot(wanted.repository, named, revision)
+    found = [path for pattern in named for path in _matching(folder, pattern) if path.is_file()]
+    return [DataFile(wanted.repository, path.relative_to(folder).as_posix(), path) for path in dict.fromkeys(found)]
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    try:
+        return sorted(folder.glob(pattern))
+    except ValueError as e:
+        raise UserError(f"the card in {folder} names files {pattern!r}: {e}", "correct the card") from None
+
+
+def patterns(wanted: Wanted, card: Path | None) -> list[str]:
+    """Returns the patterns of the files that a dataset card names for a split of a configuration.
+
+    A repository whose card names no configurations is one split `train` of all its tables, as for `datasets`.
+
+    Args:
+        wanted: the split, its file being `config:NAME`.
+        card: the repository's README.md, if it has one.
+
+    Raises:
+        UserError: if it names configurations, and not this one, or not this split of it, or files that lie elsewhere.
+    """
+    config, split, where = wanted.file.removeprefix(CONFIG), wanted.split, f"the card of {wanted.repository}"
+    configs = _configs(card) if card is not None and card.is_file() else {}
+    if not configs and (config, split) == ("default", "train"):
+        return [p for table in TABLES for p in (table, f"data/{table}")]
+    if config not in configs:
+        known = f"it names {', '.join(configs) or 'none'}"
+        hint = known if card and card.is_file() else "there is no README.md; fetch it"
+        raise UserError(f"{where} names no configuration {config}", hint)
+    files = configs[config] or []
+    if isinstance(files, dict):
+        files = [{"split": split, "path": path} for split, path in files.items()]
+    if not isinstance(files, list) or not all(isinstance(entry, dict) for entry in files):
+        files = [{"split": "train", "path": files}]
+    paths = next((entry.get("path") for entry in files if entry.get("split") == split), None)
+    if paths is None:
+        known = ", ".join(str(entry.get("split")) for entry in files) or "none"
+        raise UserError(f"{where} names no split {split} of {config}", f"it names {known}")
+    found = paths if isinstance(paths, list) else [paths]
+    for path in found:
+        check_inside(path, f"{where}, {config}: the path of {split}")
+    return found
+
+
+def _configs(card: Path) -> dict[str, Any]:
+    """Returns configuration to `data_files`, from the YAML between the dashes that a card begins with."""
+    head = re.match(r"\s*---\n(.*?)\n---", card.read_text(encoding="utf-8-sig", errors="replace"), re.DOTALL)
+    try:
+        content = yaml.safe_load(head[1]) if head else {}
+    except (yaml.YAMLError, ValueError, RecursionError) as e:  # a date such as 2026-02-31 is a ValueError
+        raise UserError(f"{card} cannot be read: {' '.join(str(e).split())}", "fetch it again") from None
+    listed = content.get("configs") if isinstance(content, dict) else None
+    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    return {str(entry.get("config_name")): entry.get("data_files") for entry in entries}

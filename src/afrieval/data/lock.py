@@ -1,0 +1,81 @@
+"""`data.lock`: which commit of each data set is meant, and which bytes its files have."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from afrieval.data.sources import check_inside
+from afrieval.errors import UserError
+from afrieval.files.schema import CLOSED
+from afrieval.files.yaml import read_as
+
+LOCK = Path("data.lock")  # where the command is run, as with other lock files
+ANEW = "delete it, and write it anew with `afrieval prefetch --lock`"
+HEADER = "# Written by `afrieval prefetch --lock`; a run in this folder uses these data and no others.\n"
+
+
+@dataclass(frozen=True)
+class DataLock:
+    """What is locked; empty where there is no file.
+
+    Attributes:
+        commits: dataset repository to commit.
+        files: dataset repository to file below it to SHA-256.
+    """
+
+    commits: dict[str, str] = field(default_factory=dict)
+    files: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def check(self, repository: str, file: str, sha256: str) -> None:
+        """Refuses a file that is not the one that was locked; what is not locked passes.
+
+        Raises:
+            UserError: naming it.
+        """
+        locked = self.files.get(repository, {}).get(file, sha256)
+        if locked != sha256:
+            raise UserError(
+                f"{repository}, {file}: SHA-256 is {sha256[:12]}..., in {LOCK} {locked[:12]}...",
+                f"take the data that {LOCK} names, or write it anew with `afrieval prefetch --lock`",
+            )
+
+
+@dataclass(frozen=True)
+class _Entry:
+    __pydantic_config__ = CLOSED
+    files: dict[str, str]
+    commit: str | None = None
+
+
+def read_lock(path: Path = LOCK) -> DataLock:
+    """Returns what a lock file says; an empty lock if there is none.
+
+    Raises:
+        UserError: if it cannot be understood.
+    """
+    if not (path.exists() or path.is_symlink()):
+        return DataLock()
+    entries = read_as(dict[str, _Entry], path, ANEW)
+    for repository, entry in entries.items():
+        if entry.commit:
+            check_inside(entry.commit, f"{path}, {repository}: commit")
+    return DataLock(
+        {name: entry.commit for name, entry in entries.items() if entry.commit},
+        {name: entry.files for name, entry in entries.items()},
+    )
+
+
+def write_lock(found: DataLock, path: Path = LOCK) -> None:
+    """Writes what was found into a lock file; data sets that it has and that were not looked for stay."""
+    old = read_lock(path)
+    content: dict[str, Any] = {}
+    for name in sorted({*old.files, *found.files}):
+        same = old.commits.get(name) == found.commits.get(name, old.commits.get(name))
+        files = {**(old.files.get(name, {}) if same else {}), **found.files.get(name, {})}
+        commit = found.commits.get(name, old.commits.get(name))
+        content[name] = {"commit": commit, "files": dict(sorted(files.items()))}
+    unfinished = path.with_name(f".{path.name}")
+    unfinished.write_text(HEADER + yaml.safe_dump(content, sort_keys=False), encoding="utf-8", newline="\n")
+    unfinished.replace(path)

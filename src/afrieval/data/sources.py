@@ -1,0 +1,93 @@
+"""Checks what a task file, a dataset card or a lock says about where rows are: nothing may lead out of its folder."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from afrieval.data.schema import DataSpec, JoinSpec, TranslateSpec
+from afrieval.errors import UserError
+
+CONFIG = "config:"
+# The hub's rule: letters, digits, - _ and . up to 96 of them, with neither - nor . at an end.
+_NAME = r"(?=[\w.-]{1,96}(?:/|\Z))\w(?:[\w.-]*\w)?"
+_REPOSITORY = re.compile(rf"{_NAME}/{_NAME}", re.ASCII)
+# A root, a home, an address or a drive, and characters that no file of a data set has.
+_OUTSIDE = re.compile(r"[/~]|[A-Za-z][\w+.-]*:|.*[\\\x00-\x1f\x7f]", re.DOTALL)
+
+
+def check_sources(
+    path: Path, data: DataSpec, translate: TranslateSpec | None, join: JoinSpec | None, languages: Mapping[str, str]
+) -> None:
+    """Refuses a task file that leads out of its data sets' folders, or counts rows of splits that it does not have.
+
+    Args:
+        path: the task file, for messages.
+        data: its section.
+        translate: its section, if it has one.
+        join: its section, if it has one.
+        languages: the suite's code to the data set's own, which fills in `{code}`.
+
+    Raises:
+        UserError: naming file and key.
+    """
+    for language, code in languages.items():
+        check_inside(code, f"{path}: languages.{language}")
+    for split, file in data.files.items():
+        _check_file(file, f"{path}: data.files.{split}", languages)
+    for name, section in (("data", data), ("translate", translate), ("join", join)):
+        if section is None:
+            continue
+        check_repository(section.hub, f"{path}: {name}.hub")
+        check_inside(section.revision, f"{path}: {name}.revision")
+        if not isinstance(section, DataSpec):
+            _check_file(section.file, f"{path}: {name}.file", languages)
+    check_inside(data.samples, f"{path}: data.samples", below=1)
+    _check_rows(path, data)
+
+
+def check_repository(name: Any, where: str) -> None:
+    """Refuses what is not the name of a dataset repository by the hub's rule.
+
+    Raises:
+        UserError: naming `where` it stands.
+    """
+    filled = name.replace("{evals}", "evals") if isinstance(name, str) else ""
+    forbidden = "--" in filled or ".." in filled or filled.endswith(".git")
+    if forbidden or not _REPOSITORY.fullmatch(filled):
+        raise UserError(f"{where} is {name!r}, not ORG/NAME", "write it as on the hub, such as masakhane/afrimmlu")
+
+
+def check_inside(name: Any, where: str, below: int = 0) -> None:
+    """Refuses what is not a relative path, or leads out of the folder that it begins in; links are not followed.
+
+    Args:
+        name: the path, a pattern of paths, or a part of one.
+        where: what says so, for messages.
+        below: how many folders above that one are allowed, too.
+
+    Raises:
+        UserError: naming `where` it stands.
+    """
+    hint = "write a path below the folder, without .. or a / at its beginning"
+    if not isinstance(name, str) or not name.strip():
+        raise UserError(f"{where} is {name!r}, not a path", hint)
+    depth = below
+    for part in name.split("/"):
+        depth += {"..": -1, ".": 0, "": 0}.get(part, 1)
+        if depth < 0 or (part == ".." and not below) or _OUTSIDE.match(name):
+            raise UserError(f"{where} is {name!r}, which leads out of its folder", hint)
+
+
+def _check_file(file: str, where: str, languages: Mapping[str, str]) -> None:
+    """Refuses a file that lies outside in some language; the name of a configuration is not a path."""
+    for code in ("{code}", *languages.values()):
+        if not file.startswith(CONFIG):
+            check_inside(file.replace("{code}", code), where)
+
+
+def _check_rows(path: Path, data: DataSpec) -> None:
+    rows = data.rows if isinstance(data.rows, dict) else {} if data.rows is None else {data.evaluate: data.rows}
+    for split in rows:
+        if split not in data.files:
+            raise UserError(f"{path}: data.rows names an unknown split {split!r}", f"it has: {', '.join(data.files)}")

@@ -1,0 +1,161 @@
+"""Our tasks for the harness itself: a TaskManager that knows them, or a folder for `lm_eval --include_path`.
+
+Names: `afrimmlu_yor_eng_1` is a cell, `afrimmlu_yor` a language with English prompts, `afrimmlu_yor_native` with native
+ones, `afrimmlu` all languages, `afrimmlu_african` the African ones and their mean, `irokobench` four tasks; those of
+test sets translated to English begin with `afrimmlu_translate`. Prompts and data are read when a task is built.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import yaml
+from lm_eval.tasks import TaskManager
+
+from afrieval.config.settings import DataConfig, RunConfig
+from afrieval.errors import UserError
+from afrieval.harness.exported import Definition
+from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.run.plan import chosen_prompts, named_languages
+from afrieval.run.select import chosen_tasks, task_folder
+from afrieval.scoring.scorers import metric_names
+from afrieval.tasks.meta import GROUPS as META_GROUPS
+from afrieval.tasks.spec import TaskSpec, load_task, task_names, translated
+from afrieval.tasks.splits import HUB, SAMPLES, check_folder
+
+CLASS = "!function afrieval.harness.exported.ExportedTask"
+GROUPS = {"irokobench": ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")}
+KINDS = {"eng": "", "native": "_native"}  # prompt language to what a group's name ends with
+KEPT = ("num_fewshot", "fewshot_selection", "fewshot_random_seed", "max_gen_toks")
+
+
+def definitions(config: RunConfig) -> dict[str, Definition]:
+    """Returns what a config asks for, by name: cells and groups of the harness. No data are read.
+
+    They name folders by their whole paths, so that they mean the same wherever the harness is started.
+
+    Args:
+        config: its tasks, or all if it names none; languages, prompts, answer form, examples, data source.
+
+    Raises:
+        UserError: for a task, language, prompt, answer form or folder that there is not.
+    """
+    config = _from_anywhere(config)
+    folder = task_folder(config)
+    found: dict[str, Definition] = {}
+    plain = replace(config.task, variant="direct", prompt_language="eng")
+    if not config.task_names:  # those with complete prompts depend on a model, and are exported by name
+        plain = replace(plain, task_name=[name for name in task_names(folder) if not load_task(name, folder).prompt])
+    specs = chosen_tasks(replace(config, task=plain))
+    for spec in specs:
+        named_languages(spec, config.task.languages)
+        if spec.prompt:
+            _form(spec, config)
+            chosen_prompts(spec, config, ENGLISH)  # refuses numbers that it does not have
+            found[spec.name] = _cell(spec.name, spec, "eng", 1, config)
+            continue
+        found |= _of_task(spec, replace(config, task=replace(config.task, variant="direct")))
+        if spec.translate:
+            found |= _of_task(translated(spec), replace(config, task=replace(config.task, variant="translate")))
+    for group in set(META_GROUPS) & set(config.task_names):
+        found |= _group(group, [spec.name for spec in specs if spec.evals], [])
+    for group, members in GROUPS.items():
+        for end in KINDS.values():
+            named = [f"{member}{end}" for member in members]
+            found |= _group(f"{group}{end}", named, []) if set(named) <= set(found) else {}
+    return found
+
+
+def _from_anywhere(config: RunConfig) -> RunConfig:
+    if config.data.source not in (HUB, SAMPLES):
+        config = replace(config, data=DataConfig(str(check_folder(config.data.source).resolve())))
+    if config.task.folder is None:
+        return config
+    return replace(config, task=replace(config.task, folder=str(task_folder(config).resolve())))
+
+
+def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
+    # Not every backend counts tokens.
+    metrics = [m for m in metric_names(spec, _form(spec, config)) if m != "acc_tokens"]
+    found: dict[str, Definition] = {}
+    for kind, end in KINDS.items():
+        languages: dict[str, list[str]] = {}
+        for language in [code for code in config.task.languages or spec.languages if code in spec.languages]:
+            if cells := dict(_cells(spec, language, kind, config)):
+                found |= cells
+                languages[language] = list(cells)
+                found |= _group(f"{spec.name}_{language}{end}", list(cells), metrics)
+        african = [f"{spec.name}_{code}{end}" for code in languages if LANGUAGES[code].african]
+        found |= _group(f"{spec.name}{end}", [f"{spec.name}_{code}{end}" for code in languages], [])
+        found |= _group(f"{spec.name}_african{end}", african, metrics)
+    return found
+
+
+def _form(spec: TaskSpec, config: RunConfig) -> str:
+    form = config.task.answer_form or spec.answer_forms[0]
+    if form not in spec.answer_forms:
+        raise UserError(f"{spec.name} has no answer form {form!r}", f"it has: {', '.join(spec.answer_forms)}")
+    return form
+
+
+def _group(name: str, members: list[str], metrics: list[str]) -> dict[str, Definition]:
+    """Returns a group whose members count the same, whatever their number of documents; none without members."""
+    means = [{"metric": m, "aggregation": "mean", "weight_by_size": False} for m in metrics]
+    group = {"group": name, "task": members, **({"aggregate_metric_list": means} if means else {})}
+    return {name: group} if members else {}
+
+
+def _cells(spec: TaskSpec, language: str, kind: str, config: RunConfig) -> Iterator[tuple[str, Definition]]:
+    if kind == "native" and (language == ENGLISH or spec.text_language):
+        return
+    wanted = replace(config.task, languages=None, prompt_language=kind)  # type: ignore[arg-type]
+    for _, prompt in chosen_prompts(spec, replace(config, task=wanted), language):
+        if prompt.language != (language if kind == "native" else ENGLISH):
+            continue
+        name = f"{spec.name}_{language}_{kind}_{prompt.number}"
+        yield name, _cell(name, spec, language, prompt.number, replace(config, task=wanted))
+
+
+def _cell(name: str, spec: TaskSpec, language: str, prompt: int, config: RunConfig) -> Definition:
+    """Returns the definition of a cell: the sections of a RunConfig that make its task, and not how a model is run."""
+    task = {key: value for key, value in asdict(config.task).items() if value}
+    task |= {"task_name": spec.folder.name, "languages": [language], "prompts": [prompt]}
+    if spec.evals and not spec.data.hub.endswith("{evals}"):
+        task["evals_dataset"] = spec.data.hub  # found from the model's name, which the harness will not tell
+    cell = {
+        "task": task,
+        "eval": {key: getattr(config.eval, key) for key in KEPT},
+        "data": asdict(config.data),
+    }
+    return {"task": name, "class": CLASS, "metadata": {"version": spec.version}, "cell": cell}
+
+
+def write_definitions(found: dict[str, Definition], folder: Path) -> None:
+    """Writes a YAML file for each name, as `lm_eval --include_path` reads them.
+
+    Raises:
+        UserError: if the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, definition in found.items():
+            text = yaml.safe_dump(definition, sort_keys=False, allow_unicode=True)
+            text = text.replace(f"'{CLASS}'", CLASS)  # a tag, not a text
+            (folder / f"{name}.yaml").write_text(text, encoding="utf-8", newline="\n")
+    except OSError as e:
+        raise UserError(f"the folder {folder} cannot be written: {e.strerror}", "name another folder") from None
+
+
+def task_manager(config: RunConfig | None = None, include_defaults: bool = False) -> TaskManager:
+    """Returns the harness' own TaskManager with our tasks and groups, for `simple_evaluate(task_manager=...)`.
+
+    Args:
+        config: what to offer, and how; all tasks as `afrieval run` has them if not given.
+        include_defaults: whether to know the harness' tasks too, which takes it 12 seconds.
+    """
+    folder = tempfile.TemporaryDirectory(prefix="afrieval-tasks-")
+    write_definitions(definitions(config or RunConfig()), Path(folder.name))
+    manager = TaskManager(include_path=folder.name, include_defaults=include_defaults)
+    manager.afrieval_folder = folder  # its files are read when tasks are built: it lives as long as the manager
+    return manager

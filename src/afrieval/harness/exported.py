@@ -1,0 +1,90 @@
+"""A cell that the harness builds by itself, from a definition in one of its YAML files."""
+
+import math
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import yaml
+
+from afrieval.config.settings import ModelConfig, RunConfig
+from afrieval.harness.in_memory import InMemoryTask, task_config
+from afrieval.run.limits import generation
+from afrieval.run.plan import plan
+from afrieval.run.select import chosen_tasks
+from afrieval.scoring.scorers import Generation
+from afrieval.tasks.cell import Cell
+from afrieval.tasks.documents import Document
+
+Definition = dict[str, Any]
+
+
+class ExportedTask(InMemoryTask):
+    """The same task that a run builds, by name.
+
+    Args:
+        config: the harness' config; `task` is the name, `cell` holds the sections of a RunConfig for one cell.
+    """
+
+    def __init__(self, config: Definition):
+        self._described = described = yaml.safe_dump(config["cell"])
+        cell = _cell(described, _run_config(described).eval.shots)
+        built = task_config(
+            config["task"],
+            cell.task,
+            cell.task.text_language or cell.language,
+            cell.prompt,
+            cell.answer_form,
+            cell.shots or None,  # the harness takes 0 for an order to have none
+            self._generation(cell.shots, chat=False) if cell.answer_form == "generate" else None,
+        )
+
+        def examples(document: Document, shots: int) -> list[Document]:
+            return _cell(described, shots).examples(document)
+
+        super().__init__(built, [d for d in cell.documents if d.gold is not None], examples)
+
+        self._built = dict(self.config.generation_kwargs or {})
+
+    def build_all_requests(
+        self, *, apply_chat_template: bool = False, system_instruction: str | None = None, **kwargs: Any
+    ) -> None:
+        """Builds the requests; where answers end, and the system text, depend on what the harness was told since."""
+        shots = self.config.num_fewshot or 0
+        run = _run_config(self._described)
+        chosen_tasks(replace(run, model=ModelConfig(chat_template=apply_chat_template)))  # refuses a chat in a chat
+        cell = _cell(self._described, shots)
+        if cell.answer_form == "generate":
+            ends = self._generation(shots, apply_chat_template)
+            now = {"until": list(ends.stop), "max_gen_toks": ends.max_tokens}
+            given = self.config.generation_kwargs
+            given.update({name: value for name, value in now.items() if given.get(name) == self._built[name]})
+        if apply_chat_template and not system_instruction:
+            system_instruction = cell.prompt.system
+        kwargs["system_instruction"] = system_instruction
+        super().build_all_requests(apply_chat_template=apply_chat_template, **kwargs)
+
+    def _generation(self, shots: int, chat: bool) -> Generation:
+        run = _run_config(self._described)
+        return generation(_cell(self._described, shots), _Bytes(), replace(run, model=ModelConfig(chat_template=chat)))
+
+
+class _Bytes:
+    """Stands for a tokenizer that is not known: a token per byte, and one to begin with, is room enough for any."""
+
+    max_length = math.inf
+
+    def tok_encode(self, text: str) -> bytes:
+        return b"^" + text.encode()
+
+
+@cache
+def _cell(described: str, shots: int) -> Cell:
+    """Returns the cell that is described, with so many examples; data are read once for each number."""
+    config = _run_config(described)
+    return plan(replace(config, eval=replace(config.eval, num_fewshot=shots))).cells[0]
+
+
+def _run_config(described: str) -> RunConfig:
+    config, sections = RunConfig(), yaml.safe_load(described)
+    return replace(config, **{name: replace(getattr(config, name), **given) for name, given in sections.items()})

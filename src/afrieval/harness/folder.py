@@ -1,0 +1,123 @@
+"""Runs of the harness' own command as units, so that they stand beside runs of ours."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from afrieval.harness.folder_files import ForeignTask, foreign_tasks, is_foreign, read_foreign
+from afrieval.harness.folder_names import Named, named, native_of_itself, own_name
+from afrieval.harness.folder_settings import continuations, declared, may, must
+from afrieval.results.units import Unit
+from afrieval.terminal import note
+
+__all__ = ["foreign_units", "is_foreign"]
+
+OURS = {"id", "choices", "gold", "worked"}  # what every document of an exported task has
+Sample = dict[str, Any]
+
+
+def foreign_units(folder: Path) -> list[Unit]:
+    """Returns the tasks in a folder of the harness as units; a line on standard error for each left out.
+
+    Models are marked `(lm_eval)`. Tasks of the harness that have a name of ours are marked so too: other prompts, and
+    maybe other documents. Left out is what has no language of the suite in its name, or no score per document.
+
+    Raises:
+        UserError: for a folder without samples, or with damaged ones.
+    """
+    tasks = foreign_tasks(folder)
+    labels = _labels(tasks)
+    found = []
+    for task in tasks:
+        unit = _unit(task, labels[task.path.parent])
+        if isinstance(unit, Unit):
+            found.append(unit)
+        else:
+            note(f"left out: {task.name} of {folder}: {unit}")
+    return found
+
+
+def _labels(tasks: list[ForeignTask]) -> dict[Path, str]:
+    """Returns a name for the model of each folder: the last part of a path, unless two have the same."""
+    names = {task.path.parent: str(task.results.get("model_name") or task.path.parent.name) for task in tasks}
+    short = {at: Path(name).name if name.startswith(("/", ".", "~")) else name for at, name in names.items()}
+    again = {name for name in short.values() if list(short.values()).count(name) > 1}
+    return {at: f"{names[at] if name in again else name} (lm_eval)" for at, name in short.items()}
+
+
+def _unit(task: ForeignTask, model: str) -> Unit | str:
+    """Returns the unit of a task, or why there is none."""
+    name = named(task.name)
+    if not name.language:
+        return "its name has no language of the suite"
+    if native_of_itself(name):
+        return "for English, native prompts are the English ones"
+    samples = read_foreign(task.path)
+    metric = _metric(task, samples)
+    if not metric:
+        return "it has no metric with a number from 0 to 1 for each document"
+    return _scored_unit(task, name, model, metric, samples)
+
+
+def _scored_unit(task: ForeignTask, name: Named, model: str, metric: str, samples: list[Sample]) -> Unit:
+    """Returns a unit; exported tasks lack the rows without an answer, but keep the number of each row."""
+    exported = name.ours and all(isinstance(s["doc"], dict) and s["doc"].keys() >= OURS for s in samples)
+    rows = np.array([s["doc"]["id"] if exported else s["doc_id"] for s in samples], dtype=np.int64)
+    order = np.argsort(rows)
+    samples = [samples[place] for place in order]
+    output_type = task.told("configs").get("output_type")
+    return Unit(
+        task=name.task if exported or not own_name(name.task) else f"{name.task} (lm_eval)",
+        dimensions=_dimensions(task, name, model, samples),
+        metric=metric,
+        ids=rows[order],
+        values=np.array([s[metric] for s in samples], dtype=np.float64),
+        golds=np.array([_gold(s, exported, output_type) for s in samples], dtype=np.int64),
+        must=must(task, samples),
+        may=may(task),
+        path=task.path,
+        declared=declared(name) if exported else {},
+    )
+
+
+def _metric(task: ForeignTask, samples: list[Sample]) -> str:
+    """Returns the first of the harness' metrics that scores single documents, more being better; empty if none does.
+
+    Some, like f1, store a pair to be counted over all documents.
+    """
+    better = (task.results.get("higher_is_better") or {}).get(task.name) or {}
+    for key in task.told("results"):
+        metric, comma, _ = key.partition(",")
+        if comma and better.get(metric) is not False and all(_is_score(s.get(metric)) for s in samples):
+            return str(metric)
+    return ""
+
+
+def _is_score(value: Any) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= 1
+
+
+def _dimensions(task: ForeignTask, name: Named, model: str, samples: list[Sample]) -> dict[str, Any]:
+    multiple = task.told("configs").get("output_type") == "multiple_choice"
+    return {
+        "prompt_language": name.prompt_language,
+        "prompt": name.prompt,
+        "model": model,
+        "shots": task.told("n-shot"),
+        "answer_form": _scored_form(samples) if multiple else "generate",
+        "language": name.language,
+    }
+
+
+def _scored_form(samples: list[Sample]) -> str:
+    """Returns `letter` if all that is scored after a question are single letters, else `text`."""
+    scored = {str(part).strip(" ().:\n") for sample in samples for part in continuations(sample)}
+    return "letter" if all(len(part) == 1 and part.isalpha() for part in scored) else "text"
+
+
+def _gold(sample: Sample, exported: bool, output_type: Any) -> int:
+    if exported:  # a number to be computed is no choice
+        return int(sample["doc"]["gold"]) if sample["doc"]["choices"] else -1
+    target = str(sample["target"])
+    return int(target) if output_type == "multiple_choice" and target.isdecimal() else -1

@@ -1,0 +1,72 @@
+"""What the name of a harness task tells: task, language, language of the prompt, number of the prompt."""
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.tasks.spec import load_task, task_names
+
+EXPORTED = re.compile(r"(.+)_([a-z]{3})_(eng|native)_(\d+)")  # as afrieval.harness.export names its cells
+LANGUAGE = r"(?<=_)({code})(?:_[A-Z][a-z]{{3}})?+(?=_|$)"  # yor or yor_Latn, and no part of a pair of languages
+WRITTEN = re.compile(r"_(en|eng|native)(?=_)")
+
+
+class Named(NamedTuple):
+    """What a name tells.
+
+    Attributes:
+        language: ISO 639-3; empty if the name has none that the suite knows.
+        prompt: its number; 0 if the name has none.
+        ours: whether it is named as our exported tasks are.
+    """
+
+    task: str
+    language: str
+    prompt_language: str
+    prompt: int
+    ours: bool
+
+
+def named(name: str) -> Named:
+    """Returns what a task's name tells; what is no language and no prompt remains the task."""
+    if name in _complete():
+        return Named(name, ENGLISH, "eng", 1, True)
+    exported = EXPORTED.fullmatch(name)
+    if exported and exported[2] in LANGUAGES and exported[1].removesuffix("_translate") in task_names():
+        return Named(exported[1], exported[2], exported[3], int(exported[4]), True)
+    task, _, number = name.partition("_prompt_")
+    prompt = int(number) if number.isdecimal() else 0
+    task = task if prompt else name
+    found = list(re.finditer(LANGUAGE.format(code="|".join(_codes())), task))
+    if not found:
+        return Named(name, "", "eng", 0, False)
+    at = found[-1]
+    task = task[: at.start() - 1] + task[at.end() :]
+    written = WRITTEN.search(task)
+    task = WRITTEN.sub("", task, count=1)
+    return Named(task, _codes()[at[1]], "native" if written and written[1] == "native" else "eng", prompt, False)
+
+
+@cache
+def _complete() -> set[str]:
+    """Returns the tasks with complete prompts, which are exported under their own names."""
+    return {name for name in task_names() if load_task(name).prompt}
+
+
+@cache
+def _codes() -> dict[str, str]:
+    """Returns all words for a language, with the suite's code: its own, the data sets' own, its English name."""
+    theirs = {code: ours for name in task_names() for ours, code in load_task(name).languages.items()}
+    known = {code.split("_")[0]: ours for code, ours in theirs.items()}
+    return known | {language.name.lower(): code for code, language in LANGUAGES.items()} | {c: c for c in LANGUAGES}
+
+
+def own_name(task: str) -> bool:
+    """Tells whether a task of ours has the name, so that one of the harness needs another."""
+    return task.removesuffix("_translate") in task_names()
+
+
+def native_of_itself(name: Named) -> bool:
+    """Tells English prompts that are called native in English; they are run under `eng` as well."""
+    return name.language == ENGLISH and name.prompt_language == "native"

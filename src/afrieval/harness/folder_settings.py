@@ -1,0 +1,64 @@
+"""What the harness tells of a run of its own: data, prompts and settings, and what is known of an exported task."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from afrieval.harness.folder_files import ForeignTask
+from afrieval.harness.folder_names import Named
+from afrieval.tasks.spec import load_task
+
+ADDRESS = re.compile(r"0x[0-9a-f]+")  # of a function that the harness could not write out
+Sample = dict[str, Any]
+
+
+def must(task: ForeignTask, samples: list[Sample]) -> dict[str, Any]:
+    """Returns what has to match, under the names that runs of ours have for it.
+
+    The template of exported tasks is told as a function, the same for all prompts: their version has to stand for it.
+    """
+    config, shots = task.told("configs"), task.told("n-shot")
+    prompt = ADDRESS.sub("", "\0".join(str(config.get(key)) for key in ("doc_to_text", "description")))
+    return {
+        "task version": task.told("versions"),
+        "data": digest(s["doc_hash"] for s in samples),
+        "few-shot seed": (task.results.get("config") or {}).get("fewshot_seed") if shots else None,
+        "prompt text": digest([prompt]),
+        "limit of answers": (config.get("generation_kwargs") or {}).get("max_gen_toks"),
+    }
+
+
+def may(task: ForeignTask) -> dict[str, Any]:
+    """Returns the settings that may differ, under the names that runs of ours have for them."""
+    config, results = task.results.get("config") or {}, task.results
+    return {
+        "dtype": config.get("model_dtype"),
+        "device": config.get("device"),
+        "batch_size": int(batch) if (batch := str(config.get("batch_size"))).isdecimal() else batch,
+        "versions": {"lm-eval": results.get("lm_eval_version"), "transformers": results.get("transformers_version")},
+        "limit": config.get("limit"),
+        "gen_kwargs": config.get("gen_kwargs") or None,
+        "chat template": results.get("chat_template_sha"),
+        "system text": results.get("system_instruction_sha"),
+    }
+
+
+def declared(name: Named) -> dict[str, Any]:
+    """Returns what is known of our own task; no labels, as the harness does not store what was picked."""
+    spec = load_task(name.task.removesuffix("_translate"))
+    translated = spec.name != name.task
+    parallel = [] if translated else spec.parallel.get(spec.data.evaluate, [])
+    return {"title": spec.title, "labels": [], "breakdowns": spec.breakdowns, "parallel": parallel}
+
+
+def continuations(sample: Sample) -> list[Any]:
+    """Returns what the arguments have after each context; runs of ours, and older ones of the harness, have lists."""
+    given = sample["arguments"]
+    pairs = given.values() if isinstance(given, dict) else given
+    return [pair["arg_1"] if isinstance(pair, dict) else pair[1] for pair in pairs]
+
+
+def digest(texts: Iterable[str]) -> str:
+    """Returns a hash of texts in their order."""
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]

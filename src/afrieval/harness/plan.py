@@ -1,0 +1,162 @@
+"""Harness tasks as cells: which ones a config asks for, and what is known of each before a model is loaded."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from afrieval.config.settings import RunConfig
+from afrieval.errors import UserError
+from afrieval.harness.chat_note import chat_notes
+from afrieval.models.load import seed_libraries
+from afrieval.tasks.splits import SAMPLES
+
+LANGUAGE = re.compile(r"\{\{\s*language\s*\}\}")
+BRACES = re.compile(r"\{[{%#].*?(?:[}%#]\}|\Z)|[}%#]\}", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class HarnessCell:
+    """One leaf task of the harness.
+
+    Attributes:
+        name: the harness' name of it, also of its sample file.
+        language: the code that was filled into a template; empty if the task was named as it is.
+        build: gives a fresh Task of the harness; what is drawn at random in it depends on the seeds alone.
+        version: the task file's version.
+        config: hash of its config.
+        data: hash of all its documents, and of those its examples come from, if it has any.
+        shots: worked examples before each document, really.
+        n: documents to run.
+        requests: how many requests they make, about.
+    """
+
+    name: str
+    language: str
+    build: Callable[[], Any]
+    version: str
+    config: str
+    data: dict[str, str]
+    shots: int
+    n: int
+    requests: int
+
+    @property
+    def title(self) -> str:
+        """The cell's name for people."""
+        return f"harness task {self.name}"
+
+
+@dataclass(frozen=True)
+class HarnessPlan:
+    """Harness cells in the order in which they run.
+
+    Attributes:
+        groups: the groups above them by name, as run.yaml keeps them.
+        left_out: a line on tasks of groups and tags that the data folder lacks, if any.
+        notes: lines on tasks that run, and are meant for other settings.
+    """
+
+    cells: list[HarnessCell]
+    groups: dict[str, dict[str, Any]]
+    left_out: list[str]
+    notes: list[str] = field(default_factory=list)
+
+
+def plan_harness(config: RunConfig) -> HarnessPlan:
+    """Returns the harness cells that a config asks for, all data read and the first prompt of each built.
+
+    Raises:
+        UserError: for an unknown task, data that cannot be had, a template that makes no sense, too many examples.
+    """
+    if not config.wants_harness:
+        return HarnessPlan([], {}, [])
+    if config.data.source == SAMPLES:
+        raise UserError(
+            "data.source is samples, and harness tasks have no sample rows", "give --data.source hub, or a folder"
+        )
+    names = template_names(config)  # a bad template is told before 12 s have gone by
+    from afrieval.harness import index as harness
+    from afrieval.harness.build import LackingError
+
+    languages = {name: language for language, of_language in names.items() for name in of_language}
+    found = harness.find([*languages, *config.harness_names], harness.task_manager().task_index)
+    cells: list[HarnessCell] = []
+    lacking: list[str] = []
+    for task in found.tasks:
+        try:
+            cells.append(_cell(task, languages.get(task.asked, ""), config))
+        except LackingError:
+            if task.asked == task.name:
+                raise
+            lacking.append(task.name)
+    groups = {g.name: {k: v for k, v in vars(g).items() if k != "name"} for g in found.groups}
+    notes = [] if config.model.chat_template else chat_notes({task.name: task.asked for task in found.tasks})
+    return HarnessPlan(cells, groups, _left_out(lacking, groups, config.data.source), notes)
+
+
+def _left_out(lacking: list[str], groups: dict[str, dict[str, Any]], source: str) -> list[str]:
+    """Returns a line on tasks that are left out, and on the groups that have no score without them."""
+    if not lacking:
+        return []
+    without = [name for name, g in groups.items() if g["aggregate"] and not set(lacking).isdisjoint(g["tasks"])]
+    more = f"; without them there is no score of {', '.join(without)}" if without else ""
+    return [f"harness tasks that {source} has no data for: {', '.join(lacking)}{more}"]
+
+
+def template_names(config: RunConfig) -> dict[str, list[str]]:
+    """Returns the names that task.task_template stands for, by language.
+
+    Raises:
+        UserError: if it cannot be filled in, or languages or their place in it are missing.
+    """
+    template, languages = config.task.task_template, config.task.languages
+    if not template:
+        return {}
+    example = "write `afrimmlu_direct_{{language}}_prompt_1` and --task.languages yor,hau"
+    if not languages:
+        raise UserError(f"task.task_template is {template!r}, and task.languages names none to fill in", example)
+    filled = {language: _fill(template, language, example) for language in dict.fromkeys(languages)}
+    if not LANGUAGE.search(template):
+        raise UserError(f"task.task_template {template!r} has no place for the language", example)
+    return {language: [n.strip() for n in text.split(",") if n.strip()] for language, text in filled.items()}
+
+
+def _fill(template: str, language: str, example: str) -> str:
+    """Returns the names with a language in its place; nothing else stands in braces, and nothing is executed."""
+    if other := BRACES.search(LANGUAGE.sub("", template)):
+        raise UserError(f"task.task_template cannot be filled in: {other[0][:100]!r} is not {{{{language}}}}", example)
+    return LANGUAGE.sub(lambda _: language, template)
+
+
+def _cell(task: Any, language: str, config: RunConfig) -> HarnessCell:
+    from afrieval.harness.as_json import digest
+    from afrieval.harness.build import build, config_hash, requests
+
+    evaluation = config.eval
+
+    def fresh() -> Any:
+        seed_libraries(evaluation)
+        return build(
+            task,
+            config.data.source,
+            evaluation.num_fewshot,
+            evaluation.fewshot_random_seed,
+            config.task.clean_prompts,
+        )
+
+    built = fresh()
+    first, docs, shots = requests(task.name, built, 1), list(built.eval_docs), built.config.num_fewshot
+    n = min(len(docs), evaluation.limit or len(docs))
+    pool = list(built.sampler.df) if shots and hasattr(built, "sampler") else []
+    return HarnessCell(
+        name=task.name,
+        language=language,
+        build=fresh,
+        version=str(built.VERSION),
+        config=config_hash(task, built),
+        data={"documents": digest(docs), **({"examples": digest(pool)} if pool else {})},
+        shots=shots,
+        n=n,
+        requests=n * len(first),
+    )

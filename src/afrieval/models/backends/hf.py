@@ -1,0 +1,204 @@
+"""The harness' hf backend, with the few things it leaves out, and the engine in place of its forward passes."""
+
+import logging
+import warnings
+from functools import partial
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
+
+from lm_eval.models.huggingface import HFLM
+
+from afrieval.errors import UserError
+from afrieval.models.backends.encoding import EncodesAtOnce
+from afrieval.models.backends.generating import GeneratesTogether
+from afrieval.models.chat_template import KeepsSystemText
+from afrieval.models.checkpoint import check_found, check_sizes
+from afrieval.models.engine.check import objection
+from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
+from afrieval.models.engine.likelihood import Answer, TokenRequest, loglikelihoods
+from afrieval.models.engine.memory import Packs
+from afrieval.models.engine.support import obstacle
+from afrieval.models.engine.ties import Decided
+from afrieval.models.folder import Shapes
+from afrieval.models.trial import try_writing
+
+log = logging.getLogger("afrieval")
+NOT_KNOWN: Shapes = MappingProxyType({})
+harness_log = logging.getLogger("lm_eval.models.huggingface")
+loading_log = logging.getLogger("transformers.modeling_utils")
+
+
+class HF(KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
+    """HFLM that refuses incomplete checkpoints, counts the tokens it scores and truncates, and keeps system texts.
+
+    Attributes:
+        engine: `tree` computes what prompts share once, `plain` is the harness' own way; `choose_engine` sets it.
+    """
+
+    cache_hook: Any
+    batch_size_per_gpu: int | str
+    engine = "plain"
+    too_long = 0  # requests that lost their beginning since somebody asked
+    _model: Any
+    AUTO_MODEL_CLASS: Any
+    _has_written = False
+    _distinct = 0  # parameters of the model as it was loaded
+
+    def __init__(self, *args: Any, shapes: Shapes = NOT_KNOWN, **kwargs: Any):
+        self._shapes = shapes  # of the checkpoint's weights, where they are known before it is loaded
+        super().__init__(*args, **kwargs)
+        if self._distinct > _count(self.model):  # the harness ties weights that the library found to be different
+            raise UserError(
+                f"{self.pretrained} has two embeddings, and tie_word_embeddings in its config.json makes one of them",
+                "give --model.backend_args.tie_word_embeddings false, or correct its config.json",
+            )
+        self.packs = Packs()
+
+    def _create_model(self, pretrained: str, **kwargs: Any) -> None:
+        """Loads the model, and refuses one that is not what its checkpoint says."""
+        auto = self.AUTO_MODEL_CLASS
+        if not (kwargs.get("gguf_file") or kwargs.get("autogptq") or kwargs.get("gptqmodel")):
+            check_sizes(pretrained, auto, self.config, self._shapes)
+        self.AUTO_MODEL_CLASS = SimpleNamespace(from_pretrained=partial(_checked, auto))
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("error", ".*missing adapter keys", UserWarning)
+                super()._create_model(pretrained, **kwargs)
+        finally:
+            self.AUTO_MODEL_CLASS = auto
+        self._distinct = _count(self._model)
+
+    def choose_engine(self, wanted: str) -> None:
+        """Takes the engine asked for: `tree`, `plain`, or `auto` for tree wherever it gives the harness' answers.
+
+        Raises:
+            UserError: if it is `tree` and the model cannot be run so.
+        """
+        if own := getattr(self.model, "generation_config", None):
+            own.max_new_tokens = None  # it would override each request's (GenerationMixin._prepare_generated_length)
+        if wanted == "plain":
+            return
+        reason = obstacle(self.model, self.backend) or objection(self)
+        if reason is None:
+            self.engine = "tree"
+        elif wanted == "tree":
+            raise UserError(f"the tree engine cannot run this model: it {reason}", "give --model.engine auto or plain")
+        else:
+            log.warning("what prompts share is computed again for each of them: the model %s", reason)
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        """Returns the text generated for each request, in order.
+
+        Raises:
+            UserError: if the model cannot write.
+        """
+        if not self._has_written:
+            try_writing(str(self.pretrained), self)
+            self._has_written = True
+        return super().generate_until(requests, disable_tqdm)
+
+    def _loglikelihood_tokens(self, requests: list[TokenRequest], **kwargs: Any) -> list[tuple[float, bool, int]]:
+        """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""
+        check_lengths(requests, self.max_length)
+        self.too_long += self._count_too_long(requests)
+        self.forget_texts()  # their tokens are in the requests
+        answers = self._plain(requests, **kwargs) if self.engine == "plain" else self._tree(requests)
+        return [(*answer, len(tokens)) for answer, (_, _, tokens) in zip(answers, requests, strict=True)]
+
+    def _tree(self, requests: list[TokenRequest]) -> list[Answer]:
+        def answered(i: int, answer: Answer) -> None:
+            texts, _, tokens = requests[i]
+            if texts is not None:  # windows of a longer text have no name of their own
+                self.cache_hook.add_partial("loglikelihood", texts, (*answer, len(tokens)))
+
+        score = loglikelihoods if self.backend == "causal" else encoder_decoder_loglikelihoods
+        return score(self, requests, self.packs, answered)
+
+    def plain(self, requests: list[TokenRequest], batch_size: int) -> list[Answer]:
+        """Returns (log-likelihood, is greedy) per request, computed the harness' own way."""
+        size, self.batch_size_per_gpu = self.batch_size_per_gpu, batch_size
+        try:
+            return self._plain(requests, disable_tqdm=True)
+        finally:
+            self.batch_size_per_gpu = size
+
+    def _plain(self, requests: list[TokenRequest], **kwargs: Any) -> list[Answer]:
+        hook, level = self.cache_hook, harness_log.level
+        self.cache_hook = _WithLengths(hook, {texts: len(tokens) for texts, _, tokens in requests if texts})
+        harness_log.setLevel(logging.ERROR)  # it says once per request what is counted above
+        try:
+            answers: list[Answer] = super()._loglikelihood_tokens(requests, **kwargs)
+        finally:
+            self.cache_hook = hook
+            harness_log.setLevel(level)
+        return answers
+
+    def _select_cont_toks(self, *args: Any, **kwargs: Any) -> Any:
+        """Returns an answer's log-probabilities; the harness' own way takes the most probable tokens from them."""
+        return super()._select_cont_toks(*args, **kwargs).as_subclass(Decided)
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
+        """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""
+        pairs = [r.args for r in requests] if self.backend == "causal" else []
+        with self.encoded_at_once([text for c, a in pairs for text in (c.rstrip(), c + a)]):
+            answers: list[tuple[float, bool]] = super().loglikelihood(requests, disable_tqdm)
+        return answers
+
+    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
+        """Returns the log-likelihood of each whole text."""
+        with self.batches():
+            answers: list[float] = super().loglikelihood_rolling(requests, disable_tqdm)
+        return answers
+
+    def _count_too_long(self, requests: list[TokenRequest]) -> int:
+        room = self.max_length + 1 if self.backend == "causal" else self.max_length
+        used = [len(context) + (len(answer) if self.backend == "causal" else 0) for _, context, answer in requests]
+        return sum(length > room for length in used)
+
+
+def _count(model: Any) -> int:
+    """Returns the number of parameters; those that share their values count once."""
+    return sum(1 for _ in model.parameters())
+
+
+def _nothing(record: logging.LogRecord) -> bool:
+    """Lets no message of a log through."""
+    return False
+
+
+def _checked(auto: Any, name: str, **kwargs: Any) -> Any:
+    """Returns the model of a checkpoint; also of one whose weights are added to another's."""
+    loading_log.addFilter(_nothing)  # it shows a table of what `check_found` says in a line
+    try:
+        model, found = auto.from_pretrained(name, **kwargs, output_loading_info=True, ignore_mismatched_sizes=True)
+    finally:
+        loading_log.removeFilter(_nothing)
+    check_found(name, model, found)
+    return model
+
+
+def check_lengths(requests: list[TokenRequest], longest: int) -> None:
+    """Refuses requests that have no likelihood.
+
+    Raises:
+        UserError: if a context or an answer has no tokens, or an answer more than the model takes.
+    """
+    for texts, context, answer in requests:
+        if not (context and answer):
+            raise UserError(
+                f"the tokenizer makes no token of the {'answer' if context else 'prompt'} in {str(texts)[-200:]}",
+                "give --model.add_bos_token true for empty prompts; an empty answer has no likelihood",
+            )
+        if len(answer) > longest:
+            raise UserError(f"an answer has {len(answer)} tokens, the model takes {longest}", "cut it short")
+
+
+class _WithLengths:
+    """Passes answers on to a cache hook with their number of tokens."""
+
+    def __init__(self, hook: Any, lengths: dict[tuple[str, str], int]):
+        self._hook, self._lengths = hook, lengths
+
+    def add_partial(self, attr: str, texts: tuple[str, str], answer: tuple[float, bool]) -> None:
+        """Takes one answer as soon as the model has given it."""
+        self._hook.add_partial(attr, texts, (*answer, self._lengths[texts]))

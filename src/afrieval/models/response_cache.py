@@ -1,0 +1,178 @@
+"""Keeps each answer of a model as it comes, and gives it back instead of asking again."""
+
+import hashlib
+import json
+import logging
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from lm_eval.api.model import LM
+
+from afrieval.errors import UserError
+from afrieval.models.answer_file import AnswerFile
+from afrieval.models.processes import ALONE, Processes
+
+log = logging.getLogger("afrieval")
+
+Tick = Callable[[int], None]
+
+
+def request_key(method: str, args: Any) -> str:
+    """Returns a key of a request: what is asked of the model, and how."""
+    return hashlib.sha256(json.dumps([method, args], sort_keys=True).encode()).hexdigest()[:32]
+
+
+class CachedLM(LM):
+    """A model that is asked only what its answer file lacks, and tells how far it is.
+
+    Args:
+        lm: any model of the harness.
+        answers: where answers are kept.
+        tick: called with the number of requests that were answered since the last call.
+        processes: those that share the questions. To the harness each is the only one, with all of the answers: its own
+            way to divide the documents changes their order, and fails where they are fewer than the processes.
+    """
+
+    def __init__(self, lm: Any, answers: AnswerFile, tick: Tick = lambda n: None, processes: Processes = ALONE):
+        super().__init__()
+        self._lm, self._stored, self.tick, self._processes = lm, answers, tick, processes
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._lm, name)
+
+    @property
+    def tokenizer_name(self) -> str:
+        """Name of the model's tokenizer."""
+        return str(self._lm.tokenizer_name)
+
+    def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
+        """Returns a chat as the model's own template writes it."""
+        return str(self._lm.apply_chat_template(chat_history, add_generation_prompt))
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
+        """Returns (log-likelihood, is greedy, ...) per request."""
+        return self._ask("loglikelihood", requests)
+
+    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
+        """Returns the log-likelihood of each whole text."""
+        return self._ask("loglikelihood_rolling", requests)
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
+        """Returns the text generated for each request."""
+        return self._ask("generate_until", requests)
+
+    def _ask(self, method: str, requests: list[Any]) -> list[Any]:
+        keys = _keys(method, [r.args for r in requests])
+        answers = self._known(keys, method)
+        new = {key: r for key, r in zip(keys, requests, strict=True) if answers[key] is None}
+        self.tick(len(requests) - len(new))
+        if new:
+            answers |= self._ask_all(method, new)
+        return [_answer(answers[key]) for key in keys]
+
+    def _known(self, keys: list[str], method: str) -> dict[str, Any]:
+        """Returns the stored answers, None where there is none; the first process has them."""
+        return self._processes.first(lambda: {key: self._stored.get(key, method) for key in keys})
+
+    def _keep(self, key: str | None, answer: Any) -> None:
+        """Stores one answer as soon as the model has given it; without a key it is only counted."""
+        _check_number(answer)
+        if key is not None:
+            self._stored.put(key, answer)
+        self.tick(self._processes.count)  # the others are about as far
+
+    def _ask_all(self, method: str, new: dict[str, Any]) -> dict[str, Any]:
+        """Returns the answers to new requests, each of them asked by one process."""
+        rank, count = self._processes.rank, self._processes.count
+        # next to each other, since the choices of a question share its text
+        begin, end = (math.ceil(len(new) * r / count) for r in (rank, rank + 1))
+        mine = list(new)[begin:end]
+        given: list[Any] = []
+        self._lm.set_cache_hook(_Waiting(method, {key: new[key].args for key in mine}, self._keep))
+        with self._processes.together():
+            if mine:
+                given = getattr(self._lm, method)([new[key] for key in mine], disable_tqdm=True)
+            for answer in given:
+                _check_number(answer)
+        parts = self._processes.gather((list(zip(mine, given, strict=True)), getattr(self._lm, "too_long", 0)))
+        self._lm.too_long = 0
+        answers = {key: answer for part, _ in parts for key, answer in part}
+        for key, answer in answers.items():
+            self._stored.put(key, answer)
+        self.tick(len(new) - len(mine) * self._processes.count)
+        if too_long := sum(n for _, n in parts):
+            text = "%d of %d requests are longer than the model's %d tokens and lose their beginning"
+            log.warning(text, too_long, len(new), self._lm.max_length)
+        return answers
+
+
+class _Waiting:
+    """Tells which of the requests that a model is asked an answer is for (it is the harness' cache hook).
+
+    An answer must be stored under the key that is looked up later: some backends hand it in with the options as they
+    wrote them for themselves (vLLM, for generated texts).
+
+    Args:
+        method: of the harness' models.
+        asked: the requests' arguments by the keys of their answers; equal requests stand in line.
+        keep: called with the key, or None where it is not clear which request it is, and the answer.
+    """
+
+    def __init__(self, method: str, asked: dict[str, Any], keep: Callable[[str | None, Any], None]):
+        self._keep, self._lines, self._of_text = (
+            keep,
+            defaultdict[str, list[str]](list),
+            defaultdict[str, set[str]](set),
+        )
+        for key, args in asked.items():
+            name = request_key(method, args)
+            self._lines[name].append(key)
+            self._of_text[args[0]].add(name)
+
+    def add_partial(self, attr: str, args: Any, answer: Any) -> None:
+        """Takes one answer as soon as the model has given it."""
+        names = {request_key(attr, args)} & self._lines.keys() or self._of_text.get(args[0], set())
+        line = self._lines[next(iter(names))] if len(names) == 1 else []
+        self._keep(line.pop(0) if line else None, answer)
+
+
+class PairsLM(CachedLM):
+    """The same model for tasks of the harness, which take a log-likelihood and whether it is greedy, no more."""
+
+    def __init__(self, cached: CachedLM):
+        super().__init__(cached._lm, cached._stored, cached.tick, cached._processes)
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
+        """Returns (log-likelihood, is greedy) per request."""
+        return [answer[:2] for answer in super().loglikelihood(requests, disable_tqdm)]
+
+
+def _keys(method: str, asked: list[Any]) -> list[str]:
+    """Returns a key per request; equal ones share theirs and are asked once, unless their answers are drawn."""
+    keys, times = [], Counter[str]()
+    for args in asked:
+        key = request_key(method, args)
+        if _is_drawn(args):
+            times[key] += 1
+            key += f"-{times[key]}"
+        keys.append(key)
+    return keys
+
+
+def _is_drawn(args: Any) -> bool:
+    """Tells whether an answer is drawn at random, so that the same request may have several."""
+    options = args[1] if len(args) > 1 and isinstance(args[1], dict) else {}
+    return bool(options.get("do_sample") or options.get("temperature"))
+
+
+def _check_number(answer: Any) -> None:
+    """Refuses a likelihood that is no number; compared with others it would pick the first choice."""
+    value = answer[0] if isinstance(answer, tuple) else answer
+    if isinstance(value, float) and math.isnan(value):
+        raise UserError("the model's log-likelihoods are not numbers (NaN)", "give --model.dtype bfloat16 or float32")
+
+
+def _answer(stored: Any) -> Any:
+    return tuple(stored) if isinstance(stored, list) else stored

@@ -1,0 +1,105 @@
+"""The tasks that a config asks for, each on its data set and in its variant."""
+
+from pathlib import Path
+
+from afrieval.config.settings import RunConfig
+from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+from afrieval.files.yaml import nearest
+from afrieval.tasks.meta import GROUPS, Llama, chosen_evals, members, of_evals
+from afrieval.tasks.spec import TASKS, TaskSpec, load_task, task_names, translated
+from afrieval.tasks.splits import SAMPLES
+
+
+def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
+    """Returns the tasks that a config names, in order, groups of Meta's tasks replaced by their members.
+
+    Raises:
+        UserError: for an unknown task, a data set or variant that it does not have, or settings that its prompts do not
+            allow.
+    """
+    folder = task_folder(config)
+    _check_names(config.task_names, [*task_names(folder), *GROUPS])
+    grouped = any(name in GROUPS for name in config.task_names)
+    declared = {name: load_task(name, folder) for name in (task_names(folder) if grouped else config.task_names)}
+    asked = [declared[name] for name in config.task_names if name not in GROUPS]
+    evals = _evals(config, needed=grouped or any(spec.evals for spec in asked))
+    names: list[str] = []
+    for name in config.task_names:
+        names += members(name, list(declared.values()), evals) if name in GROUPS else [name]
+    return [_chosen(declared[name], config, evals) for name in dict.fromkeys(names)]
+
+
+def _check_names(names: list[str], known: list[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UserError(f"there is no task {name!r}", nearest(name, known))
+
+
+def task_folder(config: RunConfig) -> Path:
+    """Returns the folder of the task declarations.
+
+    Raises:
+        UserError: if the config names one that holds none.
+    """
+    if config.task.folder is None:
+        return TASKS
+    folder = user_path(config.task.folder)
+    if not task_names(folder):
+        raise UserError(f"{folder} holds no task", "give a folder with TASK/task.yaml in it, or leave it out")
+    return folder
+
+
+def _evals(config: RunConfig, needed: bool) -> Llama | None:
+    """Returns whose evaluation data set is used, if a task needs one."""
+    if not needed:
+        if config.task.evals_dataset:
+            raise UserError("task.evals_dataset is given, and no task here needs it", "leave it out")
+        return None
+    return chosen_evals(config.model.model_name, config.task.evals_dataset)
+
+
+def _chosen(declared: TaskSpec, config: RunConfig, evals: Llama | None) -> TaskSpec:
+    spec = of_evals(declared, evals, samples=config.data.source == SAMPLES)
+    if spec.prompt:
+        _check_complete(spec, config)
+    return _variant(spec, config)
+
+
+def _check_complete(spec: TaskSpec, config: RunConfig) -> None:
+    """Refuses to add anything to prompts that have all that they need."""
+    if config.eval.shots:
+        raise UserError(
+            f"eval.num_fewshot is {config.eval.shots}, but each prompt of {spec.name} has its examples inside already",
+            "leave eval.num_fewshot out",
+        )
+    if config.model.chat_template:
+        raise UserError(
+            f"the prompts of {spec.name} have the words and tokens of the chat inside already; "
+            "a chat template would put a chat into a chat",
+            "give --model.chat_template false",
+        )
+    _check_room(spec, config)
+
+
+def _check_room(spec: TaskSpec, config: RunConfig) -> None:
+    """Refuses a context in which a task's longest answer leaves no room for a prompt, before a model is loaded."""
+    longest = config.eval.max_gen_toks or (spec.generation.max_tokens if spec.generation else 0)
+    for name in ("max_model_len", "max_length"):
+        length = config.model.backend_args.get(name)
+        if isinstance(length, int) and length <= longest:
+            raise UserError(
+                f"backend_args.{name} is {length}, and answers of {spec.name} alone may have {longest} tokens",
+                f"give more than {longest}, or a smaller --eval.max_gen_toks, which may lower scores",
+            )
+
+
+def _variant(spec: TaskSpec, config: RunConfig) -> TaskSpec:
+    if config.task.variant == "direct":
+        return spec
+    if config.task.prompt_language != "eng":
+        raise UserError(
+            f"task.prompt_language is {config.task.prompt_language}, but translated test sets are in English",
+            "give --task.prompt_language eng",
+        )
+    return translated(spec)

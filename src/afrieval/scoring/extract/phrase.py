@@ -1,0 +1,95 @@
+r"""Reads what a text announces: "The best answer is **B**.", "So the answer is ] ).", "Answer: $\boxed{C}$"."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Literal
+
+from afrieval.scoring.extract.choice import read_choice
+
+Which = Literal["first", "last"]
+
+_OPEN, _CLOSE, _STOP = r"(\[{*_$`\"'“‘«", r")\]}*_$`\"'”’»\\", r".,:;!?።፣፤፥፦"
+_GAP = rf"(?:[\s:：{_OPEN}]|\\[(\[]|\\(?:boxed|fbox|(?:text|math)(?:bf|rm|it)?)\s*(?={{)|(?i:option|choice)(?!\w))*"
+_JOIN = r"(?:\s*(?:[,/&]|and\b|or\b))+"
+# What shows that a letter stands alone: in "A good one" and "E coli" it does not; in "A because", "A (good)" it does.
+_ALONE = rf"(?:[{_STOP}{_CLOSE}]+(?![\w{{^])|[^\S\n]*(?:$|[(\[]|[-–—]+\s\w\w)|\s+(?:because|since|as|which|and|or)\b)"
+_SENTENCE = r"[^\S\n]*(?:[:：]\s*)?(.*?)(?:\.(?=[*_\"'”’»]*(?:\s|$))|[።۔]|$)"
+_AROUND = ' \t\r*`"“”«»'
+
+
+def announced_letter(text: str, names: Sequence[str], after: str, which: Which, lone: bool = False) -> int | None:
+    r"""Returns the index of the choice that an answer announces; None if it announces none, which is not guessed.
+
+    The letter follows the words, or "Answer:", and marks or LaTeX may stand around it. It counts in the form shown and
+    alone: "The answer is A good one" names none, and "(A) and (C)" is no choice. Where nothing is announced, an answer
+    that begins with a letter names it, unless other lines begin with others; or else one whose last line is a letter.
+
+    Args:
+        text: what the model wrote.
+        names: the letters that were shown.
+        after: the words, at least one, such as "best answer is"; in upper or lower case alike.
+        which: of several announcements that name a letter, the one that counts.
+        lone: whether to take, where nothing else names a choice, the last letter that stands between blanks or marks,
+            as MMLU-Pro's authors do (`extract_answer` in TIGER-AI-Lab/MMLU-Pro): a guess, which takes J for joule.
+    """
+    given = unicodedata.normalize("NFC", text)
+    announcement = rf"(?:{_words(after)}|(?<!\w)(?i:answer)[\s*_]*[:：]){_GAP}{_letter(names)}"
+    if found := [match["letter"] for match in re.finditer(announcement, given, re.MULTILINE)]:
+        return names.index(found[0 if which == "first" else -1])
+    lines = [line for line in given.splitlines() if any(c.isalnum() for c in line)]
+    if not lines:
+        return None
+    read = _begun(lines, names)
+    read = _bare(lines[-1], names) if read is None else read
+    return _lone(given, names) if lone and read is None else read
+
+
+def announced_text(text: str, after: str, which: Which) -> str | None:
+    """Returns what an answer says after the words, to the end of that sentence or line; None if it says nothing there.
+
+    A full stop ends the sentence if a blank or the end follows: "3.5" stays whole. Quotes and asterisks around are left
+    out.
+
+    Args:
+        text: what the model wrote.
+        after: the words, at least one, such as "the answer is"; in upper or lower case alike.
+        which: of several announcements that say something, the one that counts.
+    """
+    given = unicodedata.normalize("NFC", text)
+    sentences = re.finditer(_words(after) + _SENTENCE, given, re.MULTILINE)
+    said = [words for match in sentences if (words := match[1].strip(_AROUND))]
+    return said[0 if which == "first" else -1] if said else None
+
+
+def _words(after: str) -> str:
+    """Returns a pattern for words, in any case and with any blanks between, that do not go on in another word."""
+    words = r"\s+".join(re.escape(word) for word in unicodedata.normalize("NFC", after).split())
+    return rf"(?<!\w)(?i:{words})(?!\w)"
+
+
+def _letter(names: Sequence[str]) -> str:
+    """Returns a pattern for a letter that stands alone and is not the first of several."""
+    letter = "|".join(map(re.escape, names))
+    several = rf"[{_CLOSE}]*{_JOIN}{_GAP}(?:{letter}){_ALONE}"
+    return rf"(?P<letter>{letter})(?!{several}){_ALONE}"
+
+
+def _begun(lines: Sequence[str], names: Sequence[str]) -> int | None:
+    """Returns the choice that the first line begins with; None if the lines go through several choices."""
+    begun = read_choice(lines[0], names)
+    if not re.match(rf"{_GAP}{_letter(names)}", lines[0]):  # "A, B and C are points", "A's mass"
+        return None
+    if _bare(lines[0], names) is None and {read_choice(line, names) for line in lines} - {begun, None}:
+        return None
+    return begun
+
+
+def _lone(text: str, names: Sequence[str]) -> int | None:
+    letters = re.findall(rf"\b(?:{'|'.join(map(re.escape, names))})\b", text)
+    return names.index(letters[-1]) if letters else None
+
+
+def _bare(line: str, names: Sequence[str]) -> int | None:
+    match = re.fullmatch(rf"{_GAP}{_letter(names)}\s*", line)
+    return names.index(match["letter"]) if match else None

@@ -1,0 +1,101 @@
+"""IFEval: which of its prompt's instructions a response follows, and the accuracies over many responses."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from afrieval.errors import UserError
+from afrieval.scoring.ifeval.checkers import Checker, build_checker
+
+# The four accuracies under the harness' names: all instructions of a prompt, or each of them; as written, or loosely.
+FOLLOWED = tuple(f"{level}_level_{way}_acc" for level in ("prompt", "inst") for way in ("strict", "loose"))
+
+
+class Followed(NamedTuple):
+    """Which instructions a response follows, in the row's order.
+
+    Attributes:
+        strict: as it was written.
+        loose: in at least one of its variants.
+    """
+
+    strict: tuple[bool, ...]
+    loose: tuple[bool, ...]
+
+
+def followed(row: Mapping[str, Any], response: str) -> Followed:
+    """Returns which instructions of a row a response follows; one of blanks only follows none.
+
+    The rules are those of `evaluation_lib.py` of IFEval's authors (google-research/instruction_following_eval). What a
+    checker raises goes on to the caller, as it does there; that no language can be told counts as followed, there too.
+    Brackets in one another by the thousand, which some models write without end, are not followed: Python's JSON
+    reader cannot tell, and would end the run.
+
+    Args:
+        row: `key`, `instruction_id_list` and `kwargs` of a row of google/IFEval; no checker reads its prompt.
+        response: all that the model wrote.
+
+    Raises:
+        UserError: if the row's instructions cannot be checked.
+    """
+    checkers, loosened = build_checkers(row), variants(response)
+    return Followed(
+        tuple(_any_follows(check, [response]) for check in checkers),
+        tuple(_any_follows(check, loosened) for check in checkers),
+    )
+
+
+def build_checkers(row: Mapping[str, Any]) -> list[Checker]:
+    """Returns a checker for each instruction of a row; a way to check rows before a model answers them.
+
+    Raises:
+        UserError: if the row has no instructions, an unknown one, or not one dictionary of fitting kwargs for each.
+    """
+    ids, kwargs, name = row["instruction_id_list"], row["kwargs"], f"row {row['key']}"
+    if not ids or len(ids) != len(kwargs):
+        raise UserError(f"{name} has {len(ids)} instructions, {len(kwargs)} kwargs", "take the rows of google/IFEval")
+    return [build_checker(one, of_one, name) for one, of_one in zip(ids, kwargs, strict=True)]
+
+
+def variants(response: str) -> list[str]:
+    """Returns the forms of a response that count for loose accuracy, each once.
+
+    It may be without its first line, its last line or both (an introduction, a question at the end), and each of these
+    four without asterisks (bold type): "IFEval Metrics" in arXiv 2311.07911.
+    """
+    lines = response.split("\n")
+    cut = [response, *("\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1]))]
+    return list(dict.fromkeys([*cut, *(text.replace("*", "") for text in cut)]))
+
+
+def accuracies(results: Sequence[Followed]) -> dict[str, float]:
+    """Returns the four accuracies of IFEval, under the harness' names.
+
+    Prompt-level accuracy is the share of responses that follow all instructions, instruction-level accuracy the share
+    of all instructions that are followed, each of them strict and loose ("IFEval Metrics" in arXiv 2311.07911).
+
+    Args:
+        results: one per response; at least one.
+    """
+    scores = {}
+    for way, lists in (("strict", [r.strict for r in results]), ("loose", [r.loose for r in results])):
+        scores[f"prompt_level_{way}_acc"] = fmean(all(each) for each in lists)
+        scores[f"inst_level_{way}_acc"] = fmean(one for each in lists for one in each)
+    return scores
+
+
+def recipe_mean(scores: Mapping[str, float]) -> float:
+    """Returns the mean of the two strict accuracies, as Meta's recipe for the harness and Open LLM Leaderboard v2."""
+    return fmean((scores["inst_level_strict_acc"], scores["prompt_level_strict_acc"]))
+
+
+def meta_mean(scores: Mapping[str, float]) -> float:
+    """Returns the mean of all four accuracies, which Meta's model cards report for Llama 3."""
+    return fmean(scores[name] for name in FOLLOWED)
+
+
+def _any_follows(check: Checker, responses: Iterable[str]) -> bool:
+    try:
+        return any(bool(text.strip()) and check(text) for text in responses)
+    except RecursionError:
+        return False

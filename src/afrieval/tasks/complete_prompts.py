@@ -1,0 +1,130 @@
+"""Rows with complete prompts, as Meta publishes those of its own evaluations, to documents."""
+
+import json
+import re
+from typing import Any
+
+from afrieval.data.tables import DEFECT, Row
+from afrieval.errors import UserError
+from afrieval.scoring.extract.boxed import last_boxed
+from afrieval.scoring.ifeval.checkers import whole
+from afrieval.scoring.ifeval.instructions import build_checkers
+from afrieval.tasks.documents import LETTERS, Document, check_columns, keyed, normalise
+from afrieval.tasks.spec import TaskSpec
+
+_LETTER = re.compile(r"(?:.*(?i:answer)(?:\s+is)?)?[^A-Za-z0-9]*([A-J])[^A-Za-z0-9]*", re.DOTALL)  # no "A. Vitamin D"
+_ANSWERED = re.compile(r" [A-J]\Z")
+_INSTRUCTIONS = ("key", "instruction_id_list", "kwargs")
+
+
+def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Document]:
+    """Returns the rows as documents, in order, with their prompts as they are: nothing is added, stripped or mended.
+
+    The choices are letters, since these are what the prompts ask for.
+
+    Args:
+        spec: a task with a column of complete prompts.
+        rows: column to value.
+        where: file, for messages.
+
+    Raises:
+        UserError: if a column is missing, a row has no prompt, or no row has an answer that can be scored.
+    """
+    wanted = [*spec.fields.values(), spec.prompt, spec.verdict, spec.choices if isinstance(spec.choices, str) else None]
+    check_columns([column for column in wanted if column], rows, spec.name, where)
+    _check_answer_columns(spec, [row for row in rows if DEFECT not in row], where)
+    found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
+    if all(d.gold is None for d in found):
+        raise UserError(f"{where}: no row has an answer that can be scored: {found[0].defect}", "check the data")
+    return found
+
+
+def _check_answer_columns(spec: TaskSpec, rows: list[Row], where: str) -> None:
+    columns = _INSTRUCTIONS if spec.kind == "instructions" else spec.answer_columns
+    if rows and (spec.kind == "instructions" or not set(columns).intersection(*rows)):
+        check_columns(columns, rows, spec.name, where)
+
+
+def _document(spec: TaskSpec, number: int, row: Row, where: str) -> Document:
+    if DEFECT in row:
+        return _unscored(spec, number, row)
+    choices = tuple(LETTERS[: _n_choices(spec, row, f"{where}, row {number}")])
+    gold, defect = _gold(spec, row, choices)
+    return Document(
+        id=number,
+        fields={name: normalise(row[column]) for name, column in spec.fields.items()},
+        choices=choices,
+        gold=gold,
+        defect=defect,
+        prompt=_prompt(spec, row, f"{where}, row {number}"),
+        verdict=_verdict(spec, row),
+    )
+
+
+def _unscored(spec: TaskSpec, number: int, row: Row) -> Document:
+    """Returns the document of a row that cannot be parsed, or was not completed."""
+    fields = {name: normalise(row[column]) for name, column in spec.fields.items()}
+    prompt = str(_first(row[str(spec.prompt)]) or "")
+    return Document(number, fields, (), None, row[DEFECT], prompt=prompt, verdict=_verdict(spec, row))
+
+
+def _n_choices(spec: TaskSpec, row: Row, where: str) -> int:
+    if spec.kind != "multiple_choice":
+        return 0
+    choices = row[str(spec.choices)] or []
+    texts = [choices[letter] for letter in sorted(choices)] if isinstance(choices, dict) else choices
+    # Parquet fills up maps with null for letters that other rows have.
+    n = max((number for number, text in enumerate(texts, 1) if text is not None), default=0)
+    if not 2 <= n <= len(LETTERS):
+        raise UserError(f"{where}: {n} choices, not 2 to {len(LETTERS)}", "mend the row")
+    return n
+
+
+def _prompt(spec: TaskSpec, row: Row, where: str) -> str:
+    prompt = _first(row[str(spec.prompt)])
+    if not isinstance(prompt, str) or not prompt.strip():
+        raise UserError(f"{where} has no prompt in column {spec.prompt!r}", "fetch the data again")
+    if prompt.startswith(("['", '["')):
+        raise UserError(f"{where}: column {spec.prompt!r} holds a list as text", "take the data's own parquet files")
+    if not spec.answer_in_prompt:
+        return prompt
+    if not _ANSWERED.search(prompt):
+        raise UserError(f"{where}: the prompt ends with {prompt[-9:]!r}, not with a blank and a letter", "mend the row")
+    return prompt[:-2]
+
+
+def _gold(spec: TaskSpec, row: Row, choices: tuple[str, ...]) -> tuple[Any, str]:
+    """Returns the right answer in the form that scorers of its kind take, or None and why there is none."""
+    if spec.kind == "instructions":
+        instructions = {key: row[key] for key in _INSTRUCTIONS}
+        instructions["kwargs"] = [_given(kwargs) for kwargs in row["kwargs"]]
+        build_checkers(instructions)
+        return json.dumps(instructions), ""
+    answer = next((column for column in spec.answer_columns if column in row), None)
+    text = normalise(_first(row[answer])) if answer else ""
+    if spec.kind == "mathematics":
+        text = last_boxed(text) or ""
+    if spec.kind == "multiple_choice":
+        letter = _LETTER.fullmatch(text)
+        if letter is None or letter[1] not in choices:
+            return None, "no gold answer among the choices"
+        return choices.index(letter[1]), ""
+    return (text, "") if text else (None, "no gold answer")
+
+
+def _given(kwargs: Row | None) -> Row:
+    """Returns the arguments in one form for every file; parquet fills up with nulls and makes floats of counts."""
+    return {name: whole(value) for name, value in sorted((kwargs or {}).items()) if value is not None}
+
+
+def _verdict(spec: TaskSpec, row: Row) -> bool | None:
+    """Returns whether the authors' own answer was right, if the row tells."""
+    told = _first(row[spec.verdict]) if spec.verdict else None
+    if isinstance(told, str):
+        return {"true": True, "false": False}.get(told.strip().lower())
+    return None if told is None else bool(told)
+
+
+def _first(value: Any) -> Any:
+    """Returns the first of several, for the columns that hold lists of one."""
+    return next(iter(value), None) if isinstance(value, list | tuple) else value

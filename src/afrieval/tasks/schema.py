@@ -1,0 +1,53 @@
+"""The sections of a task file, but for those on its data."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from afrieval.files.schema import CLOSED, Positive
+
+
+@dataclass(frozen=True)
+class ReadSpec:
+    """How a generated answer is read.
+
+    Attributes:
+        after: the words that announce an answer.
+        which: the announcement that counts, if there are several: `first` or `last`.
+        lone: whether the last letter that stands alone counts where nothing announces one; a guess.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    after: str
+    which: Literal["first", "last"]
+    lone: bool = False
+
+
+@dataclass(frozen=True)
+class GenerationSpec:
+    """How generated answers end.
+
+    Attributes:
+        max_tokens: how long they may be.
+        stop: texts at which they end.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    max_tokens: Positive
+    stop: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class EvalsSpec:
+    """Which of Meta's evaluation data sets have a task.
+
+    Attributes:
+        family: 3.1 or 3.2.
+        instruct: whether it is for instruct models, or for pretrained ones.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    family: str
+    instruct: bool

@@ -1,0 +1,260 @@
+"""Files and flags add up to a config, whatever their order; what cannot be used is refused in one line."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afrieval.config.arguments import normalise, read_config
+from afrieval.config.settings import RunConfig
+from afrieval.errors import UserError
+
+ENOUGH = ["--model.model_name", "demo", "--task.task_name", "afrimmlu"]
+
+
+def read(*words: str) -> RunConfig:
+    return read_config(list(words), command="run", needs_model=True)
+
+
+def refused(*words: str) -> UserError:
+    with pytest.raises(UserError) as caught:
+        read(*words)
+    return caught.value
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    model, task = tmp_path / "model.yaml", tmp_path / "task.yaml"
+    model.write_text("model_name: m\ndtype: float16\neval: {num_fewshot: 1, limit: 7}\n")
+    task.write_text("task_name: afrixnli\nlanguages: [yor]\neval: {num_fewshot: 2}\n")
+    return model, task
+
+
+def test_task_file_beats_model_file_and_flags_beat_both(files: tuple[Path, Path]) -> None:
+    words = ["--model-config-yaml", str(files[0]), "--task-config-yaml", str(files[1])]
+    config = read(*words)
+    assert (config.eval.num_fewshot, config.eval.limit, config.model.dtype) == (2, 7, "float16")
+    assert config.task_names == ["afrixnli"] and config.task.languages == ["yor"]
+    for flags in (["--eval.num_fewshot", "5", *words], [*words, "--eval.num_fewshot", "5"]):
+        assert read(*flags).eval.num_fewshot == 5
+
+
+def test_the_chat_template_of_a_task_beats_the_models_and_flags_beat_both(files: tuple[Path, Path]) -> None:
+    model, task = files
+    words = ["--model-config-yaml", str(model), "--task-config-yaml", str(task)]
+    for of_model, of_task in ((False, True), (True, False)):
+        model.write_text(f"model_name: m\nchat_template: {of_model}\n")
+        assert read(*words).model.chat_template is of_model
+        task.write_text(f"task_name: afrixnli\nmodel: {{chat_template: {of_task}}}\n")
+        assert read(*words).model.chat_template is of_task
+        for flags in (["--model.chat_template", str(of_model)], [f"--model.chat-template={of_model}"]):
+            assert read(*flags, *words).model.chat_template is of_model
+        task.write_text("task_name: afrixnli\n")
+
+
+BAD_MODEL_MAPS = {
+    "another key": ("model: {chat_template: true, dtype: float16}", "unknown key 'model.dtype'", "chat_template"),
+    "unknown key": ("model: {chat_templat: true}", "unknown key 'model.chat_templat'", "did you mean chat_template?"),
+    "wrong type": ("model: {chat_template: 3}", "model.chat_template must be true or false, not 3", "true or false"),
+    "no value": (
+        "model: {chat_template: }",
+        "model.chat_template must be true or false, not null",
+        "leave the key out",
+    ),
+    "no map": ("model: true", "model must be a map, not true", "write a map"),
+    "nothing": ("eval:", "eval must be a map, not null", "leave the key out"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_MODEL_MAPS)
+def test_refuses_a_task_file_with_a_model_map(name: str, tmp_path: Path) -> None:
+    text, message, hint = BAD_MODEL_MAPS[name]
+    path = tmp_path / "task.yaml"
+    path.write_text(f"task_name: afrixnli\n{text}\n")
+    error = refused("--model.model_name", "demo", "--task-config-yaml", str(path))
+    assert str(path) in error.message and message in error.message and hint in error.hint
+
+
+def test_a_model_file_has_no_model_map(tmp_path: Path) -> None:
+    path = tmp_path / "model.yaml"
+    path.write_text("model_name: m\nmodel: {chat_template: true}\n")
+    assert "unknown key 'model'" in refused("--task.task_name", "a", "--model-config-yaml", str(path)).message
+
+
+def test_dashes_underscores_and_equals_signs_are_one() -> None:
+    for flag in (["--eval.num-fewshot", "3"], ["--eval.num_fewshot=3"], ["--eval.num-fewshot=3"]):
+        assert read(*ENOUGH, *flag).eval.num_fewshot == 3
+    assert read(*ENOUGH, "--model.model-name=a-b/c-d").model.model_name == "a-b/c-d"
+
+
+def test_booleans_work_bare_and_with_a_value() -> None:
+    assert read(*ENOUGH, "--eval.write-out").eval.write_out
+    assert read("--eval.write-out", *ENOUGH).eval.write_out
+    assert read(*ENOUGH, "--eval.write_out", "true", "--eval.limit", "1").eval.write_out
+    assert not read(*ENOUGH, "--eval.use_cache", "false").eval.use_cache
+    assert read(*ENOUGH, "--model.add_bos_token").model.add_bos_token is True
+
+
+def test_lists_with_and_without_brackets() -> None:
+    for text in ("yor,hau", "[yor, hau]", "[yor,hau]"):
+        assert read(*ENOUGH, "--task.languages", text).task.languages == ["yor", "hau"]
+    assert read(*ENOUGH, "--task.prompts", "2").task.prompts == [2]
+    assert read("--model.model_name", "m", "--task.task_name", "a,b").task_names == ["a", "b"]
+
+
+def test_a_task_named_twice_runs_once() -> None:
+    assert read("--model.model_name", "m", "--task.task_name", "a,b,a").task_names == ["a", "b"]
+
+
+def test_old_name_of_backend_args(tmp_path: Path) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text("model_name: m\nvllm: {gpu_memory_utilization: 0.5}\n")
+    config = read("--model-config-yaml", str(path), "--task.task_name", "afrimmlu")
+    assert config.model.backend_args == {"gpu_memory_utilization": 0.5}
+
+
+def test_environment_names_the_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AFRIEVAL_DATA", "/some/folder")
+    assert read(*ENOUGH).data.source == "/some/folder"
+    assert read(*ENOUGH, "--data.source", "samples").data.source == "samples"
+    monkeypatch.delenv("AFRIEVAL_DATA")
+    assert read(*ENOUGH).data.source == "hub"
+
+
+FLAGS = ["--eval.limit=3", "--eval.write-out", "--task.languages=yor,hau", "--model.dtype=float32", "--run-dir=x"]
+
+
+@given(st.permutations([["--model.model_name", "demo"], ["--task.task_name", "afrimmlu"], *([f] for f in FLAGS)]))
+def test_the_order_of_flags_does_not_matter(order: list[list[str]]) -> None:
+    assert read(*(word for flag in order for word in flag)) == read(*ENOUGH, *FLAGS)
+
+
+@given(st.lists(st.text(max_size=20)))
+def test_normalise_gives_flags_or_a_user_error(words: list[str]) -> None:
+    try:
+        flags = normalise(words)
+    except UserError as e:
+        assert e.message and e.hint
+    else:
+        assert all(f.startswith("--") for f in flags)
+
+
+BAD = {
+    "unknown option": (["--eval.limt", "3"], "--eval.limt", "--eval.limit"),
+    "option without its section": (["--limit", "3"], "--limit", "--eval.limit"),
+    "key of Meta's recipe": (["--tasks", "x"], "--tasks", "--task.task_name"),
+    "key of vLLM": (["--max_model_len", "9"], "--max_model_len", "--model.backend_args.max_model_len"),
+    "folder for a file": (["--model-config-yaml", "configs/llama"], "configs/llama is a folder", "eval_config.yaml"),
+    "option without a value": (["--eval.limit"], "--eval.limit", "VALUE"),
+    "stray word": (["yor"], "'yor'", "--help"),
+    "wrong type": (["--eval.limit", "ten"], "eval.limit cannot be 'ten'", "whole number"),
+    "wrong choice": (["--model.dtype", "int8"], "'int8'", "bfloat16"),
+    "wrong boolean": (["--eval.write_out=perhaps"], "'perhaps'", "true or false"),
+    "zero limit": (["--eval.limit", "0"], "eval.limit is 0", "1 or more"),
+    "negative limit": (["--eval.limit", "-4"], "eval.limit is -4", "1 or more"),
+    "negative shots": (["--eval.num_fewshot", "-1"], "-1", "0 or more"),
+    "seed out of range": (["--eval.numpy_random_seed", "-1"], "eval.numpy_random_seed is -1", "0 to"),
+    "batch of none": (["--eval.batch_size", "0"], "eval.batch_size is 0", "1 or more"),
+    "empty languages": (["--task.languages", "[]"], "task.languages is an empty list", "leave task.languages out"),
+    "empty prompts": (["--task.prompts", "[]"], "task.prompts is an empty list", "leave task.prompts out"),
+    "not yet": (["--task.wandb_project", "x"], "task.wandb_project", "leave it out"),
+    "unknown backend": (["--model.model_type", "vlm"], "model.model_type cannot be 'vlm'", "hf or vllm"),
+    "no room": (["--eval.max_gen_toks", "0"], "eval.max_gen_toks is 0", "1 or more"),
+    "another backend's engine": (["--model.engine=tree", "--model.model_type=vllm"], "tree is no way of vllm", "hf"),
+    "no mark": (["--model.thinking_end="], "model.thinking_end is empty", "</think>"),
+    "missing file": (["--model-config-yaml", "configs/models/dmo.yaml"], "dmo.yaml", "demo.yaml"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_refuses(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    words, message, hint = BAD[name]
+    error = refused(*ENOUGH, *words)
+    assert message in error.message and hint in error.hint
+    assert "\n" not in error.message + error.hint
+
+
+def test_refuses_no_model_and_no_task() -> None:
+    assert "no model" in refused("--task.task_name", "afrimmlu").message
+    assert "no task" in refused("--model.model_name", "demo").message
+    config = read_config(["--task.task_name", "afrimmlu"], command="preview", needs_model=False)
+    assert config.model.model_name is None
+
+
+BOMB = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 60))
+BAD_FILES = {
+    "empty file": ("", "is empty", "configs/"),
+    "a list": ("- a\n", "not a map", "configs/"),
+    "broken YAML": ("model_name: x\ndtype: [a\nb: c\n", "line 3", "correct that line"),
+    "unknown key": ("model_nam: x\n", "unknown key 'model_nam'", "model_name"),
+    "unknown eval key": (
+        "model_name: x\neval: {num_shots: 1}\n",
+        "line 2: unknown key 'eval.num_shots'",
+        "num_fewshot",
+    ),
+    "wrong type": (
+        "model_name: x\ntrust_remote_code: 3\n",
+        "line 2: trust_remote_code must be true or false, not 3",
+        "true or false",
+    ),
+    "no value": (
+        "model_name: x\nchat_template:\n",
+        "chat_template must be true or false, not null",
+        "leave the key out",
+    ),
+    "no value in eval": (
+        "model_name: x\neval: {random_seed: }\n",
+        "random_seed must be a whole number, not null",
+        "leave",
+    ),
+    "number for text": ("model_name: 5\n", "model_name must be text, not 5", "quotes"),
+    "key that is no text": ("no: 5\n", "line 1, is not valid YAML: the key 'no' is not text", "correct that line"),
+    "alias of itself": ("model_name: &a [*a]\n", "an alias stands for what it is part of", "correct that line"),
+    "many levels": ("model_name: " + "[" * 1000 + "]" * 1000, "nested too deeply", "configs/"),
+    "many digits": ("model_name: 1" + "1" * 5000, "characters)' is not a valid int", "correct that line"),
+    "many hexadecimal digits": ("model_name: 0x" + "f" * 5000, "line 1, is not valid YAML", "correct that line"),
+    "text as a number": ("model_name: !!int x", "line 1, is not valid YAML: 'x' is not a valid int", "correct"),
+    "nothing as a number": ("model_name: !!int ''", "'' is not a valid int", "correct that line"),
+    "text as a truth value": ("model_name: !!bool x", "'x' is not a valid bool", "correct that line"),
+    "list as a map": ("model_name: !!map [1]", "expected a mapping node", "correct that line"),
+    "text as a map": ("!!map x", "expected a mapping node", "correct that line"),
+    "half a character": ('model_name: "\\ud800"', "is not a valid str", "correct that line"),
+    "no character": ('model_name: "\\UFFFFFFFF"', "line 1, is not valid YAML: an escape", "correct that line"),
+    "no character in a range": ('model_name: "\\U00110000"', "line 1, is not valid YAML: an escape", "correct"),
+    "merge key": ("<<: {model_name: x}", "line 1, is not valid YAML: the merge key << is not supported", "correct"),
+    "tag": ("model_name: !!python/name:os.system", "the tag", "correct that line"),
+    "list as a key": ("[1]: x", "the key is not text", "correct that line"),
+    "impossible date": ("model_name: 2024-13-45\nrevison: x", "unknown key 'revison'", "revision"),
+    "YAML bomb": (BOMB, "aliases stand for too much", "correct that line"),
+    "key twice": ("model_name: x\nmodel_name: y\n", "line 2", "correct that line"),
+    "language names": ("model_name: x\nlanguages_supported: [yo]\n", "languages_supported has 'yo'", "yor"),
+    "section instead of key": ("eval: 3\nmodel_name: x\n", "eval must be a map, not 3", "write a map"),
+}
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "x" * 5000])
+def test_a_long_value_is_shown_by_its_ends(value: str) -> None:
+    error = refused("--model.model_type", value)
+    assert error.message.startswith("model.model_type cannot be") and len(error.message) < 200
+    assert error.hint == "it takes hf or vllm"
+
+
+def test_a_file_that_cannot_be_used_is_not_suggested_in_its_own_place(tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_bytes("model_name: demo".encode("utf-16"))
+    assert "UTF-8" in refused("--model-config-yaml", str(path)).hint
+    path.unlink()
+    path.symlink_to(tmp_path / "missing.yaml")
+    assert refused("--model-config-yaml", str(path)).hint == "check the path"
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_refuses_file(name: str, tmp_path: Path) -> None:
+    text, message, hint = BAD_FILES[name]
+    path = tmp_path / "bad.yaml"
+    path.write_text(text)
+    error = refused("--task.task_name", "afrimmlu", "--model-config-yaml", str(path))
+    assert name == "language names" or str(path) in error.message
+    assert message in error.message and hint in error.hint

@@ -1,0 +1,208 @@
+"""The vllm backend without a GPU: what it is given, and a run with a stand-in that has its attributes and no others."""
+
+import ast
+import csv
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import lm_eval
+import pytest
+import yaml
+from lm_eval.api.model import LM
+from tests.conftest import ROOT, Cli
+from tests.models.tiny import CHAT, tiny_llama
+
+from afrieval.config.arguments import read_config
+from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.errors import UserError
+from afrieval.models.backends.vllm import check_gpus, vllm_arguments
+from afrieval.models.chat_template import KeepsSystemText
+from afrieval.models.load import load_model
+from afrieval.results.files import sample_files
+from afrieval.results.samples import read_samples
+
+
+def test_arguments() -> None:
+    more = {"tensor_parallel_size": 2, "gpu_memory_utilization": 0.9, "max_model_len": 8192, "seed": 1}
+    config = ModelConfig(model_name="o/n", model_type="vllm", dtype="bfloat16", revision="v2", backend_args=more)
+    assert vllm_arguments(config, EvalConfig(batch_size=32, torch_random_seed=7)) == {
+        "pretrained": "o/n",
+        "revision": "v2",
+        "dtype": "bfloat16",
+        "trust_remote_code": False,
+        "add_bos_token": None,
+        "seed": 1,
+        "tensor_parallel_size": 2,
+        "gpu_memory_utilization": 0.9,
+        "max_model_len": 8192,
+    }
+    assert vllm_arguments(ModelConfig(model_name="o/n"), EvalConfig(torch_random_seed=7))["seed"] == 7
+
+
+def signature() -> ast.arguments:
+    """Returns the arguments of the harness' VLLM as its source has them: to import it takes vllm."""
+    tree = ast.parse((Path(lm_eval.__file__).parent / "models/vllm_causallms.py").read_text())
+    (cls,) = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "VLLM"]
+    (init,) = [node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
+    return init.args
+
+
+SHIPPED = sorted((ROOT / "configs/models").glob("*_vllm.yaml"))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.name)
+def test_shipped_files_give_arguments_that_the_backend_has(path: Path) -> None:
+    words = ["--model-config-yaml", str(path), "--task.task_name", "afrimmlu"]
+    config = read_config(words, command="run", needs_model=True)
+    given = vllm_arguments(config.model, config.eval)
+    known = {argument.arg for argument in [*signature().args, *signature().kwonlyargs]}
+    assert signature().kwarg and set(given) - known == {"gpu_memory_utilization"}, "the one that goes on to vllm.LLM"
+    parallel = 4 if "70b" in path.name else 1
+    assert given == {
+        "pretrained": config.model.model_name, "revision": "main", "dtype": "auto", "trust_remote_code": False,
+        "add_bos_token": True, "seed": 42,
+        "tensor_parallel_size": parallel, "data_parallel_size": 1, "max_model_len": 8192, "gpu_memory_utilization": 0.9,
+    }  # fmt: skip
+    hub = str(config.model.model_name).removeprefix("meta-llama/").lower().replace("-", "_")
+    assert config.model.model_type == "vllm" and path.name == f"{hub}_vllm.yaml"
+
+
+def test_there_are_vllm_files_of_the_llama_family() -> None:
+    sizes = ["3.1_70b_instruct", "3.1_8b", "3.1_8b_instruct", "3.2_1b", "3.2_1b_instruct", "3.2_3b", "3.2_3b_instruct"]
+    assert [p.name for p in SHIPPED] == sorted(f"llama_{size}_vllm.yaml" for size in sizes)
+
+
+@pytest.mark.parametrize(
+    ("tensor", "data", "present", "refused"),
+    [
+        (2, 2, 3, True), (2, 2, 4, False), (4, 1, 2, True), (4, 1, 4, False), (1, 2, 1, True), ("2", "1", 1, True),
+        (1, 1, 0, False), (2, 1, 0, True), (None, None, 1, False),
+    ],
+)  # fmt: skip
+def test_more_gpus_than_there_are(
+    monkeypatch: pytest.MonkeyPatch, tensor: Any, data: Any, present: int, refused: bool
+) -> None:
+    monkeypatch.setattr("torch.cuda.device_count", lambda: present)
+    monkeypatch.setattr("afrieval.models.backends.vllm.find_spec", lambda name: object())
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    given = {"tensor_parallel_size": tensor, "data_parallel_size": data}
+    arguments = {name: value for name, value in given.items() if value is not None}
+    if not refused:
+        check_gpus(arguments)
+        return
+    with pytest.raises(UserError) as caught:
+        check_gpus(arguments)
+    assert f"asks for {int(tensor) * int(data)} GPUs, and there are {present}" in caught.value.message
+    assert "tensor_parallel_size" in caught.value.hint and "CUDA_VISIBLE_DEVICES" in caught.value.hint
+    monkeypatch.setenv("RAY_ADDRESS", "auto")
+    check_gpus(arguments)  # a cluster has GPUs that this machine does not see
+
+
+def test_copies_of_a_model_need_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 8)
+    monkeypatch.setattr("afrieval.models.backends.vllm.find_spec", lambda name: None)
+    check_gpus({"tensor_parallel_size": 8})
+    with pytest.raises(UserError) as caught:
+        check_gpus({"data_parallel_size": 2})
+    assert "needs the package ray" in caught.value.message and "pip install ray" in caught.value.hint
+
+
+def test_too_few_gpus_are_told_before_the_model_is_loaded(run_demo: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(**arguments: Any) -> None:
+        raise AssertionError("the model was loaded")
+
+    monkeypatch.setattr("afrieval.models.backends.vllm.backend", lambda: load)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    refused = run_demo(
+        "--model-config-yaml", "configs/models/llama_3.1_70b_instruct_vllm.yaml", "--model.model_name", "o/n"
+    )
+    assert refused.code == 2 and "asks for 4 GPUs, and there are 2" in refused.err and "Traceback" not in refused.err
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [({"device": "cuda:1"}, "CUDA_VISIBLE_DEVICES"), ({"parallelize": True}, "tensor_parallel_size")],
+)
+def test_settings_that_vllm_has_under_another_name(options: dict[str, Any], hint: str) -> None:
+    with pytest.raises(UserError) as caught:
+        vllm_arguments(ModelConfig(model_name="o/n", **options), EvalConfig())
+    assert hint in caught.value.hint
+
+
+@pytest.mark.skipif(importlib.util.find_spec("vllm") is not None, reason="vllm is installed")
+def test_without_the_package_the_extra_is_named(run_demo: Cli) -> None:
+    refused = run_demo("--model.model_type", "vllm", "--model.model_name", "o/n")
+    assert refused.code == 2 and "needs the package vllm" in refused.err and "vllm>=0.29,<0.31" in refused.err
+
+
+class StandIn(LM):
+    """Answers as the hf backend does, but is to the outside what vllm is: pairs without counts, no parameters."""
+
+    def __init__(self, pretrained: str, batch_size: Any, **kwargs: Any):
+        super().__init__()
+        self._hf = load_model(ModelConfig(model_name=pretrained), EvalConfig())
+        self._config, self.model, self.tokenizer = self._hf.config, object(), self._hf.tokenizer
+        self.batch_size, self.max_length, self.tok_encode = batch_size, self._hf.max_length, self._hf.tok_encode
+
+    def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
+        return str(self._hf.apply_chat_template(chat_history, add_generation_prompt))
+
+    @property
+    def tokenizer_name(self) -> str:
+        return "tiny"
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+        return [answer[:2] for answer in self._hf.loglikelihood(requests, disable_tqdm=True)]
+
+    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+        raise NotImplementedError
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        return list(self._hf.generate_until(requests, disable_tqdm=True))
+
+
+def test_a_template_without_system_turn_gets_the_text_in_the_users(tmp_path: Path) -> None:
+    class Silent(KeepsSystemText, StandIn):
+        """Leaves system turns out, as the harness' class does."""
+
+    tokenizer = StandIn(str(tiny_llama(tmp_path / "model", chat_template=CHAT)), 1).tokenizer
+    silent = "{% for m in messages if m['role'] == 'user' %}<{{ m['content'] }}>{% endfor %}"
+    turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "2 + 2?"}]
+    for template, expected in ((CHAT, "<user>Be brief.\n\n2 + 2?\n<assistant>"), (silent, "<Be brief.\n\n2 + 2?>")):
+        lm = Silent(str(tmp_path / "model"), 1)
+        lm.tokenizer = lm._hf.tokenizer = tokenizer
+        tokenizer.chat_template = template
+        assert lm.apply_chat_template(turns) == expected
+
+
+@pytest.mark.parametrize("words", [(), ("--task.answer_form", "generate", "--model.chat_template")])
+def test_a_run_scores_as_with_hf(
+    run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("afrieval.models.backends.vllm.backend", lambda: StandIn)
+    model = tiny_llama(tmp_path / "model", chat_template=CHAT)
+    some = (
+        "--model.model_name",
+        model,
+        "--task.languages",
+        "yor",
+        "--task.prompts",
+        1,
+        "--eval.num_fewshot",
+        1,
+        *words,
+    )
+    shown = {}
+    for backend in ("hf", "vllm"):
+        done = run_demo(*some, "--model.model_type", backend, "--run_dir", tmp_path / backend)
+        assert done.code == 0, done.err
+        (path,) = sample_files(tmp_path / backend)
+        shown[backend] = [(s["arguments"], s["acc"]) for s in read_samples(path)]
+    assert shown["hf"] == shown["vllm"]
+    with (tmp_path / "vllm/summary.csv").open() as file:
+        (row,) = csv.DictReader(file)
+    assert row["acc_tokens"] == "", "vllm does not tell how many tokens it scored"
+    visit = yaml.safe_load((tmp_path / "vllm/run.yaml").read_text())["visits"][0]
+    assert visit["dtype"] == "auto" and visit["batch_size"] == "auto"

@@ -1,0 +1,165 @@
+"""Chats are written as transformers writes them, to the byte, in time; what fails names the model."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lm_eval.models.huggingface import HFLM
+from tests.conftest import Cli
+from tests.models.tiny import CHAT, tiny_llama
+
+from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.errors import UserError
+from afrieval.models.backends.vllm import backend
+from afrieval.models.chat_template import KeepsSystemText, chat_text
+from afrieval.models.demo import byte_tokenizer
+from afrieval.models.load import load_model
+from afrieval.results.files import sample_files
+from afrieval.templates.fault import TemplateFault
+
+LLAMA = (
+    "{{- bos_token }}{%- if not date_string is defined %}{%- set date_string = '26 Jul 2024' %}{%- endif %}\n"
+    "{%- if messages[0]['role'] == 'system' %}{%- set system = messages[0]['content']|trim %}"
+    "{%- set messages = messages[1:] %}{%- else %}{%- set system = '' %}{%- endif %}"
+    "{{- '<|system|>\\n\\nToday: ' + date_string + '\\n' + system + '<|eot|>' }}"
+    "{%- for message in messages %}{% generation %}\n"
+    "    {{- '<|' + message['role'] + '|>\\n\\n' + message['content'] | trim + '<|eot|>' }}{% endgeneration %}\n"
+    "{%- endfor %}{%- if add_generation_prompt %}{{- '<|assistant|>\\n\\n' }}{%- endif %}"
+)
+QWEN = (
+    "{%- for m in messages %}\n    {%- if m.role == 'tool' %}{% continue %}{% endif %}"
+    "{{- '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>' + '\\n' }}\n{%- endfor %}"
+    "{%- if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}"
+    "{%- if enable_thinking is defined and enable_thinking is false %}"
+    "{{ '<think>\\n\\n</think>' }}{% endif %}{% endif %}"
+)
+DATED = (
+    "{{ strftime_now('%d %B %Y') }}{% for m in messages %}{{ m | tojson }}{{ m['content'] }}{{ eos_token }}{% endfor %}"
+)
+TEMPLATES = {"llama": LLAMA, "qwen": QWEN, "dated": DATED, "own": CHAT}
+USER = {"role": "user", "content": "Kínni iyì p?\n "}
+CHATS: tuple[list[dict[str, Any]], ...] = (
+    [USER],
+    [{"role": "user", "content": "ɓ{{ 1 / 0 }}\u2028"}, {"role": "assistant", "content": "<s>A "}],
+    [USER, {"role": "assistant", "content": "B"}, {**USER, "name": None}],
+)
+BEGUN = {"add_generation_prompt": True, "continue_final_message": False}
+CONTINUED = {"add_generation_prompt": False, "continue_final_message": True}
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Any:
+    return byte_tokenizer()
+
+
+@pytest.mark.parametrize("arguments", [BEGUN, CONTINUED, {**BEGUN, "enable_thinking": False, "date_string": "today"}])
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_chat_is_the_same_to_the_byte(tokenizer: Any, template: str, arguments: dict[str, Any]) -> None:
+    tokenizer.chat_template = TEMPLATES[template]
+    for chat in CHATS:
+        expected = tokenizer.apply_chat_template(chat, tokenize=False, **arguments)
+        assert chat_text(tokenizer, chat, arguments) == expected
+        assert all(turn["content"].strip() in expected for turn in chat)
+
+
+@settings(max_examples=30)
+@given(chat=st.lists(st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant"]), "content": st.text()})))
+def test_any_text_goes_through(tokenizer: Any, chat: list[dict[str, str]]) -> None:
+    tokenizer.chat_template = QWEN
+    said = [USER, *chat]
+    assert chat_text(tokenizer, said, BEGUN) == tokenizer.apply_chat_template(said, tokenize=False, **BEGUN)
+
+
+def test_one_of_several_templates_is_chosen_as_transformers_chooses(tokenizer: Any) -> None:
+    tokenizer.chat_template = {"default": QWEN, "other": CHAT}
+    for arguments in ({}, {"chat_template": "other"}, {"chat_template": LLAMA}, {"tools": [{"name": "f"}]}):
+        expected = tokenizer.apply_chat_template([USER], tokenize=False, **BEGUN, **arguments)
+        assert chat_text(tokenizer, [USER], {**BEGUN, **arguments}) == expected
+    tokenizer.chat_template = {"one": QWEN, "other": CHAT}
+    with pytest.raises(TemplateFault, match="multiple chat templates with no default"):
+        chat_text(tokenizer, [USER], BEGUN)
+
+
+def test_a_tokenizer_with_a_way_of_its_own_goes_it() -> None:
+    class Own:
+        def apply_chat_template(self, turns: Any, tokenize: bool, **arguments: Any) -> str:
+            return f"{turns[0]['content']} {arguments}" if turns else str(1 / 0)
+
+    assert chat_text(Own(), [{"role": "user", "content": "a"}], {"b": 1}) == "a {'b': 1}"
+    with pytest.raises(TemplateFault, match="divides by zero"):
+        chat_text(Own(), [], {})
+    with pytest.raises(TemplateFault, match="surrogates not allowed"):
+        chat_text(Own(), [{"role": "user", "content": "\ud800"}], {})
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_the_backend_hands_over_what_the_harness_does(tmp_path: Path, template: str) -> None:
+    folder = tiny_llama(tmp_path / "m", chat_template=TEMPLATES[template])
+    own = {"backend_args": {"chat_template_args": {"date_string": "today"}, "enable_thinking": False}}
+    lm = load_model(ModelConfig(model_name=str(folder), chat_template=True, **own), EvalConfig())  # type: ignore[arg-type]
+    for chat in CHATS:
+        for begins in (True, False):
+            assert lm.apply_chat_template(chat, begins) == HFLM.apply_chat_template(lm, chat, begins)
+
+
+def test_vllm_hands_over_what_the_harness_does(monkeypatch: pytest.MonkeyPatch, tokenizer: Any) -> None:
+    class VLLM:
+        hf_chat_template, enable_thinking, chat_template_args = QWEN, False, {"date_string": "today"}
+
+    monkeypatch.setitem(sys.modules, "lm_eval.models.vllm_causallms", SimpleNamespace(VLLM=VLLM))
+    lm = backend()()
+    lm.tokenizer = tokenizer
+    assert lm.template_arguments == {"chat_template": QWEN, "enable_thinking": False, "date_string": "today"}
+    assert lm.apply_chat_template([USER]).endswith("</think>")
+
+
+ENDLESS = "{% for i in range(10**5) %}{% for j in range(10**5) %}{% endfor %}{% endfor %}"
+HOSTILE = {
+    "{{ 1 / 0 }}": "divides by zero",
+    "{{ raise_exception('only\n Hausa') }}": "only Hausa",
+    "{{ raise_exception('x' * 10**6) }}": "xxxx",
+    "{% for m in messages %}{{ m.content": "end of print statement",
+    "{{ messages | nothing }}": "No filter named 'nothing'",
+    "{{ messages + 1 }}": "can only concatenate",
+    "{{ messages.nothing.nothing }}": "'nothing'",
+    "{% include 'x' %}": "no loader",
+    "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}": "calls itself without end",
+    "{% for i in range(10**4) %}{{ 'x' * 10**4 }}{% endfor %}": "more than 10,000,000 characters",
+    "{{ ''.__class__ }}{{ ''.__class__.x }}": "unsafe",
+    "{{ namespace(_a=1) }}": "underscore",
+    "{{ '\\ud800' }}": "surrogates not allowed",
+    ENDLESS: "longer than 0.4 s",
+    "{{ 10 ** (10 ** 10) }}": "longer than 0.4 s",
+    "{{ 'content' * 10**10 }}": "more than 512 MiB of memory",
+}
+
+
+@pytest.mark.parametrize(("template", "reason"), HOSTILE.items(), ids=range(len(HOSTILE)))
+def test_what_fails_names_the_model_and_what_to_do(
+    tokenizer: Any, template: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "memory" in reason and sys.platform != "linux":
+        pytest.skip("the system does not limit memory")
+    monkeypatch.setattr(chat_text, "__defaults__", (0.4 if "0.4 s" in reason else 30.0,))
+    lm = KeepsSystemText()
+    lm.tokenizer, tokenizer.chat_template = tokenizer, template
+    tokenizer.name_or_path = "org/model"
+    with pytest.raises(UserError) as caught:
+        lm.apply_chat_template([USER])
+    message = caught.value.message
+    assert message.startswith("the chat template of org/model cannot be filled in: ") and reason in message
+    assert message.isprintable() and len(message) < 400
+    assert "--model.chat_template false" in caught.value.hint
+
+
+def test_a_run_keeps_what_is_stored_where_a_later_row_fails(run_demo: Cli, tmp_path: Path) -> None:
+    picky = "{% for m in messages %}{% if 'Hausa' in m.content %}{{ 1 / 0 }}{% endif %}{{ m.content }}\n{% endfor %}"
+    model = tiny_llama(tmp_path / "model", chat_template=picky)
+    some = ("--task.languages", "yor,hau", "--task.task_name", "afrixnli", "--task.prompts", "5", "--eval.limit", 2)
+    hausa = run_demo("--model.model_name", model, "--model.chat_template", "true", *some)
+    assert hausa.code == 2 and str(model) in hausa.err and "divides by zero" in hausa.err
+    assert [path.name for path in sample_files(tmp_path / "run")] == ["samples_afrixnli_yor_eng_5.jsonl"]

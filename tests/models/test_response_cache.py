@@ -1,0 +1,227 @@
+"""Answers are kept as they come, read back equal, and asked for only once."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afrieval.errors import UserError
+from afrieval.models.answer_file import AnswerFile
+from afrieval.models.response_cache import CachedLM, PairsLM, request_key
+
+
+class FakeLM:
+    """Answers with the length of the continuation; dies after so many answers if told to."""
+
+    tokenizer_name = "fake"
+
+    def __init__(self, dies_after: int | None = None):
+        self.asked: list[tuple[str, str]] = []
+        self.dies_after = dies_after
+        self.cache_hook: Any = None
+
+    def set_cache_hook(self, hook: Any) -> None:
+        self.cache_hook = hook
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+        answers = []
+        for request in requests:
+            if len(self.asked) == self.dies_after:
+                raise KeyboardInterrupt
+            self.asked.append(request.args)
+            answers.append((-float(len(request.args[1])), False, 1))
+            self.cache_hook.add_partial("loglikelihood", request.args, answers[-1])
+        return answers
+
+
+def requests(*continuations: str) -> list[Any]:
+    return [SimpleNamespace(args=("context", c)) for c in continuations]
+
+
+def test_asks_once_and_in_order(tmp_path: Path) -> None:
+    ticks: list[int] = []
+    lm = FakeLM()
+    with AnswerFile(tmp_path / "a.jsonl") as answers:
+        cached = CachedLM(lm, answers, ticks.append)
+        assert cached.loglikelihood(requests("a", "bbb", "a", "cc")) == [
+            (-1.0, False, 1),
+            (-3.0, False, 1),
+            (-1.0, False, 1),
+            (-2.0, False, 1),
+        ]
+        assert cached.loglikelihood(requests("bbb", "dddd"))[1] == (-4.0, False, 1)
+    assert lm.asked == [("context", c) for c in ("a", "bbb", "cc", "dddd")]
+    assert sum(ticks) == 6
+
+
+class Dice(FakeLM):
+    """Generates another answer each time."""
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        given = []
+        for request in requests:
+            self.asked.append(request.args)
+            given.append(str(len(self.asked)) if request.args[1]["do_sample"] else "always")
+            self.cache_hook.add_partial("generate_until", request.args, given[-1])
+        return given
+
+
+def drawn(*options: dict[str, Any]) -> list[Any]:
+    return [SimpleNamespace(args=("context", o)) for o in options]
+
+
+def test_drawn_answers_are_asked_for_each_and_kept_each(tmp_path: Path) -> None:
+    ticks: list[int] = []
+    dice, greedy = {"do_sample": True, "temperature": 0.5}, {"do_sample": False, "temperature": 0.0}
+    for asked in (5, 0):
+        lm = Dice()
+        with AnswerFile(tmp_path / "a.jsonl") as answers:
+            given = CachedLM(lm, answers, ticks.append).generate_until(drawn(dice, dice, greedy, greedy, dice))
+        assert len({given[0], given[1], given[4]}) == 3 and given[2] == given[3] == "always"
+        assert len(lm.asked) == min(asked, 4)
+    assert sum(ticks) == 10
+
+
+def test_harness_tasks_get_pairs(tmp_path: Path) -> None:
+    with AnswerFile(None) as answers:
+        pairs = PairsLM(CachedLM(FakeLM(), answers))
+        assert pairs.loglikelihood(requests("a", "bbb")) == [(-1.0, False), (-3.0, False)]
+        assert CachedLM(FakeLM(), answers).loglikelihood(requests("a")) == [(-1.0, False, 1)]
+
+
+def test_what_was_answered_before_a_stop_is_not_asked_again(tmp_path: Path) -> None:
+    first, second = FakeLM(dies_after=2), FakeLM()
+    with AnswerFile(tmp_path / "a.jsonl") as answers, pytest.raises(KeyboardInterrupt):
+        CachedLM(first, answers).loglikelihood(requests("a", "bb", "ccc"))
+    with AnswerFile(tmp_path / "a.jsonl") as answers:
+        assert CachedLM(second, answers).loglikelihood(requests("a", "bb", "ccc"))[2][0] == -3.0
+    assert second.asked == [("context", "ccc")]
+
+
+def test_what_is_no_number_is_refused_and_not_kept(tmp_path: Path) -> None:
+    class Broken(FakeLM):
+        def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+            return [(float("nan"), False, 1) for _ in requests]
+
+    with AnswerFile(tmp_path / "a.jsonl") as answers, pytest.raises(UserError, match="NaN"):
+        CachedLM(Broken(), answers).loglikelihood(requests("a"))
+    assert (tmp_path / "a.jsonl").read_text() == ""
+
+
+@given(st.integers(0, 200))
+def test_a_file_cut_anywhere_loses_one_line_at_most(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
+    path = tmp_path_factory.mktemp("cache") / "a.jsonl"
+    with AnswerFile(path) as answers:
+        for i in range(5):
+            answers.put(f"key{i}", [-i - 0.1, True, i])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:cut])
+    with AnswerFile(path) as answers:
+        kept = [i for i in range(5) if answers.get(f"key{i}") == [-i - 0.1, True, i]]
+        answers.put("new", [1.5, False, 2])
+    assert len(kept) >= whole[:cut].count(b"\n")
+    with AnswerFile(path) as answers:
+        assert answers.get("new") == [1.5, False, 2]
+
+
+@given(st.floats(allow_nan=False))
+def test_floats_read_back_equal(value: float) -> None:
+    assert json.loads(json.dumps(value)) == value
+
+
+def test_a_damaged_line_is_asked_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'5\n\xff\n["key", [-1.0, true, 1]]\n{"a": 1}\n')
+    with AnswerFile(path) as answers:
+        assert answers.get("key") == [-1.0, True, 1]
+
+
+def test_keys_tell_requests_apart() -> None:
+    keys = {
+        request_key(*r)
+        for r in [
+            ("loglikelihood", ("a", "bc")),
+            ("loglikelihood", ("ab", "c")),
+            ("generate_until", ("a", {"until": ["b"]})),
+            ("generate_until", ("a", {"until": ["c"]})),
+        ]
+    }
+    assert len(keys) == 4
+    assert request_key("loglikelihood", ("a", "b")) == request_key("loglikelihood", ["a", "b"])
+
+
+def test_without_a_file_answers_stay_in_memory() -> None:
+    lm = FakeLM()
+    with AnswerFile(None) as answers:
+        cached = CachedLM(lm, answers)
+        cached.loglikelihood(requests("a"))
+        cached.loglikelihood(requests("a"))
+    assert len(lm.asked) == 1
+
+
+class Rewriting(FakeLM):
+    """Hands in generated texts with the options as it has written them for itself, as vLLM does."""
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        given = []
+        for request in requests:
+            if len(self.asked) == self.dies_after:
+                raise KeyboardInterrupt
+            self.asked.append(request.args)
+            text, options = request.args
+            given.append(text.upper())
+            rewritten = {**options, "until": [*options["until"], "</s>"], "temperature": 0.0}
+            self.cache_hook.add_partial("generate_until", (text, rewritten), given[-1])
+        return given
+
+
+def test_an_answer_is_kept_for_the_request_it_answers(tmp_path: Path) -> None:
+    texts = [SimpleNamespace(args=(t, {"until": ["\n"]})) for t in ("a", "b", "c", "b")]
+    first, second = Rewriting(dies_after=2), Rewriting()
+    with AnswerFile(tmp_path / "a.jsonl") as answers, pytest.raises(KeyboardInterrupt):
+        CachedLM(first, answers).generate_until(texts)
+    with AnswerFile(tmp_path / "a.jsonl") as answers:
+        assert CachedLM(second, answers).generate_until(texts) == ["A", "B", "C", "B"]
+    assert [text for text, _ in second.asked] == ["c"]
+    keys = [json.loads(line)[0] for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    assert keys == [request_key("generate_until", r.args) for r in texts[:3]]
+
+
+def test_an_answer_that_may_be_for_several_requests_is_kept_in_the_end(tmp_path: Path) -> None:
+    texts = [SimpleNamespace(args=("a", {"until": [end]})) for end in ".,"]
+    with AnswerFile(tmp_path / "a.jsonl") as answers, pytest.raises(KeyboardInterrupt):
+        CachedLM(Rewriting(dies_after=1), answers).generate_until(texts)
+    assert (tmp_path / "a.jsonl").read_text() == ""
+    with AnswerFile(tmp_path / "a.jsonl") as answers:
+        assert CachedLM(Rewriting(), answers).generate_until(texts) == ["A", "A"]
+    assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 2
+
+
+def test_drawn_answers_that_came_before_a_stop_are_kept(tmp_path: Path) -> None:
+    class Stopped(Dice):
+        def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+            super().generate_until(requests[:2])
+            raise KeyboardInterrupt
+
+    dice = drawn(*[{"do_sample": True}] * 3)
+    with AnswerFile(tmp_path / "a.jsonl") as answers, pytest.raises(KeyboardInterrupt):
+        CachedLM(Stopped(), answers).generate_until(dice)
+    lm = Dice()
+    with AnswerFile(tmp_path / "a.jsonl") as answers:
+        assert CachedLM(lm, answers).generate_until(dice) == ["1", "2", "1"] and len(lm.asked) == 1
+
+
+def test_a_stored_answer_of_another_form_is_asked_again(tmp_path: Path) -> None:
+    (asked,) = requests("a")
+    for wrong in ("text", 5, [1, 2, 3, 4, 5], [float("nan"), False, 1], None):
+        path = tmp_path / "a.jsonl"
+        path.write_text(json.dumps([request_key("loglikelihood", asked.args), wrong]) + "\n")
+        for expected in (1, 0):
+            lm = FakeLM()
+            with AnswerFile(path) as answers:
+                assert CachedLM(lm, answers).loglikelihood([asked]) == [(-1.0, False, 1)]
+            assert len(lm.asked) == expected

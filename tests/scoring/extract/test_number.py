@@ -1,0 +1,174 @@
+"""Numbers are read from answers in every language, script and way to write them; nothing is guessed."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afrieval.scoring.extract.number import first_line_with_number, parse_number, read_number, score_number
+from afrieval.tasks.prompts import load_prompts
+from afrieval.tasks.spec import load_task
+
+COT = load_task("afrimgsm_cot")
+
+# By hand, for each language: what a model may write, and the number that its author would say it gives.
+WRITTEN = {
+    "amh": ("16 - 3 - 4 = 9 እንቁላል ቀረ። 9 * 2 = 18። መልሱ 18 ነው።\n\nጥያቄ: 5 ብርቱካን", 18),
+    "eng": ("She has 16 - 7 = 9 eggs left, at $2 each.\n**The answer is: $18.00.** That is 2 times 9.\n", 18),
+    "ewe": ("Ekpe 2,000 kple 125. Ŋuɖoɖoae nye 2,125.\n\nBiabia: 7", 2125),
+    "fra": ("Elle gagne 1 500 € puis 625 €.\nLa réponse est 2 125 €.\nQuestion : 12", 2125),
+    "hau": ("Ya sayi ƙwai 16, ya ci 3. Amsar ita ce ₦114,200.\nTambaya: 9", 114200),
+    "ibo": ("Ọ nwere 5 + 6 = 11.\nAzịza ya bụ 11.\nAjụjụ: 8", 11),
+    "kin": ("Amafaranga 276.000.000 ... oya. Igisubizo ni 276,000 Frw.", 276000),
+    "lin": ("Eyano ezali 12 to 13? Te.\nEyano ezali: 14,0.\n3 + 4", 14),
+    "lug": ("Alina emiyembe 24. Ekyokuddamu kiri 18.\nEkibuuzo: 100", 18),
+    "orm": ("Deebiin isaa hin beekamu. 20-2=18 ta'a.\nDeebiin 18 dha.\n4", 18),
+    "sna": ("Mhinduro ndeyekuti: 64%.\nMubvunzo 3", 64),
+    "sot": ("Karabo ke R5 600.\n\nPotso: 1", 5600),
+    "swa": ("Kuku 20-5 wanabaki 15. JIBU NI sh. 15.\nSwali: 9", 15),
+    "twi": ("Nnipa 10 bɛkaa ho. Mmuaeɛ no ne 25.\nAsɛmmisa: 1", 25),
+    "wol": ("Tontu bi mooy ٢٥.\nLaaj: 3", 25),
+    "xho": ("Impendulo ithi ngama-24.\nUmbuzo: 5", 24),
+    "yor": ("Ìdáhùn náà ni:\n\n**70,000**\n\nÌbéèrè: 3", 70000),
+    "zul": ("Impendulo ithi ngu-18.\nUmbuzo: 5", 18),
+}
+
+
+@pytest.mark.parametrize("language", COT.languages)
+def test_answers_in_every_language(language: str) -> None:
+    text, number = WRITTEN[language]
+    lead_in = load_prompts(COT, language)[1].lead_in
+    assert read_number(text, [lead_in]) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("18", 18),
+        ("18.", 18),
+        ("= 18 eggs", 18),
+        ("first 5, then 18", 18),
+        ("$70,000.00", 70000),
+        ("70 000 $", 70000),
+        ("70\u00a0000", 70000),
+        ("70\u202f000", 70000),
+        ("1,234,567", 1234567),
+        ("1.234.567", 1234567),
+        ("1.234,50", Decimal("1234.5")),
+        ("3,5", Decimal("3.5")),
+        ("3.5", Decimal("3.5")),
+        ("0,125", 125),  # a comma before exactly three digits is a thousands mark
+        ("0.125", Decimal("0.125")),
+        ("70.000 F", 70000),  # no right answer has decimals, so three digits after a point are thousands too
+        ("70'000", 70000),
+        ("70_000", 70000),
+        ("70{,}000", 70000),
+        ("70\\,000", 70000),
+        ("70,\\!000", 70000),
+        ("12,34,567", 1234567),
+        (".75", Decimal("0.75")),
+        ("-\\$5", -5),
+        ("18 m^2", 18),
+        ("5:00 PM", 5),
+        ("#### 18\n(9 x 2)", 18),
+        ("9 * 2 = 18\n\\boxed{18}\nNote: 2 dollars each", 18),
+        ("1. 3 eggs\n2. so 18\n3. done", 18),
+        ("18. That is all", 18),
+        ("2,1250", Decimal("2.125")),
+        ("in 2020 500 people", 500),  # no number has a group of four digits before a blank
+        ("150 %", 150),
+        ("-5", -5),
+        ("\u22125", -5),
+        ("= -5", -5),
+        ("-$5", -5),
+        ("$-5", -5),
+        ("ngu-18", 18),
+        ("20-18", 18),
+        ("- 18 eggs", 18),  # an item of a list
+        ("R500", 500),
+        ("\\boxed{18}", 18),
+        ("٢٬١٢٥", 2125),
+        ("१८", 18),
+        ("߁߈", 18),
+        ("𞥑𞥘", 18),
+        ("፲፰", 18),
+        ("፪ሺህ", 2),
+        ("፳፻፲፮", 2016),
+        ("፻፳፫", 123),
+        ("፩፼", 10000),
+        ("፲፪፼፻", 120100),
+        ("", None),
+        ("eighteen", None),
+        ("½", None),
+    ],
+)
+def test_ways_to_write_a_number(text: str, number: Decimal | int | None) -> None:
+    assert read_number(text) == number
+
+
+def test_lead_in_wins_over_later_numbers() -> None:
+    text = "The answer is 5? No. The answer is 18.\nQuestion: 3 + 4"
+    assert read_number(text, ["The answer is"]) == 18
+    assert read_number(text, ["The answer is"], first=True) == 5
+    assert read_number(text) == 4
+    assert read_number("the ANSWER is clear.\n3 + 4 = 7", ["The answer is"]) == 7
+    assert read_number("Ekyʼokuddamu kiri 5. 9", ["Eky'okuddamu kiri"]) == 5
+    assert read_number("Jibu ni 18 (mayai 9 x $2).", ["The answer is", "Jibu ni"]) == 18
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("eng", "The answer is 9 * $2 = $18."),
+        ("eng", "The answer is 16 + 2 = 18, since 2 x 10 = 20 less 2."),
+        ("eng", "The answer is 18, since 2 x 10 = 20 less 2."),
+        ("eng", "The answer isn't 5 but 18"),
+        ("swa", "Jibu ni $9 \\times 2 = 18$."),
+        ("swa", "Jibu nililopata kwanza 5, lakini sahihi ni 18"),
+        ("amh", "መልሱ 9 * 2 = 18 ነው።"),
+        ("amh", "መልሱን ለማግኘት 16 ከ 7 እንቀንሳለን። 9 * 2 = 18 ብር።"),
+        ("amh", "ይመልሱ 16፣ መልሱ 18 ብር ነው። 7"),
+        ("orm", "Deebiin argachuuf 16 irraa 7 hirʼisna. 9 * 2 = 18."),
+        ("fra", "La réponse est-elle 5 ? Non. 9 × 2 = 18"),
+        ("sot", "Karabo kenyelleditswe mohatong wa 2. 9 x 2 = 18"),
+    ],
+)
+def test_lead_ins_are_words_of_their_own_and_equations_come_to_something(language: str, text: str) -> None:
+    assert read_number(text, [load_prompts(COT, language)[1].lead_in]) == 18
+
+
+@given(st.integers(0, 10**9), st.sampled_from([",", " ", "\u00a0", "\u202f"]), st.sampled_from(list(COT.languages)))
+def test_any_grouped_number_is_read_after_any_lead_in(number: int, mark: str, language: str) -> None:
+    lead_in = load_prompts(COT, language)[1].lead_in
+    shown = f"{number:,}".replace(",", mark)
+    sentence = lead_in.replace("{answer}", shown) if "{answer}" in lead_in else f"{lead_in} {shown}"
+    assert read_number(f"1 + 2. {sentence}.\n77 78", [lead_in]) == number
+
+
+@given(st.integers(-(10**12), 10**12), st.sampled_from([0x30, 0x660, 0x966, 0x7C0, 0x1E950]))
+def test_digits_of_any_script(number: int, zero: int) -> None:
+    text = "".join(chr(zero + int(c)) if c.isdigit() else c for c in str(number))
+    assert read_number(f"x = {text}.") == parse_number(text) == number
+
+
+@given(st.text())
+def test_any_text_is_read_or_not_and_never_an_error(text: str) -> None:
+    read = read_number(text, ["The answer is"])
+    assert read is None or any(c.isnumeric() for c in text)
+
+
+@pytest.mark.parametrize("text", ["", "The 18", "18 eggs", "A", "1-2"])
+def test_a_gold_answer_is_a_number_and_nothing_else(text: str) -> None:
+    assert parse_number(text) is None
+
+
+def test_scores() -> None:
+    assert score_number(Decimal("18.0"), 18) == {"exact_match": 1.0, "unread": 0.0}
+    assert score_number(Decimal("18.5"), 18) == {"exact_match": 0.0, "unread": 0.0}
+    assert score_number(None, 18) == {"exact_match": 0.0, "unread": 1.0}
+
+
+def test_the_line_of_the_first_number() -> None:
+    assert first_line_with_number("\n\n 18 eggs\nExplanation: 9 x 2") == " 18 eggs"
+    assert first_line_with_number("none\nat all") == "none\nat all"

@@ -1,0 +1,97 @@
+"""IFEval's accuracies over prompts: against sums over instructions, and a ratio's error worked out apart."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afrieval.results.cells import cell_scores, harness_results, summary_row
+from afrieval.scoring.ifeval.accuracies import ifeval_means, linearised, over_prompts
+from afrieval.scoring.ifeval.instructions import FOLLOWED, Followed, accuracies
+from afrieval.statistics.intervals import clustered_wilson, standard_error, wilson
+
+LISTS = st.lists(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=4), min_size=2, max_size=30)
+
+
+def sample(doc_id: int, strict: list[float], loose: list[float]) -> dict[str, object]:
+    scores = dict(zip(FOLLOWED, (min(strict), min(loose), strict, loose), strict=True))
+    place = {"task": "meta_ifeval", "language": "eng", "prompt": 1, "prompt_language": "eng"}
+    return {"doc_id": doc_id, "metrics": list(FOLLOWED), "n_choices": 0, "defect": "", **place, **scores}
+
+
+def cochran(lists: list[list[float]]) -> float:
+    """The error of a proportion in cluster sampling, term by term: sum (a - p m)^2 / (n (n - 1) mean(m)^2)."""
+    n, total = len(lists), sum(map(len, lists))
+    p = sum(map(sum, lists)) / total
+    spread = sum((sum(each) - p * len(each)) ** 2 for each in lists)
+    return math.sqrt(spread / (n * (n - 1) * (total / n) ** 2))
+
+
+@given(LISTS)
+def test_the_mean_is_over_all_instructions_and_the_error_is_that_of_clusters(lists: list[list[float]]) -> None:
+    flat = [one for each in lists for one in each]
+    values = linearised(lists)
+    assert values.mean() == pytest.approx(sum(flat) / len(flat))
+    assert standard_error(values) == pytest.approx(cochran(lists), abs=1e-12)
+
+
+def test_prompts_with_more_instructions_count_more() -> None:
+    assert linearised([[1.0, 1.0, 1.0], [0.0]]).mean() == 0.75, "the mean of shares would be 0.5"
+
+
+def test_prompts_of_one_instruction_are_plain_documents() -> None:
+    values = linearised([[1.0], [0.0], [0.0], [1.0], [0.0]])
+    assert values.tolist() == pytest.approx([1, 0, 0, 1, 0])
+
+
+def test_the_error_is_that_of_drawing_prompts_again() -> None:
+    """A bootstrap over prompts, which knows no formula."""
+    rng = np.random.default_rng(0)
+    chance = rng.beta(2, 1, 300)
+    lists = [rng.binomial(1, c, rng.integers(1, 4)).astype(float).tolist() for c in chance]
+    kept, given_ = np.array([sum(x) for x in lists]), np.array([len(x) for x in lists])
+    drawn = rng.integers(0, 300, (4000, 300))
+    again = kept[drawn].sum(axis=1) / given_[drawn].sum(axis=1)
+    assert standard_error(linearised(lists)) == pytest.approx(again.std(), rel=0.06)
+
+
+STRICT = [[1.0, 0.0], [1.0], [0.0, 0.0, 1.0], [1.0, 1.0]]
+LOOSE = [[1.0, 1.0], [1.0], [0.0, 0.0, 1.0], [1.0, 1.0]]
+
+
+def test_a_cell_has_the_four_accuracies_and_the_two_means() -> None:
+    cell = cell_scores(
+        "meta_ifeval_eng_eng_1", [sample(i, *both) for i, both in enumerate(zip(STRICT, LOOSE, strict=True))]
+    )
+    assert (cell.main, cell.score, cell.interval) == ("prompt_level_strict_acc", 0.5, wilson(2, 4))
+    row = summary_row(cell)
+    expected = accuracies(
+        [Followed(*(tuple(map(bool, way)) for way in both)) for both in zip(STRICT, LOOSE, strict=True)]
+    )
+    assert {name: row[name] for name in FOLLOWED} == pytest.approx(expected)
+    assert expected["inst_level_strict_acc"] == 5 / 8 and expected["prompt_level_loose_acc"] == 3 / 4
+    assert row["ifeval_recipe_mean"] == pytest.approx((4 / 8 + 5 / 8) / 2)
+    assert row["ifeval_meta_mean"] == pytest.approx((4 / 8 + 6 / 8 + 5 / 8 + 6 / 8) / 4)
+    results = harness_results([cell], 0, {"meta_ifeval": 1})["results"][cell.name]
+    assert {name: results[f"{name},none"] for name in FOLLOWED} == pytest.approx(expected)
+    assert results["inst_level_strict_acc_stderr,none"] == pytest.approx(cochran(STRICT))
+
+
+def test_the_error_of_a_mean_knows_that_its_parts_go_together() -> None:
+    """Two accuracies that are the same have a mean with the same error, not one smaller by the root of two."""
+    single = [[1.0], [0.0], [1.0], [1.0]]
+    cell = cell_scores("c", [sample(i, each, each) for i, each in enumerate(single)])
+    for values in ifeval_means(cell.metrics).values():
+        assert standard_error(values) == pytest.approx(standard_error(cell.values(FOLLOWED[0])))
+    assert ifeval_means({"acc": {0: 1.0}}) == {}
+
+
+def test_unequal_prompts_that_go_together_are_fewer_than_they_look() -> None:
+    lists = [[1.0] * 9, *([[0.0]] * 20), *([[1.0]] * 20)]
+    values = linearised(lists)
+    p, error = 29 / 49, cochran(lists)
+    assert p * (1 - p) / error**2 < len(lists)
+    interval, usual = over_prompts(values, 49 / 41), clustered_wilson(values, 49 / 41)
+    assert interval.high - interval.low > usual.high - usual.low

@@ -1,0 +1,140 @@
+"""The checkers of IFEval's 541 rows against the harness' own scores; what they need of the machine."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.scoring.ifeval.sentence_model import sentence_model
+
+from afrieval.errors import UserError
+from afrieval.scoring.ifeval import checkers
+from afrieval.scoring.ifeval.instructions import accuracies, build_checkers, followed
+
+ROWS = "wis-k/instruction-following-eval/instruction_following_eval.jsonl"
+LONG = """<<Rain>>
+Sure! Here is what you asked for, my friend:
+
+SECTION 1
+* **The rain** fell on the old house all day, and *the children* stayed inside. Why not?
+* They read [books], drew [maps] and waited for [somebody] until evening came at last!
+***
+SECTION 2
+My answer is yes. "GOOD NEWS" came late: 12 letters, 3 cards. Call me! #tea #sun #sea #sky
+******
+P.S. Write soon. P.P.S. Is there anything else I can help with?"""
+GERMAN = "Der Regen fiel den ganzen Tag auf das alte Haus, und die Kinder lasen ihre Bücher.\n\nDann kam der Abend."
+RESPONSES = ["", LONG, LONG.upper(), f'"{LONG.lower()}"', GERMAN, '```json\n{"rain": ["fell"]}\n```']
+
+
+@pytest.fixture(scope="module", autouse=True)
+def is_nltks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[bool]:
+    with sentence_model(tmp_path_factory.mktemp("nltk_data")) as is_nltks:
+        yield is_nltks
+
+
+@cache
+def rows() -> list[dict[str, Any]]:
+    path = Path(os.environ["AFRIEVAL_DATA"]) / ROWS
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.data
+def test_each_of_the_541_rows_can_be_checked_and_none_draws_at_random() -> None:
+    before = random.getstate()
+    assert sum(len(build_checkers(row)) for row in rows()) == 834
+    assert len(rows()) == 541 and random.getstate() == before
+
+
+@pytest.mark.data
+def test_rows_of_a_table_with_gaps_are_the_same() -> None:
+    """google/IFEval names every argument in every row; tables with gaps make floats of counts."""
+    nulls = {name: None for row in rows() for kwargs in row["kwargs"] for name in kwargs}
+    for row in rows():
+        gaps = [nulls | {k: float(v) if isinstance(v, int) else v for k, v in one.items()} for one in row["kwargs"]]
+        assert followed({**row, "kwargs": gaps}, LONG) == followed(row, LONG)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("response", [*RESPONSES, None], ids=[*map(str, range(len(RESPONSES))), "prompt"])
+def test_equals_the_harness(response: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On all rows but two, in which the harness counts a random letter; its language detection is seeded here."""
+    import langdetect
+
+    monkeypatch.setattr(langdetect.DetectorFactory, "seed", 0)
+    checkers._registry()
+    from lm_eval.tasks.ifeval.utils import agg_inst_level_acc, process_results
+
+    compared = [row for row in rows() if row["key"] not in (1122, 1129)]
+    texts = [f"{row['prompt']}\n{LONG}" if response is None else response for row in compared]
+    ours = [followed(row, text) for row, text in zip(compared, texts, strict=True)]
+    harness = [process_results(row, [text]) for row, text in zip(compared, texts, strict=True)]
+    assert [list(f.strict) for f in ours] == [h["inst_level_strict_acc"] for h in harness]
+    assert [list(f.loose) for f in ours] == [h["inst_level_loose_acc"] for h in harness]
+    scores = accuracies(ours)
+    for way in ("strict", "loose"):
+        whole, each = f"prompt_level_{way}_acc", f"inst_level_{way}_acc"
+        assert scores[whole] == pytest.approx(sum(h[whole] for h in harness) / len(harness))
+        assert scores[each] == pytest.approx(agg_inst_level_acc([h[each] for h in harness]))
+
+
+def test_abbreviations_end_no_sentence(is_nltks: bool) -> None:
+    if not is_nltks:
+        pytest.skip("nltk's punkt_tab is not on this machine; python -m nltk.downloader punkt_tab fetches it")
+    follows = checkers.build_checker(
+        checkers.SPLIT_SENTENCES[0], {"num_sentences": 2, "relation": "less than"}, "row 7"
+    )
+    assert follows("Dr. Smith met Mrs. Jones.") and not follows("He met her. She left.")
+
+
+def test_without_a_sentence_model_only_two_types_end_in_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkers, "_has_sentence_model", lambda: False)
+    for instruction in checkers.SPLIT_SENTENCES:
+        with pytest.raises(UserError, match="punkt_tab"):
+            checkers.build_checker(instruction, {}, "row 7")
+    assert checkers.build_checker("punctuation:no_comma", {}, "row 7")("Red.")
+
+
+def test_the_harness_is_imported_without_a_download(monkeypatch: pytest.MonkeyPatch) -> None:
+    import nltk
+
+    monkeypatch.setattr(nltk.data, "path", [])
+    monkeypatch.setattr(nltk, "download", lambda *_, **__: pytest.fail("a download"))
+    monkeypatch.delenv("LOCAL_RANK", raising=False)
+    for name in [name for name in sys.modules if name.startswith("lm_eval.tasks.ifeval")]:
+        monkeypatch.delitem(sys.modules, name)
+    assert len(checkers._registry.__wrapped__()) == 25
+    assert "LOCAL_RANK" not in os.environ
+
+
+def test_fetching_where_there_is_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    import nltk
+
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError("<urlopen error no network>")
+
+    monkeypatch.setattr(checkers, "_has_sentence_model", lambda: False)
+    monkeypatch.setattr(nltk, "download", fail)
+    with pytest.raises(UserError, match=r"no network.*NLTK_DATA"):
+        checkers.fetch_sentence_model()
+
+
+def test_what_is_there_is_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    import nltk
+
+    monkeypatch.setattr(nltk, "download", lambda *_, **__: pytest.fail("a download"))
+    assert Path(checkers.fetch_sentence_model()).is_dir()
+
+
+def test_nothing_is_imported_before_a_row_is_checked() -> None:
+    code = (
+        "import sys, afrieval.scoring.ifeval.instructions; print({'lm_eval', 'nltk', 'langdetect'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
