@@ -64,8 +64,8 @@ def environment(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bare") / "env"
     venv.create(folder)
     python, (wheel,) = folder / "bin/python", built.glob("*.whl")
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index", "--no-deps", wheel]
-    subprocess.run(pip, check=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(python)]
+    subprocess.run([*pip, "install", "--quiet", "--no-index", "--no-deps", str(wheel)], check=True)
     (packages,) = folder.glob("lib/*/site-packages")
     borrowed = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
     (packages / "borrowed.pth").write_text("\n".join(borrowed))
@@ -76,8 +76,9 @@ def test_an_installed_wheel_runs_in_an_empty_folder(environment: Path, tmp_path:
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "AFRIEVAL_DATA")}
 
     def run(program: str, *words: str) -> str:
-        command = [environment / "bin" / program, *words]
-        done = subprocess.run(command, cwd=tmp_path, env=kept, capture_output=True, text=True)
+        done = subprocess.run(
+            [str(environment / "bin" / program), *words], cwd=tmp_path, env=kept, capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
