@@ -12,6 +12,7 @@ from afrieval.config.recipe import Recipe, check_backend, flags, read_recipe
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
+from afrieval.resources import here_or_shipped
 from afrieval.terminal import say
 
 USAGE = """usage: afrieval llama FILE [options of afrieval run]
@@ -57,7 +58,7 @@ def recipe_and_config(argv: list[str], usage: str) -> tuple[Recipe, RunConfig]:
         sys.exit(0)
     if argv[0].startswith("-"):
         raise UserError("the recipe's file is missing", "name it first: afrieval llama configs/llama/eval_config.yaml")
-    recipe = read_recipe(user_path(argv[0]))
+    recipe = read_recipe(here_or_shipped(user_path(argv[0])))
     config = read_config([*flags(recipe), *argv[1:]], command="llama", needs_model=True)
     if config.model.model_type != recipe.model_type:  # the backends take different arguments
         recipe = replace(recipe, model_type=config.model.model_type)

@@ -15,6 +15,7 @@ from afrieval.errors import UserError
 from afrieval.files.paths import shortened, user_path
 from afrieval.files.schema import CLOSED
 from afrieval.files.yaml import read_map_file
+from afrieval.resources import here_or_shipped
 from afrieval.terminal import visible
 
 SECTIONS: dict[str, type] = {
@@ -72,7 +73,7 @@ def read_config(argv: list[str], *, command: str, needs_model: bool, needs_task:
     values: dict[str, Any] = {}
     for flag, section in FILES.items():
         path, flags = _take(flags, flag)
-        values |= read_file(user_path(path), section) if path is not None else {}
+        values |= read_file(here_or_shipped(user_path(path)), section) if path is not None else {}
     config = _parse(flags, values, command)
     check(config, needs_model=needs_model, needs_task=needs_task)
     return config

@@ -12,6 +12,7 @@ from afrieval.errors import UserError, nearest
 from afrieval.files.content import read_text
 from afrieval.files.paths import shortened
 from afrieval.files.schema import Place, validated
+from afrieval.resources import here_or_shipped
 
 __all__ = ["YamlFile", "check_keys", "nearest", "read_as", "read_map", "read_yaml"]
 
@@ -208,8 +209,9 @@ def _near_files(path: Path) -> str:
     """Returns a hint for a path that cannot be read: the files that there are."""
     if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112  # as below
         return "give a YAML file, in UTF-8"
-    folder = path if os.path.isdir(path) else path.parent  # noqa: PTH112  # Path.is_dir raises on impossible names
+    named = path if os.path.isdir(path) else path.parent  # noqa: PTH112  # Path.is_dir raises on impossible names
+    folder = here_or_shipped(named)
     there = sorted(p.name for p in folder.glob("*.yaml") if p != path) if os.path.isdir(folder) else []  # noqa: PTH112
     if near := difflib.get_close_matches(path.name, there, n=3):
-        return f"did you mean {' or '.join(near)}? {path.parent} has {len(there)} such files"
-    return f"in {folder} there is: {', '.join(there[:5])}" if there else "check the path"
+        return f"did you mean {' or '.join(near)}? {named} has {len(there)} such files"
+    return f"in {named} there is: {', '.join(there[:5])}" if there else "check the path"

@@ -7,13 +7,13 @@ import platform
 import subprocess
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.files.paths import user_path
 from afrieval.harness.plan import HarnessCell
 from afrieval.models.load import model_settings
+from afrieval.resources import CHECKOUT
 from afrieval.run.plan import Plan
 from afrieval.tasks.cell import Cell
 
@@ -139,10 +139,10 @@ def _version(package: str) -> str | None:
 
 
 def _git_commit() -> str | None:
+    if CHECKOUT is None:  # an environment may lie in the checkout of something else
+        return None
     try:
-        out = subprocess.run(
-            ["git", "rev-parse", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=5
-        )
+        out = subprocess.run(["git", "rev-parse", "HEAD"], cwd=CHECKOUT, capture_output=True, text=True, timeout=5)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return out.stdout.strip() or None

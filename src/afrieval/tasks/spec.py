@@ -13,9 +13,10 @@ from afrieval.errors import UserError, nearest
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
 from afrieval.files.yaml import read_as
 from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.resources import shipped
 from afrieval.tasks.schema import EvalsSpec, GenerationSpec, ReadSpec
 
-TASKS = Path(__file__).parents[3] / "tasks"
+TASKS = shipped("tasks")
 
 WITH_PROMPTS = ("text", "mathematics", "instructions")  # kinds whose rows bring complete prompts
 # Names that prompts and documents have already.

@@ -1,0 +1,25 @@
+"""Where the task and config files are that come with the suite: at the top of a checkout, or inside a wheel."""
+
+from pathlib import Path
+
+_PACKAGED = Path(__file__).parent / "_data"  # only a wheel has it; see pyproject.toml
+FOLDERS = ("tasks", "configs")
+CHECKOUT = None if _PACKAGED.is_dir() else Path(__file__).parents[2]
+
+
+def shipped(name: str) -> Path:
+    """Returns one of FOLDERS, as it comes with the suite."""
+    return (CHECKOUT or _PACKAGED) / name
+
+
+def here_or_shipped(path: Path) -> Path:
+    """Returns a path as it is; one such as `configs/tasks/demo.yaml` that is not there, as that of the shipped file.
+
+    Args:
+        path: a file or folder that a user names; nothing needs to exist there.
+    """
+    first, *rest = path.parts or [""]
+    if first not in FOLDERS or ".." in rest or path.exists():
+        return path
+    known = shipped(first).joinpath(*rest)
+    return known if known.exists() else path

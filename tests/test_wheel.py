@@ -1,0 +1,93 @@
+"""The wheel is complete: installed alone, in an empty folder, it does what the checkout does."""
+
+import os
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+CONFIGS = ["--model-config-yaml", "configs/models/demo.yaml", "--task-config-yaml", "configs/tasks/demo.yaml"]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a folder with the wheel, and the source archive."""
+    return build(ROOT, tmp_path_factory.mktemp("dist"), "sdist", "wheel")
+
+
+def build(source: Path, folder: Path, *targets: str) -> Path:
+    words = [word for target in targets for word in ("-t", target)]
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", folder, *words], cwd=source, check=True)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Returns the files of the wheel in a folder."""
+    (path,) = folder.glob("*.whl")
+    with zipfile.ZipFile(path) as wheel:
+        return {name: wheel.read(name) for name in wheel.namelist()}
+
+
+def files(folder: Path) -> set[str]:
+    return {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def test_the_wheel_holds_the_package_and_the_files_that_come_with_it(built: Path) -> None:
+    expected = {f"afrieval/{name}" for name in files(ROOT / "src/afrieval")}
+    for folder in ("tasks", "configs"):
+        expected |= {f"afrieval/_data/{folder}/{name}" for name in files(ROOT / folder)}
+    assert {name for name in contents(built) if ".dist-info/" not in name} == expected
+
+
+def test_a_wheel_built_from_the_source_archive_is_the_same(built: Path, tmp_path: Path) -> None:
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        packed.extractall(tmp_path, filter="data")
+    source = tmp_path / archive.name.removesuffix(".tar.gz")
+    assert contents(build(source, tmp_path / "dist", "wheel")) == contents(built)
+    assert files(ROOT / "tests") == files(source / "tests") and files(ROOT / "docs") == files(source / "docs")
+
+
+@pytest.fixture(scope="module")
+def environment(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns an environment with the wheel, which borrows all else from that of the tests."""
+    folder = tmp_path_factory.mktemp("bare") / "env"
+    venv.create(folder)
+    python, (wheel,) = folder / "bin/python", built.glob("*.whl")
+    pip = [sys.executable, "-m", "pip", "--python", str(python)]
+    subprocess.run([*pip, "install", "--quiet", "--no-index", "--no-deps", str(wheel)], check=True)
+    (packages,) = folder.glob("lib/*/site-packages")
+    borrowed = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    (packages / "borrowed.pth").write_text("\n".join(borrowed))
+    return folder
+
+
+def test_an_installed_wheel_runs_in_an_empty_folder(environment: Path, tmp_path: Path) -> None:
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "AFRIEVAL_DATA")}
+
+    def run(program: str, *words: str) -> str:
+        done = subprocess.run(
+            [str(environment / "bin" / program), *words], cwd=tmp_path, env=kept, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    where = run("python", "-c", "import afrieval; print(afrieval.__file__)")
+    assert Path(where.strip()).is_relative_to(environment)
+    assert "afrimmlu (version" in run("afrieval", "list")
+    shown = ["--data.source", "samples", "--task.languages", "yor", "--task.prompts", "1"]
+    assert "gold" in run("afrieval", "preview", *CONFIGS[2:], *shown)
+    ran = run("afrieval", "run", *CONFIGS, *shown, "--run_dir", "demo")
+    assert "afrixnli" in ran and (tmp_path / "demo/summary.csv").is_file()
+    assert "git_commit: null" in (tmp_path / "demo/run.yaml").read_text()
+    assert "native prompts against English prompts" in run("afrieval", "compare", "demo")
