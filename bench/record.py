@@ -31,8 +31,9 @@ TRANSLATED = ["afrimgsm", "afrimgsm_cot", "afrimmlu", "afrixnli"]
 LLAMA = ["bbh", "gpqa", "gpqa_cot", "ifeval", "math", "math_hard", "mmlu", "mmlu_instruct"]
 LLAMA += ["mmlu_pro_instruct", "mmlu_pro_pretrain"]
 MODELS = ("demo", "t5")
-SLICE = ["--task.languages", "[yor]", "--task.prompts", "[1,3]", "--eval.max_gen_toks", "16", "--eval.limit", "4"]
-SLICE_OF_LLAMA = ["--eval.max_gen_toks", "16"]
+SHORT = ["--eval.max_gen_toks", "16"]  # long answers of random models take long and say little
+WHOLE = ["--task.prompts", "[1]"]  # but a few may be as long as the suite lets them
+SLICE = ["--task.languages", "[yor]", "--task.prompts", "[1,3]", "--eval.limit", "4"]
 NAMING = [  # what tells a row of `afrieval compare` from the others
     *("table", "task", "dimension", "first", "second", "languages of", "language", "prompt_language"),
     *("kind", "metric", "average", "setting"),
@@ -49,13 +50,16 @@ class Run(NamedTuple):
     shots: int
     variant: str
     tasks: list[str]
+    whole: bool = False  # whether generated answers may have their full length
 
     @property
     def flags(self) -> list[str]:
         """Its options of `afrieval run`, but for model, data and folder."""
         flags = ["--task.task_name", f"[{','.join(self.tasks)}]"]
         if self.variant == "llama":
-            return flags
+            return flags if self.whole else [*flags, *SHORT]
+        if self.form == "generate":
+            flags += WHOLE if self.whole else SHORT
         flags += ["--task.answer_form", self.form, "--eval.num_fewshot", str(self.shots)]
         both = "both" if self.variant == "direct" else "eng"
         return [*flags, "--task.variant", self.variant, "--task.prompt_language", both]
@@ -91,42 +95,41 @@ def parser() -> argparse.ArgumentParser:
 def runs(data: str, models: Iterable[str] = MODELS) -> Iterator[Run]:
     """Yields all runs that some data can have."""
     for model in models:
-        for form, shots in itertools.product(TASKS, (0, 2)):
-            yield Run(model, form, shots, "direct", TASKS[form])
-            if data == "samples":
-                yield Run(model, form, shots, "translate", [t for t in TASKS[form] if t in TRANSLATED])
+        for form, shots, variant in itertools.product(TASKS, (0, 2), ("direct", "translate")):
+            tasks = [t for t in TASKS[form] if variant == "direct" or t in TRANSLATED]
+            if variant == "direct" or data == "samples":
+                yield Run(model, form, shots, variant, tasks)
+                if form == "generate" and model == "demo":
+                    yield Run(model, form, shots, variant, tasks, whole=True)
         if data == "samples":
-            yield Run(model, "", 0, "llama", [f"meta_{name}" for name in LLAMA])
+            yield Run(model, "", 0, "llama", [f"meta_{name}" for name in LLAMA], whole=model == "demo")
 
 
-def records(of: Iterable[Run], data: str, flags: list[str], of_llama: list[str] | None = None) -> Iterator[Record]:
+def records(of: Iterable[Run], data: str, flags: list[str]) -> Iterator[Record]:
     """Runs commands and yields a record for each cell and for each row of the tables made from it.
 
     Args:
         of: the runs.
         data: samples or a folder.
-        flags: options that all runs get but those of Llama tasks, which have neither prompts nor limit.
-        of_llama: options that these get.
+        flags: options of all runs but Llama's, whose tasks have one language and one prompt; a run's own come last.
     """
-    from afrieval.cli import main as afrieval
-
     with tempfile.TemporaryDirectory() as work:
         for number, run in enumerate(of):
             folder, begin = Path(work) / str(number), time.perf_counter()
-            more = (of_llama or []) if run.variant == "llama" else flags
+            more = [] if run.variant == "llama" else flags
             model = "demo" if run.model == "demo" else str(t5(Path(work) / "t5"))
             words = ["run", "--model.model_name", model, "--data.source", data, "--run_dir", str(folder)]
-            called(afrieval, [*words, *run.flags, *more])
+            called([*words, *more, *run.flags])
             yield from cells(run, folder)
-            contrast = {"direct": ["--contrast", "prompt_language"], "translate": ["--contrast", "prompt"]}
-            words = ["compare", str(folder), *contrast.get(run.variant, [])]
-            called(afrieval, [*words, "--json", str(folder / "tables.json")])
-            yield from rows(run, json.loads((folder / "tables.json").read_text(encoding="utf-8")))
-            print(f"{time.perf_counter() - begin:6.1f} s  {'/'.join(map(str, run))}", file=sys.stderr)
+            if run.form == "" or not run.whole:  # one prompt alone has nothing to compare
+                yield from tables(run, folder)
+            print(f"{time.perf_counter() - begin:6.1f} s  {key(run)}", file=sys.stderr, flush=True)
 
 
-def called(afrieval: Any, words: list[str]) -> None:
+def called(words: list[str]) -> None:
     """Calls the command line in this process; what it says is shown only if it fails."""
+    from afrieval.cli import main as afrieval
+
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         code = afrieval(words)
@@ -169,9 +172,11 @@ def cells(run: Run, folder: Path) -> Iterator[Record]:
         }
 
 
-def rows(run: Run, tables: list[Record]) -> Iterator[Record]:
-    """Yields the rows of tables that `afrieval compare --json` wrote: means over languages and parts, contrasts."""
-    for table in tables:
+def tables(run: Run, folder: Path) -> Iterator[Record]:
+    """Yields the rows of the tables that `afrieval compare` makes: means over languages and parts, contrasts."""
+    contrast = {"direct": ["--contrast", "prompt_language"], "translate": ["--contrast", "prompt"], "llama": []}
+    called(["compare", str(folder), *contrast[run.variant], "--json", str(folder / "tables.json")])
+    for table in json.loads((folder / "tables.json").read_text(encoding="utf-8")):
         for row in table["rows"]:
             where = [str(row[name]) for name in NAMING if row.get(name) is not None]
             numbers = {k: v for k, v in row.items() if k not in (*NAMING, "model", "evals", "samples")}
@@ -180,7 +185,8 @@ def rows(run: Run, tables: list[Record]) -> Iterator[Record]:
 
 def key(run: Run, *where: str) -> str:
     """Returns the name of a record."""
-    return "/".join([run.model, run.form or "own", f"{run.shots}-shot", run.variant, *where])
+    form = (run.form or "own") + ("-whole" if run.whole and run.form else "")
+    return "/".join([run.model, form, f"{run.shots}-shot", run.variant, *where])
 
 
 def write(found: Iterable[Record], path: Path) -> None:
@@ -192,7 +198,8 @@ def write(found: Iterable[Record], path: Path) -> None:
 
 def hashes(of: Iterable[Run]) -> dict[str, str]:
     """Returns a hash for each cell of a few rows of runs; what depends on a machine's arithmetic is left out."""
-    found = records(of, "samples", SLICE, SLICE_OF_LLAMA)
+    short = (run._replace(whole=run.whole and run.variant != "llama") for run in of)
+    found = records(short, "samples", SLICE)
     return {record["key"]: hashed(record) for record in found if "requests" in record}
 
 
