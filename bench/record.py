@@ -152,7 +152,7 @@ def cells(run: Run, folder: Path) -> Iterator[Record]:
     with (folder / "summary.csv").open(encoding="utf-8", newline="") as file:
         summary = {f"{r['task']}_{r['language']}_{r['prompt_language']}_{r['prompt']}": r for r in csv.DictReader(file)}
     for path in sorted(folder.glob("samples_*.jsonl")):
-        samples = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        samples = [json.loads(line) for line in path.read_bytes().splitlines()]  # a text ends lines elsewhere too
         name, first = path.stem.removeprefix("samples_"), samples[0]
         row = {k: v for k, v in summary[name].items() if v not in ("", None)}
         task, language = first["task"].removesuffix("_translate"), first["language"]
