@@ -134,7 +134,7 @@ def called(words: list[str]) -> None:
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         code = afrieval(words)
     if code:
-        sys.exit(f"{said.getvalue()}\nfailed: afrieval {' '.join(words)}")
+        sys.exit(f"{said.getvalue()[-2000:]}\nfailed: afrieval {' '.join(words)}")
 
 
 def t5(folder: Path) -> Path:
