@@ -23,7 +23,7 @@ def documents(task: str) -> list[Document]:
 def scored(task: str, document: Document, text: str, thinking_end: str = "") -> Scores:
     spec = load_task(task)
     generation = Generation(100, thinking_end=thinking_end, runs_on=False)
-    return scorer(spec, load_prompts(spec, ENGLISH)[1], ENGLISH, generation)(document, text)
+    return scorer(spec, load_prompts(spec, ENGLISH)[1], (), generation)(document, text)
 
 
 @pytest.mark.parametrize("task", GENERATED)

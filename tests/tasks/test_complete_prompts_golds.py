@@ -102,7 +102,7 @@ def test_every_solution_of_math_is_right() -> None:
     asked = [row(input_question=p["problem"], input_correct_responses=["1e+0"]) for p in problems]
     found = recorded_documents(MATH, joined(asked, problems, MATH.join, "file"), "file")
     assert len(found) == 5000 and all(d.gold and not d.defect for d in found)
-    score = scorer(MATH, load_prompts(MATH, "eng")[1], "eng", Generation(512))
+    score = scorer(MATH, load_prompts(MATH, "eng")[1], (), Generation(512))
     scores = [score(d, f"Let us see.\n{p['solution']}")["exact_match"] for d, p in zip(found, problems, strict=True)]
     assert scores == [1.0] * 5000
 

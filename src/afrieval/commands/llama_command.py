@@ -8,8 +8,8 @@ from afrieval.config.recipe import lm_eval_command
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
-from afrieval.run.select import chosen_tasks
 from afrieval.tasks.meta import GROUPS
+from afrieval.tasks.select import chosen_tasks
 from afrieval.terminal import note, say
 
 USAGE = """usage: afrieval llama-command FILE [options of afrieval run]

@@ -12,11 +12,10 @@ from afrieval.commands.writeout import write_out
 from afrieval.config.arguments import read_config
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.files.paths import user_path
-from afrieval.harness.plan import HarnessCell
 from afrieval.models.backend_args import check_backend_args
 from afrieval.models.processes import Processes, joined
-from afrieval.run.plan import Plan, plan
-from afrieval.tasks.cell import Cell
+from afrieval.run.plan import plan
+from afrieval.tasks.cell import Cell, Plan
 from afrieval.tasks.meta import END, llama
 from afrieval.terminal import note, one_line, say
 
@@ -47,18 +46,14 @@ def run(read: Callable[[], RunConfig]) -> None:
         with ExitStack() as stack:
             with processes.together():
                 if processes.is_first:
-                    _print_told(planned)
+                    for line in planned.lines:
+                        note(line)
                     check = stack.enter_context(locked(folder))
             try:
                 _run(config, planned, folder, processes, check)
             except Exception:
                 check()  # whatever it is, a folder that is gone is why
                 raise
-
-
-def _print_told(planned: Plan) -> None:
-    for line in planned.told:
-        note(line)
 
 
 def _run(config: RunConfig, planned: Plan, folder: Path, processes: Processes, check: Callable[[], None]) -> None:
@@ -87,40 +82,39 @@ def _tell(config: RunConfig, planned: Plan, folder: Path) -> None:
     cells = {cell.name: cell for cell in summary.cells}
     record = read_run(folder)
     unreviewed = {task: set(told["unreviewed"]) for task, told in record.get("declared", {}).items()}
-    shown = [cells[cell.name] for cell in planned.cells]
+    shown = [cells[cell.name] for cell in planned.cells if cell.name in cells]
     names = {cell.name for cell in shown}
     units = [u for u in read_units([folder], whole=False) if u.name in names] if shown else []
     supported = set(config.model.languages_supported)
     show(shown, units, record["identity"], unreviewed, supported, config.eval.numpy_random_seed)
-    if planned.harness.cells:
-        stored = {t.record["task"]: t for t in summary.harness}
-        of_plan = [stored[cell.name] for cell in planned.harness.cells]
+    stored = {task.record["task"]: task for task in summary.harness}
+    if of_plan := [stored[cell.name] for cell in planned.cells if cell.name in stored]:
         show_harness(of_plan, summary.groups, config.task.clean_prompts)
     if config.model.model_name == DEMO:
-        generated = {cell.answer_form == "generate" for cell in planned.cells} or {False}
+        generated = {cell.coordinates.answer_form == "generate" for cell in planned.cells}
         kinds = {False: "scores about chance", True: "answers that nobody can read"}
         expected = " and ".join(words for kind, words in kinds.items() if kind in generated)
         say(f"The demo model is random: {expected} are what it should have.")
     say(f"Run folder: {one_line(folder)}")
 
 
-def _nothing(*cell: Cell | HarnessCell) -> None:
+def _nothing(*cell: Cell) -> None:
     """What follows a cell whose prompts nobody wants to see, and what other processes look after."""
 
 
 def default_folder(config: RunConfig, planned: Plan) -> Path:
     """Returns runs/<task>/<model>/<settings>, where settings are what cannot share a folder."""
     model, evaluation = config.model, config.eval
-    given = evaluation.num_fewshot is not None or planned.cells
-    settings = [planned.cells[0].answer_form] if planned.cells else []
-    settings += [f"{evaluation.shots}shot" if given else "own-shots"]
-    if evaluation.shots and planned.cells:
-        settings += [evaluation.fewshot_selection.replace("_", "-")]
-    if evaluation.shots or any(cell.shots for cell in planned.harness.cells):
+    places = [cell.coordinates for cell in planned.cells]
+    settings = [place.answer_form for place in places if place.answer_form][:1]
+    given = evaluation.num_fewshot is not None or settings
+    selection = [evaluation.fewshot_selection.replace("_", "-")] if evaluation.shots and settings else []
+    settings += [f"{evaluation.shots}shot" if given else "own-shots", *selection]
+    if evaluation.shots or any(place.shots for place in places):
         settings += [f"seed{evaluation.fewshot_random_seed}"]
     settings += ["translate"] if config.task.variant == "translate" else []
     settings += [f"max{evaluation.max_gen_toks}"] if evaluation.max_gen_toks else []
-    settings += ["clean"] if config.task.clean_prompts and planned.harness.cells else []
+    settings += ["clean"] if config.task.clean_prompts and config.wants_harness else []
     settings += [model.model_type] if model.model_type != "hf" else []
     settings += ["chat"] if model.chat_template else []
     settings += ["thinks"] if model.thinking_end else []

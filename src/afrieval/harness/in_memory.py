@@ -2,22 +2,36 @@
 
 from collections.abc import Callable, Sequence
 from statistics import fmean
-from typing import Any
+from typing import Any, ClassVar
 
-from datasets import Dataset
 from lm_eval.api.task import ConfigurableTask
 
 from afrieval.scoring.choice import UNREAD, Answer, score
 from afrieval.scoring.ifeval.instructions import FOLLOWED
 from afrieval.scoring.scorers import Generation, metric_names, scorer
 from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import Prompt, answers, choice_texts, example_answer, render
-from afrieval.tasks.spec import TaskSpec
+from afrieval.tasks.prompts import answers, choice_texts, example_answer
+from afrieval.tasks.sources.templated import TemplatedCell
 
 MAX_TOKENS = 32
-Row = dict[str, Any]
+Config = dict[str, Any]
 Examples = Callable[[Document, int], list[Document]]
-_OWN = ("id", "choices", "gold", "worked", "prompt")
+
+
+class Row(dict[str, Any]):
+    """A document as the harness has it: a map, which is hashed and logged, with the document itself at hand."""
+
+    def __init__(self, document: Document):
+        own = {"choices": list(document.choices), "gold": document.gold, "worked": document.worked}
+        own |= {"prompt": document.prompt} if document.prompt else {}
+        super().__init__({"id": document.id, **document.fields, **own})
+        self.document = document
+
+
+class _Rows(list[Row]):
+    """Where the harness expects a data set; no setting of these tasks goes by the name of a column."""
+
+    features: ClassVar[dict[str, Any]] = {}
 
 
 class InMemoryTask(ConfigurableTask):
@@ -29,19 +43,18 @@ class InMemoryTask(ConfigurableTask):
         examples: document and their number to the worked examples before it.
     """
 
-    def __init__(self, config: Row, documents: Sequence[Document], examples: Examples):
-        self._documents = [_row(d) for d in documents]
-        self._by_id, self._examples = {d.id: d for d in documents}, examples
+    def __init__(self, config: Config, documents: Sequence[Document], examples: Examples):
+        self._rows, self._examples = _Rows(map(Row, documents)), examples
         super().__init__(config=config)
 
-    def download(self, dataset_kwargs: Row | None = None, **kwargs: Any) -> None:
+    def download(self, dataset_kwargs: Config | None = None, **kwargs: Any) -> None:
         """Puts the documents where the harness expects a downloaded data set."""
-        self.dataset = {"test": Dataset.from_list(self._documents)}
+        self.dataset = {"test": self._rows}
 
     def fewshot_context(self, doc: Row, num_fewshot: int | None = 0, **kwargs: Any) -> Any:
         """Returns the harness' context, with this document's examples."""
         shots = num_fewshot or 0
-        self.sampler.replace_df([_row(e) for e in self._examples(self._by_id[doc["id"]], shots)])
+        self.sampler.replace_df([Row(e) for e in self._examples(doc.document, shots)])
         return super().fewshot_context(doc, num_fewshot=shots, **kwargs)
 
     def build_all_requests(
@@ -59,34 +72,21 @@ class InMemoryTask(ConfigurableTask):
             self._instances += requests if isinstance(requests, list) else [requests]
 
 
-def task_config(
-    name: str,
-    spec: TaskSpec,
-    language: str,
-    prompt: Prompt,
-    answer_form: str,
-    shots: int | None,
-    generation: Generation | None = None,
-) -> Row:
-    """Returns the harness' config of a task.
+def task_config(cell: TemplatedCell, generation: Generation | None = None) -> Config:
+    """Returns the harness' config of a cell.
 
     Args:
-        name: what the harness calls it in its results.
-        spec: the task it belongs to.
-        language: code of the language that its texts are in.
-        prompt: template and words.
-        answer_form: `text`, `letter` or `generate`.
-        shots: worked examples before each document; None where the harness is to say how many.
+        cell: its task, prompt and answer form.
         generation: how a generated answer ends; not needed for likelihoods.
     """
-    metrics = metric_names(spec, answer_form)
+    metrics = metric_names(cell.task, cell.answer_form)
     # Plain functions, no bound methods: the harness copies its config deeply.
-    config: Row = {
-        "task": name,
+    config: Config = {
+        "task": cell.name,
         "test_split": "test",
-        "doc_to_text": lambda row: render(prompt, _document(row), language),
-        "doc_to_target": lambda row: example_answer(spec, prompt, _document(row), answer_form),
-        "num_fewshot": shots,
+        "doc_to_text": lambda row: cell.text(row.document),
+        "doc_to_target": lambda row: example_answer(cell.task, cell.prompt, row.document, cell.answer_form),
+        "num_fewshot": cell.shots,
         "fewshot_config": {"sampler": "first_n", "samples": []},
         "metric_list": [
             {
@@ -96,29 +96,31 @@ def task_config(
             }
             for metric in metrics
         ],
-        "metadata": {"version": spec.version},
+        "metadata": {"version": cell.task.version},
     }
-    if answer_form == "generate":
-        return config | _generated(spec, prompt, language, generation or Generation(MAX_TOKENS))
-    return config | _scored(prompt, answer_form)
+    if cell.generates:
+        return config | _generated(cell, generation or Generation(MAX_TOKENS))
+    return config | _scored(cell)
 
 
-def _scored(prompt: Prompt, answer_form: str) -> Row:
-    def score_row(row: Row, responses: list[Any]) -> Row:
-        asked = _document(row)
+def _scored(cell: TemplatedCell) -> Config:
+    prompt, answer_form = cell.prompt, cell.answer_form
+
+    def score_row(row: Row, responses: list[Any]) -> dict[str, Any]:
+        asked = row.document
         given = [Answer(*r) for r in responses]
         return score(given, answers(prompt, asked, answer_form), choice_texts(prompt, asked), row["gold"])
 
     return {
         "output_type": "multiple_choice",
-        "doc_to_choice": lambda row: answers(prompt, _document(row), answer_form),
-        "doc_to_target": "gold",
+        "doc_to_choice": lambda row: answers(prompt, row.document, answer_form),
+        "doc_to_target": lambda row: row["gold"],
         "process_results": score_row,
     }
 
 
-def _generated(spec: TaskSpec, prompt: Prompt, language: str, generation: Generation) -> Row:
-    score = scorer(spec, prompt, language, generation)
+def _generated(cell: TemplatedCell, generation: Generation) -> Config:
+    score = scorer(cell.task, cell.prompt, cell.announced, generation)
     return {
         "output_type": "generate_until",
         "generation_kwargs": {
@@ -126,22 +128,10 @@ def _generated(spec: TaskSpec, prompt: Prompt, language: str, generation: Genera
             "max_gen_toks": generation.max_tokens,
             "do_sample": False,
         },
-        "process_results": lambda row, responses: score(_document(row), responses[0]),
+        "process_results": lambda row, responses: score(row.document, responses[0]),
     }
 
 
 def _mean(scores: list[Any]) -> float:
     """Returns the mean; of lists, that of all their members: each instruction counts the same, whatever its prompt."""
     return fmean(value for score in scores for value in (score if isinstance(score, list) else [score]))
-
-
-def _row(document: Document) -> Row:
-    own = {"choices": list(document.choices), "gold": document.gold, "worked": document.worked}
-    own |= {"prompt": document.prompt} if document.prompt else {}
-    return {"id": document.id, **document.fields, **own}
-
-
-def _document(row: Row) -> Document:
-    fields = {k: row[k] for k in row if k not in _OWN}
-    own = {"worked": row["worked"], "prompt": row.get("prompt", "")}
-    return Document(row["id"], fields, tuple(row["choices"]), row["gold"], **own)

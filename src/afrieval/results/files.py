@@ -145,6 +145,22 @@ def read_cell(folder: Path, cell: str) -> list[Sample]:
     return samples
 
 
+def n_stored(folder: Path, cell: str) -> int:
+    """Returns how many documents of a cell are stored with all that belongs to them; 0 if it is not there.
+
+    Raises:
+        UserError: if one of its files is damaged.
+    """
+    if not os.path.lexists(sample_path(folder, cell)):
+        return 0
+    samples = read_cell(folder, cell)
+    n: int = samples[-1]["doc_id"] + 1
+    if not is_harness(samples[0]):
+        return n
+    stated = harness_path(folder, cell).exists() and read_harness(folder, cell)["n"] == n
+    return n if stated else 0
+
+
 def cell_name(sample: Sample) -> str:
     """Returns the name of the cell that a sample says it is of."""
     if is_harness(sample):

@@ -13,7 +13,7 @@ from afrieval.scoring.ifeval.instructions import FOLLOWED, followed
 from afrieval.scoring.mathematics.same_answer import same_answer
 from afrieval.scoring.same_text import same_text
 from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import Prompt, answers, choice_texts, lead_ins
+from afrieval.tasks.prompts import Prompt, answers, choice_texts
 from afrieval.tasks.spec import TaskSpec
 
 Scores = dict[str, Any]
@@ -45,7 +45,7 @@ def metric_names(spec: TaskSpec, answer_form: str) -> tuple[str, ...]:
     return (ACCURACIES[0], UNREAD) if answer_form == "generate" else ACCURACIES
 
 
-def scorer(spec: TaskSpec, prompt: Prompt, language: str, generation: Generation) -> Score:
+def scorer(spec: TaskSpec, prompt: Prompt, announced: Sequence[str], generation: Generation) -> Score:
     """Returns what scores a document's generated answer, all that the model wrote, by each metric of the task.
 
     A metric's score is a number from 0 to 1, or for metrics of single instructions a list of them.
@@ -53,10 +53,9 @@ def scorer(spec: TaskSpec, prompt: Prompt, language: str, generation: Generation
     Args:
         spec: the task.
         prompt: template and words.
-        language: code of the language that its texts are in.
+        announced: words that may announce an answer.
         generation: how answers end.
     """
-    announced = lead_ins(spec, prompt, language) if spec.kind == "number" else []
 
     def number(document: Document, text: str) -> Scores:
         if generation.runs_on and not spec.chain_of_thought:

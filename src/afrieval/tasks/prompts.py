@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Annotated, Any, Literal
 
 from afrieval.errors import UserError
@@ -109,15 +110,6 @@ def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_fo
     return answers(prompt, document, answer_form)[int(document.gold or 0)]
 
 
-def lead_ins(spec: TaskSpec, prompt: Prompt, language: str) -> list[str]:
-    """Returns the words that may announce an answer: the prompt's, those of the text's language, and English ones.
-
-    A model answers an English prompt in the language of the question, above all after worked examples in it.
-    """
-    files = [code for code in (language, ENGLISH) if code in prompt_languages(spec)]
-    return [prompt.lead_in, *(next(iter(load_prompts(spec, code).values())).lead_in for code in files)]
-
-
 def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
     """Returns the words before the question on its line, such as `Question:`; a model that writes them begins anew."""
     mark = "\x00"
@@ -190,6 +182,27 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
     for number, prompt in prompts.items():
         _check(spec, prompt, f"{path}, prompt {number}")
     return prompts
+
+
+class PromptFiles:
+    """The prompt files of a task, each parsed once.
+
+    Attributes:
+        languages: those that the task has prompts in.
+        load: language to its prompts by number.
+    """
+
+    def __init__(self, spec: TaskSpec):
+        self.languages = prompt_languages(spec)
+        self.load = cache(partial(load_prompts, spec))
+
+    def announced(self, prompt: Prompt, language: str) -> list[str]:
+        """Returns the words that may announce an answer: the prompt's, those of the text's language, and English ones.
+
+        A model answers an English prompt in the language of the question, above all after worked examples in it.
+        """
+        files = [self.load(code) for code in (language, ENGLISH) if code in self.languages]
+        return [prompt.lead_in, *(next(iter(prompts.values())).lead_in for prompts in files)]
 
 
 def _check(spec: TaskSpec, prompt: Prompt, where: str) -> None:
