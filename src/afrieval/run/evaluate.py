@@ -78,10 +78,10 @@ def evaluate(
             after_cell(cell)
 
 
-def _missing(folder: Path, described: dict[str, Any], plan: Plan) -> set[str]:
+def _missing(folder: Path, described: dict[str, Any], plan: Plan) -> list[str]:
     """Returns the names of the cells that the folder lacks, if it is of this run."""
     check_same_run(read_run(folder).get("identity", {}), described, folder)
-    return {cell.name for cell in plan.cells if n_stored(folder, cell.name) < cell.n}
+    return [cell.name for cell in plan.cells if n_stored(folder, cell.name) < cell.n]
 
 
 def _load(config: RunConfig, processes: Processes, described: dict[str, Any]) -> Any:
@@ -106,7 +106,7 @@ def _answer_path(folder: Path, model: dict[str, Any]) -> Path:
     return folder / f"answers_{digest}.jsonl"
 
 
-def _progress(plan: Plan, missing: set[str], config: RunConfig, processes: Processes) -> Progress:
+def _progress(plan: Plan, missing: list[str], config: RunConfig, processes: Processes) -> Progress:
     cells = [cell for cell in plan.cells if cell.name in missing]
     return Progress(cells, bar=not config.eval.write_out, quiet=not processes.is_first)
 

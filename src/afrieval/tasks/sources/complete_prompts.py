@@ -6,7 +6,7 @@ from typing import Any
 from afrieval.config.settings import RunConfig
 from afrieval.data.lock import DataLock
 from afrieval.errors import UserError
-from afrieval.scoring.ifeval.checkers import fetch_sentence_model
+from afrieval.scoring.ifeval import checkers
 from afrieval.tasks.cell import Probe
 from afrieval.tasks.documents import Document
 from afrieval.tasks.sources.templated import TemplatedCell
@@ -78,7 +78,7 @@ def check_fetched(spec: TaskSpec, lock: DataLock) -> list[str]:
         UserError: if rows are missing, or cannot be read.
     """
     if spec.kind == "instructions":
-        fetch_sentence_model()
+        checkers.fetch_sentence_model()
     lines = []
     for language in spec.languages if spec.prompt else ():
         if split := load_split(spec, language, spec.data.evaluate, HUB, lock):
