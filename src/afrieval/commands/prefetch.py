@@ -71,10 +71,7 @@ def _prepare(spec: TaskSpec, lock: DataLock) -> None:
     Raises:
         UserError: if rows are missing, or cannot be read.
     """
-    if spec.kind == "instructions":
-        from afrieval.scoring.ifeval.checkers import fetch_sentence_model
-
-        fetch_sentence_model()
+    spec.scoring.answer.prepare()
     for language in spec.languages if spec.prompt else ():
         split = load_split(spec, language, spec.data.evaluate, HUB, lock)
         if split is None:

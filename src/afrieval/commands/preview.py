@@ -55,8 +55,8 @@ def _show(cell: Cell, number: int, blanks: bool, chat: bool) -> None:
     )
     say(f"{cell.title}, document {number}, few-shot rows {[e.id for e in examples] or 'none'}")
     say(prompt_block(with_blanks(text) if blanks else text))
-    if cell.task.kind == "number":
-        say(f"  gold: {one_line(document.gold)}")
+    if not cell.task.scoring.answer.is_choice:
+        say(f"  gold: {one_line(cell.task.scoring.answer.shown(document.gold))}")
     for i, continuation in enumerate(answers(cell.prompt, document, cell.answer_form)):
         shown = f"{'' if chat else ' '}{continuation}"
         say(f"  {shown!r}{'  gold' if i == document.gold else ''}")

@@ -5,7 +5,6 @@ from pathlib import Path
 from afrieval.harness.plan import HarnessCell
 from afrieval.results.files import read_cell
 from afrieval.results.samples import Sample
-from afrieval.scoring.choice import best
 from afrieval.tasks.cell import Cell
 from afrieval.terminal import say
 
@@ -34,12 +33,11 @@ def write_out(folder: Path, cell: Cell | HarnessCell) -> None:
         return
     say(prompt_block(sample["arguments"][0][0]))
     if isinstance(sample["resps"][0][0], str):
-        verdict = "right" if sample[sample["metrics"][0]] else "unread" if sample["unread"] else "wrong"
+        verdict = "right" if sample[sample["metrics"][0]] else "unparsed" if sample.get("answer") is None else "wrong"
         say(f"answer: {sample['resps'][0][0]!r}  {verdict}\n")
         return
-    picked = best([answers[0][0] for answers in sample["resps"]])
     for i, ((_, continuation), (answer,)) in enumerate(zip(sample["arguments"], sample["resps"], strict=True)):
-        marks = ("gold " if i == sample["target"] else "") + ("picked" if i == picked else "")
+        marks = ("gold " if i == sample["target"] else "") + ("picked" if i == sample.get("picked") else "")
         say(f"{answer[0]:12.4f}  {continuation!r}  {marks}".rstrip())
     say()
 

@@ -19,7 +19,6 @@ from afrieval.harness.exported import Definition
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.run.plan import chosen_prompts, named_languages
 from afrieval.run.select import chosen_tasks, task_folder
-from afrieval.scoring.scorers import metric_names
 from afrieval.tasks.meta import GROUPS as META_GROUPS
 from afrieval.tasks.spec import TaskSpec, load_task, task_names, translated
 from afrieval.tasks.splits import HUB, SAMPLES, check_folder
@@ -77,7 +76,7 @@ def _from_anywhere(config: RunConfig) -> RunConfig:
 
 def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
     # Not every backend counts tokens.
-    metrics = [m for m in metric_names(spec, _form(spec, config)) if m != "acc_tokens"]
+    metrics = [m.name for m in spec.scoring.metrics_of(_form(spec, config), counts_tokens=False)]
     found: dict[str, Definition] = {}
     for kind, end in KINDS.items():
         languages: dict[str, list[str]] = {}

@@ -5,6 +5,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,9 +37,7 @@ from afrieval.run.manifest import circumstances, identity
 from afrieval.run.plan import Plan
 from afrieval.run.preflight import check_fit, first_tokens
 from afrieval.run.progress import Progress
-from afrieval.scoring.choice import best
-from afrieval.scoring.extract.choice import final_answer
-from afrieval.scoring.scorers import read_letter_or_word
+from afrieval.scoring.base import Score
 from afrieval.tasks.cell import Cell, cell_task
 from afrieval.tasks.documents import Document
 from afrieval.tasks.meta import published
@@ -184,7 +183,7 @@ def _run_record(
     """Returns what run.yaml says from now on."""
     fewshot = {cell.name: _fewshot_ids(cell) for cell in plan.cells} if config.eval.shots else {}
     groups = stored.get("harness_groups", {}) | plan.harness.groups
-    declared = {cell.task.name: _declared(cell.task, config) for cell in plan.cells}
+    declared = {cell.task.name: _declared(cell.task, cell.answer_form, config) for cell in plan.cells}
     for cell in plan.cells:
         if cell.prompt_language == "native" and not cell.prompt.reviewed_by:
             declared[cell.task.name]["unreviewed"][cell.language] = True
@@ -198,7 +197,7 @@ def _run_record(
     }
 
 
-def _declared(task: TaskSpec, config: RunConfig) -> dict[str, Any]:
+def _declared(task: TaskSpec, answer_form: str, config: RunConfig) -> dict[str, Any]:
     """Returns what a reader of the samples has to know of a task."""
     evals: dict[str, Any] = {"evals": task.data.hub, "macro": task.macro, "published": published(task)}
     evals |= {"rows": task.data.rows_of(task.data.evaluate), "samples": config.data.source == "samples"}
@@ -208,6 +207,9 @@ def _declared(task: TaskSpec, config: RunConfig) -> dict[str, Any]:
         "breakdowns": task.breakdowns,
         "parallel": task.parallel.get(task.data.evaluate, []),
         "unreviewed": {},
+        "metrics": list(task.scoring.specs_of(answer_form)),
+        **({"derived": derived} if (derived := {n: asdict(d) for n, d in task.scoring.derived.items()}) else {}),
+        **({"groups": task.groups} if task.groups else {}),
         **(evals if task.evals else {}),
     }
 
@@ -238,6 +240,7 @@ def run_cell(cell: Cell, lm: Any, config: RunConfig) -> list[Sample]:
     """Returns the samples of a cell, by document; documents that cannot be scored have no answers."""
     scorable = [d for d in cell.documents if d.gold is not None]
     samples: dict[int, Sample] = {}
+    scores: dict[int, Score] = {}
     if scorable:
         chat = config.model.chat_template
         generate = cell.answer_form == "generate"
@@ -252,10 +255,11 @@ def run_cell(cell: Cell, lm: Any, config: RunConfig) -> list[Sample]:
             system_instruction=cell.prompt.system if chat else None,
         )
         samples = {s["doc"]["id"]: s for s in results["samples"][cell.name]}
-    return [_sample(cell, d, samples.get(d.id), config) for d in cell.documents]
+        scores = task.scores
+    return [_sample(cell, d, samples.get(d.id), scores.get(d.id), config) for d in cell.documents]
 
 
-def _sample(cell: Cell, document: Document, answered: Sample | None, config: RunConfig) -> Sample:
+def _sample(cell: Cell, document: Document, answered: Sample | None, score: Score | None, config: RunConfig) -> Sample:
     """Returns the line of a document: the harness' fields, then ours."""
     unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
     unanswered |= {"arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
@@ -272,21 +276,9 @@ def _sample(cell: Cell, document: Document, answered: Sample | None, config: Run
         "fewshot_ids": [e.id for e in cell.examples(document)] if answered else [],
         "defect": document.defect,
         "n_choices": len(document.choices),
-        **_choice(cell, document, answered, config),
+        **({"answer": score.answer, "measures": score.measures} if score else {}),
+        **({"gold": document.gold, "picked": score.answer} if score and cell.task.scoring.answer.is_choice else {}),
         **({"published_correct": document.verdict} if document.verdict is not None else {}),
         **({"part": document.fields[cell.task.macro]} if cell.task.macro else {}),
         **({"key": document.key} if document.key else {}),
     }
-
-
-def _choice(cell: Cell, document: Document, answered: Sample | None, config: RunConfig) -> dict[str, Any]:
-    """Returns the right choice and the one picked, by number, whatever words stand for them."""
-    if cell.task.kind != "multiple_choice" or not answered:
-        return {}
-    resps = answered["resps"]
-    if cell.answer_form == "generate":
-        text = final_answer(resps[0][0], config.model.thinking_end or "")
-        picked = read_letter_or_word(cell.task, cell.prompt, document, text)
-    else:
-        picked = best([answers[0][0] for answers in resps])
-    return {"gold": document.gold, "picked": picked}

@@ -90,7 +90,7 @@ def choice_texts(prompt: Prompt, document: Document) -> list[str]:
 
 
 def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:
-    """Returns what is scored or read as an answer, one per choice; none where the answer is a number.
+    """Returns what is scored or parsed as an answer, one per choice; none if there are no choices.
 
     Letters for `letter`; option texts or label words for `text`; for `generate` label words where there are labels, and
     letters where rows bring their own choices.
@@ -102,10 +102,10 @@ def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:
 
 def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_form: str) -> str:
     """Returns what stands as the answer of a worked example; the document has a gold answer."""
-    if spec.kind == "instructions":
-        return ", ".join(json.loads(str(document.gold))["instruction_id_list"])
-    if spec.kind != "multiple_choice":
-        return document.worked if spec.chain_of_thought and document.worked else str(document.gold)
+    if not spec.scoring.answer.is_choice:
+        return (
+            document.worked if spec.chain_of_thought and document.worked else spec.scoring.answer.shown(document.gold)
+        )
     return answers(prompt, document, answer_form)[int(document.gold or 0)]
 
 
