@@ -58,6 +58,8 @@ def _problem(sample: Sample) -> str:
     for metric in sample["metrics"]:
         scores = sample.get(metric)
         several = metric.startswith(OF_INSTRUCTIONS)
+        if not several and len(sample.get("measures", {}).get(metric, ())) > 1:
+            continue  # counts, of which its metric makes a score
         if not (isinstance(scores, list) and scores and all(map(is_share, scores)) if several else is_share(scores)):
             return f"{metric} must be {'a list of numbers' if several else 'a number'} from 0 to 1, not {scores!r}"
     if not sample["metrics"]:

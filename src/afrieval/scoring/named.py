@@ -50,4 +50,4 @@ def made(known: Mapping[str, Callable[..., T]], spec: Spec, what: str) -> T:
         if option not in allowed:
             hint = nearest(option, allowed) if allowed else "it has no options"
             raise UserError(f"the {what} {name} has no option {option!r}", hint)
-    return validated(known[name], options, f"the {what} {name}") if options else known[name]()  # type: ignore[arg-type]
+    return validated(known[name], options, f"the {what} {name}") if allowed else known[name]()  # type: ignore[arg-type]

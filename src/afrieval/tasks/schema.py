@@ -7,6 +7,21 @@ from afrieval.files.schema import CLOSED, Positive
 
 
 @dataclass(frozen=True)
+class PromptSpec:
+    """A numbered prompt.
+
+    Attributes:
+        template: in Jinja.
+        labels: label name to the word that is shown and scored.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    template: str
+    labels: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class AnswerSpec:
     """The right answers.
 

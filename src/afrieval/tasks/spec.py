@@ -15,7 +15,7 @@ from afrieval.files.yaml import read_as
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.resources import shipped
 from afrieval.tasks.presets import PRESETS, AnswerForm, Kind, Scoring, request_of, scoring
-from afrieval.tasks.schema import AnswerSpec, DerivedSpec, EvalsSpec, GenerationSpec, ReadSpec
+from afrieval.tasks.schema import AnswerSpec, DerivedSpec, EvalsSpec, GenerationSpec, PromptSpec, ReadSpec
 
 TASKS = shipped("tasks")
 Options = dict[str, str | int | float | bool]  # `name`, and options of what is named
@@ -49,6 +49,7 @@ class TaskFile:
         chain_of_thought: whether examples show the worked solution in place of the bare answer.
         apart: fields in which an example must differ from the question, such as a passage that several questions share.
         breakdowns: fields by which results are broken down.
+        prompts: number to English prompt, in place of a file `prompts/eng.yaml`.
         prompt: column with the complete prompt of each row, examples and special tokens inside; the task then has no
             prompt files.
         answer_in_prompt: whether that prompt ends with a blank and the answer's letter, which are cut off.
@@ -89,6 +90,7 @@ class TaskFile:
     apart: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     breakdowns: list[str] = field(default_factory=list)
+    prompts: dict[Positive, PromptSpec] = field(default_factory=dict)
     prompt: str | None = None
     answer_in_prompt: bool = False
     verdict: str | None = None
