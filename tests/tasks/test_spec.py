@@ -106,7 +106,7 @@ def test_templates_run_in_a_sandbox(tasks: Path) -> None:
 @pytest.mark.parametrize(
     ("new", "message", "hint"),
     [
-        ("kind: classification", "kind classification needs labels", ""),
+        ("kind: classification", "of this kind needs labels", ""),
         ("request: generate", "", ""),
         ("request: rolling", "request must be loglikelihood or generate, not", ""),
         ("answer_forms: [text]\nrequest: generate", "no answer form asks for generate", ""),

@@ -11,7 +11,6 @@ from afrieval.files.yaml import nearest
 from afrieval.terminal import one_line, say
 
 ONLY = ("all", "flips", "wrong", "unparsed")
-EACH = "inst_level_strict_acc"  # IFEval's scores of single instructions
 Line = dict[str, Any]
 
 
@@ -84,22 +83,25 @@ def _sides(units: list[Any], asked: str | None) -> list[Any]:
 
 
 def _wanted(only: str, lines: list[Line]) -> bool:
+    from afrieval.results.samples import is_unparsed
+
     scores = [line[line["metrics"][0]] for line in lines if line.get("metrics")]
     if only == "all":
         return True
     if only == "unparsed":
-        return any(line.get("unparsed") for line in lines)
+        return any(is_unparsed(line) for line in lines if line.get("metrics"))
     return len(set(scores)) > 1 if only == "flips" else any(score < 1 for score in scores)
 
 
 def _shown(doc: int, sides: list[tuple[str, Line]]) -> Iterator[str]:
     from afrieval.commands.writeout import prompt_block
+    from afrieval.results.samples import is_unparsed
 
     for name, line in sides:
         if not line["metrics"]:
             yield f"document {doc}, {name}: left out, {one_line(line['defect'])}\n"
             continue
-        verdict = "right" if line[line["metrics"][0]] else "unparsed" if line.get("unparsed") else "wrong"
+        verdict = "right" if line[line["metrics"][0]] else "unparsed" if is_unparsed(line) else "wrong"
         yield f"document {doc}, {name}: {verdict}"
         if "arguments" in line:
             yield prompt_block(line["arguments"][0][0])
@@ -109,12 +111,14 @@ def _shown(doc: int, sides: list[tuple[str, Line]]) -> Iterator[str]:
 
 def _answers(line: Line) -> Iterator[str]:
     """Yields the answer that was written, or the likelihood of each choice."""
+    from afrieval.scoring.ifeval.levels import kept
+
     answers = [answer for (answer,) in line["resps"]]
     if isinstance(answers[0], str):
         yield f"  answer: {answers[0]!r}"
         yield f"  gold: {one_line(line['target'])}"
-        if EACH in line:
-            yield f"  followed: {', '.join('yes' if kept else 'no' for kept in line[EACH])}"
+        if followed := kept(line):
+            yield f"  followed: {', '.join('yes' if one else 'no' for one in followed)}"
         return
     asked = line.get("arguments") or [("", f" choice {i}") for i in range(len(answers))]
     for i, ((_, continuation), answer) in enumerate(zip(asked, answers, strict=True)):

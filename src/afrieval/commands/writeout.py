@@ -4,7 +4,7 @@ from pathlib import Path
 
 from afrieval.harness.plan import HarnessCell
 from afrieval.results.files import read_cell
-from afrieval.results.samples import Sample
+from afrieval.results.samples import Sample, is_unparsed
 from afrieval.tasks.cell import Cell
 from afrieval.terminal import say
 
@@ -33,7 +33,7 @@ def write_out(folder: Path, cell: Cell | HarnessCell) -> None:
         return
     say(prompt_block(sample["arguments"][0][0]))
     if isinstance(sample["resps"][0][0], str):
-        verdict = "right" if sample[sample["metrics"][0]] else "unparsed" if sample.get("answer") is None else "wrong"
+        verdict = "right" if sample[sample["metrics"][0]] else "unparsed" if is_unparsed(sample) else "wrong"
         say(f"answer: {sample['resps'][0][0]!r}  {verdict}\n")
         return
     for i, ((_, continuation), (answer,)) in enumerate(zip(sample["arguments"], sample["resps"], strict=True)):

@@ -47,6 +47,11 @@ def is_harness(sample: Sample) -> bool:
     return bool(sample["prompt"] == "")
 
 
+def is_unparsed(sample: Sample) -> bool:
+    """Tells whether no answer was found in a generated text; samples of older runs do not have the answer."""
+    return sample["answer"] is None if "answer" in sample else bool(sample.get("unparsed"))
+
+
 def _problem(sample: Sample) -> str:
     """Returns what in a sample does not go together; empty if all does."""
     if is_harness(sample):

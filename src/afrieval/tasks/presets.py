@@ -1,18 +1,21 @@
 """Kinds of tasks: presets of request, answer type, extractor and metrics, each of which a task file may override."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 from afrieval.errors import UserError, nearest
 from afrieval.scoring import usual
 from afrieval.scoring.base import Extractor, Likelihood, Metric, Question, Response
-from afrieval.scoring.derived import derived
+from afrieval.scoring.derived import derived as derived_metric
 from afrieval.scoring.extract import extractor
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.named import Spec
 from afrieval.tasks.answers import ANSWERS, AnswerType
-from afrieval.tasks.schema import DerivedSpec
+from afrieval.tasks.schema import AnswerSpec, DerivedSpec
+
+if TYPE_CHECKING:
+    from afrieval.tasks.spec import TaskFile
 
 AnswerForm = Literal["text", "letter", "generate"]
 Kind = Literal["multiple_choice", "number", "text", "mathematics", "instructions", "classification"]
@@ -64,6 +67,7 @@ class Scoring:
         specs: the metrics as they were declared.
         metrics: the same metrics.
         derived: name to derived metric.
+        answer_forms: the first is the default.
     """
 
     answer: AnswerType
@@ -71,6 +75,7 @@ class Scoring:
     specs: Sequence[Spec]
     metrics: Sequence[Metric]
     derived: Mapping[str, DerivedSpec]
+    answer_forms: Sequence[AnswerForm]
 
     def metrics_of(self, answer_form: str, counts_tokens: bool = True) -> list[Metric]:
         """Returns the metrics that apply to an answer form, the main one first.
@@ -105,32 +110,27 @@ def by_likelihood(answer_form: str) -> bool:
     return request_of(answer_form) == "loglikelihood"
 
 
-def scoring(
-    kind: str,
-    answer: str | None,
-    extract: Spec | None,
-    metrics: Sequence[Spec] | None,
-    derived_specs: Mapping[str, DerivedSpec],
-    groups: Collection[str],
-) -> Scoring:
-    """Returns how a task is scored; arguments other than `kind` are what its file overrides.
+def scoring(declared: "TaskFile") -> Scoring:
+    """Returns how a task is scored: the preset of its kind with what its file overrides.
 
     Raises:
         UserError: if a name or option is unknown, or two of them do not go together.
     """
-    preset = PRESETS[kind]
-    type_name = answer or preset.answer
-    if type_name not in ANSWERS:
-        raise UserError(f"there is no answer type {type_name!r}", nearest(type_name, sorted(ANSWERS)))
-    wanted = extract or preset.extract
-    if wanted is None:
-        raise UserError(f"kind {kind} needs `extract`", "docs/adding-a-task.md lists the extractors")
-    specs = preset.metrics if metrics is None else metrics
-    found = Scoring(ANSWERS[type_name], extractor(wanted), specs, [metric(spec) for spec in specs], {})
-    _check_metrics(found, type_name)
-    named = {**(preset.derived if metrics is None else {}), **derived_specs}
-    _check_derived(named, [m.name for m in found.metrics], groups)
-    return replace(found, derived=named)
+    preset = PRESETS[declared.kind]
+    answer = (declared.answer.type if isinstance(declared.answer, AnswerSpec) else None) or preset.answer
+    if answer not in ANSWERS:
+        raise UserError(f"there is no answer type {answer!r}", nearest(answer, sorted(ANSWERS)))
+    extract = {"name": "phrase", **asdict(declared.read)} if declared.read else declared.extract or preset.extract
+    if extract is None:
+        raise UserError("a task of this kind needs `extract`", "docs/adding-a-task.md lists the extractors")
+    specs = declared.metrics or preset.metrics
+    derived = {**({} if declared.metrics else preset.derived), **declared.derived}
+    forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, request_of(f))]
+    metrics = [metric(spec) for spec in specs]
+    found = Scoring(ANSWERS[answer], extractor(extract), specs, metrics, derived, forms)
+    _check_metrics(found, answer)
+    _check_derived(derived, [m.name for m in metrics], declared.groups)
+    return found
 
 
 def _check_metrics(found: Scoring, answer: str) -> None:
@@ -154,7 +154,7 @@ def _check_derived(named: Mapping[str, DerivedSpec], known: list[str], groups: C
             if group and group not in groups:
                 raise UserError(f"derived {name}: there is no group {group!r}", nearest(group, sorted(groups)))
         n = len(spec.names) * (2 if spec.reference else 1)
-        if (wanted := derived(name, spec.how).n_inputs) not in (None, n):
+        if (wanted := derived_metric(name, spec.how).n_inputs) not in (None, n):
             cure = f"{spec.how} takes {wanted}; those of a reference run count too"
             raise UserError(f"derived {name} has {n} inputs", cure)
         known.append(name)

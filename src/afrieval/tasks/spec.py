@@ -14,7 +14,7 @@ from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
 from afrieval.files.yaml import read_as
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.resources import shipped
-from afrieval.tasks.presets import PRESETS, AnswerForm, Kind, Scoring, request_of, scoring
+from afrieval.tasks.presets import AnswerForm, Kind, Scoring, scoring
 from afrieval.tasks.schema import AnswerSpec, DerivedSpec, EvalsSpec, GenerationSpec, PromptSpec, ReadSpec
 
 TASKS = shipped("tasks")
@@ -171,26 +171,15 @@ def load_task(name: str, folder: Path = TASKS) -> TaskSpec:
         raise UserError(f"there is no task {name!r}", nearest(name, sorted(files)))
     path = files[name]
     content = read_as(TaskFile, path)
-    declared = {f.name: getattr(content, f.name) for f in fields(TaskFile)} | {"answer_forms": _forms(content)}
-    spec = TaskSpec(**declared, folder=path.parent, scoring=_scoring(content, path))
+    try:
+        scored = scoring(content)
+    except UserError as e:
+        raise UserError(f"{path}: {e.message}", e.hint) from None
+    declared = {f.name: getattr(content, f.name) for f in fields(TaskFile)} | {"answer_forms": scored.answer_forms}
+    spec = TaskSpec(**declared, folder=path.parent, scoring=scored)
     _check_consistent(spec, path)
     check_sources(path, spec.data, spec.translate, spec.join, spec.languages)
     return spec
-
-
-def _forms(content: TaskFile) -> list[AnswerForm]:
-    """Returns the answer forms of the file, or of its kind, that make the request that the file names."""
-    found = content.answer_forms or PRESETS[content.kind].answer_forms
-    return [form for form in found if content.request in (None, request_of(form))]
-
-
-def _scoring(content: TaskFile, path: Path) -> Scoring:
-    answer = content.answer.type if isinstance(content.answer, AnswerSpec) else None
-    extract = {"name": "phrase", **asdict(content.read)} if content.read else content.extract
-    try:
-        return scoring(content.kind, answer, extract, content.metrics, content.derived, content.groups)
-    except UserError as e:
-        raise UserError(f"{path}: {e.message}", e.hint) from None
 
 
 def translated(spec: TaskSpec) -> TaskSpec:
@@ -224,9 +213,10 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         f"a field is named {', '.join(RESERVED)}": bool(set(spec.fields) & set(RESERVED)),
         f"name is {spec.name!r}, its folder {path.parent.name!r}": spec.name != path.parent.name,
         "it needs either choices or labels": answer.is_choice and bool(spec.choices) == bool(spec.labels),
-        f"kind {spec.kind} needs labels": answer.is_class and not spec.labels,
-        f"kind {spec.kind} has neither choices nor labels": not answer.is_choice and bool(spec.choices or spec.labels),
-        f"kind {spec.kind} has the answer form generate alone": not answer.is_choice
+        "a task of this kind needs labels": answer.is_class and not spec.labels,
+        "a task of this kind has neither choices nor labels": not answer.is_choice
+        and bool(spec.choices or spec.labels),
+        "a task of this kind has the answer form generate alone": not answer.is_choice
         and spec.answer_forms != ["generate"],
         f"no answer form asks for {spec.request}": not spec.answer_forms,
         "give either `read` or `extract`": bool(spec.read and spec.extract),

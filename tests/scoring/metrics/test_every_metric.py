@@ -86,7 +86,9 @@ def test_measures_are_stored_without_loss(spec: Spec, data: st.DataObject) -> No
 
 def test_every_metric_applies_to_some_answers() -> None:
     for spec in SPECS:
-        kinds = [Scoring(a, lambda text, question, asked: None, [spec], [metric(spec)], {}) for a in ANSWERS.values()]
+        kinds = [
+            Scoring(a, lambda text, question, asked: None, [spec], [metric(spec)], {}, FORMS) for a in ANSWERS.values()
+        ]
         assert any(kind.metrics_of(form) for kind in kinds for form in FORMS), spec
 
 

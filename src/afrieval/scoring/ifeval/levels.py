@@ -4,7 +4,8 @@
 whether it was followed, in a list under `strict` and another under `loose`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +19,14 @@ def prompt_level(name: str, way: str) -> Metric:
         name: of the metric.
         way: `strict` or `loose`.
     """
-    return Metric(name, lambda response, _: [float(all(kept))] if (kept := _followed(response, way)) else None)
+    return Metric(name, lambda response, _: [float(all(found))] if (found := _followed(response, way)) else None)
 
 
 def inst_level(name: str, way: str) -> Metric:
     """Returns the share of all instructions that are followed; arguments as in `prompt_level`."""
     return Metric(
         name,
-        lambda response, _: _counts(kept) if (kept := _followed(response, way)) else None,
+        lambda response, _: _counts(found) if (found := _followed(response, way)) else None,
         ratio,
         linear=linear,
         shown=lambda answer, _: list(map(float, answer[way])),
@@ -33,12 +34,18 @@ def inst_level(name: str, way: str) -> Metric:
     )
 
 
+def kept(sample: Mapping[str, Any]) -> list[float]:
+    """Returns which instructions a sample line says were followed as written; none for other tasks' samples."""
+    found: list[float] = sample.get("inst_level_strict_acc", [])
+    return found
+
+
 def _followed(response: Response, way: str) -> list[bool]:
     return response.answer[way] if isinstance(response.answer, dict) else []
 
 
-def _counts(kept: Sequence[float]) -> list[float]:
-    return [float(sum(kept)), float(len(kept))]
+def _counts(found: Sequence[float]) -> list[float]:
+    return [float(sum(found)), float(len(found))]
 
 
 def linear(measures: Array) -> Array:
@@ -52,6 +59,6 @@ def linear(measures: Array) -> Array:
     Args:
         measures: followed and all instructions of each prompt, shape (n, 2).
     """
-    kept, given = measures[:, 0], measures[:, 1]
-    share = kept.sum() / given.sum()
-    return np.asarray(share + (kept - share * given) / given.mean())
+    followed, given = measures[:, 0], measures[:, 1]
+    share = followed.sum() / given.sum()
+    return np.asarray(share + (followed - share * given) / given.mean())
