@@ -1,73 +1,43 @@
 """A text-classification task is one file, task.yaml: rows, prompts, metrics. It runs from the command line."""
 
-import csv
 import json
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
 from sklearn.metrics import f1_score
-from tests.conftest import Cli
+from tests.conftest import ROOT, Cli
 
 from afrieval.results.files import read_run, sample_files
 from afrieval.results.samples import read_samples
 
-TASK = """\
-name: mood
-version: 1
-title: Mood
-description: Is a message glad, angry or neither? Written by hand for this test.
-citation: none
-licence: CC0
-kind: classification
-data:
-  hub: ours/mood
-  revision: main
-  files: {test: "{code}.tsv", train: "{code}.train.tsv"}
-  evaluate: test
-  fewshot: train
-languages: {eng: en, hau: ha}
-parallel: {}
-fields: {text: message}
-labels: [glad, angry, neither]
-answer: mood
-groups:
-  short: {length: [short]}
-prompts:
-  1:
-    template: |
-      Message: {{ text }}
-      Mood ({{ labels.glad }}, {{ labels.angry }} or {{ labels.neither }}):
-  2:
-    labels: {glad: happy, angry: angry, neither: neutral}
-    template: |
-      "{{ text }}" sounds {{ labels.glad }}, {{ labels.angry }} or {{ labels.neither }}. It is
-"""
-ROWS = {
-    "en": [("What a lovely day", "glad"), ("Leave me alone!", "angry"), ("It is Monday.", "neither"), ("Hurray", "0")],
-    "ha": [("Na gode sosai!", "glad"), ("Ka bar ni!", "1"), ("Yau Litinin ce.", "neither"), ("Madalla", "0")],
-}
+PAGE = (ROOT / "docs/adding-a-task.md").read_text(encoding="utf-8")
+SECTION = PAGE.partition("## A text-classification task\n")[2].partition("\n## ")[0]
 
 
 @pytest.fixture
 def words(tmp_path: Path) -> list[str]:
-    """The options that name the task and its data."""
-    folder = tmp_path / "tasks" / "mood"
-    folder.mkdir(parents=True)
-    text = TASK.replace("fields: {text: message}", "fields: {text: message, length: length}")
-    (folder / "task.yaml").write_text(text, encoding="utf-8")
-    data = tmp_path / "data" / "ours" / "mood"
-    data.mkdir(parents=True)
-    for code, rows in ROWS.items():
-        for name, of in ((f"{code}.tsv", rows), (f"{code}.train.tsv", rows[::-1])):
-            with (data / name).open("w", encoding="utf-8", newline="") as file:
-                lengths = ["short" if len(text) < 10 else "long" for text, _ in of]
-                found = [(*row, length) for row, length in zip(of, lengths, strict=True)]
-                csv.writer(file, delimiter="\t").writerows([("message", "mood", "length"), *found])
-    named = {"--task.task_name": "mood", "--task.folder": tmp_path / "tasks", "--data.source": tmp_path / "data"}
+    """The task and data of the page, and the options that name them."""
+    blocks = re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)```", SECTION, re.M | re.S)
+    assert [Path(name).name for name, _ in blocks] == ["task.yaml", "en.jsonl", "ha.jsonl"]
+    for name, text in blocks:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    named = {"--task.task_name": "mood", "--task.folder": tmp_path / "my_tasks", "--data.source": tmp_path / "my_data"}
     named |= {"--model.model_name": "demo", "--run_dir": tmp_path / "run"}
     return [str(word) for pair in named.items() for word in pair]
+
+
+def test_the_commands_of_the_page(cli: Cli, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for line in re.findall(r"^    afrieval (.*)$", SECTION, re.M):
+        done = cli(*shlex.split(line))
+        assert done.code == 0, done.err
+    assert len(sample_files(tmp_path / "runs/text")) == len(sample_files(tmp_path / "runs/generate")) == 4
 
 
 @pytest.mark.parametrize("form", ["text", "generate"])
@@ -124,7 +94,7 @@ def test_the_prompts_are_shown(cli: Cli, words: list[str]) -> None:
 
 
 def test_faults_in_the_prompts_of_a_task_file_are_named(cli: Cli, words: list[str], tmp_path: Path) -> None:
-    path = tmp_path / "tasks/mood/task.yaml"
+    path = tmp_path / "my_tasks/mood/task.yaml"
     text = path.read_text()
     faults = {
         "{{ text }}": ("{{ txt }}", "task.yaml, prompt 1: unknown key 'txt'"),
@@ -137,14 +107,14 @@ def test_faults_in_the_prompts_of_a_task_file_are_named(cli: Cli, words: list[st
         done = cli("run", *words)
         assert done.code == 2 and message in done.err, done.err
     path.write_text(text)
-    (tmp_path / "tasks/mood/prompts").mkdir()
-    (tmp_path / "tasks/mood/prompts/eng.yaml").write_text(json.dumps({"origin": "human"}))
+    (tmp_path / "my_tasks/mood/prompts").mkdir()
+    (tmp_path / "my_tasks/mood/prompts/eng.yaml").write_text(json.dumps({"origin": "human"}))
     done = cli("run", *words)
     assert done.code == 2 and "has prompts, and so has" in done.err
 
 
 def test_native_prompts_stand_beside_it(cli: Cli, words: list[str], tmp_path: Path) -> None:
-    folder = tmp_path / "tasks/mood/prompts"
+    folder = tmp_path / "my_tasks/mood/prompts"
     folder.mkdir()
     template = "Saƙo: {{ text }}\nYanayi ({{ labels.glad }}, {{ labels.angry }}, {{ labels.neither }}):"
     prompt = {"template": template, "labels": {"glad": "murna", "angry": "fushi", "neither": "babu"}}
