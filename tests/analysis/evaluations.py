@@ -22,7 +22,7 @@ def evaluation(
     lines = []
     for i, score in enumerate(scores):
         place = {"task": task, "language": "eng", "prompt": 1, "prompt_language": "eng"}
-        scored = {} if score is None else {"acc": score, "unread": 0.0}
+        scored = {} if score is None else {"acc": score, "unparsed": 0.0}
         verdict = verdicts[i] if verdicts else None
         told = {} if verdict is None else {"published_correct": verdict}
         part = {"part": parts[i]} if parts else {}

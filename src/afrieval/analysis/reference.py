@@ -28,7 +28,7 @@ COLUMNS = [
     Column("95 % int.", "limits", "interval"),
     Column("n", "count"),
     Column("bad", "count", "n_defect"),
-    Column("unread", "percent"),
+    Column("unparsed", "percent"),
     *(Column(name, "hidden") for name in ("task", "kind", "metric", "average", "parts", "setting", "source")),
 ]
 
@@ -178,5 +178,5 @@ def _legend(of_run: list[Evaluated]) -> list[str]:
     if any(each.scores.macro for each in of_run):
         notes.append("micro: each row counts the same; macro: each subtask does. Compare like with like.")
     if any(len(each.scores.values(UNREAD)) for each in of_run):
-        notes.append("unread: answers that cannot be read, in percent; they count as wrong.")
+        notes.append("unparsed: answers that cannot be parsed, in percent; they count as wrong.")
     return [*notes, "bad: rows with a defect."]

@@ -10,8 +10,7 @@ from afrieval.files.paths import user_path
 from afrieval.files.yaml import nearest
 from afrieval.terminal import one_line, say
 
-ONLY = ("all", "flips", "wrong", "unread")
-EACH = "inst_level_strict_acc"  # IFEval's scores of single instructions
+ONLY = ("all", "flips", "wrong", "unparsed")
 Line = dict[str, Any]
 
 
@@ -47,10 +46,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--task", help="which task; not needed if there is one")
     parser.add_argument("--language", help="which language, as in yor; not needed if there is one")
     parser.add_argument("--prompts", help="which two prompts, as in eng1,native1; the first two if not given")
-    of_only = "flips: right under one prompt only; wrong, unread: under either"
-    parser.add_argument("--only", choices=ONLY, default="all", help=of_only)
+    of_only = "flips: right under one prompt only; wrong, unparsed: under either"
+    parser.add_argument("--only", type=_renamed, choices=ONLY, default="all", help=of_only)
     parser.add_argument("--n", type=lambda text: whole_number("--n", text, 1), default=5, help="how many to show")
     return parser
+
+
+def _renamed(only: str) -> str:
+    return "unparsed" if only == "unread" else only  # its former name
 
 
 def _only(units: list[Any], name: str, value: str | None) -> list[Any]:
@@ -80,22 +83,25 @@ def _sides(units: list[Any], asked: str | None) -> list[Any]:
 
 
 def _wanted(only: str, lines: list[Line]) -> bool:
+    from afrieval.results.samples import is_unparsed
+
     scores = [line[line["metrics"][0]] for line in lines if line.get("metrics")]
     if only == "all":
         return True
-    if only == "unread":
-        return any(line.get("unread") for line in lines)
+    if only == "unparsed":
+        return any(is_unparsed(line) for line in lines if line.get("metrics"))
     return len(set(scores)) > 1 if only == "flips" else any(score < 1 for score in scores)
 
 
 def _shown(doc: int, sides: list[tuple[str, Line]]) -> Iterator[str]:
     from afrieval.commands.writeout import prompt_block
+    from afrieval.results.samples import is_unparsed
 
     for name, line in sides:
         if not line["metrics"]:
             yield f"document {doc}, {name}: left out, {one_line(line['defect'])}\n"
             continue
-        verdict = "right" if line[line["metrics"][0]] else "unread" if line.get("unread") else "wrong"
+        verdict = "right" if line[line["metrics"][0]] else "unparsed" if is_unparsed(line) else "wrong"
         yield f"document {doc}, {name}: {verdict}"
         if "arguments" in line:
             yield prompt_block(line["arguments"][0][0])
@@ -105,12 +111,14 @@ def _shown(doc: int, sides: list[tuple[str, Line]]) -> Iterator[str]:
 
 def _answers(line: Line) -> Iterator[str]:
     """Yields the answer that was written, or the likelihood of each choice."""
+    from afrieval.scoring.ifeval.levels import kept
+
     answers = [answer for (answer,) in line["resps"]]
     if isinstance(answers[0], str):
         yield f"  answer: {answers[0]!r}"
         yield f"  gold: {one_line(line['target'])}"
-        if EACH in line:
-            yield f"  followed: {', '.join('yes' if kept else 'no' for kept in line[EACH])}"
+        if followed := kept(line):
+            yield f"  followed: {', '.join('yes' if one else 'no' for one in followed)}"
         return
     asked = line.get("arguments") or [("", f" choice {i}") for i in range(len(answers))]
     for i, ((_, continuation), answer) in enumerate(zip(asked, answers, strict=True)):

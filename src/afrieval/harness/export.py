@@ -17,7 +17,6 @@ from afrieval.config.settings import DataConfig, RunConfig
 from afrieval.errors import UserError
 from afrieval.harness.exported import Definition
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.scoring.scorers import metric_names
 from afrieval.tasks.meta import GROUPS as META_GROUPS
 from afrieval.tasks.prompts import PromptFiles
 from afrieval.tasks.select import chosen_tasks, named_languages, task_folder
@@ -78,7 +77,7 @@ def _from_anywhere(config: RunConfig) -> RunConfig:
 
 def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
     # Not every backend counts tokens.
-    metrics = [m for m in metric_names(spec, _form(spec, config)) if m != "acc_tokens"]
+    metrics = [m.name for m in spec.scoring.metrics_of(_form(spec, config), counts_tokens=False)]
     found: dict[str, Definition] = {}
     files = PromptFiles(spec)
     for kind, end in KINDS.items():

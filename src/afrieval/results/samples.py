@@ -32,6 +32,9 @@ def read_lines(path: Path) -> Iterator[Sample]:
             continue
         empty = False
         sample = checked_line(SampleLine, line, f"{path}, line {number}", REDO)
+        if "unread" in sample:  # the former name
+            sample["unparsed"] = sample.pop("unread")
+            sample["metrics"] = ["unparsed" if name == "unread" else name for name in sample["metrics"]]
         if problem := _problem(sample):
             raise UserError(f"{path}, line {number}: {problem}", REDO)
         yield sample
@@ -42,6 +45,11 @@ def read_lines(path: Path) -> Iterator[Sample]:
 def is_harness(sample: Sample) -> bool:
     """Tells a sample of a harness task from one of ours: it has no prompt number."""
     return bool(sample["prompt"] == "")
+
+
+def is_unparsed(sample: Sample) -> bool:
+    """Tells whether no answer was found in a generated text; samples of older runs do not have the answer."""
+    return sample["answer"] is None if "answer" in sample else bool(sample.get("unparsed"))
 
 
 def _problem(sample: Sample) -> str:
@@ -55,6 +63,8 @@ def _problem(sample: Sample) -> str:
     for metric in sample["metrics"]:
         scores = sample.get(metric)
         several = metric.startswith(OF_INSTRUCTIONS)
+        if not several and len(sample.get("measures", {}).get(metric, ())) > 1:
+            continue  # counts, of which its metric makes a score
         if not (isinstance(scores, list) and scores and all(map(is_share, scores)) if several else is_share(scores)):
             return f"{metric} must be {'a list of numbers' if several else 'a number'} from 0 to 1, not {scores!r}"
     if not sample["metrics"]:

@@ -74,6 +74,9 @@ class Declared(TypedDict):
     macro: NotRequired[str | None]
     rows: NotRequired[int | None]
     samples: NotRequired[bool]
+    metrics: NotRequired[list[str | dict[str, Any]]]
+    derived: NotRequired[dict[str, dict[str, Any]]]
+    groups: NotRequired[dict[str, dict[str, list[str]]]]
 
 
 class HarnessGroup(TypedDict):
@@ -148,6 +151,8 @@ class SampleLine(TypedDict):
     n_choices: NotRequired[Index | None]
     gold: NotRequired[Any]
     picked: NotRequired[int | None]
+    answer: NotRequired[Any]
+    measures: NotRequired[dict[str, list[float]]]
     published_correct: NotRequired[bool]
     part: NotRequired[str]
     key: NotRequired[str]

@@ -61,11 +61,12 @@ def _room(cell: TemplatedCell, lm: Any, config: RunConfig) -> int:
     def longest(texts: list[str]) -> int:
         return max((len(lm.tok_encode(text)) for text in texts), default=0)
 
-    if cell.task.kind != "number":
+    answer = cell.task.scoring.answer
+    if answer.is_choice:
         names = [a for d in cell.documents[:1] for a in answers(cell.prompt, d, "generate")]
         return 2 * longest(names) + SOME_WORDS
-    if not cell.task.chain_of_thought and not config.model.chat_template:
-        return 2 * longest([str(d.gold) for d in cell.data.documents]) + SOME_WORDS
+    if not answer.is_worked_out or not (cell.task.chain_of_thought or config.model.chat_template):
+        return 2 * longest([answer.shown(d.gold) for d in cell.data.documents if d.gold is not None]) + SOME_WORDS
     worked = longest([d.worked for d in cell.pool.documents if d.worked]) if cell.pool else 0
     question = next(iter(cell.task.fields))
     return (4 * worked or 2 * longest([d.fields[question] for d in cell.data.documents])) + SOME_WORDS
@@ -76,7 +77,7 @@ def _stop(cell: TemplatedCell) -> tuple[str, ...]:
 
     A worked solution may have empty lines in it, unless examples show that it has none.
     """
-    if cell.task.kind != "number":
+    if not cell.task.scoring.answer.is_worked_out:
         return (BLANK_LINE,)
     label = question_label(cell.task, cell.prompt, cell.task.text_language or cell.language)
     ends = (f"\n{label}",) if label else ()

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval.scoring.ifeval.instructions import FOLLOWED, meta_mean, recipe_mean
+from afrieval.scoring.ifeval.levels import linear
 from afrieval.statistics.intervals import Interval, clustered_wilson
 
 MEANS = {"ifeval_recipe_mean": recipe_mean, "ifeval_meta_mean": meta_mean}
@@ -15,17 +16,10 @@ Metrics = Mapping[str, Mapping[int, float]]
 def linearised(lists: Sequence[Sequence[float]]) -> NDArray[np.float64]:
     """Returns a value per prompt whose mean is the share of all instructions that are followed, each counting the same.
 
-    The share is a ratio of two sums over prompts, followed and all instructions, R = sum y / sum x. The value of a
-    prompt is R + (y - R x) / mean x; the standard error of their mean is that of a proportion whose prompts are
-    clusters (Cochran 1977, "Sampling Techniques", section 3.12). Single values may be below 0 or above 1.
-
     Args:
         lists: 0 or 1 for each instruction of each prompt; a prompt has at least one.
     """
-    kept = np.array([sum(each) for each in lists], dtype=np.float64)
-    given = np.array([len(each) for each in lists], dtype=np.float64)
-    share = kept.sum() / given.sum()
-    return np.asarray(share + (kept - share * given) / given.mean())
+    return linear(np.array([[sum(each), len(each)] for each in lists], dtype=np.float64))
 
 
 def over_prompts(values: NDArray[np.float64], per_prompt: float) -> Interval:

@@ -6,7 +6,6 @@ from typing import Any
 from afrieval.config.settings import RunConfig
 from afrieval.data.lock import DataLock
 from afrieval.errors import UserError
-from afrieval.scoring.ifeval import checkers
 from afrieval.tasks.cell import Probe
 from afrieval.tasks.documents import Document
 from afrieval.tasks.sources.templated import TemplatedCell
@@ -77,8 +76,7 @@ def check_fetched(spec: TaskSpec, lock: DataLock) -> list[str]:
     Raises:
         UserError: if rows are missing, or cannot be read.
     """
-    if spec.kind == "instructions":
-        checkers.fetch_sentence_model()
+    spec.scoring.answer.prepare()
     lines = []
     for language in spec.languages if spec.prompt else ():
         if split := load_split(spec, language, spec.data.evaluate, HUB, lock):

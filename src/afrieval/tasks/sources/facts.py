@@ -1,5 +1,6 @@
 """What run.yaml keeps of a cell of a declared task."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from afrieval.tasks.cell import RunPart
@@ -59,6 +60,9 @@ def _declared(cell: "TemplatedCell") -> RunPart:
         "breakdowns": task.breakdowns,
         "parallel": task.parallel.get(split, []),
         "unreviewed": {cell.language: True} if unreviewed else {},
+        "metrics": list(task.scoring.specs_of(cell.answer_form)),
+        **({"derived": derived} if (derived := {n: asdict(d) for n, d in task.scoring.derived.items()}) else {}),
+        **({"groups": task.groups} if task.groups else {}),
         **(evals if task.evals else {}),
     }
 

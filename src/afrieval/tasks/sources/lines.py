@@ -1,12 +1,10 @@
 """A document of a declared task to a line of its cell's sample file, and back to what people see."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from afrieval.results.samples import Sample
-from afrieval.scoring.choice import UNREAD, best
-from afrieval.scoring.extract.choice import final_answer
-from afrieval.scoring.scorers import read_letter_or_word
+from afrieval.results.samples import Sample, is_unparsed
+from afrieval.scoring.base import Score
 from afrieval.tasks.documents import Document
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown
 
@@ -14,13 +12,14 @@ if TYPE_CHECKING:
     from afrieval.tasks.sources.templated import TemplatedCell
 
 
-def sample_line(cell: "TemplatedCell", document: Document, answered: Sample | None) -> Sample:
+def sample_line(cell: "TemplatedCell", document: Document, answered: Sample | None, score: Score | None) -> Sample:
     """Returns the line of a document: the harness' fields, then ours.
 
     Args:
         cell: what it is a document of.
         document: the document.
         answered: the harness' sample of it; None if it cannot be scored.
+        score: its score; None if it cannot be scored.
     """
     unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
     unanswered |= {"arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
@@ -37,24 +36,12 @@ def sample_line(cell: "TemplatedCell", document: Document, answered: Sample | No
         "fewshot_ids": [e.id for e in cell.examples(document)] if answered else [],
         "defect": document.defect,
         "n_choices": len(document.choices),
-        **(_choice(cell, document, answered) if answered else {}),
+        **({"answer": score.answer, "measures": score.measures} if score else {}),
+        **({"gold": document.gold, "picked": score.answer} if score and cell.task.scoring.answer.is_choice else {}),
         **({"published_correct": document.verdict} if document.verdict is not None else {}),
         **({"part": document.fields[cell.task.macro]} if cell.task.macro else {}),
         **({"key": document.key} if document.key else {}),
     }
-
-
-def _choice(cell: "TemplatedCell", document: Document, answered: Sample) -> dict[str, Any]:
-    """Returns the right choice and the one picked, by number, whatever words stand for them."""
-    if cell.task.kind != "multiple_choice":
-        return {}
-    resps = answered["resps"]
-    if cell.generates:
-        text = final_answer(resps[0][0], cell.config.model.thinking_end or "")
-        picked = read_letter_or_word(cell.task, cell.prompt, document, text)
-    else:
-        picked = best([answers[0][0] for answers in resps])
-    return {"gold": document.gold, "picked": picked}
 
 
 def recalled(title: str, samples: Sequence[Sample]) -> Shown:
@@ -75,7 +62,7 @@ def recalled(title: str, samples: Sequence[Sample]) -> Shown:
 
 def _answers(sample: Sample) -> list[str]:
     if isinstance(sample["resps"][0][0], str):
-        verdict = "right" if sample[sample["metrics"][0]] else "unread" if sample.get(UNREAD) else "wrong"
+        verdict = "right" if sample[sample["metrics"][0]] else "unparsed" if is_unparsed(sample) else "wrong"
         return [f"answer: {sample['resps'][0][0]!r}  {verdict}"]
     lines = []
     for i, ((_, continuation), (answer,)) in enumerate(zip(sample["arguments"], sample["resps"], strict=True)):

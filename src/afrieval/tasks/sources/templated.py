@@ -1,15 +1,16 @@
 """Cells of declared tasks whose prompts are templates, filled in with the texts of each row."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.languages import LANGUAGES
 from afrieval.results.samples import Sample
-from afrieval.scoring.scorers import Generation, metric_names
+from afrieval.scoring.base import Score
+from afrieval.scoring.scorers import Generation
 from afrieval.tasks.cell import Coordinates, Job, Outcome, Probe, RunPart
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import examples, ranking
@@ -65,7 +66,7 @@ class TemplatedCell:
     @property
     def metrics(self) -> Sequence[str]:
         """Names of its metrics, the main one first."""
-        return metric_names(self.task, self.answer_form)
+        return [m.name for m in self.task.scoring.metrics_of(self.answer_form)]
 
     @property
     def generates(self) -> bool:
@@ -170,17 +171,18 @@ class TemplatedCell:
         """Returns what the harness is asked to do with a loaded model."""
         task = self._task(self.scorable, self.generation(model)) if self.scorable else None
         chat = self.config.model.chat_template
-        return Job(task, model, self._collect, chat, system=self.prompt.system if chat else None)
+        collect = partial(self._collect, task.scores if task else {})
+        return Job(task, model, collect, chat, system=self.prompt.system if chat else None)
 
     def _task(self, documents: Sequence[Document], generation: Generation | None = None) -> Any:
         from afrieval.harness.in_memory import InMemoryTask, task_config
 
         return InMemoryTask(task_config(self, generation), documents, lambda document, shots: self.examples(document))
 
-    def _collect(self, results: dict[str, Any]) -> Outcome:
+    def _collect(self, scores: Mapping[int, Score], results: dict[str, Any]) -> Outcome:
         """Returns the samples by document; documents that cannot be scored have no answers."""
         answered = {s["doc"]["id"]: s for s in results["samples"][self.name]} if results else {}
-        return Outcome([sample_line(self, d, answered.get(d.id)) for d in self.documents])
+        return Outcome([sample_line(self, d, answered.get(d.id), scores.get(d.id)) for d in self.documents])
 
     def prompt_text(self, document: Document, chat_template: Any) -> str:
         """Returns a document's whole prompt, with its examples.
@@ -212,7 +214,8 @@ class TemplatedCell:
         if document.gold is None:
             return Shown(f"{self.title}, document {number}: left out, {one_line(document.defect)}\n")
         rows = [e.id for e in self.examples(document)] or "none"
-        lines = [f"  gold: {one_line(document.gold)}"] if self.task.kind == "number" else []
+        answer = self.task.scoring.answer
+        lines = [] if answer.is_choice else [f"  gold: {one_line(answer.shown(document.gold))}"]
         for i, continuation in enumerate(answers(self.prompt, document, self.answer_form)):
             shown = f"{'' if chat else ' '}{continuation}"
             lines.append(f"  {shown!r}{'  gold' if i == document.gold else ''}")
