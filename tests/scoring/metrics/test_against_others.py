@@ -39,7 +39,7 @@ def score(found: Metric, pairs: list[tuple[Any, Any]], choices: tuple[str, ...] 
         ({"name": "bleu", "tokenize": "intl"}, BLEU(tokenize="intl")),
         ({"name": "bleu", "tokenize": "char"}, BLEU(tokenize="char")),
     ],
-    ids=str,
+    ids=["chrf", "chrf++", "bleu", "bleu intl", "bleu char"],
 )
 def test_corpus_scores_are_sacrebleus(spec: Any, other: Any) -> None:
     found, one = metric(spec), list(zip(GIVEN, FIRST, strict=True))
