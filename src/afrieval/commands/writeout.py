@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from afrieval.harness.plan import HarnessCell
-from afrieval.results.files import read_cell
+from afrieval.results.reader import cell_lines
 from afrieval.results.samples import Sample
 from afrieval.scoring.choice import best
 from afrieval.tasks.cell import Cell
@@ -22,9 +22,9 @@ def write_out(folder: Path, cell: Cell | HarnessCell) -> None:
         cell: one of its cells.
     """
     if isinstance(cell, HarnessCell):
-        _write_out_harness(read_cell(folder, cell.name)[0], cell)
+        _write_out_harness(next(cell_lines(folder, cell.name)), cell)
         return
-    sample = next((s for s in read_cell(folder, cell.name) if s["metrics"]), None)
+    sample = next((s for s in cell_lines(folder, cell.name) if s["metrics"]), None)
     if sample is None:
         say(f"{cell.title}: no document of this cell can be scored")
         return

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,6 @@ from afrieval.models.processes import ALONE, Processes
 from afrieval.models.response_cache import CachedLM, PairsLM, Tick
 from afrieval.results.files import (
     harness_path,
-    read_cell,
-    read_harness,
     read_run,
     sample_path,
     write_harness,
@@ -30,6 +28,7 @@ from afrieval.results.files import (
     write_samples,
 )
 from afrieval.results.identity import check_same_run, merged
+from afrieval.results.reader import RunFolder
 from afrieval.results.samples import Sample
 from afrieval.run.limits import generation
 from afrieval.run.manifest import circumstances, identity
@@ -51,7 +50,7 @@ EVERY = 1  # seconds between two looks at the run folder; on a network it takes 
 def evaluate(
     config: RunConfig,
     plan: Plan,
-    folder: Path,
+    stored: RunFolder,
     after_cell: AfterCell,
     processes: Processes = ALONE,
     check: Callable[[], None] = lambda: None,
@@ -61,7 +60,7 @@ def evaluate(
     Args:
         config: the merged config.
         plan: its cells.
-        folder: the run folder.
+        stored: the run folder.
         after_cell: called with each cell of the plan once its samples are stored, in the plan's order.
         processes: those that share the work; the first alone reads and writes the folder and calls after_cell.
         check: called now and then, and before anything is stored; raises UserError where the folder is gone.
@@ -69,11 +68,12 @@ def evaluate(
     Raises:
         UserError: if the folder holds another run or is gone, or the model cannot be loaded.
     """
+    folder = stored.path
     described = identity(config, plan)
     questions = [(cell.name, len(cell.documents)) for cell in plan.cells]
     questions += [(cell.name, cell.n) for cell in plan.harness.cells]
     processes.agree([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
-    missing = processes.first(lambda: _missing(folder, described, plan))
+    missing = processes.first(lambda: _missing(stored, described, plan))
     if not missing:
         if processes.is_first:
             _keep_groups(folder, plan)
@@ -129,10 +129,10 @@ def _looking_after(tick: Tick, check: Callable[[], None]) -> Tick:
     return ticked
 
 
-def _missing(folder: Path, described: dict[str, Any], plan: Plan) -> list[str]:
+def _missing(stored: RunFolder, described: dict[str, Any], plan: Plan) -> list[str]:
     """Returns the names of the cells that the folder lacks, if it is of this run."""
-    check_same_run(read_run(folder).get("identity", {}), described, folder)
-    return [cell.name for cell in plan.everything if not is_done(folder, cell)]
+    check_same_run(stored.record.get("identity", {}), described, stored.path)
+    return [cell.name for cell in plan.everything if not is_done(stored, cell)]
 
 
 def _keep_groups(folder: Path, plan: Plan) -> None:
@@ -179,7 +179,7 @@ def _answer_path(folder: Path, model: dict[str, Any]) -> Path:
 
 
 def _run_record(
-    config: RunConfig, plan: Plan, stored: dict[str, Any], described: dict[str, Any], visit: dict[str, Any]
+    config: RunConfig, plan: Plan, stored: Mapping[str, Any], described: dict[str, Any], visit: dict[str, Any]
 ) -> dict[str, Any]:
     """Returns what run.yaml says from now on."""
     fewshot = {cell.name: _fewshot_ids(cell) for cell in plan.cells} if config.eval.shots else {}
@@ -219,19 +219,20 @@ def _fewshot_ids(cell: Cell) -> list[int] | str:
     return [example.id for example in cell.examples(cell.documents[0])]
 
 
-def is_done(folder: Path, cell: Cell | HarnessCell) -> bool:
+def is_done(stored: RunFolder, cell: Cell | HarnessCell) -> bool:
     """Tells whether the folder has a cell with at least as many documents as asked for.
 
     Raises:
         UserError: if the cell's file is damaged.
     """
-    if not os.path.lexists(sample_path(folder, cell.name)):
+    if not os.path.lexists(sample_path(stored.path, cell.name)):
         return False
-    samples = read_cell(folder, cell.name)
     if isinstance(cell, HarnessCell):
-        n = samples[-1]["doc_id"] + 1
-        return harness_path(folder, cell.name).exists() and read_harness(folder, cell.name)["n"] == n >= cell.n
-    return len(samples) >= len(cell.documents)
+        if not harness_path(stored.path, cell.name).exists():
+            return False
+        found = stored.scores(cell.name)
+        return found.harness is not None and found.harness["n"] == found.rows >= cell.n
+    return stored.scores(cell.name).rows >= len(cell.documents)
 
 
 def run_cell(cell: Cell, lm: Any, config: RunConfig) -> list[Sample]:
