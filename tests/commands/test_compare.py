@@ -75,7 +75,7 @@ def test_breakdowns(cli: Cli, runs: dict[str, Path]) -> None:
     ("words", "message"),
     [
         (("/nowhere",), "there is no run folder /nowhere"),
-        (("docs",), "docs is no run folder"),
+        (("docs",), "docs is not a run folder"),
         (("ZERO", "NLI", "--contrast", "model"), "nothing in common"),
         (("ZERO", "--task", "afrixnl"), "no run here has the task 'afrixnl'"),
         (("ZERO", "--language", "yo"), "no run here has the language 'yo'"),
@@ -234,7 +234,10 @@ def test_a_list_of_scores_that_is_damaged_is_refused(run_demo: Cli, cli: Cli, tm
         samples[1]["inst_level_strict_acc"] = damaged
         path.write_text("\n".join(map(json.dumps, samples)) + "\n", encoding="utf-8")
         refused = cli("compare", tmp_path / "run")
-        assert refused.code == 2 and f"{path}, line 2: inst_level_strict_acc must be a list of numbers" in refused.err
+        assert (
+            refused.code == 2
+            and f"{path}, line 2: inst_level_strict_acc must be a number or a list of numbers" in refused.err
+        )
 
 
 def test_a_run_with_nothing_to_compare_says_so(run_demo: Cli, cli: Cli, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def main(argv: list[str]) -> None:
     """
     options = _parser().parse_args(argv)
     from afrieval.analysis.inputs import read_inputs
-    from afrieval.results.units import DIMENSIONS
+    from afrieval.results.scores import DIMENSIONS
 
     given = read_inputs([user_path(p) for p in options.runs])
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
@@ -43,7 +43,7 @@ def main(argv: list[str]) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     from afrieval.analysis.means import GROUPINGS
-    from afrieval.results.units import DIMENSIONS
+    from afrieval.results.scores import DIMENSIONS
 
     parser = Parser(prog="afrieval compare", description="Compare stored runs; no model is loaded.")
     parser.add_argument("runs", nargs="+", metavar="RUN", help=RUNS)

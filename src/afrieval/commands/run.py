@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from afrieval.commands.writeout import write_out
 from afrieval.config.arguments import read_config
@@ -18,6 +19,9 @@ from afrieval.run.plan import plan
 from afrieval.tasks.cell import Cell, Plan
 from afrieval.tasks.meta import END, llama
 from afrieval.terminal import note, one_line, say
+
+if TYPE_CHECKING:
+    from afrieval.results.reader import RunFolder
 
 
 def main(argv: list[str]) -> None:
@@ -58,44 +62,42 @@ def run(read: Callable[[], RunConfig]) -> None:
 
 def _run(config: RunConfig, planned: Plan, folder: Path, processes: Processes, check: Callable[[], None]) -> None:
     from afrieval.report.summary import summarise
-    from afrieval.results.files import sample_files
+    from afrieval.results.reader import RunFolder
     from afrieval.run.evaluate import evaluate
+
+    stored = RunFolder(folder)
 
     after_cell = partial(write_out, folder) if config.eval.write_out else _nothing
     try:
-        evaluate(config, planned, folder, after_cell, processes, check)
+        evaluate(config, planned, stored, after_cell, processes, check)
     except KeyboardInterrupt:
-        if processes.is_first and sample_files(folder):
-            summarise(folder)
+        if processes.is_first and stored.names:
+            summarise(stored)
         raise
     if processes.is_first:
         check()
-        _tell(config, planned, folder)
+        _tell(config, planned, stored)
 
 
-def _tell(config: RunConfig, planned: Plan, folder: Path) -> None:
+def _tell(config: RunConfig, planned: Plan, stored: "RunFolder") -> None:
     from afrieval.report.summary import show, show_harness, summarise
-    from afrieval.results.files import read_run
-    from afrieval.results.units import read_units
 
-    summary = summarise(folder)
+    summary = summarise(stored)
     cells = {cell.name: cell for cell in summary.cells}
-    record = read_run(folder)
-    unreviewed = {task: set(told["unreviewed"]) for task, told in record.get("declared", {}).items()}
+    record = stored.record
+    unreviewed = {task: set(told.get("unreviewed", {})) for task, told in record.get("declared", {}).items()}
     shown = [cells[cell.name] for cell in planned.cells if cell.name in cells]
-    names = {cell.name for cell in shown}
-    units = [u for u in read_units([folder], whole=False) if u.name in names] if shown else []
     supported = set(config.model.languages_supported)
-    show(shown, units, record["identity"], unreviewed, supported, config.eval.numpy_random_seed)
-    stored = {task.record["task"]: task for task in summary.harness}
-    if of_plan := [stored[cell.name] for cell in planned.cells if cell.name in stored]:
+    show(shown, record["identity"], unreviewed, supported, config.eval.numpy_random_seed)
+    of_task = {task.record["task"]: task for task in summary.harness}
+    if of_plan := [of_task[cell.name] for cell in planned.cells if cell.name in of_task]:
         show_harness(of_plan, summary.groups, config.task.clean_prompts)
     if config.model.model_name == DEMO:
         generated = {cell.coordinates.answer_form == "generate" for cell in planned.cells}
         kinds = {False: "scores about chance", True: "answers that nobody can read"}
         expected = " and ".join(words for kind, words in kinds.items() if kind in generated)
         say(f"The demo model is random: {expected} are what it should have.")
-    say(f"Run folder: {one_line(folder)}")
+    say(f"Run folder: {one_line(stored.path)}")
 
 
 def _nothing(*cell: Cell) -> None:

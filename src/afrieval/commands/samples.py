@@ -8,6 +8,7 @@ from afrieval.config.options import Parser, whole_number
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.yaml import nearest
+from afrieval.results.samples import cell_name, is_harness, is_unparsed
 from afrieval.terminal import one_line, say
 
 ONLY = ("all", "flips", "wrong", "unparsed")
@@ -21,20 +22,25 @@ def main(argv: list[str]) -> None:
         UserError: for a folder that is no run, or a task, language or prompt that it does not have.
     """
     options = _parser().parse_args(argv)
-    from afrieval.results.samples import read_lines
-    from afrieval.results.units import read_units
+    from afrieval.results.reader import RunFolder
+    from afrieval.results.runs import check_run
 
-    units = read_units([user_path(options.run)], whole=False)
+    folder = user_path(options.run)
+    check_run(folder)
+    run = RunFolder(folder)
+    firsts = [first for name in run.names if not is_harness(first := next(run.lines(name)))]
+    if not firsts:
+        raise UserError(f"{folder} has tasks of the harness only", "give a run of the suite's own tasks")
     for name in ("task", "language"):
-        units = _only(units, name, getattr(options, name))
-    sides = _sides(units, options.prompts)
+        firsts = _only(firsts, name, getattr(options, name))
+    sides = _sides(firsts, options.prompts)
     if options.only == "flips" and len(sides) < 2:
         raise UserError("flips are between two prompts", "name two with --prompts, as in eng1,native1")
-    lines = [{line["doc_id"]: line for line in read_lines(u.path)} for u in sides if u.path]
+    lines = [{line["doc_id"]: line for line in run.samples(name)} for name in sides]
     found = [doc for doc in lines[0] if _wanted(options.only, [of.get(doc, {}) for of in lines])]
-    say(f"{len(found)} of {len(lines[0])} documents, {' and '.join(u.name for u in sides)}\n")
+    say(f"{len(found)} of {len(lines[0])} documents, {' and '.join(sides)}\n")
     for doc in found[: options.n]:
-        for text in _shown(doc, [(u.name, of[doc]) for u, of in zip(sides, lines, strict=True) if doc in of]):
+        for text in _shown(doc, [(name, of[doc]) for name, of in zip(sides, lines, strict=True) if doc in of]):
             say(text)
     if len(found) > options.n:
         say(f"... and {len(found) - options.n} more; --n {len(found)} shows all")
@@ -56,19 +62,19 @@ def _renamed(only: str) -> str:
     return "unparsed" if only == "unread" else only  # its former name
 
 
-def _only(units: list[Any], name: str, value: str | None) -> list[Any]:
-    """Returns the units with the value asked for; the only one, if there is one."""
-    known = list(dict.fromkeys(getattr(u, name) for u in units))
+def _only(firsts: list[Line], name: str, value: str | None) -> list[Line]:
+    """Returns the cells with the value asked for, each by its first line; the only value, if there is one."""
+    known = list(dict.fromkeys(line[name] for line in firsts))
     if value is None and len(known) > 1:
         raise UserError(f"the run has several {name}s: {', '.join(known)}", f"name one with --{name}")
     if value is not None and value not in known:
         raise UserError(f"the run has no {name} {value!r}", nearest(value, known))
-    return [u for u in units if getattr(u, name) == (value or known[0])]
+    return [line for line in firsts if line[name] == (value or known[0])]
 
 
-def _sides(units: list[Any], asked: str | None) -> list[Any]:
+def _sides(firsts: list[Line], asked: str | None) -> list[str]:
     """Returns the cells of two prompts, or of one: English and native of one number if both are there."""
-    cells = {f"{u.dimensions['prompt_language']}{u.dimensions['prompt']}": u for u in units}
+    cells = {f"{line['prompt_language']}{line['prompt']}": cell_name(line) for line in firsts}
     if asked is None:
         twins = [name for name in cells if name.startswith("eng") and f"native{name[3:]}" in cells]
         names = [twins[0], f"native{twins[0][3:]}"] if twins else list(cells)[:2]
@@ -83,8 +89,6 @@ def _sides(units: list[Any], asked: str | None) -> list[Any]:
 
 
 def _wanted(only: str, lines: list[Line]) -> bool:
-    from afrieval.results.samples import is_unparsed
-
     scores = [line[line["metrics"][0]] for line in lines if line.get("metrics")]
     if only == "all":
         return True
@@ -95,7 +99,6 @@ def _wanted(only: str, lines: list[Line]) -> bool:
 
 def _shown(doc: int, sides: list[tuple[str, Line]]) -> Iterator[str]:
     from afrieval.commands.writeout import prompt_block
-    from afrieval.results.samples import is_unparsed
 
     for name, line in sides:
         if not line["metrics"]:

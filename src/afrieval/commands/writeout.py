@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from afrieval.results.files import read_cell
+from afrieval.results.reader import cell_lines
 from afrieval.tasks.cell import Cell
 from afrieval.tasks.shown import Shown
 from afrieval.terminal import say
@@ -17,7 +17,7 @@ def write_out(folder: Path, cell: Cell) -> None:
         folder: the run folder.
         cell: one of its cells.
     """
-    show(cell.recall(read_cell(folder, cell.name)))
+    show(cell.recall(cell_lines(folder, cell.name)))
 
 
 def show(shown: Shown, blanks: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,9 +139,9 @@ class HarnessCell:
         last.append(f"  gold: {task.doc_to_target(task.eval_docs[number])!r}")
         return Shown(self._heading(number), [Block(prompt, after) for prompt, after in lines.items()])
 
-    def recall(self, samples: Sequence[Sample]) -> Shown:
+    def recall(self, samples: Iterator[Sample]) -> Shown:
         """Returns the first document as a model got it, with what was asked of it and what was answered."""
-        sample = samples[0]
+        sample = next(samples)
         heading = self._heading(sample["doc_id"])
         if "arguments" not in sample:
             return Shown(f"{heading}\n{NOT_KEPT}")

@@ -141,5 +141,5 @@ def points(difference: float) -> str:
     return f"{round(100 * difference, 1) + 0.0:+.1f}"
 
 
-def _interval(interval: Interval) -> str:
-    return f"{percent(interval.low)}-{percent(interval.high)}"
+def _interval(interval: Interval | None) -> str:
+    return "none" if interval is None else f"{percent(interval.low)}-{percent(interval.high)}"

@@ -16,8 +16,9 @@ from afrieval.models.answer_file import AnswerFile
 from afrieval.models.load import fingerprint, load_model
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.response_cache import CachedLM, Tick
-from afrieval.results.files import n_stored, read_run, write_harness, write_run, write_samples
+from afrieval.results.files import read_run, write_harness, write_run, write_samples
 from afrieval.results.identity import check_same_run
+from afrieval.results.reader import RunFolder
 from afrieval.run.manifest import circumstances, identity, record
 from afrieval.run.preflight import check_fit, first_tokens
 from afrieval.run.progress import Progress
@@ -31,7 +32,7 @@ EVERY = 1  # seconds between two looks at the run folder; on a network it takes 
 def evaluate(
     config: RunConfig,
     plan: Plan,
-    folder: Path,
+    stored: RunFolder,
     after_cell: AfterCell,
     processes: Processes = ALONE,
     check: Check = lambda: None,
@@ -41,7 +42,7 @@ def evaluate(
     Args:
         config: the merged config.
         plan: its cells.
-        folder: the run folder.
+        stored: the run folder.
         after_cell: called with each cell of the plan once its samples are stored, in the plan's order.
         processes: those that share the work; the first alone reads and writes the folder and calls after_cell.
         check: called now and then, and before anything is stored; raises UserError where the folder is gone.
@@ -49,10 +50,11 @@ def evaluate(
     Raises:
         UserError: if the folder holds another run or is gone, or the model cannot be loaded.
     """
+    folder = stored.path
     described = identity(config, plan)
     questions = [(cell.name, cell.n) for cell in plan.cells]
     processes.agree([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
-    missing = processes.first(lambda: _missing(folder, described, plan))
+    missing = processes.first(lambda: _missing(stored, described, plan))
     if missing:
         lm = _load(config, processes, described)
         visit = circumstances(config, plan, lm, processes.count)
@@ -78,10 +80,10 @@ def evaluate(
             after_cell(cell)
 
 
-def _missing(folder: Path, described: dict[str, Any], plan: Plan) -> list[str]:
+def _missing(stored: RunFolder, described: dict[str, Any], plan: Plan) -> list[str]:
     """Returns the names of the cells that the folder lacks, if it is of this run."""
-    check_same_run(read_run(folder).get("identity", {}), described, folder)
-    return [cell.name for cell in plan.cells if n_stored(folder, cell.name) < cell.n]
+    check_same_run(stored.record.get("identity", {}), described, stored.path)
+    return [cell.name for cell in plan.cells if stored.n_done(cell.name) < cell.n]
 
 
 def _load(config: RunConfig, processes: Processes, described: dict[str, Any]) -> Any:

@@ -5,6 +5,7 @@ import importlib.metadata
 import json
 import platform
 import subprocess
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import reduce
@@ -34,7 +35,7 @@ def identity(config: RunConfig, plan: Plan) -> dict[str, Any]:
     return {"model": model, "variant": config.task.variant, **of_cells}
 
 
-def record(stored: dict[str, Any], plan: Plan, described: dict[str, Any], visit: dict[str, Any]) -> dict[str, Any]:
+def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], visit: dict[str, Any]) -> dict[str, Any]:
     """Returns what run.yaml says from now on.
 
     Args:

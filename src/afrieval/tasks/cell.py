@@ -1,6 +1,6 @@
 """The smallest thing that is run, stored and resumed, whatever it is made from."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -141,7 +141,7 @@ class Cell(Protocol):
             UserError: if there is no such document.
         """
 
-    def recall(self, samples: Sequence[Sample]) -> Shown:
+    def recall(self, samples: Iterator[Sample]) -> Shown:
         """Returns the first scored document as a model got it, with what it answered."""
 
 

@@ -1,6 +1,6 @@
 """A document of a declared task to a line of its cell's sample file, and back to what people see."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from afrieval.results.samples import Sample, is_unparsed
@@ -44,7 +44,7 @@ def sample_line(cell: "TemplatedCell", document: Document, answered: Sample | No
     }
 
 
-def recalled(title: str, samples: Sequence[Sample]) -> Shown:
+def recalled(title: str, samples: Iterator[Sample]) -> Shown:
     """Returns the first scored document of a cell, with the choices and what the model says of them.
 
     Args:

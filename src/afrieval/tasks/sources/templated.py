@@ -1,6 +1,6 @@
 """Cells of declared tasks whose prompts are templates, filled in with the texts of each row."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -222,6 +222,6 @@ class TemplatedCell:
         text = self.prompt_text(document, turns)
         return Shown(f"{self.title}, document {number}, few-shot rows {rows}", [Block(text, lines)])
 
-    def recall(self, samples: Sequence[Sample]) -> Shown:
+    def recall(self, samples: Iterator[Sample]) -> Shown:
         """Returns the first scored document as a model got it, with what it answered."""
         return recalled(self.title, samples)
