@@ -166,7 +166,7 @@ def cells(run: Run, folder: Path) -> Iterator[Record]:
             "scores": [{m: s[m] for m in s["metrics"]} for s in samples],
             "defect": [s["defect"] for s in samples],
             "metric": row.get("metric"),
-            "unparsed": row.get("unread"),
+            "unparsed": row.get("unparsed"),
             **{k: row.get(k) for k in ("score", "standard_error", "low", "high", "n", "n_defect", "macro", "parts")},
             "results": {k: v for k, v in results[name].items() if k not in ("name", "alias")},
         }
