@@ -132,8 +132,9 @@ def test_real_tables(tmp_path: Path) -> None:
     A spreadsheet counted up two names in SIB's table, so they have to be corrected first.
     """
     folder = Path(str(REAL_DATA)) / "afrobench_results"
-    problem = r"gemini-1.5-pro-002 to .* in lines 57 to 61, gpt-4o-2024-08-06 to .* 62 to 66"
-    with pytest.raises(UserError, match=problem):
+    with pytest.raises(
+        UserError, match=r"gemini-1.5-pro-002 to .* in lines 57 to 61, gpt-4o-2024-08-06 to .* 62 to 66"
+    ):
         read_published(folder / "sib-0shot.csv")
     rows = {}
     for path in sorted(folder.glob("*.csv")):

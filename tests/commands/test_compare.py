@@ -48,6 +48,19 @@ def test_shots_against_shots_and_forms_against_forms(cli: Cli, runs: dict[str, P
     assert "answer form letter against answer form text" in out
 
 
+def test_another_metric(cli: Cli, runs: dict[str, Path]) -> None:
+    tables = {
+        name: json.loads(cli("compare", runs["zero"], "--metric", name, "--json", "-").out)
+        for name in ("acc", "acc_norm")
+    }
+    assert tables["acc"] == json.loads(cli("compare", runs["zero"], "--json", "-").out)
+    with (runs["zero"] / "summary.csv").open(encoding="utf-8") as file:
+        rows = [r for r in csv.DictReader(file) if r["language"] == "yor" and r["prompt_language"] == "eng"]
+    for name, column in (("acc", "score"), ("acc_norm", "acc_norm")):
+        (row,) = (r for r in tables[name][0]["rows"] if r["language"] == "yor")
+        assert row["first_score"] == pytest.approx(sum(float(r[column]) for r in rows) / len(rows))
+
+
 def test_the_files(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
     written = {name: tmp_path / f"t.{name}" for name in ("json", "csv", "markdown", "latex")}
     assert cli("compare", runs["zero"], *(f"--{n}={p}" for n, p in written.items())).code == 0
@@ -79,6 +92,7 @@ def test_breakdowns(cli: Cli, runs: dict[str, Path]) -> None:
         (("ZERO", "NLI", "--contrast", "model"), "nothing in common"),
         (("ZERO", "--task", "afrixnl"), "no run here has the task 'afrixnl'"),
         (("ZERO", "--language", "yo"), "no run here has the language 'yo'"),
+        (("ZERO", "--metric", "acc_nrm"), "no run here has the metric 'acc_nrm'\nhint: did you mean acc_norm?"),
         (("ZERO", "--by", "colour"), "no task here can be broken down by 'colour'"),
         (("ZERO", "--by", "confusion"), "no task here has labels"),
         (("ZERO", "--contrast", "size"), "invalid choice"),

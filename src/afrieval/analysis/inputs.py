@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from afrieval.analysis.published import PublishedRow, read_published
+from afrieval.errors import UserError, nearest
 from afrieval.harness.folder import foreign_cells, is_foreign
 from afrieval.results.runs import read_runs
 from afrieval.results.scores import CellScores
@@ -17,6 +18,20 @@ class Inputs(NamedTuple):
     own: list[CellScores]
     foreign: list[CellScores]
     published: list[PublishedRow]
+
+    def on(self, metric: str | None) -> "Inputs":
+        """Returns the cells that have a metric, with it as their score; all with their main one for None.
+
+        Raises:
+            UserError: if no cell has it.
+        """
+        if metric is None:
+            return self
+        own, foreign = ([c.on(metric) for c in cells if metric in c.metrics] for cells in (self.own, self.foreign))
+        if not own and not foreign:
+            known = dict.fromkeys(name for c in [*self.own, *self.foreign] for name in c.metrics)
+            raise UserError(f"no run here has the metric {metric!r}", nearest(metric, list(known)))
+        return self._replace(own=own, foreign=foreign)
 
 
 def read_inputs(paths: list[Path]) -> Inputs:

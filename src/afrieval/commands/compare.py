@@ -27,12 +27,12 @@ def main(argv: list[str]) -> None:
     from afrieval.analysis.inputs import read_inputs
     from afrieval.results.scores import DIMENSIONS
 
-    given = read_inputs([user_path(p) for p in options.runs])
+    given = read_inputs([user_path(p) for p in options.runs]).on(options.metric)
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
     varying = [d for d in DIMENSIONS if len({u.dimensions[d] for u in units}) > 1]
     wanted = options.contrast or [d for d in varying if d not in MANY]
     found = _contrasts(units, wanted, given.foreign, options.seed)
-    evaluated = _evaluated(units)
+    evaluated = [] if options.metric else _evaluated(units)
     if units and (options.contrast or not evaluated):
         _check(found, options, varying)
     grids = [*_grids(units, found, options), *evaluated, *_published(units, given.published)]
@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     of_all = "what to compare (may be repeated); if not given, all that differs but prompt and language"
     parser.add_argument("--contrast", action="append", choices=DIMENSIONS, help=of_all)
     parser.add_argument("--task", action="append", help="only this task (may be repeated)")
+    parser.add_argument("--metric", metavar="NAME", help="which metric; the main one of each task if not given")
     parser.add_argument("--language", help="only these languages, as in yor,hau")
     parser.add_argument("--means", default="Africa", choices=list(GROUPINGS), help="groups of African languages")
     parser.add_argument("--by", metavar="FIELD", help="break scores down by a field, such as subject; or confusion")

@@ -110,14 +110,16 @@ class Columns:
     def _measure(self, known: Metric, name: str, place: Place, where: str) -> list[float]:
         """Returns the measure of a document, if it can be one."""
         at, shown, stored = place
+        problem = f"{name} must be {_wanted(known)}, not {shown!r}"
         try:
             measure = _numbers(_restored(known, shown) if stored is None else stored)
-            if known.is_mean:
-                _check_share(known, shown, measure)
+            if not known.is_mean or _is_share(known, measure, shown):
+                return measure
+            if measure != [shown]:
+                problem = f"{name} is {shown!r}, and its measure {measure}"
         except (TypeError, ValueError):
-            problem = f"{name} must be {_wanted(known)}, not {shown!r}"
-            raise UserError(f"{where}, line {self.ids[at] + 1}: {problem}", REDO) from None
-        return measure
+            pass  # named below
+        raise UserError(f"{where}, line {self.ids[at] + 1}: {problem}", REDO)
 
     def labels(self, texts: list[str] | list[str | None]) -> Labels | None:
         """Returns a text per document as codes; None if no document has one."""
@@ -178,11 +180,10 @@ def _numbers(values: Any) -> list[float]:
     return values
 
 
-def _check_share(known: Metric, shown: Any, measure: list[float]) -> None:
-    """Refuses a value that is outside the bounds of the metric, or is not the measure."""
+def _is_share(known: Metric, measure: list[float], shown: object) -> bool:
+    """Tells whether what is shown of a mean is its measure, and inside its bounds."""
     low, high = known.bounds
-    if len(measure) != 1 or measure[0] != shown or not low <= measure[0] <= high:
-        raise ValueError
+    return measure == [shown] and low <= measure[0] <= high
 
 
 def _wanted(known: Metric) -> str:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from afrieval.scoring.base import Array
-from afrieval.statistics.intervals import RESAMPLES, Interval
-from afrieval.statistics.significance import PERMUTATIONS
+from afrieval.statistics.intervals import Interval
 
 Statistic = Callable[[Array], Array]
+RESAMPLES, PERMUTATIONS = 2_000, 5_000  # fewer than for means: some scores take long to compute
 SEED = 42  # of the intervals of scores, which are the same wherever they are shown
 ENTRIES = 2_000_000  # of a matrix of weights
 
