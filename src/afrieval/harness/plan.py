@@ -29,6 +29,7 @@ class HarnessCell:
         shots: worked examples before each document, really.
         n: documents to run.
         requests: how many requests they make, about.
+        asks: the kinds of those requests.
     """
 
     name: str
@@ -40,6 +41,13 @@ class HarnessCell:
     shots: int
     n: int
     requests: int
+    asks: frozenset[str] = frozenset()
+    can_generate = False  # a task of the harness has one form of answer
+
+    @property
+    def task_name(self) -> str:
+        """Name of the task, for messages."""
+        return self.name
 
     @property
     def title(self) -> str:
@@ -159,4 +167,5 @@ def _cell(task: Any, language: str, config: RunConfig) -> HarnessCell:
         shots=shots,
         n=n,
         requests=n * len(first),
+        asks=frozenset(request.request_type for request in first),
     )

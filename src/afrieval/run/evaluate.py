@@ -16,7 +16,7 @@ from afrieval.config.settings import RunConfig
 from afrieval.harness.cell import run_harness_cell
 from afrieval.harness.plan import HarnessCell
 from afrieval.models.answer_file import AnswerFile
-from afrieval.models.load import fingerprint, load_model
+from afrieval.models.load import load_model
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.response_cache import CachedLM, PairsLM, Tick
 from afrieval.results.files import (
@@ -147,7 +147,7 @@ def _load(config: RunConfig, processes: Processes, described: dict[str, Any]) ->
     """Returns the model, the same in all processes, and describes it."""
     with processes.together():
         lm = load_model(config.model, config.eval, processes)
-        described["model"]["fingerprint"] = fingerprint(lm)
+        described["model"]["fingerprint"] = lm.fingerprint()
     processes.agree(described["model"]["fingerprint"], "model")
     return lm
 

@@ -1,25 +1,20 @@
 """What run.yaml says of a run: its identity, and the circumstances in which it was made."""
 
-import hashlib
 import importlib.metadata
-import json
 import platform
 import subprocess
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from afrieval.config.settings import DEMO, RunConfig
-from afrieval.files.paths import user_path
+from afrieval.config.settings import RunConfig
 from afrieval.harness.plan import HarnessCell
-from afrieval.models.load import model_settings
+from afrieval.models.identity import facts, identity_of_model, stored
 from afrieval.resources import CHECKOUT
 from afrieval.run.plan import Plan
 from afrieval.tasks.cell import Cell
 
 PACKAGES = ("afrieval", "lm-eval", "transformers", "torch", "accelerate", "datasets")
-# Settings of the model that change how it is run and not what it is.
-FREE = ("device", "parallelize", "engine", "languages_supported", "trust_remote_code")
 
 
 def identity(config: RunConfig, plan: Plan) -> dict[str, Any]:
@@ -27,10 +22,7 @@ def identity(config: RunConfig, plan: Plan) -> dict[str, Any]:
 
     A folder may hold more cells later, and a larger limit; what is named here must stay.
     """
-    model = {k: v for k, v in asdict(config.model).items() if k not in FREE}
-    model["backend_args"] = json.dumps(config.model.backend_args, sort_keys=True)
-    model |= _local(str(config.model.model_name))
-    described: dict[str, Any] = {"model": model, "variant": config.task.variant}
+    described: dict[str, Any] = {"model": identity_of_model(config.model), "variant": config.task.variant}
     if plan.cells:
         described |= {"fewshot": _fewshot(config), "tasks": _tasks(plan.cells)}
         if any(cell.answer_form == "generate" for cell in plan.cells):
@@ -87,17 +79,6 @@ def _shots(cell: Cell) -> dict[str, str]:
     return {"evaluate": cell.task.data.evaluate, "fewshot": str(cell.task.data.fewshot)} if cell.shots else {}
 
 
-def _local(name: str) -> dict[str, str]:
-    """Returns what tells a local model folder from the same folder with other weights, without loading them."""
-    folder = user_path(name)
-    if name == DEMO or not folder.is_dir():
-        return {}
-    files = sorted(p for p in folder.iterdir() if p.suffix in (".json", ".safetensors", ".bin", ".model"))
-    stamp = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files]
-    digest = hashlib.sha256(json.dumps(stamp).encode()).hexdigest()[:16]
-    return {"model_name": str(folder.resolve()), "size_and_time_of_files": digest}
-
-
 def _data(cell: Cell) -> dict[str, str]:
     data = {cell.task.data.evaluate: cell.data.sha256}
     if cell.pool is not None:
@@ -116,18 +97,13 @@ def circumstances(config: RunConfig, plan: Plan, lm: Any, processes: int) -> dic
     """
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "device": str(getattr(lm, "device", "")),
-        "dtype": str(getattr(lm.model, "dtype", config.model.dtype)),
+        **facts(config.model, lm),
         "processes": processes,
-        "engine": getattr(lm, "engine", None),
-        "batch_size": lm.batch_size,
-        "max_length": lm.max_length,
-        "model_commit": getattr(model_settings(lm), "_commit_hash", None),
         "data_commits": {hub: known for c in plan.cells for hub, known in c.data.commits.items()},
         "left_out": plan.left_out,
         "versions": {name: _version(name) for name in PACKAGES} | {"python": platform.python_version()},
         "git_commit": _git_commit(),
-        "config": asdict(config),
+        "config": {**asdict(config), "model": stored(config.model)},
     }
 
 

@@ -7,6 +7,8 @@ from afrieval.data.lock import DataLock, read_lock
 from afrieval.errors import UserError
 from afrieval.harness.plan import HarnessCell, HarnessPlan, plan_harness
 from afrieval.languages import ENGLISH
+from afrieval.models.capabilities import capabilities
+from afrieval.run.abilities import check_chat, check_requests, length_notes
 from afrieval.run.notes import complete_notes, excerpt_notes, keyless, unparsed_notes
 from afrieval.run.select import chosen_tasks
 from afrieval.tasks.cell import Cell
@@ -44,11 +46,11 @@ def plan(config: RunConfig) -> Plan:
 
     Raises:
         UserError: for an unknown task, language or prompt, data that is not there, too many shots, or a prompt that
-            cannot be filled in with one of the rows.
+            cannot be filled in with one of the rows, or that the model cannot be asked.
     """
     cells: list[Cell] = []
     left_out: list[str] = []
-    lock = read_lock()
+    can, lock = capabilities(config.model), read_lock()
     for spec in chosen_tasks(config):
         task_plan = _plan_task(spec, config, lock)
         cells += task_plan.cells
@@ -58,7 +60,11 @@ def plan(config: RunConfig) -> Plan:
     if not cells and not harness.cells:
         raise UserError("nothing is left to run", "; ".join(left_out) or "name tasks, languages and prompts")
     notes = [*unparsed_notes(cells), *excerpt_notes(cells), *keyless(cells), *complete_notes(cells, config)]
-    return Plan(cells, left_out, harness, notes)
+    planned = Plan(cells, left_out, harness, notes)
+    check_requests(config.model, can, planned.everything)
+    check_chat(config.model, can, cells)
+    notes += length_notes(config.model, can, planned.everything)
+    return planned
 
 
 def _plan_task(spec: TaskSpec, config: RunConfig, lock: DataLock) -> Plan:

@@ -12,7 +12,7 @@ LOOKED_AT = 100
 
 
 def first_tokens(cells: list[Cell], lm: Any, config: RunConfig) -> dict[str, list[int]]:
-    """Returns task to the ids of the first tokens of a prompt of it, as the model gets them.
+    """Returns task to the ids of the first tokens of a prompt of it, as the model gets them, where they are known.
 
     Args:
         cells: what is run.
@@ -27,10 +27,12 @@ def first_tokens(cells: list[Cell], lm: Any, config: RunConfig) -> dict[str, lis
     for cell in cells:
         if any(d.gold is not None for d in cell.documents):
             first.setdefault(cell.task.name, cell)
+    if not lm.can.count_tokens:
+        return {}
     begun = {name: lm.tok_encode(_first_prompt(cell, lm, config)) for name, cell in first.items()}
     for name, tokens in begun.items():
         if first[name].task.prompt:
-            _check(name, tokens, lm.tokenizer.bos_token_id)
+            _check(name, tokens, getattr(lm.tokenizer, "bos_token_id", None))
     return {name: list(tokens[:SHOWN]) for name, tokens in begun.items()}
 
 
@@ -46,13 +48,13 @@ def check_fit(cells: list[Cell], lm: Any, config: RunConfig) -> None:
         if not cell.task.prompt:
             continue
         prompts = sorted((d.prompt for d in cell.documents if d.gold is not None), key=lambda p: len(p.encode()))
-        longest = max((len(lm.tok_encode(prompt)) for prompt in prompts[-LOOKED_AT:]), default=0)
+        longest = max((lm.count_tokens(prompt) for prompt in prompts[-LOOKED_AT:]), default=0)
         answer = generation(cell, lm, config).max_tokens if cell.answer_form == "generate" else 1
         if longest + answer > lm.max_length:
             raise UserError(
                 f"a prompt of {cell.task.name} has {longest} tokens, its answer may have {answer}, "
                 f"and the model takes {lm.max_length} in all",
-                f"give room for {longest + answer} (backend_args: max_model_len for vllm, max_length for hf), "
+                f"give room for {longest + answer} (backend_args: max_model_len for vllm, else max_length), "
                 "or a smaller --eval.max_gen_toks, which may lower scores",
             )
 

@@ -48,6 +48,21 @@ class Cell:
         return f"{self.task.name} {LANGUAGES[self.language].name}, {written} prompt {self.prompt.number}"
 
     @property
+    def task_name(self) -> str:
+        """Name of the task, for messages."""
+        return self.task.name
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """The kinds of requests it makes, in the harness' words."""
+        return frozenset({"generate_until" if self.answer_form == "generate" else "loglikelihood"})
+
+    @property
+    def can_generate(self) -> bool:
+        """Whether the task has generated answers as one of its answer forms."""
+        return "generate" in self.task.answer_forms
+
+    @property
     def documents(self) -> list[Document]:
         """The documents to run, defective ones included."""
         return self.data.documents[: self.limit]
