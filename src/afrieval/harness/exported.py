@@ -14,8 +14,8 @@ from afrieval.run.limits import generation
 from afrieval.scoring.scorers import Generation
 from afrieval.tasks.documents import Document
 from afrieval.tasks.select import chosen_tasks
-from afrieval.tasks.sources.plan import task_cells
-from afrieval.tasks.sources.templated import TemplatedCell
+from afrieval.tasks.sources.plan import task_questions
+from afrieval.tasks.sources.templated import TemplatedQuestions
 
 Definition = dict[str, Any]
 
@@ -66,13 +66,13 @@ class ExportedTask(InMemoryTask):
 
 
 @cache
-def _cell(described: str, shots: int) -> TemplatedCell:
+def _cell(described: str, shots: int) -> TemplatedQuestions:
     """Returns the cell that is described, with so many examples; data are read once for each number."""
     config = _run_config(described)
     config = replace(config, eval=replace(config.eval, num_fewshot=shots))
     (spec,) = chosen_tasks(config)
-    (cell,), _ = task_cells(spec, config, read_lock())
-    return cell
+    (questions,), _ = task_questions(spec, config, read_lock())
+    return questions
 
 
 def _run_config(described: str) -> RunConfig:
