@@ -37,7 +37,7 @@ def commands(page: Path) -> list[list[str]]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_commands_use_options_that_exist(page: Path) -> None:
-    own = {"document", "show_blanks", "help", "debug", "to", "lock"}
+    own = {"document", "show_blanks", "help", "debug", "to", "lock", "print_command"}
     own |= {"by", "contrast", "csv", "json", "language", "latex", "markdown", "means", "only", "prompts", "task"}
     for words in commands(page):
         if words[0] == "afrieval":
