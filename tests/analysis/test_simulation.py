@@ -13,8 +13,10 @@ import pytest
 from tests.analysis.simulations import SIMULATIONS, Simulation
 from tests.conftest import ROOT
 
+from afrieval.analysis.differences import Difference, difference
 from afrieval.analysis.means import over_languages
 from afrieval.statistics.intervals import Interval, wilson
+from afrieval.statistics.scores import mean_values
 from afrieval.statistics.significance import mcnemar, sign_permutation
 
 PAGE = ROOT / "docs/statistics.md"
@@ -92,6 +94,17 @@ def only_documents(languages: list[dict[Any, float]]) -> Interval:
     return Interval(float(middle - half), float(middle + half))
 
 
+def of_counts(share: float, n: float) -> Interval:
+    return wilson(share * n, n)
+
+
+def narrowed(found: Difference) -> Difference:
+    """With an interval that is a fifth shorter, as one of 90 % is."""
+    assert found.interval
+    low, high = found.interval
+    return found._replace(interval=Interval(low + 0.1 * (high - low), high - 0.1 * (high - low)))
+
+
 # A formula that is wrong, and the first lines of the table it must fall out of.
 WRONG: dict[str, tuple[str, Callable[..., Any]]] = {
     "no score interval": ("interval, one prompt", wald),
@@ -111,6 +124,21 @@ WRONG: dict[str, tuple[str, Callable[..., Any]]] = {
         "interval, mean over languages",
         lambda ls: over_languages([{(i, q): v for q, v in of.items()} for i, of in enumerate(ls)]),
     ),
+    "a score that is no share as if it were": (
+        "interval, macro F1",
+        lambda of, sides: wilson(
+            mean_values(of, sides).mean() * len(sides[0]) * len(sides), len(sides[0]) * len(sides)
+        ),
+    ),
+    "n-grams as if they were documents": (
+        "interval, n-gram F-score",
+        lambda of, sides: [100 * end for end in of_counts(mean_values(of, sides).mean() / 100, sides[0].sum())],
+    ),
+    "90 % of a difference": (
+        "interval of a difference, macro F1",
+        lambda one, two, tests, seed: narrowed(difference(one, two, tests, seed)),
+    ),
+    "one-sided swaps": ("p, macro F1", lambda *args: (found := difference(*args))._replace(p=found.p / 2)),
     "only documents drawn": ("interval, mean over languages", lambda ls: only_documents(ls)),
 }
 
