@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 from tests.analysis.cells import scored
 
-from afrieval.analysis.differences import difference
+from afrieval.analysis.differences import paired_interval, paired_test
 from afrieval.analysis.means import over_languages
 from afrieval.analysis.scores import Average
 from afrieval.results.scores import Values
@@ -405,7 +405,7 @@ def f1_truth(shift: float) -> float:
 
 
 def f1_rate(n: int, prompts: int, interval: Any) -> float:
-    return repeated(2000, lambda rng: covers(interval(F1, f1_sides(rng, n, [0.0] * prompts)), f1_truth(0.0)))
+    return repeated(1000, lambda rng: covers(interval(F1, f1_sides(rng, n, [0.0] * prompts)), f1_truth(0.0)))
 
 
 def ngrams_rate(n: int, interval: Any) -> float:
@@ -427,20 +427,13 @@ def f1_pair(rng: np.random.Generator, n: int, prompts: int, effect: float) -> tu
     return Average(cells[:prompts]), Average(cells[prompts:])
 
 
-def f1_difference_rate(n: int, prompts: int, compared: Any) -> float:
+def f1_difference_rate(n: int, prompts: int, interval: Any) -> float:
     truth = f1_truth(0.5) - f1_truth(0.0)
-
-    def once(rng: np.random.Generator) -> bool:
-        return covers(compared(*f1_pair(rng, n, prompts, 0.5), 1, int(rng.integers(2**31))).interval, truth)
-
-    return repeated(1000, once)
+    return repeated(1000, lambda rng: covers(interval(*f1_pair(rng, n, prompts, 0.5), rng), truth))
 
 
-def f1_p_rate(n: int, prompts: int, compared: Any) -> float:
-    def once(rng: np.random.Generator) -> bool:
-        return bool(compared(*f1_pair(rng, n, prompts, 0.0), 1, int(rng.integers(2**31))).p < LEVEL)
-
-    return repeated(1000, once)
+def f1_p_rate(n: int, prompts: int, test: Any) -> float:
+    return repeated(1000, lambda rng: bool(test(*f1_pair(rng, n, prompts, 0.0), rng) < LEVEL))
 
 
 def f1_languages_rate(k: int, n: int, between: float, interval: Any) -> float:
@@ -459,20 +452,21 @@ def f1_languages_rate(k: int, n: int, between: float, interval: Any) -> float:
 
 
 def _other_metrics() -> Iterator[Simulation]:
-    name = "interval, macro F1"
-    for n, prompts, low in ((500, 1, 0.935), (250, 1, 0.93), (50, 1, 0.9), (250, 5, 0.93)):
+    right = partial(score_interval, resamples=1000)
+    for n, prompts, low in ((250, 1, 0.93), (50, 1, 0.9), (250, 5, 0.93)):
         setting = f"{n} questions, 3 classes" + (f", {prompts} prompts" if prompts > 1 else "")
-        yield Simulation(name, setting, COVERS, score_interval, partial(f1_rate, n, prompts), low, 0.965)
+        yield Simulation("interval, macro F1", setting, COVERS, right, partial(f1_rate, n, prompts), low, 0.965)
     for n, low in ((200, 0.93), (30, 0.9)):
         rate = partial(ngrams_rate, n)
-        yield Simulation("interval, n-gram F-score", f"{n} documents", COVERS, score_interval, rate, low, 0.965)
-    for n, prompts in ((250, 1), (250, 5)):
-        setting = f"{n} questions, 3 classes" + (f", {prompts} prompts" if prompts > 1 else "")
-        rate = partial(f1_difference_rate, n, prompts)
-        yield Simulation("interval of a difference, macro F1", setting, COVERS, difference, rate, 0.92, 0.97)
-        yield Simulation("p, macro F1", setting, ERRS, difference, partial(f1_p_rate, n, prompts), 0.03, 0.07)
-    rate = partial(f1_languages_rate, 7, 250, 0.5)
-    name = "interval, mean over languages, macro F1"
+        yield Simulation("interval, n-gram F-score", f"{n} documents", COVERS, right, rate, low, 0.965)
+    interval, test = partial(paired_interval, resamples=1000), partial(paired_test, permutations=999)
+    name = "interval of a difference, macro F1"
+    for prompts in (1, 5):
+        setting = "250 questions, 3 classes" + (f", {prompts} prompts" if prompts > 1 else "")
+        yield Simulation(name, setting, COVERS, interval, partial(f1_difference_rate, 250, prompts), 0.92, 0.97)
+    for n in (250, 50):
+        yield Simulation("p, macro F1", f"{n} questions, 3 classes", ERRS, test, partial(f1_p_rate, n, 1), 0.03, 0.07)
+    name, rate = "interval, mean over languages, macro F1", partial(f1_languages_rate, 7, 250, 0.5)
     yield Simulation(name, "7 languages, own questions", COVERS, over_languages, rate, 0.93, 0.97)
 
 
