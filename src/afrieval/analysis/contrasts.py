@@ -228,37 +228,3 @@ def _common(pairs: Iterable[tuple[Unit, Unit]]) -> Any:
 def _mean(units: list[Unit], rows: Any) -> Values:
     values = [unit.values[np.searchsorted(unit.ids, rows)] for unit in units]
     return np.asarray(np.mean(values, axis=0), dtype=np.float64)
-
-
-def sentence(contrast: Contrast) -> str:
-    """Returns in plain words what a contrast shows."""
-    names = {verdict: [r.language for r in contrast.rows if r.verdict == verdict] for verdict in (1, -1, 0)}
-    native = contrast.dimension == "prompt_language"
-    subject = "Native prompts" if native else f"{_side(contrast, contrast.second)}"
-    higher, lower = ("help", "hurt") if native else ("scores higher", "scores lower")
-    parts = [f"{word} in {_listed(names[v])}" for v, word in ((1, higher), (-1, lower)) if names[v]]
-    if names[0]:
-        many = len(names[0]) > 3
-        where = f"{len(names[0])} languages" if many else _listed(names[0])
-        parts.append(f"no visible difference in {where}")
-    text = ", ".join(parts) if parts else "nothing to compare"
-    if contrast.dimension == "language":
-        verdict = contrast.rows[0].verdict if contrast.rows else 0
-        said = {1: "scores higher than", -1: "scores lower than", 0: "and"}[verdict]
-        return f"{contrast.second} {said} {contrast.first}{'' if verdict else ': no visible difference'}."
-    if not (names[1] or names[-1]):
-        return f"{subject}: {text}."
-    against = "" if native else f" (against {_side(contrast, contrast.first)})"
-    return f"{subject} {text}{against}."
-
-
-def _side(contrast: Contrast, value: Any) -> str:
-    return {
-        "prompt": f"Prompt {value}",
-        "shots": f"{value}-shot",
-        "answer_form": f"Answer form {value}",
-    }.get(contrast.dimension, str(value))
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,36 +1,20 @@
-"""Tasks with a published evaluation: what was measured, micro and macro, and below it what was published."""
+"""Tasks with a published evaluation: what was measured, micro and macro, and what was published."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from afrieval.report.scores import SCORES
-from afrieval.report.table import Column, Grid
 from afrieval.results.cells import CellScores, cell_scores
 from afrieval.results.samples import read_lines
 from afrieval.results.units import Unit
 from afrieval.scoring.choice import UNREAD
 from afrieval.scoring.ifeval.accuracies import ifeval_means, over_prompts
 from afrieval.scoring.ifeval.instructions import FOLLOWED
+from afrieval.statistics.intervals import Interval
 from afrieval.tasks.meta import END, ORGANISATION, llama
 
 UNNAMED = "{evals}"  # how the name of the data set ends where none was chosen
-WAYS = dict(zip(FOLLOWED, ("prompt, strict", "prompt, loose", "instr., strict", "instr., loose"), strict=True))
-MEANS = {
-    "ifeval_recipe_mean": ("mean of the two strict, as the recipe for lm-eval", "recipe's mean"),
-    "ifeval_meta_mean": ("mean of the four, as Meta's model cards", "Meta's mean"),
-}
-COLUMNS = [
-    Column("task", "text", "-"),
-    Column("metric", "text", "-"),
-    Column("score", "decimal"),
-    Column("95 % int.", "limits", "interval"),
-    Column("n", "count"),
-    Column("bad", "count", "n_defect"),
-    Column("unread", "percent"),
-    *(Column(name, "hidden") for name in ("task", "kind", "metric", "average", "parts", "setting", "source")),
-]
 
 
 class Evaluated(NamedTuple):
@@ -73,12 +57,6 @@ def by_run(found: list[Evaluated]) -> list[list[Evaluated]]:
     return list(groups.values())
 
 
-def reference_grids(found: list[Evaluated]) -> list[Grid]:
-    """Returns a table per model and data set: each task's measured scores, then its published ones."""
-    runs = by_run(found)
-    return [_grid(of_run, legend=of_run is runs[-1]) for of_run in runs]
-
-
 def reference_model(each: Evaluated) -> str:
     """Returns the model whose answers and scores are published; empty if no data set was chosen."""
     return "" if each.evals.endswith(UNNAMED) else each.evals.removeprefix(ORGANISATION).removesuffix(END)
@@ -90,93 +68,55 @@ def is_other_model(each: Evaluated) -> bool:
     return reference_model(each) != (own.name if own else each.model)
 
 
-def _grid(of_run: list[Evaluated], legend: bool) -> Grid:
-    rows: list[list[Any]] = []
-    dimmed: list[int] = []
-    ends: list[int] = []
-    for each in of_run:
-        rows += _measured(each)
-        told = _published(each)
-        dimmed += range(len(rows), len(rows) + len(told))
-        rows += told
-        ends.append(len(rows) - 1)
-    first = of_run[0]
-    about = {"model": first.model, "evals": first.evals, "samples": first.on_samples}
-    data = [first.evals.removeprefix(ORGANISATION)] if reference_model(first) else []
-    title = f"{', '.join([*data, *(['our own sample rows'] if first.on_samples else [])])}: {first.model}"
-    notes = [*_about_published(of_run), *(_legend(of_run) if legend else [])]
-    return Grid("reference", title, COLUMNS, rows, notes, about, dimmed=dimmed, ends=ends)
+class Measured(NamedTuple):
+    """A score of a cell.
+
+    Attributes:
+        average: micro or macro; None in tasks without parts.
+        parts: how many parts a macro average is over.
+    """
+
+    metric: str
+    score: float
+    interval: Interval
+    average: str | None = None
+    parts: int | None = None
 
 
-def _measured(each: Evaluated) -> list[list[Any]]:
-    scores = each.scores
-    metric = SCORES.get(scores.main, scores.main)
-    macro = scores.macro
-    unread = float(np.mean(u)) if len(u := scores.values(UNREAD)) else None
-    known = [scores.score, tuple(scores.interval), scores.n, scores.n_defect, unread]
-    first = WAYS.get(scores.main, f"{metric}, micro" if macro else metric)
-    rows = [[scores.task, first, *known, *_told(each, scores.main, "micro" if macro else None, None)]]
+class Published(NamedTuple):
+    """A published score, 0 to 1; one that several sources give in the same words stands once."""
+
+    score: float
+    average: str | None
+    setting: str
+    sources: list[str]
+
+
+def measured(each: Evaluated) -> list[Measured]:
+    """Returns a cell's scores, the main one first."""
+    scores, macro = each.scores, each.scores.macro
+    found = [Measured(scores.main, scores.score, scores.interval, "micro" if macro else None)]
     if macro:
-        known = [macro.score, tuple(macro.interval), scores.n, None, None]
-        told = _told(each, scores.main, "macro", macro.parts)
-        over = f"mean of {macro.parts} subtask{'s' if macro.parts > 1 else ''}"
-        rows.append([over, f"{metric}, macro", *known, *told])
-    return rows + _instructions(each)
+        found.append(Measured(scores.main, macro.score, macro.interval, "macro", macro.parts))
+    if means := ifeval_means(scores.metrics):
+        for name, values in ({m: scores.values(m) for m in FOLLOWED[1:]} | means).items():
+            per_prompt = 1 if name.startswith("prompt") else scores.per_document
+            found.append(Measured(name, float(values.mean()), over_prompts(values, per_prompt)))
+    return found
 
 
-def _instructions(each: Evaluated) -> list[list[Any]]:
-    """Returns the rows of IFEval's other accuracies and means; none for other tasks."""
-    scores = each.scores
-    means = ifeval_means(scores.metrics)
-    if not means:
-        return []
-    values = {name: scores.values(name) for name in FOLLOWED[1:]}
-    heads = {name: ("", WAYS[name]) for name in values} | MEANS
-    rows = []
-    for name, of_prompts in (values | means).items():
-        interval = over_prompts(of_prompts, 1 if name.startswith("prompt") else scores.per_document)
-        known = [float(of_prompts.mean()), tuple(interval), scores.n, None, None]
-        rows.append([*heads[name], *known, *_told(each, name, None, None)])
-    return rows
+def unparsed(each: Evaluated) -> float | None:
+    """Returns the share of answers that could not be parsed; None where none was generated."""
+    values = each.scores.values(UNREAD)
+    return float(np.mean(values)) if len(values) else None
 
 
-def _told(each: Evaluated, metric: str, average: str | None, parts: int | None) -> list[Any]:
-    return [each.scores.task, "measured", metric, average, parts, None, None]
-
-
-def _published(each: Evaluated) -> list[list[Any]]:
-    """Returns the rows of published scores; one that several sources give in the same words stands once."""
-    sources: dict[tuple[Any, ...], list[str]] = {}
+def published(each: Evaluated) -> list[Published]:
+    """Returns the published scores of a cell's task."""
+    sources: dict[tuple[str | None, str, float], list[str]] = {}
     for row in each.unit.declared.get("published", []):
         sources.setdefault((row["average"], row["setting"], row["score"]), []).append(row["source"])
-    settings = [(average, setting) for average, setting, _ in sources]
-    parts = bool(each.unit.declared.get("macro"))
-    rows = []
-    for (average, setting, score), source in sources.items():
-        told = "; ".join(source)
-        apart = f" ({told})" if settings.count((average, setting)) > 1 else ""
-        seen = [f"published: {setting}{apart}", (average or "not said") if parts else "", round(score / 100, 6)]
-        of_row = [each.scores.task, "published", None, average, None, setting, told]
-        rows.append([*seen, None, None, None, None, *of_row])
-    return rows
-
-
-def _about_published(of_run: list[Evaluated]) -> list[str]:
-    """Returns whose the published scores are, and which tasks ran on fewer rows."""
-    first = of_run[0]
-    if not any(each.unit.declared.get("published") for each in of_run):
-        return []
-    other = f", not of {first.model}" if is_other_model(first) else ""
-    told = f"published: scores of {reference_model(first)}{other}, on all rows; run.yaml has their sources."
-    rows = [(e.scores.task, len(e.scores.ids), e.unit.declared.get("rows")) for e in of_run]
-    fewer = [f"{task} {ran} of {of_all}" for task, ran, of_all in rows if of_all and ran < of_all]
-    return [told, *([f"Fewer rows ran here, so do not compare: {', '.join(fewer)}."] if fewer else [])]
-
-
-def _legend(of_run: list[Evaluated]) -> list[str]:
-    notes = ["Prompts are Meta's own, complete with examples."] if not of_run[0].on_samples else []
-    if any(each.scores.macro for each in of_run):
-        notes.append("micro: each row counts the same; macro: each subtask does. Compare like with like.")
-    if any(len(each.scores.values(UNREAD)) for each in of_run):
-        notes.append("unread: answers that cannot be read, in percent; they count as wrong.")
-    return [*notes, "bad: rows with a defect."]
+    return [
+        Published(round(score / 100, 6), average, setting, of_score)
+        for (average, setting, score), of_score in sources.items()
+    ]

@@ -6,13 +6,14 @@ from typing import Any
 
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
-from afrieval.analysis.reference import Evaluated, has_evals, reference_grids
+from afrieval.analysis.reference import Evaluated, has_evals
 from afrieval.analysis.scores import by_language
 from afrieval.harness.scores import HarnessTaskScores, merged_results, summary_rows, task_scores, with_groups
-from afrieval.report.comparison import contrast_grid
+from afrieval.report.contrasts import contrast_table
+from afrieval.report.formats import show as show_tables
 from afrieval.report.harness import harness_table
-from afrieval.report.scores import mean_lines, overview_table, score_table
-from afrieval.report.table import terminal
+from afrieval.report.reference import reference_tables
+from afrieval.report.scores import overview_tables, score_table
 from afrieval.results.cells import SUMMARY_COLUMNS, CellScores, cell_scores, harness_results, summary_row
 from afrieval.results.files import (
     cell_names,
@@ -24,7 +25,7 @@ from afrieval.results.files import (
 )
 from afrieval.results.samples import is_harness
 from afrieval.results.units import Unit
-from afrieval.terminal import console
+from afrieval.terminal import say
 
 
 @dataclass(frozen=True)
@@ -85,31 +86,23 @@ def show(
         supported: languages that the model's authors name.
         seed: of the bootstrap.
     """
-    screen = console(least=80)
     published = {u.name: u for u in units if has_evals(u)}
     scores = by_language([cell for cell in cells if cell.name not in published])
     tasks = list(dict.fromkeys(s.task for s in scores))
     order = {cell.name: place for place, cell in enumerate(cells)}
     in_order = sorted(units, key=lambda unit: order[unit.name])
     african = means([unit for unit in in_order if unit.task in tasks], ["Africa"])
+    tables = []
     for task in tasks:
-        doubtful = unreviewed.get(task, set())
-        screen.print()
+        doubtful, (title, notes) = unreviewed.get(task, set()), _heading(task, identity)
         of_task = [s for s in scores if s.task == task]
-        title, notes = _heading(task, identity)
-        screen.print(score_table(title, of_task, notes, doubtful, supported))
-        for line in mean_lines(mean for mean in african if mean.task == task):
-            screen.print(line)
-        for contrast in contrasts([u for u in units if u.task == task], "prompt_language", seed):
-            screen.print()
-            screen.print(terminal(contrast_grid(contrast, doubtful)))
-    for grid in reference_grids([Evaluated(published[c.name], c) for c in cells if c.name in published]):
-        screen.print()
-        screen.print(terminal(grid))
-    screen.print()
-    if len(tasks) > 1 and any(mean.interval for mean in african):
-        screen.print(overview_table(african, scores))
-        screen.print()
+        over_languages = [mean for mean in african if mean.task == task]
+        tables.append(score_table(title, of_task, notes, doubtful, supported, over_languages))
+        of_prompts = contrasts([u for u in units if u.task == task], "prompt_language", seed)
+        tables += [contrast_table(contrast, doubtful) for contrast in of_prompts]
+    tables += reference_tables([Evaluated(published[c.name], c) for c in cells if c.name in published])
+    say()
+    show_tables([*tables, *(overview_tables(african, scores) if len(tasks) > 1 else [])])
 
 
 def _heading(task: str, identity: dict[str, Any]) -> tuple[str, list[str]]:
@@ -123,6 +116,4 @@ def _heading(task: str, identity: dict[str, Any]) -> tuple[str, list[str]]:
 
 def show_harness(tasks: list[HarnessTaskScores], groups: dict[str, dict[str, Any]], cleaned: bool) -> None:
     """Prints the table of harness tasks and of the groups whose tasks are all among them."""
-    screen = console(least=80)
-    screen.print(harness_table(with_groups(tasks, groups), cleaned))
-    screen.print()
+    show_tables([harness_table(with_groups(tasks, groups), cleaned)])
