@@ -57,3 +57,9 @@ def test_a_task_has_its_tables_together() -> None:
     assert [t.title for t in comparison_tables(units, [], ["Africa"], None)] == [
         "a: prompts", "a: means over languages", "b: prompts", "b: means over languages",
     ]  # fmt: skip
+
+
+def test_each_task_is_on_its_own_scale() -> None:
+    units = [unit([40.0, 50.0], task="mafand", prompt=n) for n in (1, 2)] + [unit([1.0], task="b")]
+    chrf, share = (t for t in comparison_tables(units, [], ["Africa"], None, {"mafand": CHRF}) if t.kind == "means")
+    assert chrf.cells()[0][1] == "45.0" and share.cells()[0][1] == "100.0"

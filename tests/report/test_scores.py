@@ -60,9 +60,17 @@ def test_unparsed_answers_are_explained() -> None:
 
 
 def test_the_line_of_a_mean_has_its_interval_and_members() -> None:
-    means = [mean(), mean(0.0, "native", interval=None)]
+    means = [mean(), mean(0.0, "native", members=["yor"], interval=None)]
     table = score_table("x", [score()], [], set(), set(), means)
     assert table.findings == ["Mean over 2 African languages, English prompts: 50.0, 95% CI 25.0-75.0 (swa yor)"]
+
+
+def test_a_mean_without_an_interval_is_shown() -> None:
+    found = [mean(interval=None)]
+    assert score_table("x", [score()], [], set(), set(), found).findings == [
+        "Mean over 2 African languages, English prompts: 50.0 (swa yor)"
+    ]
+    assert overview_tables(found, [])[0].cells()[0][2:5] == ["50.0", "none", "2"]
 
 
 def test_a_score_that_is_no_share_is_shown_as_it_is() -> None:
@@ -76,7 +84,7 @@ def test_a_score_that_is_no_share_is_shown_as_it_is() -> None:
 
 
 def test_the_overview_has_a_row_per_task_and_prompt_language_and_english_next_to_the_mean() -> None:
-    means = [mean(0.75), mean(0.25, "native"), mean(task="afrixnli", interval=None)]
+    means = [mean(0.75), mean(0.25, "native"), mean(task="afrixnli", members=["yor"], interval=None)]
     scores = [score("eng"), score("fra", 1.0, prompt_language="native"), score("eng", 0.1, task="other")]
     (table,) = overview_tables(means, scores)
     assert table.cells() == [

@@ -66,3 +66,9 @@ def test_a_notebook_shows_it_escaped() -> None:
     assert "<caption>two models</caption>" in text and "<p>A &amp; B.</p>" in text and "<p>a wins.</p>" in text
     assert '<td style="text-align: left">&lt;b&gt;</td>' in text and "<b>" not in text
     assert '<td style="text-align: right">50.0</td>' in text and "hidden" not in text
+
+
+def test_printed_it_is_what_a_terminal_shows() -> None:
+    lines = str(TABLE).splitlines()
+    assert lines[0] == "two models" and lines[1].split()[:2] == ["model", "language"]
+    assert lines[-2:] == ["a wins.", "A & B."] and max(map(len, lines)) <= 80

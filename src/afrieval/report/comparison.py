@@ -1,21 +1,28 @@
 """What compare says, as tables: contrasts, spread over prompts, means over languages, breakdowns."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from afrieval.analysis.breakdown import CONFUSION, Confusion, confusions, parts
+from afrieval.analysis.breakdown import CONFUSION, Confusion, Part, confusions, parts
 from afrieval.analysis.contrasts import Contrast
 from afrieval.analysis.means import Mean, means
 from afrieval.analysis.spread import Spread, spreads
 from afrieval.report.contrasts import contrast_table, side_name
-from afrieval.report.scores import INTERVAL, WRITTEN, bounds_of, titled
+from afrieval.report.scores import INTERVAL, WRITTEN
 from afrieval.report.table import Column, Table
+from afrieval.report.values import Scored, bounds_of, titled
 from afrieval.results.units import Unit
-from afrieval.scoring.base import Metric
 
 HEADS = {"prompt_language": "prompt language", "answer_form": "answer form"}
 
 
-def comparison_tables(units: list[Unit], found: list[Contrast], groupings: list[str], by: str | None) -> list[Table]:
+def comparison_tables(
+    units: list[Unit],
+    found: list[Contrast],
+    groupings: list[str],
+    by: str | None,
+    metrics: Mapping[str, Scored] | None = None,
+) -> list[Table]:
     """Returns the contrasts, each task's spread over prompts and means over languages, and a breakdown.
 
     Args:
@@ -23,25 +30,26 @@ def comparison_tables(units: list[Unit], found: list[Contrast], groupings: list[
         found: contrasts of them.
         groupings: of languages, for means.
         by: the field to break scores down by, or `CONFUSION`; None for no breakdown.
+        metrics: task to what is compared; a share if not given.
 
     Raises:
         UserError: if no task declares the field or has labels.
     """
-    unreviewed = {u.task: u.declared.get("unreviewed", {}) for u in units}
+    of, unreviewed = metrics or {}, {u.task: u.declared.get("unreviewed", {}) for u in units}
     tables = [
-        contrast_table(c, unreviewed[c.task] if "native" in (c.first, c.second) else (), legend=c is found[-1])
+        contrast_table(c, unreviewed[c.task] if "native" in (c.first, c.second) else (), c is found[-1], of.get(c.task))
         for c in found
     ]
     for task in dict.fromkeys(u.task for u in units):
         of_task = [u for u in units if u.task == task]
         if over_prompts := spreads(of_task):
-            tables.append(spread_table(task, over_prompts))
+            tables.append(spread_table(task, over_prompts, of.get(task)))
         if over_languages := means(of_task, groupings):
-            tables.append(mean_table(task, over_languages))
-    return tables + (breakdown_tables(units, by) if by else [])
+            tables.append(mean_table(task, over_languages, of.get(task)))
+    return tables + (breakdown_tables(units, by, of) if by else [])
 
 
-def spread_table(task: str, found: list[Spread], metric: Metric | None = None) -> Table:
+def spread_table(task: str, found: list[Spread], metric: Scored | None = None) -> Table:
     """Returns best, mean and worst prompt of each language."""
     varying, bounds = _varying([s.dimensions for s in found]), bounds_of(metric)
     columns = [*map(_dimension, varying), Column("best", "score", "", bounds), Column("prompt", "count", "best_prompt")]
@@ -70,7 +78,7 @@ def _named(dimensions: dict[str, Any], name: str) -> str:
     return WRITTEN[value] if name == "prompt_language" else str(value)
 
 
-def mean_table(task: str, found: list[Mean], metric: Metric | None = None) -> Table:
+def mean_table(task: str, found: list[Mean], metric: Scored | None = None) -> Table:
     """Returns means over languages with their members."""
     varying = [d for d in _varying([m.dimensions for m in found]) if d != "language"]
     columns = [Column("group", "text", "languages of"), *map(_dimension, varying)]
@@ -79,9 +87,8 @@ def mean_table(task: str, found: list[Mean], metric: Metric | None = None) -> Ta
     columns += [Column("languages", "count", "n_languages"), Column("members", "members")]
     rows = []
     for m in found:
-        interval = tuple(m.interval) if m.interval else None
         named = [_named(m.dimensions, d) for d in varying]
-        rows.append([m.name, *named, m.score, interval, len(m.members), m.members])
+        rows.append([m.name, *named, m.score, m.interval, len(m.members), m.members])
     title = f"{titled(task, metric)}: means over languages"
     return Table("means", title, columns, rows, _mean_notes(found), about={"task": task})
 
@@ -99,7 +106,7 @@ def _mean_notes(found: list[Mean]) -> list[str]:
     return notes
 
 
-def breakdown_tables(units: list[Unit], name: str, metric: Metric | None = None) -> list[Table]:
+def breakdown_tables(units: list[Unit], name: str, metrics: Mapping[str, Scored]) -> list[Table]:
     """Returns the scores by a field, one table per task, or confusion tables.
 
     Raises:
@@ -108,18 +115,17 @@ def breakdown_tables(units: list[Unit], name: str, metric: Metric | None = None)
     if name == CONFUSION:
         return [_confusion(c) for c in confusions(units)]
     found = parts(units, name)
-    tables = []
-    for task in dict.fromkeys(p.task for p in found):
-        of_task = [p for p in found if p.task == task]
-        varying = _varying([p.dimensions for p in of_task])
-        columns = [*map(_dimension, varying), Column(name, "name"), Column("score", "score", "", bounds_of(metric))]
-        columns += [Column(INTERVAL, "interval", "interval", bounds_of(metric)), Column("n", "count")]
-        rows = [
-            [*(_named(p.dimensions, d) for d in varying), p.value, p.score, tuple(p.interval), p.n] for p in of_task
-        ]
-        about = {"task": task, "field": name}
-        tables.append(Table("breakdown", f"{titled(task, metric)}: by {name}", columns, rows, about=about))
-    return tables
+    tasks = dict.fromkeys(p.task for p in found)
+    return [_breakdown(task, [p for p in found if p.task == task], name, metrics.get(task)) for task in tasks]
+
+
+def _breakdown(task: str, found: list[Part], name: str, metric: Scored | None) -> Table:
+    varying, bounds = _varying([p.dimensions for p in found]), bounds_of(metric)
+    columns = [*map(_dimension, varying), Column(name, "name"), Column("score", "score", "", bounds)]
+    columns += [Column(INTERVAL, "interval", "interval", bounds), Column("n", "count")]
+    rows = [[*(_named(p.dimensions, d) for d in varying), p.value, p.score, p.interval, p.n] for p in found]
+    about = {"task": task, "field": name}
+    return Table("breakdown", f"{titled(task, metric)}: by {name}", columns, rows, about=about)
 
 
 def _confusion(confusion: Confusion) -> Table:

@@ -5,10 +5,9 @@ from typing import Any
 
 from afrieval.analysis.contrasts import Contrast, Row
 from afrieval.languages import LANGUAGES
-from afrieval.report.scores import INTERVAL, UNREVIEWED, WRITTEN, bounds_of, titled
+from afrieval.report.scores import INTERVAL, UNREVIEWED, WRITTEN
 from afrieval.report.table import Column, Table
-from afrieval.report.values import SHARE, Bounds, ranges
-from afrieval.scoring.base import Metric
+from afrieval.report.values import SHARE, Bounds, Scored, bounds_of, ranges, titled
 
 LEGEND = (
     "diff.: second minus first{unit}; p: Holm-adjusted; visible: the smallest difference detectable with 80% power; "
@@ -17,7 +16,7 @@ LEGEND = (
 
 
 def contrast_table(
-    contrast: Contrast, starred: Collection[str] = (), legend: bool = True, metric: Metric | None = None
+    contrast: Contrast, starred: Collection[str] = (), legend: bool = True, metric: Scored | None = None
 ) -> Table:
     """Returns a contrast's table: one row per language, and in words what it shows.
 
@@ -77,9 +76,8 @@ def _columns(heads: tuple[str, str], with_prompts: bool, bounds: Bounds) -> list
 
 def _row(row: Row, with_prompts: bool) -> list[Any]:
     flips = f"{row.gained}/{row.lost}"
-    interval = tuple(row.interval) if row.interval else None
     head = [row.language, *([ranges(row.prompts)] if with_prompts else []), row.first, row.second, row.difference]
-    return [*head, interval, row.adjusted, row.visible, flips, row.n]
+    return [*head, row.interval, row.adjusted, row.visible, flips, row.n]
 
 
 def _notes(contrast: Contrast, starred: Collection[str], legend: bool, bounds: Bounds) -> list[str]:

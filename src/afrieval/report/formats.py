@@ -29,6 +29,13 @@ def show(tables: Iterable[Table]) -> None:
         screen.print()
 
 
+def text(table: Table) -> str:
+    """Returns the table as a terminal of 80 columns shows it, without colours."""
+    screen = console(file=io.StringIO(), width=80)
+    screen.print(table)
+    return str(screen.file.getvalue())  # type: ignore[attr-defined]
+
+
 def write(tables: list[Table], form: str) -> str:
     """Returns tables as one text.
 

@@ -36,9 +36,8 @@ def harness_table(scores: list[HarnessScore], cleaned: bool) -> Table:
 
 def _row(score: HarnessScore, again: bool) -> list[Any]:
     named = ["", ""] if again else [f"= {score.task}" if score.members else score.task, score.language]
-    interval = tuple(score.interval) if score.interval else None
     raw = [score.task, score.language, score.metric, score.filter, score.members, score.macro]
-    return [*named, _metric(score), score.value, interval, score.n, score.shots, *raw]
+    return [*named, _metric(score), score.value, score.interval, score.n, score.shots, *raw]
 
 
 def _metric(score: HarnessScore) -> str:

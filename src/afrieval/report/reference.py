@@ -60,7 +60,7 @@ def _measured(each: Evaluated, found: Measured, first: bool) -> list[Any]:
     metric = label(found.metric) + (f", {found.average}" if found.average else "")
     counted = [scores.n, scores.n_defect, unparsed(each)] if first else [scores.n, None, None]
     raw = [scores.task, "measured", found.metric, found.average, parts, None, None]
-    return [scores.task if first else over, metric, found.score, tuple(found.interval), *counted, *raw]
+    return [scores.task if first else over, metric, found.score, found.interval, *counted, *raw]
 
 
 def _published(each: Evaluated) -> list[list[Any]]:

@@ -2,39 +2,29 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore
 from afrieval.languages import LANGUAGES
 from afrieval.report.table import Column, Table
-from afrieval.report.values import SHARE, Bounds, ranges, shown_interval, shown_score
-from afrieval.scoring.base import Metric
+from afrieval.report.values import Bounds, Scored, bounds_of, ranges, shown_interval, shown_score
 from afrieval.scoring.labels import DESCRIPTIONS, label
 
-BESIDE = ("eng", "fra")  # next to a mean over African languages, never in it
+APART = ("eng", "fra")  # next to a mean over African languages, never in it
 WRITTEN = {"eng": "English", "native": "native"}
 UNREVIEWED = "*: machine-written prompts that no speaker has reviewed."
 INTERVAL = "95% CI"
 
 
-def bounds_of(metric: Metric | None) -> Bounds:
-    """Returns the lowest and the highest score of a metric; those of a share if it is not given."""
-    return metric.bounds if metric else SHARE
-
-
-def titled(task: str, metric: Metric | None) -> str:
-    """Returns a task's name for a title, with its metric where scores are not in percent."""
-    return task if bounds_of(metric) == SHARE else f"{task}, {label(metric.name)}" if metric else task
-
-
 def score_table(
     title: str,
-    scores: Iterable[LanguageScore],
+    scores: list[LanguageScore],
     notes: list[str],
     unreviewed: set[str],
     supported: set[str],
     means: Iterable[Mean] = (),
-    metrics: Mapping[str, Metric] | None = None,
+    metrics: Mapping[str, Scored] | None = None,
 ) -> Table:
     """Returns a task's table: one row per language and prompt language.
 
@@ -47,49 +37,58 @@ def score_table(
         means: the task's means over languages; of two languages or more are shown.
         metrics: those of the scores by name; one that is missing is a share.
     """
-    rows = list(scores)
-    main, others = rows[0].metric, list(dict.fromkeys(name for row in rows for name in row.others))
+    main, others = scores[0].metric, list(dict.fromkeys(name for row in scores for name in row.others))
     bounds = {name: bounds_of((metrics or {}).get(name)) for name in (main, *others)}
-    columns = [Column("language", "language"), Column("prompts", "text", "-")]
-    columns += [Column("", "hidden", key) for key in ("prompt_language", "prompts")]
-    columns += [Column(label(main), "score", main, bounds[main])]
-    columns += [Column(INTERVAL, "interval", "interval", bounds[main])]
-    columns += [Column(label(name), "score", name, bounds[name]) for name in others]
-    columns += [Column("n", "count"), Column("bad", "count", "n_defect")]
-    cells = []
-    for r in rows:
-        place = [r.language, _prompts(r, unreviewed), r.prompt_language, r.prompts]
-        of_others = [r.others.get(name) for name in others]
-        cells.append([*place, r.score, r.interval and tuple(r.interval), *of_others, r.n, r.n_defect])
-    foreign = {r.language: "°" for r in rows if supported and r.language not in supported}
+    marks = {row.language: "°" for row in scores if supported and row.language not in supported}
     described = [f"{label(name)}: {DESCRIPTIONS[name]}." for name in others if name in DESCRIPTIONS]
-    whole = [*notes, *described, *_legend(rows, unreviewed, bool(foreign))]
-    lines = [_mean_line(mean, bounds[main]) for mean in means if mean.interval]
-    return Table("scores", title, columns, cells, whole, lines, {"task": rows[0].task}, foreign)
+    return Table(
+        kind="scores",
+        title=title,
+        columns=_columns(main, others, bounds),
+        rows=[_row(row, others, unreviewed) for row in scores],
+        notes=[*notes, *described, *_legend(scores, unreviewed, bool(marks))],
+        findings=[_mean_line(mean, bounds[main]) for mean in means if len(mean.members) > 1],
+        about={"task": scores[0].task},
+        marks=marks,
+    )
 
 
-def _legend(rows: list[LanguageScore], unreviewed: set[str], foreign: bool) -> list[str]:
+def _columns(main: str, others: list[str], bounds: Mapping[str, Bounds]) -> list[Column]:
+    return [
+        Column("language", "language"),
+        Column("prompts", "text", "-"),
+        *(Column("", "hidden", key) for key in ("prompt_language", "prompts")),
+        Column(label(main), "score", main, bounds[main]),
+        Column(INTERVAL, "interval", "interval", bounds[main]),
+        *(Column(label(name), "score", name, bounds[name]) for name in others),
+        Column("n", "count"),
+        Column("bad", "count", "n_defect"),
+    ]
+
+
+def _row(row: LanguageScore, others: list[str], unreviewed: set[str]) -> list[Any]:
+    star = "*" if row.prompt_language == "native" and row.language in unreviewed else ""
+    prompts = f"{WRITTEN[row.prompt_language]} {ranges(row.prompts)}{star}"
+    score = [row.score, row.interval, *(row.others.get(name) for name in others)]
+    return [row.language, prompts, row.prompt_language, row.prompts, *score, row.n, row.n_defect]
+
+
+def _legend(rows: list[LanguageScore], unreviewed: set[str], marked: bool) -> list[str]:
     notes = [] if math.isnan(rows[0].chance) else [f"A random guess scores {shown_score(rows[0].chance)}%."]
     notes.append("bad: rows with a defect.")
     notes += [UNREVIEWED] if any(r.prompt_language == "native" and r.language in unreviewed for r in rows) else []
-    return notes + (["°: not among the languages that the model's authors name."] if foreign else [])
-
-
-def _prompts(row: LanguageScore, unreviewed: set[str]) -> str:
-    star = "*" if row.prompt_language == "native" and row.language in unreviewed else ""
-    return f"{WRITTEN[row.prompt_language]} {ranges(row.prompts)}{star}"
+    return notes + (["°: not among the languages that the model's authors name."] if marked else [])
 
 
 def _mean_line(mean: Mean, bounds: Bounds) -> str:
     """Returns a mean of two languages or more in words, with its interval and members."""
     members = f"{len(mean.members)} African languages, {WRITTEN[mean.dimensions['prompt_language']]} prompts"
-    interval = shown_interval(mean.interval, bounds) if mean.interval else "none"
-    score = shown_score(mean.score, bounds)
-    return f"Mean over {members}: {score}, {INTERVAL} {interval} ({' '.join(mean.members)})"
+    interval = f", {INTERVAL} {shown_interval(mean.interval, bounds)}" if mean.interval else ""
+    return f"Mean over {members}: {shown_score(mean.score, bounds)}{interval} ({' '.join(mean.members)})"
 
 
 def overview_tables(
-    means: Iterable[Mean], scores: Iterable[LanguageScore], metrics: Mapping[str, Metric] | None = None
+    means: Iterable[Mean], scores: Iterable[LanguageScore], metrics: Mapping[str, Scored] | None = None
 ) -> list[Table]:
     """Returns means over African languages, a row per task and prompt language; English and French next to them.
 
@@ -103,7 +102,7 @@ def overview_tables(
     same = {(s.task, s.prompt_language, s.language): s.score for s in scores}
     scales: dict[Bounds, list[Mean]] = {}
     for mean in means:
-        if mean.interval:
+        if len(mean.members) > 1:
             scales.setdefault(bounds_of((metrics or {}).get(mean.task)), []).append(mean)
     return [_overview(of_scale, same, scale) for scale, of_scale in scales.items()]
 
@@ -112,10 +111,10 @@ def _overview(means: list[Mean], same: dict[tuple[str, str, str], float], bounds
     columns = [Column("task"), Column("prompts", "text", "-"), Column("", "hidden", "prompt_language")]
     columns += [Column("mean", "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds)]
     columns += [Column("languages", "count", "n_languages"), Column("", "hidden", "members")]
-    columns += [Column(LANGUAGES[code].name, "score", code, bounds) for code in BESIDE]
+    columns += [Column(LANGUAGES[code].name, "score", code, bounds) for code in APART]
     rows = []
     for mean in means:
         kind = mean.dimensions["prompt_language"]
-        known = [mean.score, mean.interval and tuple(mean.interval), len(mean.members), mean.members]
-        rows.append([mean.task, WRITTEN[kind], kind, *known, *(same.get((mean.task, kind, c)) for c in BESIDE)])
+        known = [mean.score, mean.interval, len(mean.members), mean.members]
+        rows.append([mean.task, WRITTEN[kind], kind, *known, *(same.get((mean.task, kind, c)) for c in APART)])
     return Table("overview", "Mean over African languages", columns, rows)

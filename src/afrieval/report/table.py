@@ -113,6 +113,12 @@ class Table:
 
         return DataFrame.from_records(flat(self))
 
+    def __str__(self) -> str:
+        """Returns the table as a terminal shows it."""
+        from afrieval.report.formats import text
+
+        return text(self)
+
     def _repr_html_(self) -> str:
         """Returns the table as a notebook shows it."""
         from afrieval.report.formats import html
