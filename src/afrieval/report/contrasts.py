@@ -24,7 +24,7 @@ def contrast_table(
         contrast: what to show.
         starred: languages whose native prompts nobody has reviewed.
         legend: whether the columns are explained.
-        metric: what the scores are of; a share that had better be high if not given.
+        metric: what the scores are of; a share of right answers if not given.
     """
     prompts = dict.fromkeys(ranges(row.prompts) for row in contrast.rows if contrast.dimension != "prompt")
     first, second = (side_name(contrast.dimension, side) for side in (contrast.first, contrast.second))

@@ -17,7 +17,7 @@ from afrieval.report.values import broken
 from afrieval.terminal import console, one_line
 
 BETWEEN, NARROWEST = 2, 10  # blanks between columns; what a column of names has at least
-# What begins a formula in a spreadsheet, which takes wide signs for the others; -3.1 is a number.
+# What begins a formula in a spreadsheet, which takes full-width signs too; -3.1 is a number.
 _FORMULA = re.compile(r"\s*([=@＝＠＋－]|[+-](?!\d+(\.\d+)?\Z))")
 
 
