@@ -16,7 +16,7 @@ from afrieval.models.backend_args import FORWARDED, check_backend_args
 
 
 def check(backend: str = "hf", /, **given: Any) -> None:
-    check_backend_args(ModelConfig(model_name="o/n", model_type=backend, backend_args=given))  # type: ignore[arg-type]
+    check_backend_args(ModelConfig(model_name="o/n", model_type=backend, backend_args=given))
 
 
 GOOD: dict[str, tuple[Any, ...]] = {

@@ -2,13 +2,13 @@
 
 import logging
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import yaml
 
 from afrieval.commands.run import run
 from afrieval.config.arguments import read_config
-from afrieval.config.recipe import Recipe, check_backend, flags, read_recipe
+from afrieval.config.recipe import Recipe, flags, read_recipe, with_backend
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
@@ -61,7 +61,6 @@ def recipe_and_config(argv: list[str], usage: str) -> tuple[Recipe, RunConfig]:
     recipe = read_recipe(here_or_shipped(user_path(argv[0])))
     config = read_config([*flags(recipe), *argv[1:]], command="llama", needs_model=True)
     if config.model.model_type != recipe.model_type:  # the backends take different arguments
-        recipe = replace(recipe, model_type=config.model.model_type)
-        check_backend(recipe, "the recipe")
+        recipe = with_backend(recipe, config.model.model_type)
         config = read_config([*flags(recipe), *argv[1:]], command="llama", needs_model=True)
     return recipe, config

@@ -4,7 +4,7 @@ Recipe: llama-cookbook, end-to-end-use-cases/benchmarks/llm_eval_harness/meta_ev
 """
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -73,6 +73,20 @@ def check_backend(recipe: Recipe, where: str) -> None:
                     f"{where}: {name} is {getattr(recipe, name)}, which is for vllm",
                     "give 1, or model_type vllm; docs/several-processes.md describes how hf uses several GPUs",
                 )
+
+
+def with_backend(recipe: Recipe, name: str) -> Recipe:
+    """Returns a recipe for another backend.
+
+    Raises:
+        UserError: if it is not for recipes, or a value of the recipe is not for it.
+    """
+    if name not in ("vllm", "hf"):
+        hint = "give hf or vllm; afrieval run takes other backends and has the same tasks"
+        raise UserError(f"model.model_type is {name!r}, and a recipe runs on vllm or hf", hint)
+    changed = replace(recipe, model_type="vllm" if name == "vllm" else "hf")
+    check_backend(changed, "the recipe")
+    return changed
 
 
 def flags(recipe: Recipe) -> list[str]:

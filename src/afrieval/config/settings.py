@@ -24,8 +24,9 @@ class ModelConfig:
 
     model_name: str | None = None
     """Hub id or folder of the model; `demo` is a tiny random model built on the spot."""
-    model_type: Literal["hf", "vllm"] = "hf"
-    """Backend of the harness; vllm is for GPUs and decoder-only models; docs/models.md tells how to install it."""
+    model_type: str = "hf"
+    """Backend of the harness: hf, vllm (GPUs, decoder-only models), or another by its name, such as local-completions
+    or local-chat-completions for a model behind a server; see docs/models.md."""
     revision: str = "main"
     """Branch, tag or commit on the hub."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
@@ -39,7 +40,7 @@ class ModelConfig:
     add_bos_token: bool | None = None
     """Put the beginning-of-sequence token first; null is the tokenizer's own way."""
     chat_template: bool = False
-    """Wrap prompts in the tokenizer's chat template."""
+    """Wrap prompts in the tokenizer's chat template; for a server that takes chats only, send them as messages."""
     thinking_end: str | None = None
     """What ends the thinking of a model that thinks first, such as </think>; only what follows it is read."""
     languages_supported: list[str] = field(default_factory=list)

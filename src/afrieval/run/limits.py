@@ -18,7 +18,7 @@ def generation(cell: TemplatedCell, lm: Any, config: RunConfig) -> Generation:
 
     Args:
         cell: what is run.
-        lm: the model; its tokenizer measures the lengths.
+        lm: the model; its tokenizer measures the lengths, or where it is not known, their bytes.
         config: the merged config.
 
     Raises:
@@ -59,7 +59,7 @@ def _room(cell: TemplatedCell, lm: Any, config: RunConfig) -> int:
         return THOUGHTS
 
     def longest(texts: list[str]) -> int:
-        return max((len(lm.tok_encode(text)) for text in texts), default=0)
+        return max((lm.count_tokens(text) for text in texts), default=0)
 
     answer = cell.task.scoring.answer
     if answer.is_choice:
