@@ -159,7 +159,7 @@ BAD = {
     "empty languages": (["--task.languages", "[]"], "task.languages is an empty list", "leave task.languages out"),
     "empty prompts": (["--task.prompts", "[]"], "task.prompts is an empty list", "leave task.prompts out"),
     "not yet": (["--task.wandb_project", "x"], "task.wandb_project", "leave it out"),
-    "unknown backend": (["--model.model_type", "vlm"], "model.model_type cannot be 'vlm'", "hf or vllm"),
+    "unknown engine": (["--model.engine", "tre"], "model.engine cannot be 'tre'", "auto or tree or plain"),
     "no room": (["--eval.max_gen_toks", "0"], "eval.max_gen_toks is 0", "1 or more"),
     "another backend's engine": (["--model.engine=tree", "--model.model_type=vllm"], "tree is no way of vllm", "hf"),
     "no mark": (["--model.thinking_end="], "model.thinking_end is empty", "</think>"),
@@ -236,9 +236,9 @@ BAD_FILES = {
 
 @pytest.mark.parametrize("value", ["9" * 5000, "x" * 5000])
 def test_a_long_value_is_shown_by_its_ends(value: str) -> None:
-    error = refused("--model.model_type", value)
-    assert error.message.startswith("model.model_type cannot be") and len(error.message) < 200
-    assert error.hint == "it takes hf or vllm"
+    error = refused("--model.engine", value)
+    assert error.message.startswith("model.engine cannot be") and len(error.message) < 200
+    assert error.hint == "it takes auto or tree or plain"
 
 
 def test_a_file_that_cannot_be_used_is_not_suggested_in_its_own_place(tmp_path: Path) -> None:

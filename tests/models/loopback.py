@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -12,6 +13,11 @@ from afrieval.models.demo import demo_folder
 from afrieval.models.load import load_model
 
 Answer = tuple[int, bytes]
+
+
+@cache
+def _demo() -> Any:
+    return load_model(ModelConfig(model_name="demo"), EvalConfig()).model
 
 
 class Loopback:
@@ -28,11 +34,11 @@ class Loopback:
         self.fails: dict[int, Answer] = {}
         self.text: str | None = "A"
         self.url = ""
-        self._lm: Any = None
 
     @property
     def options(self) -> list[str]:
         """Options of `afrieval run` for completions of this server."""
+        _demo()  # it is loaded in this thread: Python 3.11 cannot parse code in two at a time
         return [
             "--model.model_name=served", "--model.model_type=local-completions", "--model.add_bos_token",
             f"--model.backend_args.base_url={self.url}/v1/completions",
@@ -67,10 +73,8 @@ class Loopback:
     def _likelihoods(self, tokens: list[int]) -> dict[str, Any]:
         import torch
 
-        if self._lm is None:
-            self._lm = load_model(ModelConfig(model_name="demo"), EvalConfig())
         with torch.no_grad():
-            logs = torch.log_softmax(self._lm.model(torch.tensor([tokens])).logits[0].float(), -1)
+            logs = torch.log_softmax(_demo()(torch.tensor([tokens])).logits[0].float(), -1)
         best = [float(row.max()) for row in logs]
         given = [float(row[token]) for row, token in zip(logs, tokens[1:], strict=False)]
         return {
@@ -87,7 +91,7 @@ def serving() -> Iterator[Loopback]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            status, answer = loopback.answer(self.path, json.loads(body), dict(self.headers))
+            status, answer = loopback.answer(self.path.partition("?")[0], json.loads(body), dict(self.headers))
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(answer)))

@@ -100,7 +100,7 @@ def test_a_model_without_room_for_the_longest_answer() -> None:
     (cell,), _ = declared_cells(config)
     longest = max(len(d.prompt.encode()) for d in cell.documents if d.gold is not None)
     for room, fits in ((longest + 5120, True), (longest + 5119, False), (5120, False)):
-        lm = SimpleNamespace(max_length=room, tok_encode=str.encode)
+        lm = SimpleNamespace(max_length=room, count_tokens=lambda text: len(text.encode()))
         assert generation(cell, lm, config) == Generation(5120, (), "", runs_on=False)
         if fits:
             check_fit([cell], lm)

@@ -106,6 +106,8 @@ def _members(annotation: ast.expr) -> list[ast.expr]:
     """Returns the members of a union."""
     if isinstance(annotation, ast.BinOp):
         return [*_members(annotation.left), *_members(annotation.right)]
+    if isinstance(annotation, ast.Subscript) and _plain(annotation) == "Optional":
+        return [*_members(annotation.slice), ast.Constant(None)]
     return [annotation]
 
 
@@ -172,13 +174,16 @@ def _signature(backend: str) -> dict[str, ast.expr | None]:
 
 def _named(kind: Any) -> dict[str, ast.expr | None]:
     """Returns the arguments that a class and those above it name, and what is known of their kinds."""
-    found: dict[str, ast.expr | None] = {}
+    kinds: dict[str, str] = {}
+    defaults: dict[str, list[Any]] = {}
     for base in kind.__mro__:
         for name, parameter in parameters(base).items():
-            if found.get(name) is None and parameter.annotation is not parameter.empty:
-                found[name] = ast.parse(inspect.formatannotation(parameter.annotation), mode="eval").body
-            found.setdefault(name, None)
-    return found
+            defaults.setdefault(name, []).append(parameter.default)
+            if parameter.annotation is not parameter.empty:
+                kinds.setdefault(name, inspect.formatannotation(parameter.annotation))
+    texts = {name: {value for value in values if isinstance(value, str)} for name, values in defaults.items()}
+    found = {name: "".join([kinds[name], *(f" | Literal[{text!r}]" for text in texts[name])]) for name in kinds}
+    return {name: ast.parse(found[name], mode="eval").body if name in found else None for name in defaults}
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import Any
 
 from afrieval.config.settings import ModelConfig
 from afrieval.errors import UserError, nearest
+from afrieval.files.paths import shortened
 from afrieval.models.base import Capabilities
 
 OURS = ("hf", "vllm")  # backends that the suite extends; they do everything, and take seconds to import
@@ -47,7 +48,8 @@ def backend_class(name: str) -> Any:
             f"give --model.model_type {OTHER_NAMES[name]}",
         )
     if name not in OURS and name not in model_registry:
-        raise UserError(f"there is no backend {name!r}", nearest(name, sorted({*OURS, *model_registry})))
+        known = sorted({*OURS, *model_registry} - {*OTHER_NAMES})
+        raise UserError(f"there is no backend {shortened(name)!r}", nearest(name, known))
     try:
         kind = model_registry.get(name)
     except ImportError as e:
