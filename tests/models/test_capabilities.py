@@ -33,7 +33,7 @@ def test_completions_need_a_tokenizer_for_likelihoods() -> None:
     for given in ({}, {"tokenizer": "o/n"}, {"tokenizer_backend": "huggingface"}):
         assert of("local-completions", **given) == Capabilities(max_length=2047, assumed=True)
     for unknown in (None, "None", "none"):
-        can = of("local-completions", tokenizer_backend=unknown)
+        can = of("local-completions", tokenizer_backend=unknown, tokenizer="o/n")
         assert can == Capabilities(False, False, True, chat=None, count_tokens=False)
     assert of("local-completions", tokenizer_backend="remote").chat is None  # its template would not be sandboxed
 

@@ -5,6 +5,7 @@ They are read from the source of the installed packages: importing the backends 
 
 import ast
 import inspect
+import re
 from difflib import get_close_matches
 from functools import cache
 from importlib.util import find_spec
@@ -14,7 +15,7 @@ from typing import Any
 from afrieval.config.settings import ModelConfig, is_batch_size
 from afrieval.errors import UserError
 from afrieval.models.capabilities import backend_class, is_server, parameters
-from afrieval.models.credentials import is_secret
+from afrieval.models.credentials import bare_address, is_secret
 
 BACKENDS = {
     "hf": ("models/huggingface.py", "HFLM"),
@@ -85,7 +86,11 @@ def _check_server(config: ModelConfig) -> None:
         if is_secret(str(name)):
             hint = "set the key in the environment, such as OPENAI_API_KEY; docs/models.md has more"
             raise UserError(f"backend_args.{name} may hold a key, and run.yaml keeps backend_args", hint)
-    if config.model_type in ADDRESSED and not config.backend_args.get("base_url"):
+    url = config.backend_args.get("base_url")
+    if url and not (isinstance(url, str) and re.match(r"https?://[^/\[\]\s]", bare_address(url))):
+        hint = "write http:// or https://, the server and the path, such as http://localhost:8000/v1/completions"
+        raise UserError(f"backend_args.base_url {bare_address(str(url))!r} is not an address", hint)
+    if config.model_type in ADDRESSED and not url:
         example = "http://localhost:8000/v1/" + config.model_type.removeprefix("local-").replace("chat-", "chat/")
         raise UserError(
             f"model.backend_args.base_url is missing, the address of the server for {config.model_type}",

@@ -90,10 +90,10 @@ def _of_server(config: ModelConfig, kind: Any) -> Capabilities:
     An API without likelihoods takes chats, and the server knows their template.
     """
     chats = not _does(kind, "loglikelihood")
-    tokenizer = "given" if config.backend_args.get("tokenizer") else _setting(config, kind, "tokenizer_backend")
+    tokenizer = tokenizer_backend(config, kind)
     counts = not chats and tokenizer not in (None, "None", "none")
     scores = counts and str(config.model_name) in TOLD.get(config.model_type, (str(config.model_name),))
-    template = "text" if counts and tokenizer in ("given", "huggingface", "auto") else None
+    template = "text" if counts and tokenizer in ("huggingface", "auto") else None
     given = config.backend_args.get("max_length")
     length = given or (DEFAULT_LENGTH if counts else None)
     return Capabilities(
@@ -106,10 +106,12 @@ def _of_server(config: ModelConfig, kind: Any) -> Capabilities:
     )
 
 
-def _setting(config: ModelConfig, kind: Any, name: str) -> Any:
-    """Returns an argument of a backend, or its default in the class next at hand."""
-    defaults = (p[name].default for base in kind.__mro__ if name in (p := parameters(base)))
-    return config.backend_args.get(name, next(defaults, None))
+def tokenizer_backend(config: ModelConfig, kind: Any) -> str | None:
+    """Returns where the tokenizer of a model behind a server comes from; one that is named comes from the hub."""
+    own = (p["tokenizer_backend"].default for base in kind.__mro__ if "tokenizer_backend" in (p := parameters(base)))
+    default = "huggingface" if config.backend_args.get("tokenizer") else next(own, None)
+    found: str | None = config.backend_args.get("tokenizer_backend", default)
+    return found
 
 
 def parameters(kind: Any) -> dict[str, inspect.Parameter]:

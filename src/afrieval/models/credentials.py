@@ -1,9 +1,10 @@
 """Keys and passwords stay out of what is stored and printed."""
 
+import base64
 import os
 import re
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 SECRET = re.compile(r"(?i)(^|_)(api_?key|secret|secret_key|access_key|password|auth_token|hf_token|headers?)$|^token$")
 HIDDEN = "***"
@@ -32,8 +33,22 @@ def without_secrets(value: Any, name: str = "") -> Any:
 
 def bare_address(url: str) -> str:
     """Returns an address without user, password, query and fragment."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # of a part in brackets
+        return HIDDEN
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+def with_basic_header(url: str) -> tuple[str, dict[str, str]]:
+    """Returns an address without user and password, and the header that says them, if there are any.
+
+    Libraries differ in what they do with an address that has both.
+    """
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    said = base64.b64encode(unquote(user).encode()).decode()
+    return parts._replace(netloc=host).geturl(), {"Authorization": f"Basic {said}"} if at else {}
 
 
 def redacted(text: str, url: str = "") -> str:

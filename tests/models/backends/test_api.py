@@ -95,6 +95,8 @@ REFUSED: dict[str, tuple[str, tuple[object, ...], str, str]] = {
         "backend_args.tokenizer is ''", "a text"),
     "template": ("plain", (*WRITES, "--model.chat_template"), "served has no chat template", "false"),
     "address": ("chat", (*WRITES, "--model.backend_args.base_url="), "base_url is missing", "/v1/chat/completions"),
+    "no address": ("chat", (*WRITES, "--model.backend_args.base_url=localhost:80/v1"), "is not an address", "http://"),
+    "brackets": ("chat", (*WRITES, "--model.backend_args.base_url=http://[a/v1"), "is not an address", "http://"),
     "typo": ("chat", (*WRITES, "--model.backend_args.timout", 3), "backend_args.timout is not", "timeout"),
     "kind": ("chat", (*WRITES, "--model.backend_args.num_concurrent", "a"), "backend_args.num_concurrent", "whole"),
     "key": ("chat", (*WRITES, "--model.backend_args.auth_token", "sk-123"), "auth_token may hold a key", "OPENAI_API"),
@@ -178,15 +180,19 @@ def test_fewer_answers_than_prompts_are_refused(run_demo: Cli, server: Loopback)
     assert refused.code == 2 and "cannot parse" in refused.err, refused.err
 
 
-def test_credentials_are_not_stored_and_not_printed(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
+@pytest.mark.parametrize("several", [1, 2])
+def test_credentials_are_not_stored_and_not_printed(
+    run_demo: Cli, tmp_path: Path, server: Loopback, several: int
+) -> None:
     url = server.url.replace("http://", "http://me:pass-word@") + "/v1/chat/completions?key=que-ry"
     words = (*server.chat_options, *WRITES, f"--model.backend_args.base_url={url}")
+    words += (f"--model.backend_args.num_concurrent={several}",)
     server.fails = {2: (500, b"no")}
     first, second = run_demo(*words), _healed(server, run_demo, *words)
     assert (first.code, second.code) == (2, 0)
     for text in (first.err, first.out, second.err, second.out, stored(tmp_path / "run")):
         assert "pass-word" not in text and "que-ry" not in text and "me:p" not in text
-    assert server.asked[0]["headers"]["Authorization"].startswith("Basic")
+    assert server.asked[0]["headers"]["Authorization"] == "Basic bWU6cGFzcy13b3Jk"
     model = read_run(tmp_path / "run")["identity"]["model"]
     assert f"{server.url}/v1/chat/completions" in model["backend_args"]
 

@@ -13,6 +13,7 @@ from afrieval.harness.silence import quiet
 from afrieval.models.backends.other import Named
 from afrieval.models.backends.server_faults import server_fault
 from afrieval.models.chat_template import KeepsSystemText, Turns
+from afrieval.models.credentials import with_basic_header
 
 log = logging.getLogger("afrieval")
 
@@ -140,10 +141,11 @@ def load_api(kind: Any, known: dict[str, Any], arguments: dict[str, Any]) -> Any
         UserError: if its tokenizer cannot be loaded, or its key is not in the environment.
     """
     tokenizer = arguments.get("tokenizer") or arguments.get("model")
-    if arguments.get("tokenizer") and "tokenizer_backend" not in arguments:
-        arguments = {**arguments, "tokenizer_backend": "huggingface"}  # what the server has is not asked for
     if issubclass(kind, LocalCompletionsAPI) and (key := os.environ.get("OPENAI_API_KEY")):
         arguments = {**arguments, "auth_token": key}  # for a tokenizer that the server has
+    if url := arguments.get("base_url"):
+        address, header = with_basic_header(url)
+        arguments = {**arguments, "base_url": address, **({"header": header} if header else {})}
     try:
         with quiet():
             lm = type(kind.__name__, (API, kind), known)(**arguments)

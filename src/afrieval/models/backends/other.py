@@ -8,7 +8,7 @@ from typing import Any
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.errors import UserError
 from afrieval.models.base import Model
-from afrieval.models.capabilities import backend_class, capabilities, is_server, parameters
+from afrieval.models.capabilities import backend_class, capabilities, is_server, parameters, tokenizer_backend
 from afrieval.models.credentials import bare_address
 
 NAMES = ("model", "pretrained", "engine", "model_id", "path")  # what backends call the model's name
@@ -42,7 +42,7 @@ def load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
     if is_server(kind):
         from afrieval.models.backends.api import load_api
 
-        return load_api(kind, known, arguments)
+        return load_api(kind, known, {**arguments, "tokenizer_backend": tokenizer_backend(config, kind)})
     lm = type(kind.__name__, (Named, kind), known)(**arguments)
     if not hasattr(lm, "max_length"):
         lm.max_length = math.inf
