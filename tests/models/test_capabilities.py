@@ -1,6 +1,5 @@
 """What a model can do is known before it is loaded, for each backend of the harness."""
 
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from lm_eval.models import MODEL_MAPPING
 from afrieval.config.settings import ModelConfig
 from afrieval.errors import UserError
 from afrieval.models.base import Capabilities, UnknownTokenizer
-from afrieval.models.capabilities import backend_class, capabilities
+from afrieval.models.capabilities import capabilities
 
 
 def of(backend: str, name: str = "m", **given: Any) -> Capabilities:
@@ -80,17 +79,6 @@ def test_names_that_are_not_a_backend(name: str, message: str, hint: str) -> Non
     with pytest.raises(UserError) as caught:
         of(name)
     assert message in caught.value.message and hint in caught.value.hint and len(caught.value.message) < 200
-
-
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def find(name: str) -> Any:
-        return None if name == "tenacity" else find_spec(name)
-
-    monkeypatch.setattr("afrieval.models.capabilities.find_spec", find)
-    backend_class.cache_clear()
-    with pytest.raises(UserError) as caught:
-        of("local-completions")
-    assert "not installed: tenacity" in caught.value.message and "afrieval[api]" in caught.value.hint
 
 
 def test_without_a_tokenizer_a_token_per_byte_is_assumed() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from afrieval.config.settings import ModelConfig, is_batch_size
 from afrieval.errors import UserError
-from afrieval.models.capabilities import backend_class, is_server, parameters
+from afrieval.models.capabilities import backend_class, is_server, missing, parameters
 from afrieval.models.credentials import bare_address, is_secret
 
 BACKENDS = {
@@ -42,6 +42,7 @@ FORWARDED = {
     "use_safetensors": "bool",
     "variant": "str",
 }
+PACKAGES = ("aiohttp", "requests", "tenacity", "tqdm")  # of models behind a server
 OURS = {"pretrained": "model.model_name", "model": "model.model_name"}  # another model under this one's name
 DTYPES = ("float64", "float32", "bfloat16", "float16")
 ADDRESSED = ("local-completions", "local-chat-completions", "sglang-generate")  # whose server has no known address
@@ -81,7 +82,11 @@ def check_backend_args(config: ModelConfig) -> None:
 
 
 def _check_server(config: ModelConfig) -> None:
-    """Refuses keys, which run.yaml would keep, and a model whose server is not named."""
+    """Refuses keys, which run.yaml would keep, a model whose server is not named, and a lack of packages to ask it."""
+    if is_server(backend_class(config.model_type)):
+        for package in PACKAGES:
+            if find_spec(package) is None:
+                raise missing(config.model_type, package, "run `pip install 'afrieval[api]'`")
     for name in config.backend_args:
         if is_secret(str(name)):
             hint = "set the key in the environment, such as OPENAI_API_KEY; docs/models.md has more"

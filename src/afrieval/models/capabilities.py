@@ -4,7 +4,6 @@ import ast
 import inspect
 import textwrap
 from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 from afrieval.config.settings import ModelConfig
@@ -14,7 +13,6 @@ from afrieval.models.base import Capabilities
 
 OURS = ("hf", "vllm")  # backends that the suite extends; they do everything, and take seconds to import
 OTHER_NAMES = {"huggingface": "hf", "hf-auto": "hf"}  # the class that hf extends
-PACKAGES = ("aiohttp", "requests", "tenacity", "tqdm")  # of models behind a server
 TOLD = {"openai-completions": ("babbage-002", "davinci-002")}  # models that give likelihoods, where others do not
 DEFAULT_LENGTH = 2048  # the harness' for models behind a server, whatever they take
 
@@ -51,20 +49,20 @@ def backend_class(name: str) -> Any:
         known = sorted({*OURS, *model_registry} - {*OTHER_NAMES})
         raise UserError(f"there is no backend {shortened(name)!r}", nearest(name, known))
     try:
-        kind = model_registry.get(name)
+        return model_registry.get(name)
     except ImportError as e:
-        raise _missing(name, e.name or str(e)) from None
+        raise missing(name, e.name or str(e)) from None
     except Exception as e:  # some of its names point to classes that it does not have
         raise UserError(f"the harness cannot import its backend {name}: {e}", "give another --model.model_type") from e
-    lacking = [package for package in PACKAGES if find_spec(package) is None]
-    if is_server(kind) and lacking:
-        raise _missing(name, ", ".join(lacking), "run `pip install 'afrieval[api]'`")
-    return kind
 
 
-def _missing(backend: str, packages: str, hint: str = "") -> UserError:
-    hint = hint or "install it; the documentation of lm-eval names the packages of its backends"
-    return UserError(f"the {backend} backend needs a package that is not installed: {packages}", hint)
+def missing(
+    backend: str,
+    package: str,
+    hint: str = "install it; the documentation of lm-eval names the packages of its backends",
+) -> UserError:
+    """Returns what is wrong where a backend lacks a package."""
+    return UserError(f"the {backend} backend needs a package that is not installed: {package}", hint)
 
 
 def is_server(kind: Any) -> bool:
