@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -227,6 +228,14 @@ def test_a_key_that_is_not_in_the_environment(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(UserError) as caught:
         load_model(ModelConfig("gpt-4o", "openai-chat-completions", chat_template=True), EvalConfig())
     assert "OPENAI_API_KEY" in caught.value.message and "environment" in caught.value.hint
+
+
+def test_answers_that_leave_no_room_for_a_prompt() -> None:
+    given = {"base_url": "http://localhost:1/v1/completions", "tokenizer": str(demo_folder()), "max_length": 100}
+    lm = load_model(ModelConfig("m", "local-completions", backend_args=given), EvalConfig())
+    with pytest.raises(UserError) as caught:
+        lm.generate_until([SimpleNamespace(args=("Question", {"max_gen_toks": 99}))])
+    assert "answers may have 99 tokens" in caught.value.message and "max_length" in caught.value.hint
 
 
 def test_long_prompts_are_counted(server: Loopback, caplog: pytest.LogCaptureFixture, run_demo: Cli) -> None:

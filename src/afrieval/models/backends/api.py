@@ -26,7 +26,8 @@ class API(Named, KeepsSystemText):
 
     base_url: str | None
     tokenized_requests: bool
-    cache_hook: Any
+    _max_gen_toks: int
+    _batch_size: int
     _empty = 0
 
     def __init__(self, **arguments: Any):
@@ -40,14 +41,21 @@ class API(Named, KeepsSystemText):
     @property
     def batch_size(self) -> int:
         """How many prompts go out at once."""
-        return int(self._batch_size)  # type: ignore[attr-defined]
+        return self._batch_size
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
-        """Returns the text generated for each request, in order."""
+        """Returns the text generated for each request, in order.
+
+        Raises:
+            UserError: if answers leave no room for prompts, which the harness would cut to nothing.
+        """
         if self.tokenized_requests:
-            self.too_long += sum(
-                self.count_tokens(r.args[0]) + r.args[1].get("max_gen_toks", 0) > self.max_length for r in requests
-            )
+            new = [r.args[1].get("max_gen_toks", self._max_gen_toks) for r in requests]
+            if (most := max(new, default=0)) >= self.max_length:
+                hint = "give the model's own length as --model.backend_args.max_length"
+                raise UserError(f"answers may have {most} tokens, and {self.max_length} are assumed for all", hint)
+            lengths = [self.count_tokens(r.args[0]) + n for r, n in zip(requests, new, strict=True)]
+            self.too_long += sum(length > self.max_length for length in lengths)
         answers: list[str] = self._answers("generate_until", requests)
         if self._empty:
             log.warning("%d of %d answers of the server are null, and count as empty", self._empty, len(requests))
