@@ -194,8 +194,8 @@ def test_credentials_are_not_stored_and_not_printed(
     for text in (first.err, first.out, second.err, second.out, stored(tmp_path / "run")):
         assert "pass-word" not in text and "que-ry" not in text and "me:p" not in text
     assert server.asked[0]["headers"]["Authorization"] == "Basic bWU6cGFzcy13b3Jk"
-    model = read_run(tmp_path / "run")["identity"]["model"]
-    assert f"{server.url}/v1/chat/completions" in model["backend_args"]
+    model = dict(read_run(tmp_path / "run")["identity"]["model"])
+    assert f"{server.url}/v1/chat/completions" in str(model["backend_args"])
 
 
 def _healed(server: Loopback, run: Cli, *words: object) -> Outcome:
