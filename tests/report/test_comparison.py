@@ -63,3 +63,9 @@ def test_each_task_is_on_its_own_scale() -> None:
     units = [scored([40.0, 50.0], task="mafand", of=CHRF, prompt=n) for n in (1, 2)] + [scored([1.0], task="b")]
     chrf, share = (t for t in comparison_tables(units, [], ["Africa"], None) if t.kind == "means")
     assert chrf.cells()[0][1] == "45.0" and share.cells()[0][1] == "100.0"
+
+
+def test_a_metric_that_was_asked_for_is_named() -> None:
+    cells = [scored([1.0, 0.0], language=code) for code in ("yor", "zul")]
+    (table,) = comparison_tables(cells, [], ["Africa"], None, "acc_norm")
+    assert table.title.endswith("means over languages, acc_norm") and table.records()[0]["metric"] == "acc_norm"

@@ -60,4 +60,4 @@ def verdicts(each: Evaluated) -> Agreement | None:
     if published is None:
         return None
     both = ~np.isnan(published)
-    return agreement(each.scores.values[both], published[both])
+    return agreement(each.scores.values[both], published[both]) if both.any() else None

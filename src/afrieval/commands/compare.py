@@ -31,7 +31,8 @@ def main(argv: list[str]) -> None:
     from afrieval.report.reference import reference_tables
     from afrieval.results.scores import DIMENSIONS
 
-    given = read_inputs([user_path(p) for p in options.runs]).on(options.metric)
+    whole = read_inputs([user_path(p) for p in options.runs])
+    given = whole.on(options.metric)
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
     varying = [d for d in DIMENSIONS if len({u.dimensions[d] for u in units}) > 1]
     wanted = options.contrast or [d for d in varying if d not in MANY]
@@ -39,9 +40,14 @@ def main(argv: list[str]) -> None:
     of_meta = [] if options.metric else evaluated(units)
     if units and (options.contrast or not of_meta):
         _check(found, options, varying)
+    asked = options.metric if any(c.main != options.metric for c in [*whole.own, *whole.foreign]) else None
     groupings = list(dict.fromkeys(["Africa", options.means]))
-    tables = comparison_tables(units, found, groupings, options.by)
-    tables += [*reference_tables(of_meta), *verdict_tables(of_meta), *published_tables(units, given.published)]
+    tables = comparison_tables(units, found, groupings, options.by, asked)
+    tables += [
+        *reference_tables(of_meta),
+        *verdict_tables(of_meta),
+        *published_tables([] if asked else units, given.published),
+    ]
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give another run, or --by FIELD")
     _write(tables, options)

@@ -1,6 +1,7 @@
 """What compare says, as tables: contrasts, spread over prompts, means over languages, breakdowns."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from afrieval.analysis.breakdown import CONFUSION, Confusion, Part, confusions, parts
@@ -22,6 +23,7 @@ def comparison_tables(
     found: list[Contrast],
     groupings: list[str],
     by: str | None,
+    asked: str | None = None,
 ) -> list[Table]:
     """Returns the contrasts, each task's spread over prompts and means over languages, and a breakdown.
 
@@ -30,6 +32,7 @@ def comparison_tables(
         found: contrasts of them.
         groupings: of languages, for means.
         by: the field to break scores down by, or `CONFUSION`; None for no breakdown.
+        asked: the metric, if it is not the main one of its task; titles then name it.
 
     Raises:
         UserError: if no task declares the field or has labels.
@@ -45,7 +48,10 @@ def comparison_tables(
             tables.append(spread_table(task, over_prompts, of.get(task)))
         if over_languages := means(of_task, groupings):
             tables.append(mean_table(task, over_languages, of.get(task)))
-    return tables + (breakdown_tables(cells, by, of) if by else [])
+    tables += breakdown_tables(cells, by, of) if by else []
+    if not asked:
+        return tables
+    return [replace(t, title=f"{t.title}, {asked}", about=t.about | {"metric": asked}) for t in tables]
 
 
 def metrics_of(cells: list[CellScores]) -> dict[str, Metric]:

@@ -5,7 +5,6 @@ LABELS = {
     "acc_norm": "/char",
     "acc_bytes": "/byte",
     "acc_tokens": "/tok",
-    "unread": "unparsed",
     "prompt_level_strict_acc": "prompt, strict",
     "prompt_level_loose_acc": "prompt, loose",
     "inst_level_strict_acc": "instr., strict",
@@ -16,7 +15,6 @@ LABELS = {
 UNPARSED = "answers that could not be parsed, in percent; they count as wrong"
 DESCRIPTIONS = {
     "unparsed": UNPARSED,
-    "unread": UNPARSED,  # its name in older runs
     "ifeval_recipe_mean": "mean of the two strict, as in Meta's recipe for lm-eval",
     "ifeval_meta_mean": "mean of the four, as in Meta's model cards",
 }
