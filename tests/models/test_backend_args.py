@@ -73,8 +73,8 @@ def test_what_an_argument_does_not_take(name: str) -> None:
     ("name", "hint"),
     [
         ("max_lenght", "did you mean max_length?"), ("attn_implementatoin", "did you mean attn_implementation?"),
-        ("nothing_like_it", "docs/models.md"), ("self", "docs/models.md"), ("ignore_mismatched_sizes", "docs"),
-        ("weights_only", "docs/models.md"), ("pretrained", "model.model_name"), ("max_memory", "_memory"),
+        ("nothing_like_it", "'Models'"), ("self", "'Models'"), ("ignore_mismatched_sizes", "'Models'"),
+        ("weights_only", "'Models'"), ("pretrained", "model.model_name"), ("max_memory", "_memory"),
     ],
 )  # fmt: skip
 def test_names_that_the_backend_does_not_know(name: str, hint: str) -> None:

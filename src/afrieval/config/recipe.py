@@ -71,7 +71,7 @@ def check_backend(recipe: Recipe, where: str) -> None:
             if getattr(recipe, name) != 1:
                 raise UserError(
                     f"{where}: {name} is {getattr(recipe, name)}, which is for vllm",
-                    "give 1, or model_type vllm; docs/several-processes.md describes how hf uses several GPUs",
+                    "give 1, or model_type vllm; to use several GPUs with hf, start one process per GPU with torchrun",
                 )
 
 

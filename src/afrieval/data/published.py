@@ -41,7 +41,7 @@ def read_published(file: Path) -> list[PublishedRow]:
     """Returns the rows of a published table.
 
     Raises:
-        UserError: if the file does not exist or is not such a table; the line is named.
+        UserError: if the file does not exist or is not a published table; the line is named.
     """
     lines = _lines(file)
     header = _header(file, lines[0][1] if lines else [])

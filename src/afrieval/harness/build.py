@@ -75,7 +75,7 @@ def requests(name: str, built: Any, documents: int, **options: Any) -> list[Any]
 
 
 def config_hash(task: HarnessTask, built: Any) -> str:
-    """Returns what changes when the task's config does; where its data was read from is no part of it."""
+    """Returns a hash of the task's config, which does not depend on where the data is."""
     dumped = {**built.dump_config(), **{k: task.config.get(k) for k in DATA_KEYS}}
     return digest({k: v for k, v in dumped.items() if k not in ("metadata", "num_fewshot", "task_alias")})
 
@@ -88,7 +88,7 @@ def _with_local_data(config: Config, source: str) -> Config:
         config["dataset_path"] = str(local.resolve())
         config["dataset_kwargs"] = {**(config.get("dataset_kwargs") or {}), "cache_dir": _cache(local.resolve())}
     if config.get("output_type", "generate_until") != "generate_until":
-        # Likelihood tasks go by a metric's name; its `evaluate` module would be fetched for nothing.
+        # Likelihood tasks go by a metric's name; its `evaluate` module would be downloaded needlessly.
         config["metric_list"] = [
             {k: v for k, v in metric.items() if k != "hf_evaluate"} for metric in config.get("metric_list") or []
         ] or None

@@ -68,7 +68,7 @@ def _scored_cell(task: ForeignTask, name: Named, model: str, metric: Metric, sam
     """Returns the scores; exported tasks lack the rows without an answer, but keep row numbers."""
     exported = name.ours and all(isinstance(s["doc"], dict) and s["doc"].keys() >= OURS for s in samples)
     samples = sorted(samples, key=lambda s: s["doc"]["id"] if exported else s["doc_id"])
-    output_type = task.told("configs").get("output_type")
+    output_type = task.entry("configs").get("output_type")
     none = np.full(len(samples), -1, dtype=np.int64)
     sent = [sent_hashes(s) for s in samples]
     return CellScores(
@@ -78,7 +78,7 @@ def _scored_cell(task: ForeignTask, name: Named, model: str, metric: Metric, sam
         prompt_language=name.prompt_language,
         prompt=name.prompt,
         model=model,
-        shots=task.told("n-shot"),
+        shots=task.entry("n-shot"),
         answer_form=_scored_form(samples) if output_type == "multiple_choice" else "generate",
         metrics={metric.name: metric},
         measures={metric.name: np.array([[s[metric.name]] for s in samples], dtype=np.float64)},
@@ -97,10 +97,10 @@ def _scored_cell(task: ForeignTask, name: Named, model: str, metric: Metric, sam
 def _metric(task: ForeignTask, samples: list[Sample]) -> Metric | None:
     """Returns the first metric that scores single documents, higher being better; None if there is none.
 
-    Some, like f1, store a pair to be counted over all documents.
+    Some, such as f1, store a pair per document, from which the score of all is computed.
     """
     better = (task.results.get("higher_is_better") or {}).get(task.name) or {}
-    for key in task.told("results"):
+    for key in task.entry("results"):
         name, comma, _ = key.partition(",")
         if comma and better.get(name) is not False and all(_is_score(s.get(name)) for s in samples):
             return Metric(str(name), not_measured)
@@ -118,7 +118,7 @@ def _scored_form(samples: list[Sample]) -> str:
 
 
 def _gold(sample: Sample, exported: bool, output_type: Any) -> int:
-    if exported:  # a number to be computed is no choice
+    if exported:  # the answer of a number task is not a choice
         return int(sample["doc"]["gold"]) if sample["doc"]["choices"] else -1
     target = str(sample["target"])
     return int(target) if output_type == "multiple_choice" and target.isdecimal() else -1

@@ -58,7 +58,7 @@ class ForeignTask:
     path: Path
     results: dict[str, Any]
 
-    def told(self, what: str) -> Any:
+    def entry(self, what: str) -> Any:
         """Returns the task's entry of the results file under a key such as `configs`.
 
         Raises:

@@ -17,12 +17,12 @@ Sample = dict[str, Any]
 def must(task: ForeignTask, samples: list[Sample]) -> dict[str, object]:
     """Returns the settings that must match, by the names that our runs have for them.
 
-    The template of exported tasks is told as a function, the same for all prompts: their version has to stand for it.
+    The template of exported tasks is stored as a function, the same for all prompts; their version represents it.
     """
-    config, shots = task.told("configs"), task.told("n-shot")
+    config, shots = task.entry("configs"), task.entry("n-shot")
     prompt = ADDRESS.sub("", "\0".join(str(config.get(key)) for key in ("doc_to_text", "description")))
     return {
-        "task version": task.told("versions"),
+        "task version": task.entry("versions"),
         "data": digest(s["doc_hash"] for s in samples),
         "few-shot seed": (task.results.get("config") or {}).get("fewshot_seed") if shots else None,
         "prompt text": digest([prompt]),

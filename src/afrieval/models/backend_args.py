@@ -75,7 +75,11 @@ def check_backend_args(config: ModelConfig) -> None:
             _check_value(name, value, known[name])
         elif handed_on is not None and name not in handed_on:
             near = get_close_matches(str(name), [n for n in (*known, *handed_on) if n not in OURS], n=1)
-            hint = f"did you mean {near[0]}?" if near else "leave it out; docs/models.md says which there are"
+            hint = (
+                f"did you mean {near[0]}?"
+                if near
+                else "leave it out; 'Models' in the documentation lists the arguments"
+            )
             raise UserError(f"backend_args.{name} is not an argument of the {config.model_type} backend", hint)
         elif handed_on is not None:
             _check_value(name, value, handed_on[name])
@@ -89,7 +93,7 @@ def _check_server(config: ModelConfig) -> None:
                 raise missing(config.model_type, package, "run `pip install 'afrieval[api]'`")
     for name in config.backend_args:
         if is_secret(str(name)):
-            hint = "set the key in the environment, such as OPENAI_API_KEY; docs/models.md has more"
+            hint = "set the key in the environment, such as OPENAI_API_KEY"
             raise UserError(f"backend_args.{name} may hold a key, and run.yaml keeps backend_args", hint)
     url = config.backend_args.get("base_url")
     if url and not (isinstance(url, str) and re.match(r"https?://[^/\[\]\s]", bare_address(url))):

@@ -122,7 +122,7 @@ def scoring(declared: "TaskFile") -> Scoring:
         raise UserError(f"there is no answer type {answer!r}", nearest(answer, sorted(ANSWERS)))
     extract = {"name": "phrase", **asdict(declared.read)} if declared.read else declared.extract or preset.extract
     if extract is None:
-        raise UserError("a task of this kind needs `extract`", "docs/adding-a-task.md lists the extractors")
+        raise UserError("a task of this kind needs `extract`", "name an extractor, as in extract: whole")
     specs = declared.metrics or preset.metrics
     derived = {**({} if declared.metrics else preset.derived), **declared.derived}
     forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, request_of(f))]

@@ -17,7 +17,7 @@ from afrieval.tasks.spec import TaskSpec
 from afrieval.templates import bounded
 from afrieval.templates.fault import TemplateFault
 
-CURE = "correct the template; docs/adding-a-language-or-prompt.md says what it may hold"
+CURE = "correct the template; the documentation page 'Add a language or a prompt' describes placeholders"
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def prompt_languages(spec: TaskSpec) -> list[str]:
 
 @dataclass(frozen=True)
 class _PromptFile:
-    """What `prompts/<language>.yaml` holds; docs/adding-a-language-or-prompt.md describes each key."""
+    """What `prompts/<language>.yaml` holds; see "Add a language or a prompt" in the documentation."""
 
     __pydantic_config__ = CLOSED
     origin: Literal["human", "machine", "paper"]
@@ -156,7 +156,8 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
     if not path.is_file():
         raise UserError(
             f"{spec.name} has no prompts in {_name(language)}",
-            f"there are prompts in: {', '.join(prompt_languages(spec))}; docs/native-prompts.md tells how to add some",
+            f"there are prompts in: {', '.join(prompt_languages(spec))}; "
+            "to add some, see 'Native prompts' in the documentation",
         )
     content = read_as(_PromptFile, path)
     check_keys(content.values or {}, spec.fields, f"{path}, values")

@@ -237,4 +237,6 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         problems[f"parallel {split} names unknown languages"] = not {c for g in groups for c in g} <= known
     for problem, found in problems.items():
         if found:
-            raise UserError(f"{path}: {problem}", "docs/adding-a-task.md describes each key")
+            raise UserError(
+                f"{path}: {problem}", "correct that key; the documentation page 'Add a task' describes all keys"
+            )

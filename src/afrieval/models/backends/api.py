@@ -159,7 +159,7 @@ def load_api(kind: Any, known: dict[str, Any], arguments: dict[str, Any]) -> Any
             lm = type(kind.__name__, (API, kind), known)(**arguments)
     except Exception as e:
         said = " ".join(f"{type(e).__name__}: {e}".split())[:200]
-        hint = "give --model.backend_args.tokenizer with a hub id or folder; docs/models.md has more"
+        hint = "give --model.backend_args.tokenizer with a hub id or folder"
         raise UserError(f"the tokenizer {tokenizer} cannot be loaded: {said}", hint) from e
     try:
         assert lm.header

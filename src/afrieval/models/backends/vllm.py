@@ -52,7 +52,7 @@ def backend() -> Any:
     except ModuleNotFoundError as e:
         raise UserError(
             f"the vllm backend needs the package {e.name}",
-            "run `pip install -e . 'vllm>=0.29,<0.31'` in an environment of its own; docs/models.md has more",
+            "install it with 'vllm>=0.29,<0.31' in a separate environment; see 'Models' in the documentation",
         ) from None
 
     class KeepingVLLM(Model, KeepsSystemText, VLLM):
