@@ -1,5 +1,6 @@
 """What the pages say holds: code runs, commands are known, files that are named exist."""
 
+import importlib
 import re
 import shlex
 from pathlib import Path
@@ -56,6 +57,12 @@ def test_links_and_named_files_exist(page: Path) -> None:
         assert link.startswith("https://") or (page.parent / link).exists(), link
     for path in re.findall(r"\b((?:configs|tasks|tests|docs|src)/[\w./-]+\.(?:yaml|py|md|jsonl))", text):
         assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_imports_exist(page: Path) -> None:
+    for module, names in re.findall(r"^from (afrieval[\w.]*) import (.+)$", page.read_text(), re.M):
+        assert all(hasattr(importlib.import_module(module), name) for name in names.split(", ")), (module, names)
 
 
 def test_the_readme_leads_with_the_two_commands() -> None:
