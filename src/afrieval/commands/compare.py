@@ -1,20 +1,58 @@
 """`afrieval compare`: what the numbers of stored runs say, and how sure we are. Loads no model."""
 
-import argparse
 import json
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from afrieval.config.options import Parser, whole_number
+from afrieval.config.arguments import read_options
+from afrieval.config.options import File, Metavar, Options, Repeated, Word
+from afrieval.config.settings import Seed
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.yaml import nearest
 from afrieval.terminal import console, note, say
 
 OUTPUTS = ("json", "csv", "markdown", "latex")
-RUNS = "run folders, in the order to compare them; folders of lm_eval --output_path; published tables (CSV)"
+Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
+Grouping = Literal["Africa", "family", "script", "region"]
 MANY = ("prompt", "language")  # compared only if asked for: they have many pairs
-MOST = 2**32 - 1  # the highest seed, as of eval.numpy_random_seed
+
+
+@dataclass(frozen=True)
+class Compare(Options):
+    """Compares stored runs: differences with their intervals and p-values, prompts, and means over languages.
+
+    Loads no model. Runs are compared in the order given.
+
+    Examples:
+        afrieval compare runs/FIRST runs/SECOND
+        afrieval compare runs/FIRST --contrast prompt_language --by subject --csv table.csv
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders, folders of lm_eval --output_path, or published tables (CSV)."""
+    contrast: Repeated[Dimension] = field(default_factory=list)
+    """What to compare. Default: everything that differs, except prompts and languages."""
+    task: Repeated[str] = field(default_factory=list)
+    """Tasks to compare. Default: all."""
+    language: Repeated[str] = field(default_factory=list)
+    """Languages to compare, as ISO 639-3 codes such as yor,hau. Default: all."""
+    means: Grouping = "Africa"
+    """Groups of African languages to average over."""
+    by: Annotated[str, Metavar("FIELD")] | None = None
+    """Break scores down by a field such as subject, or by confusion: right answers against chosen ones. Default: no
+    breakdown."""
+    seed: Seed = 42
+    """Seed of bootstrap and permutation tests."""
+    json: File | None = None
+    """File to write all tables to, as JSON; - is standard output. Default: no file."""
+    csv: File | None = None
+    """The same, as CSV. Default: no file."""
+    markdown: File | None = None
+    """The same, as Markdown. Default: no file."""
+    latex: File | None = None
+    """The same, as LaTeX. Default: no file."""
 
 
 def main(argv: list[str]) -> None:
@@ -23,14 +61,14 @@ def main(argv: list[str]) -> None:
     Raises:
         UserError: for a folder that is no run, or runs with nothing in common.
     """
-    options = _parser().parse_args(argv)
+    options = read_options(Compare, argv, "compare")
     from afrieval.analysis.inputs import read_inputs
     from afrieval.results.units import DIMENSIONS
 
     given = read_inputs([user_path(p) for p in options.runs])
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
     varying = [d for d in DIMENSIONS if len({u.dimensions[d] for u in units}) > 1]
-    wanted = options.contrast or [d for d in varying if d not in MANY]
+    wanted: list[str] = [*options.contrast] or [d for d in varying if d not in MANY]
     found = _contrasts(units, wanted, given.foreign, options.seed)
     evaluated = _evaluated(units)
     if units and (options.contrast or not evaluated):
@@ -41,38 +79,15 @@ def main(argv: list[str]) -> None:
     _write(grids, options)
 
 
-def _parser() -> argparse.ArgumentParser:
-    from afrieval.analysis.means import GROUPINGS
-    from afrieval.results.units import DIMENSIONS
-
-    parser = Parser(prog="afrieval compare", description="Compare stored runs; no model is loaded.")
-    parser.add_argument("runs", nargs="+", metavar="RUN", help=RUNS)
-    of_all = "what to compare (may be repeated); if not given, all that differs but prompt and language"
-    parser.add_argument("--contrast", action="append", choices=DIMENSIONS, help=of_all)
-    parser.add_argument("--task", action="append", help="only this task (may be repeated)")
-    parser.add_argument("--language", help="only these languages, as in yor,hau")
-    parser.add_argument("--means", default="Africa", choices=list(GROUPINGS), help="groups of African languages")
-    parser.add_argument("--by", metavar="FIELD", help="break scores down by a field, such as subject; or confusion")
-    parser.add_argument("--seed", type=_seed, default=42, help="of bootstrap and permutations")
-    for name in OUTPUTS:
-        parser.add_argument(f"--{name}", metavar="FILE", help=f"write all tables as {name.upper()}, - for the screen")
-    return parser
-
-
-def _seed(text: str) -> int:
-    return whole_number("--seed", text, 0, MOST)
-
-
-def _chosen(units: list[Any], options: argparse.Namespace) -> list[Any]:
+def _chosen(units: list[Any], options: Compare) -> list[Any]:
     """Returns the units of the tasks and languages asked for."""
-    languages = [code.strip() for code in options.language.split(",")] if options.language else None
-    wanted = {"task": options.task, "language": languages}
+    wanted = {"task": options.task, "language": options.language}
     for name, values in wanted.items():
         known = list(dict.fromkeys(getattr(u, name) for u in units))
-        for value in values or []:
+        for value in values:
             if value not in known:
                 raise UserError(f"no run here has the {name} {value!r}", nearest(value, known))
-        units = [u for u in units if values is None or getattr(u, name) in values]
+        units = [u for u in units if not values or getattr(u, name) in values]
     return units
 
 
@@ -108,7 +123,7 @@ def _evaluated(units: list[Any]) -> list[Any]:
     return [*reference_grids(found), *verdict_grids(found)]
 
 
-def _check(found: list[Any], options: argparse.Namespace, varying: list[str]) -> None:
+def _check(found: list[Any], options: Compare, varying: list[str]) -> None:
     if any(c.rows for c in found):
         return
     if refused := [line for c in found for line in c.refused]:
@@ -122,7 +137,7 @@ def _check(found: list[Any], options: argparse.Namespace, varying: list[str]) ->
         )
 
 
-def _grids(units: list[Any], found: list[Any], options: argparse.Namespace) -> list[Any]:
+def _grids(units: list[Any], found: list[Any], options: Compare) -> list[Any]:
     from afrieval.analysis.means import means
     from afrieval.analysis.spread import spreads
     from afrieval.report.comparison import breakdown_grids, contrast_grid, mean_grid, spread_grid
@@ -142,7 +157,7 @@ def _grids(units: list[Any], found: list[Any], options: argparse.Namespace) -> l
     return grids + (breakdown_grids(units, options.by) if options.by else [])
 
 
-def _write(grids: list[Any], options: argparse.Namespace) -> None:
+def _write(grids: list[Any], options: Compare) -> None:
     from afrieval.report.table import as_csv, latex, markdown, records, terminal
 
     texts = {

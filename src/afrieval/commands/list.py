@@ -1,8 +1,12 @@
 """`afrieval list`: tasks, their variants, languages, prompts and licences."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from textwrap import fill
+from typing import Annotated
 
+from afrieval.config.arguments import read_options
+from afrieval.config.options import Options, Word
 from afrieval.errors import UserError
 from afrieval.files.yaml import nearest
 from afrieval.languages import ENGLISH
@@ -10,23 +14,33 @@ from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
 from afrieval.terminal import say
 
-USAGE = "usage: afrieval list [TASK ...]\n\nPrints what the tasks offer: all of them, or those named."
 WIDTH, LABEL = 80, 15
+
+
+@dataclass(frozen=True)
+class List(Options):
+    """Prints what each task offers: data, licence, variants, answer forms, languages and prompts.
+
+    Examples:
+        afrieval list
+        afrieval list afrimmlu afrixnli
+    """
+
+    tasks: Annotated[list[str], Word("[TASK ...]")] = field(default_factory=list)
+    """Tasks to show. Default: all."""
 
 
 def main(argv: list[str]) -> None:
     """Prints each task with what it offers.
 
     Raises:
-        UserError: for a task that there is not.
+        UserError: for a task that does not exist.
     """
-    if argv in (["--help"], ["-h"]):
-        say(USAGE)
-        return
-    for name in argv:
+    asked = read_options(List, argv, "list").tasks
+    for name in asked:
         if name not in task_names():
             raise UserError(f"there is no task {name!r}", nearest(name, task_names()))
-    for name in argv or task_names():
+    for name in asked or task_names():
         spec = load_task(name)
         say(fill(f"{spec.name} (version {spec.version}): {spec.description}", WIDTH))
         for label, text in _facts(spec):

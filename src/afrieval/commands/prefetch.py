@@ -2,8 +2,10 @@
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from afrieval.config.arguments import read_config
+from afrieval.config.arguments import read_given, run_config
+from afrieval.config.options import Options
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.data.files import data_files
 from afrieval.data.hub import commit
@@ -18,27 +20,35 @@ from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.splits import HUB, load_split, wanted_files
 from afrieval.terminal import say
 
-OPTIONS = """
-Option of prefetch itself:
-  --lock    record the data's commits and hashes in data.lock, which later runs in this folder then check
-"""
 # What the hf backend never loads: other formats of the same weights.
 OTHER_FORMATS = ["original/*", "*.pth", "*.gguf", "*.onnx", "*.h5", "*.msgpack"]
 
 
+@dataclass(frozen=True)
+class Prefetch(Options):
+    r"""Downloads the data of tasks, and the model if one is named. Afterwards a run needs no network.
+
+    Examples:
+        afrieval prefetch --task.task_name afrixnli --task.languages yor,hau
+        afrieval prefetch --model-config-yaml configs/models/meta_llama_8b_instruct.yaml \
+            --task-config-yaml configs/tasks/afrimmlu-direct.yaml --lock
+    """
+
+    lock: bool = False
+    """Write commits and hashes of the data to data.lock. Later runs in the same folder check them."""
+
+
 def main(argv: list[str]) -> None:
     """Downloads the data files of the tasks, and the model if one is named."""
-    locking, argv = "--lock" in argv, [a for a in argv if a != "--lock"]
-    if "--help" in argv or "-h" in argv:
-        say(OPTIONS)
-    config = read_config(argv, command="prefetch", needs_model=False)
+    asked, given = read_given(Prefetch, argv, "prefetch")
+    config = run_config(given, needs_model=False)
     if config.data.source != HUB:
         raise UserError(f"data.source is {config.data.source!r}", "prefetch needs --data.source hub")
-    lock, found = DataLock() if locking else read_lock(), DataLock()
+    lock, found = DataLock() if asked.lock else read_lock(), DataLock()
     for spec in chosen_tasks(config):
         say(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task.languages), lock, found)}")
         _prepare(spec, lock)
-    if locking:
+    if asked.lock:
         write_lock(found)
         say(f"wrote {LOCK}")
     for cell in plan_harness(config).cells:

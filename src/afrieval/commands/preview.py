@@ -1,8 +1,11 @@
 """`afrieval preview`: the prompts that a model would get. Loads no model."""
 
+from dataclasses import dataclass
+
 from afrieval.commands.writeout import prompt_block
-from afrieval.config.arguments import read_config
-from afrieval.config.options import whole_number
+from afrieval.config.arguments import read_given, run_config
+from afrieval.config.options import Options
+from afrieval.config.settings import NotNegative
 from afrieval.errors import UserError
 from afrieval.harness.plan import HarnessCell
 from afrieval.run.plan import plan
@@ -10,20 +13,26 @@ from afrieval.tasks.cell import Cell, cell_task
 from afrieval.tasks.prompts import answers
 from afrieval.terminal import note, one_line, say
 
-OPTIONS = """
-Options of preview itself:
-  --document N    the document (row of the evaluated split, from 0) to show; 0 if not given
-  --show-blanks   make blanks, tabs and line ends visible
-"""
+
+@dataclass(frozen=True)
+class Preview(Options):
+    """Prints one document under each prompt, exactly as a model would see it. Loads no model.
+
+    Examples:
+        afrieval preview --task.task_name afrixnli --task.languages yor --data.source samples
+        afrieval preview --task.task_name afrimmlu --task.prompts 1,2 --document 3 --show-blanks
+    """
+
+    document: NotNegative = 0
+    """Row of the evaluated split to show, counted from 0."""
+    show_blanks: bool = False
+    """Make spaces, tabs and line ends visible."""
 
 
 def main(argv: list[str]) -> None:
     """Prints one document under each prompt of each cell."""
-    argv, blanks = _without([a.replace("--show_blanks", "--show-blanks") for a in argv], "--show-blanks")
-    argv, number = _document(argv)
-    if "--help" in argv or "-h" in argv:
-        say(OPTIONS)
-    config = read_config(argv, command="preview", needs_model=False)
+    asked, given = read_given(Preview, argv, "preview")
+    number, blanks, config = asked.document, asked.show_blanks, run_config(given, needs_model=False)
     planned = plan(config)
     for line in planned.told:
         note(line)
@@ -93,16 +102,3 @@ def _turns(history: list[dict[str, str]], add_generation_prompt: bool = True) ->
 def with_blanks(text: str) -> str:
     """Returns a text with its blanks, tabs and line ends made visible."""
     return text.replace(" ", "·").replace("\t", "→").replace("\n", "⏎\n").replace("\u00a0", "⍽")
-
-
-def _without(argv: list[str], flag: str) -> tuple[list[str], bool]:
-    return [a for a in argv if a != flag], flag in argv
-
-
-def _document(argv: list[str]) -> tuple[list[str], int]:
-    argv = [part for word in argv for part in (word.split("=", 1) if word.startswith("--document=") else [word])]
-    if "--document" not in argv:
-        return argv, 0
-    at = argv.index("--document")
-    value = argv[at + 1] if at + 1 < len(argv) else ""
-    return argv[:at] + argv[at + 2 :], whole_number("--document", value, 0)

@@ -5,11 +5,13 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from afrieval.commands.writeout import write_out
 from afrieval.config.arguments import read_config
+from afrieval.config.options import Options
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.files.paths import user_path
 from afrieval.harness.plan import HarnessCell
@@ -21,9 +23,24 @@ from afrieval.tasks.meta import END, llama
 from afrieval.terminal import note, one_line, say
 
 
+@dataclass(frozen=True)
+class Run(Options):
+    r"""Evaluates a model on tasks and prints a score, with its interval, for each language and prompt.
+
+    Results go into a run folder. If a run is stopped, the same command continues it. python src/evaluate.py does the
+    same.
+
+    Examples:
+        afrieval run --model-config-yaml configs/models/demo.yaml \
+            --task-config-yaml configs/tasks/demo.yaml --data.source samples
+        afrieval run --model.model_name FOLDER --task.task_name afrixnli \
+            --task.languages yor,hau --task.prompt_language both
+    """
+
+
 def main(argv: list[str]) -> None:
     """Runs what the run folder lacks, writes its tables and prints them."""
-    run(lambda: read_config(argv, command="run", needs_model=True))
+    run(lambda: read_config(argv, command="run", kind=Run, needs_model=True))
 
 
 def run(read: Callable[[], RunConfig]) -> None:

@@ -1,18 +1,42 @@
 """`afrieval samples`: documents of a stored run under two prompts: what was asked, answered, and right."""
 
-import argparse
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
-from afrieval.config.options import Parser, whole_number
+from afrieval.config.arguments import read_options
+from afrieval.config.options import Options, Word
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
+from afrieval.files.schema import Positive
 from afrieval.files.yaml import nearest
 from afrieval.terminal import one_line, say
 
-ONLY = ("all", "flips", "wrong", "unread")
 EACH = "inst_level_strict_acc"  # IFEval's scores of single instructions
 Line = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Samples(Options):
+    """Prints documents of a stored run under two prompts: what was asked, what was answered, and whether it is right.
+
+    Examples:
+        afrieval samples runs/FIRST --language yor --only flips
+        afrieval samples runs/FIRST --language yor --prompts eng1,native1 --n 3
+    """
+
+    run: Annotated[str, Word("RUN")]
+    """Run folder."""
+    task: str | None = None
+    """Task to show. Default: the only task of the run."""
+    language: str | None = None
+    """Language to show, as an ISO 639-3 code. Default: the only language of the run."""
+    prompts: list[str] | None = None
+    """One or two prompts, such as eng1,native1. Default: English and native of the same number, or the first two."""
+    only: Literal["all", "flips", "wrong", "unread"] = "all"
+    """Documents to show: flips are right under one prompt only; wrong and unread are so under either prompt."""
+    n: Positive = 5
+    """Maximum number of documents."""
 
 
 def main(argv: list[str]) -> None:
@@ -21,7 +45,7 @@ def main(argv: list[str]) -> None:
     Raises:
         UserError: for a folder that is no run, or a task, language or prompt that it does not have.
     """
-    options = _parser().parse_args(argv)
+    options = read_options(Samples, argv, "samples")
     from afrieval.results.samples import read_lines
     from afrieval.results.units import read_units
 
@@ -41,18 +65,6 @@ def main(argv: list[str]) -> None:
         say(f"... and {len(found) - options.n} more; --n {len(found)} shows all")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="afrieval samples", description="Read documents of a stored run under two prompts.")
-    parser.add_argument("run", metavar="RUN", help="a run folder")
-    parser.add_argument("--task", help="which task; not needed if there is one")
-    parser.add_argument("--language", help="which language, as in yor; not needed if there is one")
-    parser.add_argument("--prompts", help="which two prompts, as in eng1,native1; the first two if not given")
-    of_only = "flips: right under one prompt only; wrong, unread: under either"
-    parser.add_argument("--only", choices=ONLY, default="all", help=of_only)
-    parser.add_argument("--n", type=lambda text: whole_number("--n", text, 1), default=5, help="how many to show")
-    return parser
-
-
 def _only(units: list[Any], name: str, value: str | None) -> list[Any]:
     """Returns the units with the value asked for; the only one, if there is one."""
     known = list(dict.fromkeys(getattr(u, name) for u in units))
@@ -63,19 +75,19 @@ def _only(units: list[Any], name: str, value: str | None) -> list[Any]:
     return [u for u in units if getattr(u, name) == (value or known[0])]
 
 
-def _sides(units: list[Any], asked: str | None) -> list[Any]:
+def _sides(units: list[Any], asked: list[str] | None) -> list[Any]:
     """Returns the cells of two prompts, or of one: English and native of one number if both are there."""
     cells = {f"{u.dimensions['prompt_language']}{u.dimensions['prompt']}": u for u in units}
     if asked is None:
         twins = [name for name in cells if name.startswith("eng") and f"native{name[3:]}" in cells]
         names = [twins[0], f"native{twins[0][3:]}"] if twins else list(cells)[:2]
     else:
-        names = asked.split(",")
+        names = asked
     for name in names:
         if name not in cells:
             raise UserError(f"the run has no prompt {name!r}", f"it has: {', '.join(cells)}")
     if len(names) > 2:
-        raise UserError(f"--prompts has {len(names)} names", "give two, or one")
+        raise UserError(f"--prompts has {len(names)} names", "give one or two")
     return [cells[name] for name in names]
 
 

@@ -79,7 +79,7 @@ def validated(kind: type[T], content: Any, where: str, hint: str = "", line: Lin
     Args:
         kind: a dataclass or typed dict whose `__pydantic_config__` is `CLOSED` or `OPEN`.
         content: what a file holds, of the kinds that JSON has; maps may have whole numbers as keys.
-        where: the file, for messages.
+        where: the file, for messages; `--` for options.
         hint: the cure; what the value must be, if not given.
         line: returns the line of a place in the file; None if it is not known.
 
@@ -131,15 +131,15 @@ def _explained(
     # Of a value that may have several types, the type that fits best has its fault deepest.
     first = min(found, key=lambda finding: (order.get(finding["type"], 2), -len(_place(finding, content))))
     place = _place(first, content)
-    number, name = line(place), ".".join(map(str, place))
-    at = where if number is None else f"{where}, line {number}"
+    number, name = line(place), ".".join(str(step) for step in place if where != "--" or isinstance(step, str))
+    at = "--" if where == "--" else f"{where}: " if number is None else f"{where}, line {number}: "
     if first["type"] in UNKNOWN:
-        return UserError(f"{at}: unknown key {name!r}", hint or nearest(str(place[-1]), list(_keys(kind, place[:-1]))))
+        return UserError(f"{at}unknown key {name!r}", hint or nearest(str(place[-1]), list(_keys(kind, place[:-1]))))
     if first["type"] in MISSING:
-        return UserError(f"{at}: the key {name!r} is missing", hint or f"add {place[-1]}: and its value")
+        return UserError(f"{at}the key {name!r} is missing", hint or f"add {place[-1]}: and its value")
     wanted = _wanted(found, place, content)
     return UserError(
-        f"{at}: {name or 'the content'} must be {wanted}, not {_shown(first['input'])}", hint or _cure(first, wanted)
+        f"{at}{name or 'the content'} must be {wanted}, not {_shown(first['input'])}", hint or _cure(first, wanted)
     )
 
 
