@@ -163,7 +163,7 @@ WORDS: list[tuple[str, ...]] = [
     ("samples", "x", "--n", HOSTILE),
     ("samples", "x", "y", HOSTILE, f"\n{HOSTILE}"),
     ("llama", NAME),
-    ("llama-command", NAME),
+    ("llama", NAME, "--print-command"),
     ("export", "--to", HOSTILE),
     ("prefetch", "--data.source", NAME, "--task.task_name", "afrixnli"),
 ]

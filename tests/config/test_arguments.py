@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from afrieval.config.arguments import normalise, read_config
+from afrieval.config.arguments import read_config, read_given
+from afrieval.config.options import Options
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 
@@ -103,6 +104,29 @@ def test_lists_with_and_without_brackets() -> None:
     assert read("--model.model_name", "m", "--task.task_name", "a,b").task_names == ["a", "b"]
 
 
+def test_backend_arguments_together_and_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text("model_name: m\nbackend_args: {a: 1, b: {c: 2}}\n")
+    base = ["--model-config-yaml", str(path), "--task.task_name", "afrimmlu"]
+    for words, added in {
+        ("--model.backend_args.x=1e-3",): {"x": 0.001},
+        ("--model.backend-args.x-y", "-5"): {"x_y": -5},
+        ("--model.backend_args.a", "[1, b]"): {"a": [1, "b"]},
+        ("--model.backend_args.b.d=true",): {"b": {"c": 2, "d": True}},
+        ("--model.backend_args.x=@", "--model.backend_args.y="): {"x": "@", "y": ""},
+    }.items():
+        assert read(*base, *words).model.backend_args == {"a": 1, "b": {"c": 2}} | added
+    replaced = ["--model.backend_args.x=1", "--model.backend_args={z: 1}", "--model.backend_args.y=2"]
+    assert read(*base, *replaced).model.backend_args == {"z": 1, "y": 2}
+
+
+def test_texts_are_kept_as_they_are() -> None:
+    for text in ("5", "[a]", "a,b", "true", "#x", "a: b", "-x", "~x"):
+        assert read(*ENOUGH, "--model.revision", text).model.revision == text
+    assert read(*ENOUGH, "--model.device", "null").model.device is None
+    assert read(*ENOUGH, "--data.source=\udcff").data.source == "\udcff"  # a byte of a path that is not UTF-8
+
+
 def test_a_task_named_twice_runs_once() -> None:
     assert read("--model.model_name", "m", "--task.task_name", "a,b,a").task_names == ["a", "b"]
 
@@ -130,14 +154,15 @@ def test_the_order_of_flags_does_not_matter(order: list[list[str]]) -> None:
     assert read(*(word for flag in order for word in flag)) == read(*ENOUGH, *FLAGS)
 
 
-@given(st.lists(st.text(max_size=20)))
-def test_normalise_gives_flags_or_a_user_error(words: list[str]) -> None:
+@given(st.lists(st.text(max_size=20) | st.sampled_from(["--run_dir", "--model.backend_args.x", "[", "a,b"])))
+def test_any_words_are_settings_or_a_user_error(words: list[str]) -> None:
+    assume(not {"-h", "--help"} & {*words})
     try:
-        flags = normalise(words)
+        _, settings = read_given(Options, words, "run")
     except UserError as e:
         assert e.message and e.hint
     else:
-        assert all(f.startswith("--") for f in flags)
+        assert len(settings) <= len(words)
 
 
 BAD = {
@@ -148,20 +173,36 @@ BAD = {
     "folder for a file": (["--model-config-yaml", "configs/llama"], "configs/llama is a folder", "eval_config.yaml"),
     "option without a value": (["--eval.limit"], "--eval.limit", "VALUE"),
     "stray word": (["yor"], "'yor'", "--help"),
-    "wrong type": (["--eval.limit", "ten"], "eval.limit cannot be 'ten'", "whole number"),
-    "wrong choice": (["--model.dtype", "int8"], "'int8'", "bfloat16"),
-    "wrong boolean": (["--eval.write_out=perhaps"], "'perhaps'", "true or false"),
-    "zero limit": (["--eval.limit", "0"], "eval.limit is 0", "1 or more"),
-    "negative limit": (["--eval.limit", "-4"], "eval.limit is -4", "1 or more"),
-    "negative shots": (["--eval.num_fewshot", "-1"], "-1", "0 or more"),
-    "seed out of range": (["--eval.numpy_random_seed", "-1"], "eval.numpy_random_seed is -1", "0 to"),
+    "wrong type": (["--eval.limit", "ten"], '--eval.limit must be a whole number, not "ten"', "whole number"),
+    "wrong choice": (["--model.dtype", "int8"], '"int8"', "bfloat16"),
+    "wrong boolean": (["--eval.write_out=perhaps"], '"perhaps"', "true or false"),
+    "zero limit": (["--eval.limit", "0"], "--eval.limit must be 1 or more, not 0", "1 or more"),
+    "negative limit": (["--eval.limit", "-4"], "--eval.limit must be 1 or more, not -4", "1 or more"),
+    "negative shots": (["--eval.num_fewshot", "-1"], "--eval.num_fewshot must be 0 or more, not -1", "0 or more"),
+    "seed out of range": (
+        ["--eval.numpy_random_seed", "-1"],
+        "--eval.numpy_random_seed must be 0 or more, not -1",
+        "0 or more",
+    ),
     "batch of none": (["--eval.batch_size", "0"], "eval.batch_size is 0", "1 or more"),
     "empty languages": (["--task.languages", "[]"], "task.languages is an empty list", "leave task.languages out"),
     "empty prompts": (["--task.prompts", "[]"], "task.prompts is an empty list", "leave task.prompts out"),
     "not yet": (["--task.wandb_project", "x"], "task.wandb_project", "leave it out"),
-    "unknown backend": (["--model.model_type", "vlm"], "model.model_type cannot be 'vlm'", "hf or vllm"),
-    "no room": (["--eval.max_gen_toks", "0"], "eval.max_gen_toks is 0", "1 or more"),
-    "another backend's engine": (["--model.engine=tree", "--model.model_type=vllm"], "tree is no way of vllm", "hf"),
+    "unknown backend": (
+        ["--model.model_type", "vlm"],
+        '--model.model_type must be hf or vllm, not "vlm"',
+        "hf or vllm",
+    ),
+    "no room": (["--eval.max_gen_toks", "0"], "--eval.max_gen_toks must be 1 or more, not 0", "1 or more"),
+    "another backend's engine": (
+        ["--model.engine=tree", "--model.model_type=vllm"],
+        "tree is not supported with model.model_type vllm",
+        "hf",
+    ),
+    "seed too large": (["--eval.random_seed", "4294967296"], "must be 4294967295 or less", "or less"),
+    "member of a list": (["--task.prompts", "1,x"], '--task.prompts must be a whole number, not "x"', "whole number"),
+    "broken list": (["--task.languages", "[yor"], '--task.languages must be a list, not "[yor"', "a list"),
+    "no map": (["--model.backend_args", "x"], '--model.backend_args must be a map, not "x"', "a map"),
     "no mark": (["--model.thinking_end="], "model.thinking_end is empty", "</think>"),
     "missing file": (["--model-config-yaml", "configs/models/dmo.yaml"], "dmo.yaml", "demo.yaml"),
 }
@@ -237,8 +278,8 @@ BAD_FILES = {
 @pytest.mark.parametrize("value", ["9" * 5000, "x" * 5000])
 def test_a_long_value_is_shown_by_its_ends(value: str) -> None:
     error = refused("--model.model_type", value)
-    assert error.message.startswith("model.model_type cannot be") and len(error.message) < 200
-    assert error.hint == "it takes hf or vllm"
+    assert error.message.startswith("--model.model_type must be hf or vllm, not ") and len(error.message) < 250
+    assert error.hint == "write hf or vllm"
 
 
 def test_a_file_that_cannot_be_used_is_not_suggested_in_its_own_place(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import yaml
 
 from afrieval.commands.run import run
-from afrieval.config.arguments import Given, read_given, run_config
+from afrieval.config.arguments import read_given, run_config
 from afrieval.config.options import Options, Word
 from afrieval.config.recipe import Recipe, check_backend, lm_eval_command, read_recipe, settings
 from afrieval.config.settings import DEMO, RunConfig
@@ -48,11 +48,14 @@ def main(argv: list[str]) -> None:
     Raises:
         UserError: for a key, value or combination that is not allowed.
     """
-    asked, given = read_given(Llama, argv, "llama")
-    if asked.print_command:
-        print_command(*_recipe_and_config(asked.file, given))
+    try:
+        printing = read_given(Llama, argv, "llama")[0].print_command
+    except UserError:  # which `run` reports, once for all processes
+        printing = False
+    if printing:
+        print_command(*_recipe_and_config(argv))
     else:
-        run(lambda: _prepared(*_recipe_and_config(asked.file, given)))
+        run(lambda: _prepared(*_recipe_and_config(argv)))
 
 
 def _prepared(recipe: Recipe, config: RunConfig) -> RunConfig:
@@ -64,9 +67,10 @@ def _prepared(recipe: Recipe, config: RunConfig) -> RunConfig:
     return config
 
 
-def _recipe_and_config(file: str, given: Given) -> tuple[Recipe, RunConfig]:
+def _recipe_and_config(argv: list[str]) -> tuple[Recipe, RunConfig]:
     """Returns a recipe's keys, and the config that they and the given settings add up to."""
-    recipe = read_recipe(here_or_shipped(user_path(file)))
+    asked, given = read_given(Llama, argv, "llama")
+    recipe = read_recipe(here_or_shipped(user_path(asked.file)))
     config = run_config([*settings(recipe), *given], needs_model=True)
     if config.model.model_type != recipe.model_type:  # the backends take different arguments
         recipe = replace(recipe, model_type=config.model.model_type)
