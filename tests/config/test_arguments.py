@@ -108,14 +108,15 @@ def test_backend_arguments_together_and_one_by_one(tmp_path: Path) -> None:
     path = tmp_path / "m.yaml"
     path.write_text("model_name: m\nbackend_args: {a: 1, b: {c: 2}}\n")
     base = ["--model-config-yaml", str(path), "--task.task_name", "afrimmlu"]
-    for words, added in {
+    cases: dict[tuple[str, ...], dict[str, object]] = {
         ("--model.backend_args.x=1e-3",): {"x": 0.001},
         ("--model.backend-args.x-y", "-5"): {"x_y": -5},
         ("--model.backend_args.a", "[1, b]"): {"a": [1, "b"]},
         ("--model.backend_args.b.d=true",): {"b": {"c": 2, "d": True}},
         ("--model.backend_args.x=@", "--model.backend_args.y="): {"x": "@", "y": ""},
-    }.items():
-        assert read(*base, *words).model.backend_args == {"a": 1, "b": {"c": 2}} | added
+    }
+    for words, added in cases.items():
+        assert read(*base, *words).model.backend_args == {"a": 1, "b": {"c": 2}, **added}
     replaced = ["--model.backend_args.x=1", "--model.backend_args={z: 1}", "--model.backend_args.y=2"]
     assert read(*base, *replaced).model.backend_args == {"z": 1, "y": 2}
 
