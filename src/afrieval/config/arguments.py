@@ -59,8 +59,8 @@ def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
     given = _parsed(argv, {"Options": own, "Config files": files, **_settings()}, kind, command)
     settings: Given = []
     for option in files:
-        path = dict(given).get(option.name)
-        settings += read_file(here_or_shipped(user_path(path)), option.name.partition("_")[0]) if path is not None else []
+        if (path := dict(given).get(option.name)) is not None:
+            settings += read_file(here_or_shipped(user_path(path)), option.name.partition("_")[0])
     elsewhere = {option.name for option in (*own, *files)}
     settings += [(name, value) for name, value in given if name not in elsewhere]
     return _own(kind, own, given, command), settings
