@@ -76,9 +76,9 @@ def test_breakdowns(cli: Cli, runs: dict[str, Path]) -> None:
     [
         (("/nowhere",), "there is no run folder /nowhere"),
         (("docs",), "docs is no run folder"),
-        (("ZERO", "NLI", "--contrast", "model"), "nothing in common"),
-        (("ZERO", "--task", "afrixnl"), "no run here has the task 'afrixnl'"),
-        (("ZERO", "--language", "yo"), "no run here has the language 'yo'"),
+        (("ZERO", "NLI", "--contrast", "model"), "share nothing that can be compared"),
+        (("ZERO", "--task", "afrixnl"), "none of the runs has the task 'afrixnl'"),
+        (("ZERO", "--language", "yo"), "none of the runs has the language 'yo'"),
         (("ZERO", "--by", "colour"), "no task here can be broken down by 'colour'"),
         (("ZERO", "--by", "confusion"), "no task here has labels"),
         (("ZERO", "--contrast", "size"), "--contrast must be prompt_language, "),

@@ -192,7 +192,7 @@ BAD = {
     "unknown backend": (
         ["--model.model_type", "vlm"],
         '--model.model_type must be hf or vllm, not "vlm"',
-        "hf or vllm",
+        "did you mean vllm?",
     ),
     "no room": (["--eval.max_gen_toks", "0"], "--eval.max_gen_toks must be 1 or more, not 0", "1 or more"),
     "another backend's engine": (
@@ -253,7 +253,7 @@ BAD_FILES = {
     ),
     "number for text": ("model_name: 5\n", "model_name must be text, not 5", "quotes"),
     "key that is no text": ("no: 5\n", "line 1, is not valid YAML: the key 'no' is not text", "correct that line"),
-    "alias of itself": ("model_name: &a [*a]\n", "an alias stands for what it is part of", "correct that line"),
+    "alias of itself": ("model_name: &a [*a]\n", "an alias refers to a value that contains it", "correct that line"),
     "many levels": ("model_name: " + "[" * 1000 + "]" * 1000, "nested too deeply", "configs/"),
     "many digits": ("model_name: 1" + "1" * 5000, "characters)' is not a valid int", "correct that line"),
     "many hexadecimal digits": ("model_name: 0x" + "f" * 5000, "line 1, is not valid YAML", "correct that line"),
@@ -269,7 +269,7 @@ BAD_FILES = {
     "tag": ("model_name: !!python/name:os.system", "the tag", "correct that line"),
     "list as a key": ("[1]: x", "the key is not text", "correct that line"),
     "impossible date": ("model_name: 2024-13-45\nrevison: x", "unknown key 'revison'", "revision"),
-    "YAML bomb": (BOMB, "aliases stand for too much", "correct that line"),
+    "YAML bomb": (BOMB, "aliases expand to too much", "correct that line"),
     "key twice": ("model_name: x\nmodel_name: y\n", "line 2", "correct that line"),
     "language names": ("model_name: x\nlanguages_supported: [yo]\n", "languages_supported has 'yo'", "yor"),
     "section instead of key": ("eval: 3\nmodel_name: x\n", "eval must be a map, not 3", "write a map"),
@@ -280,7 +280,7 @@ BAD_FILES = {
 def test_a_long_value_is_shown_by_its_ends(value: str) -> None:
     error = refused("--model.model_type", value)
     assert error.message.startswith("--model.model_type must be hf or vllm, not ") and len(error.message) < 250
-    assert error.hint == "write hf or vllm"
+    assert error.hint == "choose from hf, vllm"
 
 
 def test_a_file_that_cannot_be_used_is_not_suggested_in_its_own_place(tmp_path: Path) -> None:

@@ -55,8 +55,12 @@ BAD = {
     "setting of a run": (("--tasks", "x"), "unknown option --tasks", ""),
     "no value": (("a", "b", "--coats"), "option --coats has no value", "--coats VALUE"),
     "one dash": (("a", "b", "-c"), "unexpected argument '-c'", "--help"),
-    "not a choice": (("a", "b", "--tool", "gun"), '--tool must be brush or roll, not "gun"', "brush or roll"),
-    "one of two": (("a", "b", "--tool", "roll,gun"), '--tool must be brush or roll, not "gun"', "brush or roll"),
+    "not a choice": (("a", "b", "--tool", "gun"), '--tool must be brush or roll, not "gun"', "choose from brush, roll"),
+    "one of two": (
+        ("a", "b", "--tool", "roll,gun"),
+        '--tool must be brush or roll, not "gun"',
+        "choose from brush, roll",
+    ),
     "not a boolean": (("a", "b", "--only-edges=x"), "--only_edges must be true or false", "true or false"),
 }
 

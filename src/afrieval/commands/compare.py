@@ -59,7 +59,7 @@ def main(argv: list[str]) -> None:
     """Reads runs, compares what can be compared, prints tables and writes the files asked for.
 
     Raises:
-        UserError: for a folder that is no run, or runs with nothing in common.
+        UserError: for a folder that is not a run, or for runs that share nothing.
     """
     options = read_options(Compare, argv, "compare")
     from afrieval.analysis.inputs import read_inputs
@@ -86,7 +86,7 @@ def _chosen(units: list[Any], options: Compare) -> list[Any]:
         known = list(dict.fromkeys(getattr(u, name) for u in units))
         for value in values:
             if value not in known:
-                raise UserError(f"no run here has the {name} {value!r}", nearest(value, known))
+                raise UserError(f"none of the runs has the {name} {value!r}", nearest(value, known))
         units = [u for u in units if not values or getattr(u, name) in values]
     return units
 
@@ -130,9 +130,9 @@ def _check(found: list[Any], options: Compare, varying: list[str]) -> None:
         raise UserError(f"nothing can be compared: {refused[0]}", "compare runs of the same data, prompts and examples")
     folders = [run for run in options.runs if not run.endswith(".csv")]
     if len(folders) > 1 or options.contrast:
-        seen = f"they differ in {', '.join(varying)}" if varying else "they hold the same cells"
+        seen = f"they differ in {', '.join(varying)}" if varying else "they contain the same cells"
         raise UserError(
-            f"the runs have nothing in common that could be compared; {seen}",
+            f"the runs share nothing that can be compared; {seen}",
             "give runs that differ in one thing: model, prompt language, shots or answer form",
         )
 

@@ -32,7 +32,7 @@ def main(argv: list[str]) -> None:
     """Writes the files, and says how to use them.
 
     Raises:
-        UserError: if the target or folder is missing, or the folder cannot be used.
+        UserError: for an option that is missing or not allowed, or a folder that is not empty.
     """
     asked, given = read_given(Export, argv, "export")
     folder, config = user_path(asked.folder), run_config(given, needs_model=False, needs_task=False)

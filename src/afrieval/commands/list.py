@@ -77,4 +77,4 @@ def _numbers(prompts: dict[int, Prompt]) -> str:
 def _review(prompts: dict[int, Prompt]) -> str:
     first = next(iter(prompts.values()))
     written = {"machine": "machine-written", "human": "written by people", "paper": "from the paper"}[first.origin]
-    return f"{written}, reviewed by {first.reviewed_by or 'nobody yet'}"
+    return f"{written}, {f'reviewed by {first.reviewed_by}' if first.reviewed_by else 'not reviewed yet'}"

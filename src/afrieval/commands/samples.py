@@ -43,7 +43,7 @@ def main(argv: list[str]) -> None:
     """Prints documents of two cells of a run, one under the other.
 
     Raises:
-        UserError: for a folder that is no run, or a task, language or prompt that it does not have.
+        UserError: for a folder that is not a run, or a task, language or prompt that it does not have.
     """
     options = read_options(Samples, argv, "samples")
     from afrieval.results.samples import read_lines
@@ -54,7 +54,7 @@ def main(argv: list[str]) -> None:
         units = _only(units, name, getattr(options, name))
     sides = _sides(units, options.prompts)
     if options.only == "flips" and len(sides) < 2:
-        raise UserError("flips are between two prompts", "name two with --prompts, as in eng1,native1")
+        raise UserError("--only flips needs two prompts", "name two, as in --prompts eng1,native1")
     lines = [{line["doc_id"]: line for line in read_lines(u.path)} for u in sides if u.path]
     found = [doc for doc in lines[0] if _wanted(options.only, [of.get(doc, {}) for of in lines])]
     say(f"{len(found)} of {len(lines[0])} documents, {' and '.join(u.name for u in sides)}\n")

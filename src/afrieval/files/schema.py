@@ -1,10 +1,11 @@
-"""What files must hold, as dataclasses and typed dicts, checked by pydantic; its findings in one line each.
+"""What files and options must hold, as dataclasses and typed dicts; pydantic checks them, errors are one line each.
 
-Everything is checked as JSON is: maps, lists, texts, numbers, true, false and null, and nothing is converted. A text
-"5" is not the number 5, and 1 is not true.
+Content is checked as JSON: maps, lists, texts, numbers, true, false and null. Nothing is converted: the text "5" is not
+the number 5, and 1 is not true.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -16,7 +17,7 @@ from annotated_types import Ge, MinLen
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import shortened
 
-if TYPE_CHECKING:  # takes a tenth of a second, which --help has no use for
+if TYPE_CHECKING:  # takes a tenth of a second, and --help does not need it
     from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 T = TypeVar("T")
@@ -89,7 +90,7 @@ def validated(kind: type[T], content: Any, where: str, hint: str = "", line: Lin
     try:
         text = json.dumps(content)
     except (ValueError, TypeError, RecursionError) as e:  # circles, numbers of thousands of digits, deep nesting
-        raise UserError(f"{where} cannot be used: {e}", hint or "write plain maps, lists, texts and numbers") from None
+        raise UserError(f"{where} cannot be used: {e}", hint or "write only maps, lists, text and numbers") from None
     return validated_json(kind, text, where, hint, line)
 
 
@@ -186,7 +187,9 @@ def _shown(value: Any) -> str:
 
 def _cure(first: Any, wanted: str) -> str:
     if first["input"] is None:
-        return "give it a value, or leave the key out"
+        return "give a value, or leave the key out"
+    if first["type"] == "literal_error" and isinstance(first["input"], str):
+        return nearest(first["input"], re.findall("'(.*?)'", first["ctx"]["expected"]))
     if wanted == "text" and isinstance(first["input"], bool | int | float):
         return 'put it in quotes, as in "No" or "1"'
     return f"write {wanted}"
