@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from afrieval.config.arguments import read_options
-from afrieval.config.options import Options, Word
+from afrieval.config.options import Metavar, Options, Word
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.schema import Positive
@@ -27,9 +27,9 @@ class Samples(Options):
 
     run: Annotated[str, Word("RUN")]
     """Run folder."""
-    task: str | None = None
+    task: Annotated[str, Metavar("TASK")] | None = None
     """Task to show. Default: the only task of the run."""
-    language: str | None = None
+    language: Annotated[str, Metavar("CODE")] | None = None
     """Language to show, as an ISO 639-3 code. Default: the only language of the run."""
     prompts: list[str] | None = None
     """One or two prompts, such as eng1,native1. Default: English and native of the same number, or the first two."""

@@ -72,7 +72,8 @@ def _metavar(option: Option) -> str:
 
 
 def _described(option: Option) -> str:
-    parts = [option.help]
+    what, _, default = option.help.partition("Default: ")
+    parts = [what.strip()]
     least = next((each.ge for each in option.annotations if isinstance(each, Ge)), None)
     most = next((each.le for each in option.annotations if isinstance(each, Le)), None)
     if least is not None:
@@ -80,13 +81,11 @@ def _described(option: Option) -> str:
     if option.repeats:
         parts.append("May be repeated.")
     if option.default is MISSING:
-        parts.append("Required.")
-    elif "Default:" not in option.help:
-        parts.append(f"Default: {_shown(option.default)}.")
-    return " ".join(parts)
+        return " ".join([*parts, "Required."])
+    return " ".join([*parts, f"Default: {default or _shown(option.default)}"])
 
 
 def _shown(default: Any) -> str:
     if isinstance(default, bool):
-        return str(default).lower()
-    return str(default) if default or default == 0 else "none"
+        return f"{default}.".lower()
+    return f"{default}." if default or default == 0 else "none."

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le
 
-from afrieval.config.options import Folder
+from afrieval.config.options import Folder, Metavar
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.schema import CLOSED, Positive
@@ -29,7 +29,7 @@ class ModelConfig:
 
     __pydantic_config__ = CLOSED
 
-    model_name: str | None = None
+    model_name: Annotated[str, Metavar("NAME")] | None = None
     """Hub id or folder of the model; demo is a tiny random model that is built locally. Default: none; commands that
     run a model require it."""
     model_type: Literal["hf", "vllm"] = "hf"
@@ -113,10 +113,9 @@ class EvalConfig:
     """Evaluate only the first N documents of each cell. Default: all documents."""
     max_gen_toks: Positive | None = None
     """Maximum number of tokens in a generated answer. Default: derived from the lengths of the task's answers."""
-    batch_size: int | str = "auto"
-    """Number of answers generated at once; with the plain engine, also the number of requests per forward pass. A
-    number, auto or auto:N. auto searches for the largest size that fits a GPU, and is 8 on a CPU; auto:N repeats the
-    search N times."""
+    batch_size: int | Annotated[str, Metavar("N|auto|auto:N")] = "auto"
+    """Number of answers generated at once; with the plain engine, also the number of requests per forward pass. auto
+    searches for the largest size that fits a GPU, and is 8 on a CPU; auto:N repeats the search N times."""
     max_batch_size: Positive = 64
     """Batch size at which the search starts. vllm ignores it."""
     random_seed: Seed = 42
@@ -149,9 +148,11 @@ class DataConfig:
 
     __pydantic_config__ = CLOSED
 
-    source: str = field(default_factory=lambda: os.environ.get("AFRIEVAL_DATA") or "hub")
-    """hub (the Hugging Face hub), samples (a few rows that come with each task), or a folder laid out ORG/NAME as on
-    the hub. The environment variable AFRIEVAL_DATA can name such a folder, which is then the default."""
+    source: Annotated[str, Metavar("hub|samples|FOLDER")] = field(
+        default_factory=lambda: os.environ.get("AFRIEVAL_DATA") or "hub"
+    )
+    """Where the data comes from: the Hugging Face hub, the few samples that come with each task, or a folder laid out
+    ORG/NAME as on the hub. The environment variable AFRIEVAL_DATA names a folder to use by default."""
 
 
 @dataclass(frozen=True)
