@@ -17,6 +17,7 @@ from afrieval.files.paths import user_path
 from afrieval.files.schema import CLOSED, Positive
 
 DEMO = "demo"
+Source = Annotated[str, Metavar("hub|samples|FOLDER")]
 AnswerForm = Literal["text", "letter", "generate"]
 NotNegative = Annotated[int, Ge(0)]
 Seed = Annotated[int, Ge(0), Le(2**32 - 1)]
@@ -148,7 +149,7 @@ class DataConfig:
 
     __pydantic_config__ = CLOSED
 
-    source: Annotated[str, Metavar("hub|samples|FOLDER")] = field(
+    source: Source = field(
         default_factory=lambda: os.environ.get("AFRIEVAL_DATA") or "hub"
     )
     """Where the data comes from: the Hugging Face hub, the few samples that come with each task, or a folder laid out
