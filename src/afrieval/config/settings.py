@@ -149,9 +149,7 @@ class DataConfig:
 
     __pydantic_config__ = CLOSED
 
-    source: Source = field(
-        default_factory=lambda: os.environ.get("AFRIEVAL_DATA") or "hub"
-    )
+    source: Source = field(default_factory=lambda: os.environ.get("AFRIEVAL_DATA") or "hub")
     """Where the data comes from: the Hugging Face hub, the few samples that come with each task, or a folder laid out
     ORG/NAME as on the hub. The environment variable AFRIEVAL_DATA names a folder to use by default."""
 
