@@ -154,7 +154,7 @@ def _own(kind: type[T], options: list[Option], given: Given, command: str) -> T:
         if values:
             content[option.name] = values[-1]
         elif option.default is MISSING:
-            shown = option.word or option.flag
-            raise UserError(f"{shown} is missing", f"see afrieval {command} --help")
+            missing = option.word.removesuffix(" ...") or option.flag
+            raise UserError(f"{missing} is missing", f"see afrieval {command} --help")
     check_types(kind, content)
     return kind(**content)
