@@ -22,8 +22,8 @@ from afrieval.analysis.means import means
 from afrieval.analysis.spread import spreads
 from afrieval.languages import LANGUAGES
 from afrieval.results.files import write_run, write_samples
+from afrieval.results.runs import read_runs
 from afrieval.results.samples import Sample
-from afrieval.results.units import read_units
 
 DOCUMENTS, CHOICES, BYTES = 500, 4, 2_400
 CODES = [code for code, language in LANGUAGES.items() if language.african][:16]
@@ -150,12 +150,12 @@ def main() -> None:
         print("| step | seconds | peak memory, GB |\n| --- | ---: | ---: |")
         timed(f"write {samples:,} samples", lambda: write(folder, planned))
         size = sum(path.stat().st_size for path in folder.iterdir())
-        units = timed(f"read {size / 1e9:.1f} GB", lambda: read_units([folder]))
-        found = timed("differences", lambda: contrasts(units, "prompt_language", 42))
-        timed("means over languages", lambda: means(units, ["Africa"]))
-        timed("spread over prompts", lambda: spreads(units))
+        scores = timed(f"read {size / 1e9:.1f} GB", lambda: read_runs([folder]))
+        found = timed("differences", lambda: contrasts(scores, "prompt_language", 42))
+        timed("means over languages", lambda: means(scores, ["Africa"]))
+        timed("spread over prompts", lambda: spreads(scores))
         rows = sum(len(contrast.rows) for contrast in found)
-        print(f"\n{len(units):,} cells, {rows:,} differences, {size / samples:,.0f} bytes a sample")
+        print(f"\n{len(scores):,} cells, {rows:,} differences, {size / samples:,.0f} bytes a sample")
 
 
 if __name__ == "__main__":

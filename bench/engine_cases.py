@@ -10,7 +10,7 @@ from lm_eval.api.model import LM
 from afrieval.config.settings import AnswerForm, DataConfig, EvalConfig, RunConfig, TaskConfig
 from afrieval.models.engine.tree import plant
 from afrieval.run.evaluate import run_cell
-from afrieval.run.plan import plan
+from afrieval.tasks.sources.plan import declared_cells
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,13 @@ def requests(case: Case, lm: Any, data: str, limit: int) -> tuple[str, list[Any]
         eval=EvalConfig(num_fewshot=0 if case.form == "generate" else case.shots, limit=limit),
         data=DataConfig(source=data),
     )
-    cell = plan(config).cells[0]
+    cell = declared_cells(config)[0][0]
     if case.form == "generate":  # the few-shot split is not in every copy of the data: other documents stand in
         others = cell.data._replace(documents=cell.data.documents[limit:])
-        cell = replace(cell, pool=others, shots=case.shots)
+        with_shots = replace(config, eval=replace(config.eval, num_fewshot=case.shots))
+        cell = replace(cell, pool=others, config=with_shots)
     listener = _Listener(lm)
-    run_cell(cell, listener, config)
+    run_cell(cell, listener)
     return next(iter(listener.asked.items()))
 
 

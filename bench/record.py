@@ -39,6 +39,7 @@ NAMING = [  # what tells a row of `afrieval compare` from the others
     *("kind", "metric", "average", "setting"),
 ]
 ROUGH = {"resps": 1e-4, "filtered_resps": 1e-4}  # of likelihoods; everything else must be the same
+FORMER = {"unparsed": "unread"}  # metrics keep the names that they had when the record was begun
 Record = dict[str, Any]
 
 
@@ -163,12 +164,12 @@ def cells(run: Run, folder: Path) -> Iterator[Record]:
             "resps": [s["resps"] for s in samples],
             "filtered_resps": [s["filtered_resps"] for s in samples],
             "answer": [s.get("picked") for s in samples],
-            "scores": [{m: s[m] for m in s["metrics"]} for s in samples],
+            "scores": [{FORMER.get(m, m): s[m] for m in s["metrics"]} for s in samples],
             "defect": [s["defect"] for s in samples],
             "metric": row.get("metric"),
-            "unparsed": row.get("unread"),
+            "unparsed": row.get("unparsed"),
             **{k: row.get(k) for k in ("score", "standard_error", "low", "high", "n", "n_defect", "macro", "parts")},
-            "results": {k: v for k, v in results[name].items() if k not in ("name", "alias")},
+            "results": {former(k): v for k, v in results[name].items() if k not in ("name", "alias")},
         }
 
 
@@ -179,8 +180,14 @@ def tables(run: Run, folder: Path) -> Iterator[Record]:
     for table in json.loads((folder / "tables.json").read_text(encoding="utf-8")):
         for row in table["rows"]:
             where = [str(row[name]) for name in NAMING if row.get(name) is not None]
-            numbers = {k: v for k, v in row.items() if k not in (*NAMING, "model", "evals", "samples")}
+            numbers = {former(k): v for k, v in row.items() if k not in (*NAMING, "model", "evals", "samples")}
             yield {"key": key(run, *where), "row": numbers}
+
+
+def former(column: str) -> str:
+    """Returns a column's name with its metric's former name."""
+    metric, *rest = column.split(",")
+    return ",".join([FORMER.get(metric, metric), *rest])
 
 
 def key(run: Run, *where: str) -> str:

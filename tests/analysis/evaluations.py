@@ -1,11 +1,10 @@
 """Cells of tasks with a published evaluation, made by hand for tests."""
 
+from dataclasses import replace
 from typing import Any
 
-from tests.analysis.units import unit
-
 from afrieval.analysis.reference import Evaluated
-from afrieval.results.cells import cell_scores
+from afrieval.results.reader import cell_scores
 
 EVALS = "meta-llama/Llama-3.1-8B-Instruct-evals"
 
@@ -22,12 +21,12 @@ def evaluation(
     lines = []
     for i, score in enumerate(scores):
         place = {"task": task, "language": "eng", "prompt": 1, "prompt_language": "eng"}
-        scored = {} if score is None else {"acc": score, "unread": 0.0}
+        scored = {} if score is None else {"acc": score, "unparsed": 0.0}
         verdict = verdicts[i] if verdicts else None
         told = {} if verdict is None else {"published_correct": verdict}
         part = {"part": parts[i]} if parts else {}
         line = {"doc_id": i, "metrics": list(scored), "n_choices": 4, "defect": "" if scored else "no gold"}
         lines.append({**line, **place, **scored, **told, **part})
-    known = {"evals": EVALS, "macro": "subtask" if parts else None, "published": [], **declared}
-    whole = [s for s in scores if s is not None]
-    return Evaluated(unit(whole, task=task, model=model, language="eng", declared=known), cell_scores("c", lines))
+    known: Any = {"evals": EVALS, "macro": "subtask" if parts else None, "published": [], **declared}
+    cell = cell_scores("c", lines)
+    return Evaluated(replace(cell, model=model, declared=known))

@@ -12,10 +12,11 @@ import numpy as np
 from scipy import stats
 
 from afrieval.analysis.means import over_languages
-from afrieval.results.units import Values
-from afrieval.scoring.ifeval.accuracies import linearised, over_prompts
+from afrieval.results.scores import Values
+from afrieval.scoring.metrics import metric
 from afrieval.statistics.intervals import bootstrap, clustered_wilson, wilson
 from afrieval.statistics.macro import over_parts
+from afrieval.statistics.scores import score_interval
 from afrieval.statistics.significance import holm, mcnemar, sign_permutation, smallest_visible
 
 PROMPTS, LANGUAGES, LEVEL, OWN = 5, 16, 0.05, 0.9  # OWN: how much a document's chance differs by language
@@ -340,8 +341,8 @@ def instructions_rate(n: int, p: float, alike: float, interval: Any) -> float:
     def once(rng: np.random.Generator) -> bool:
         chance = rng.beta(p * (1 / alike - 1), (1 - p) * (1 / alike - 1), n)
         given = rng.choice([1, 2, 3], n, p=[0.56, 0.34, 0.1])
-        lists = [rng.binomial(1, c, k).tolist() for c, k in zip(chance, given, strict=True)]
-        return covers(interval(linearised(lists), given.mean()), p)
+        kept = [rng.binomial(1, c, k).sum() for c, k in zip(chance, given, strict=True)]
+        return covers(interval([np.column_stack([kept, given]).astype(float)]), p)
 
     return repeated(5_000, once)
 
@@ -356,9 +357,10 @@ def _tasks_with_parts() -> Iterator[Simulation]:
     rate = partial(parts_rate, [20] * 27, [0.98] * 27)
     yield Simulation(name, "27 parts of 20 questions, score 98 %", COVERS, over_parts, rate, 0.94, 0.965)
     name = "interval, instructions"
+    right = partial(score_interval, metric("inst_level_strict_acc"))
     for n, alike in ((541, 0.3), (541, 0.8), (50, 0.3)):
         rate = partial(instructions_rate, n, 0.8, alike)
-        yield Simulation(name, f"{n} prompts, score 80 %, alike {alike}", COVERS, over_prompts, rate, 0.94, 0.965)
+        yield Simulation(name, f"{n} prompts, score 80 %, alike {alike}", COVERS, right, rate, 0.94, 0.965)
 
 
 SIMULATIONS = [*_scores(), *_differences(), *_languages(), *_tasks_with_parts()]

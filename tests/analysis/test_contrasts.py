@@ -6,25 +6,25 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from tests.analysis.units import unit
+from tests.analysis.cells import scored
 
 from afrieval.analysis.contrasts import Contrast, contrasts, sentence
-from afrieval.results.units import Unit
+from afrieval.results.scores import CellScores
 
 
-def only(units: list[Unit], dimension: str) -> Contrast:
+def only(units: list[CellScores], dimension: str) -> Contrast:
     (found,) = contrasts(units, dimension, 1)
     return found
 
 
-def native(values: list[float], **changes: Any) -> Unit:
-    made = unit(values, prompt_language="native", **changes)
+def native(values: list[float], **changes: Any) -> CellScores:
+    made = scored(values, prompt_language="native", **changes)
     return replace(made, must={**made.must, "prompt text": "native"})
 
 
 def test_one_prompt_is_compared_by_mcnemar() -> None:
     first, second = [1.0] * 5 + [0.0] * 15, [0.0] * 1 + [1.0] * 4 + [1.0] * 12 + [0.0] * 3
-    (row,) = only([unit(first), native(second)], "prompt_language").rows
+    (row,) = only([scored(first), native(second)], "prompt_language").rows
     assert (row.first, row.second, row.n, row.gained, row.lost) == (0.25, 0.8, 20, 12, 1)
     assert row.p == row.adjusted == pytest.approx(stats.binomtest(1, 13).pvalue)
     assert row.interval and row.interval.low < 0.55 < row.interval.high and row.verdict == 1
@@ -32,7 +32,7 @@ def test_one_prompt_is_compared_by_mcnemar() -> None:
 
 def test_several_prompts_are_averaged_first_and_those_of_one_side_stay_out() -> None:
     units = [
-        unit([1.0, 0.0, 1.0, 0.0]), unit([1.0, 0.0, 0.0, 0.0], prompt=2), unit([1.0] * 4, prompt=3),
+        scored([1.0, 0.0, 1.0, 0.0]), scored([1.0, 0.0, 0.0, 0.0], prompt=2), scored([1.0] * 4, prompt=3),
         native([1.0, 1.0, 0.0, 0.0]), native([1.0, 0.0, 0.0, 1.0], prompt=2),
     ]  # fmt: skip
     (row,) = only(units, "prompt_language").rows
@@ -41,7 +41,7 @@ def test_several_prompts_are_averaged_first_and_those_of_one_side_stay_out() -> 
 
 
 def test_only_documents_of_both_sides_with_the_same_right_answer_count() -> None:
-    one = unit([1.0, 1.0, 0.0, 0.0], ids=[0, 1, 2, 3])
+    one = scored([1.0, 1.0, 0.0, 0.0], ids=[0, 1, 2, 3])
     other = native([1.0, 1.0, 1.0, 0.0], ids=[1, 2, 3, 4], golds=np.array([0, 0, 1, 0]))
     (row,) = only([one, other], "prompt_language").rows
     assert (row.n, row.dropped, row.first, row.second) == (2, 3, 0.5, 1.0)
@@ -50,20 +50,20 @@ def test_only_documents_of_both_sides_with_the_same_right_answer_count() -> None
 @pytest.mark.parametrize("name", ["task version", "data", "few-shot rows"])
 def test_what_does_not_match_is_refused_and_named(name: str) -> None:
     other = native([1.0, 0.0])
-    found = only([unit([1.0, 0.0]), replace(other, must={**other.must, name: "other"})], "prompt_language")
+    found = only([scored([1.0, 0.0]), replace(other, must={**other.must, name: "other"})], "prompt_language")
     assert found.rows == [] and name in found.refused[0] and "other" in found.refused[0]
 
 
 def test_prompts_of_other_words_are_no_model_comparison() -> None:
-    other = unit([0.0, 1.0], model="n")
-    assert only([unit([1.0, 0.0]), other], "model").rows
+    other = scored([0.0, 1.0], model="n")
+    assert only([scored([1.0, 0.0]), other], "model").rows
     changed = replace(other, must={**other.must, "prompt text": "q"})
-    assert "prompt text differs" in only([unit([1.0, 0.0]), changed], "model").refused[0]
+    assert "prompt text differs" in only([scored([1.0, 0.0]), changed], "model").refused[0]
 
 
 def test_settings_that_may_differ_are_told() -> None:
     one, other = (
-        unit([1.0, 0.0], model=m, may={"dtype": d, "device": "cpu"}) for m, d in (("m", "f32"), ("n", "bf16"))
+        scored([1.0, 0.0], model=m, may={"dtype": d, "device": "cpu"}) for m, d in (("m", "f32"), ("n", "bf16"))
     )
     assert only([one, other], "model").settings == ["dtype: f32 and bf16"]
 
@@ -71,31 +71,31 @@ def test_settings_that_may_differ_are_told() -> None:
 def test_holm_is_over_the_languages_of_a_contrast() -> None:
     """Of 6 gains in 6, p is 1/32: seen alone it is a difference, beside fifteen other languages it is none."""
     gains = [1.0] * 6 + [0.0] * 4
-    alone = only([unit([0.0] * 10), native(gains)], "prompt_language")
+    alone = only([scored([0.0] * 10), native(gains)], "prompt_language")
     assert alone.rows[0].verdict == 1
     codes = ["hau", "swa", "zul", "ibo", "kin"]
-    many = [u for c in codes for u in (unit([0.0] * 10, language=c), native([0.0] * 10, language=c))]
-    rows = only([unit([0.0] * 10), native(gains), *many], "prompt_language").rows
+    many = [u for c in codes for u in (scored([0.0] * 10, language=c), native([0.0] * 10, language=c))]
+    rows = only([scored([0.0] * 10), native(gains), *many], "prompt_language").rows
     assert rows[0].adjusted == pytest.approx(6 / 32) and rows[0].verdict == 0
 
 
 def test_other_dimensions_stay_apart() -> None:
-    units = [u for shots in (0, 5) for u in (unit([1.0, 0.0], shots=shots), native([0.0, 0.0], shots=shots))]
+    units = [u for shots in (0, 5) for u in (scored([1.0, 0.0], shots=shots), native([0.0, 0.0], shots=shots))]
     assert [c.fixed for c in contrasts(units, "prompt_language", 1)] == [{"shots": 0}, {"shots": 5}]
 
 
 def test_languages_need_rows_that_are_translations() -> None:
     declared = {"parallel": [["yor", "hau"]]}
-    units = [unit([1.0, 0.0, 1.0], language=c, declared=declared) for c in ("yor", "hau")]
+    units = [scored([1.0, 0.0, 1.0], language=c, declared=declared) for c in ("yor", "hau")]
     units[1] = replace(units[1], must={**units[1].must, "data": "of Hausa"}, golds=np.array([0, 0, 1]))
     (row,) = only(units, "language").rows
     assert (row.n, row.dropped) == (2, 1)
-    apart = only([*units[:1], unit([1.0, 0.0, 1.0], language="zul", declared=declared)], "language")
+    apart = only([*units[:1], scored([1.0, 0.0, 1.0], language="zul", declared=declared)], "language")
     assert apart.refused == ["yor, prompt 1: no rows of yor and zul are known to be translations"]
 
 
 def test_all_pairs_of_models_in_the_order_given() -> None:
-    units = [unit([1.0, 0.0], model=m) for m in ("c", "a", "b")]
+    units = [scored([1.0, 0.0], model=m) for m in ("c", "a", "b")]
     assert [(c.first, c.second) for c in contrasts(units, "model", 1)] == [("c", "a"), ("c", "b"), ("a", "b")]
 
 
@@ -105,12 +105,12 @@ def test_in_words() -> None:
     for code, first, second in [
         ("hau", worse, better), ("swa", worse, better), ("amh", better, worse), ("yor", same, same),
     ]:  # fmt: skip
-        units += [unit(first, language=code), native(second, language=code)]
+        units += [scored(first, language=code), native(second, language=code)]
     text = sentence(only(units, "prompt_language"))
     assert text == "Native prompts help in hau and swa, hurt in amh, no visible difference in yor."
-    two = [unit(worse), unit(better, model="n")]
+    two = [scored(worse), scored(better, model="n")]
     assert sentence(only(two, "model")) == "n scores higher in yor (against m)."
-    many = [u for c in ("hau", "swa", "zul", "ibo") for u in (unit(same, language=c), native(same, language=c))]
+    many = [u for c in ("hau", "swa", "zul", "ibo") for u in (scored(same, language=c), native(same, language=c))]
     assert sentence(only(many, "prompt_language")) == "Native prompts: no visible difference in 4 languages."
 
 
@@ -118,7 +118,7 @@ def test_pairs_of_languages_are_adjusted_together() -> None:
     declared = {"parallel": [["yor", "hau", "swa", "zul"]]}
     gains = [1.0] * 6 + [0.0] * 4
     units = [
-        unit(gains if c == "zul" else [0.0] * 10, language=c, declared=declared) for c in ("yor", "hau", "swa", "zul")
+        scored(gains if c == "zul" else [0.0] * 10, language=c, declared=declared) for c in ("yor", "hau", "swa", "zul")
     ]
     found = contrasts(units, "language", 1)
     of_zulu = [c.rows[0].adjusted for c in found if c.second == "zul"]

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from tests.analysis.units import unit
+from tests.analysis.cells import scored
 
 from afrieval.analysis.means import means, over_languages, shared_variance
 from afrieval.analysis.spread import spreads
 from afrieval.report.comparison import mean_grid
-from afrieval.results.units import Unit
+from afrieval.results.scores import CellScores
 
 
 def test_african_languages_count_the_same_and_no_others() -> None:
     units = [
-        unit([1.0] * 10, language="yor"), unit([0.0] * 4, language="swa"),
-        unit([1.0], language="eng"), unit([1.0], language="fra"),
+        scored([1.0] * 10, language="yor"), scored([0.0] * 4, language="swa"),
+        scored([1.0], language="eng"), scored([1.0], language="fra"),
     ]  # fmt: skip
     (mean,) = means(units, ["Africa"])
     assert (mean.members, mean.score) == (["swa", "yor"], 0.5)
@@ -28,7 +28,7 @@ def test_african_languages_count_the_same_and_no_others() -> None:
 
 
 def test_groups_by_family_script_and_region() -> None:
-    units = [unit([1.0, 0.0], language=c) for c in ("amh", "hau", "yor", "zul")]
+    units = [scored([1.0, 0.0], language=c) for c in ("amh", "hau", "yor", "zul")]
     found = means(units, ["family", "script", "region"])
     members = {(m.grouping, m.name): m.members for m in found}
     assert members["family", "Afro-Asiatic"] == ["amh", "hau"] and members["script", "Ethi"] == ["amh"]
@@ -37,7 +37,7 @@ def test_groups_by_family_script_and_region() -> None:
 
 
 def test_prompts_are_averaged_by_document_first() -> None:
-    units = [unit([1.0, 0.0]), unit([1.0, 1.0], prompt=2), unit([0.0, 0.0], language="swa")]
+    units = [scored([1.0, 0.0]), scored([1.0, 1.0], prompt=2), scored([0.0, 0.0], language="swa")]
     (mean,) = means(units, ["Africa"])
     assert mean.score == pytest.approx((0.75 + 0.0) / 2)
 
@@ -77,7 +77,9 @@ def test_shared_variance_is_the_mean_of_all_pairs(languages: list[dict[int, floa
         covariance = statistics.covariance([one[q] for q in same], [other[q] for q in same]) if same[1:] else 0.0
         found.append(covariance * len(same) / len(one) / len(other))
     assert shared_variance(languages) == pytest.approx(max(0.0, statistics.fmean(found)), abs=1e-12)
-    low, high = over_languages(languages)
+    interval = over_languages(languages)
+    assert interval is not None
+    low, high = interval
     middle = statistics.fmean(statistics.fmean(scores.values()) for scores in languages)
     assert 0 <= low <= middle + 1e-9 and middle - 1e-9 <= high <= 1
 
@@ -96,18 +98,18 @@ def test_the_variance_of_a_mean_is_what_its_parts_add_up_to() -> None:
     assert np.mean(estimated) == pytest.approx(np.var(drawn, ddof=1), rel=0.1)
 
 
-def fixed_letter(n: int, ids: list[int] | None = None, **changes: Any) -> Unit:
+def fixed_letter(n: int, ids: list[int] | None = None, **changes: Any) -> CellScores:
     """A language in which the model always picks A: it is right on the same questions as in any other."""
     golds = np.random.default_rng(3).integers(0, 4, 900)[:n]
     order = np.arange(n) if ids is None else np.array(ids)
     keys = order.astype(np.int64) + 10_000
-    return unit((golds[order] == 0).astype(float).tolist(), golds=golds[order], keys=keys, **changes)
+    return scored((golds[order] == 0).astype(float).tolist(), golds=golds[order], keys=keys, **changes)
 
 
 SEVEN = ["amh", "ibo", "nso", "sna", "tsn", "xho", "zul"]
 
 
-def width(units: list[Unit]) -> float:
+def width(units: list[CellScores]) -> float:
     (mean,) = means(units, ["Africa"])
     assert mean.interval is not None
     return mean.interval.high - mean.interval.low
@@ -128,10 +130,10 @@ def test_a_language_outside_the_group_narrows_the_interval_by_its_share_only() -
     """Seven eighths of the mean are on the same questions as before: their part is 7/8 as wide, and never less."""
     declared = {"parallel": [SEVEN]}
     seven = [fixed_letter(900, language=c, declared=declared) for c in SEVEN]
-    outside = unit(np.random.default_rng(5).permutation(seven[0].values).tolist(), language="afr")
+    outside = scored(np.random.default_rng(5).permutation(seven[0].values).tolist(), language="afr")
     (mean,) = means([*seven, outside], ["Africa"])
     assert mean.alone == ["afr"] and 7 / 8 * width(seven) < width([*seven, outside]) < width(seven)
-    assert width([*seven, outside]) > width([unit(seven[0].values.tolist(), language=c) for c in (*SEVEN, "afr")])
+    assert width([*seven, outside]) > width([scored(seven[0].values.tolist(), language=c) for c in (*SEVEN, "afr")])
 
 
 def test_what_is_not_shared_is_said() -> None:
@@ -156,15 +158,15 @@ def test_a_shorter_run_shares_the_questions_that_both_have() -> None:
 
 def test_translated_questions_make_the_interval_wider() -> None:
     values = {"yor": [1.0] * 9 + [0.0], "hau": [1.0] * 8 + [0.0] * 2, "swa": [1.0] * 7 + [0.0] * 3}
-    apart = [unit(v, language=c) for c, v in values.items()]
-    same = [unit(v, language=c, declared={"parallel": [["yor", "hau", "swa"]]}) for c, v in values.items()]
+    apart = [scored(v, language=c) for c, v in values.items()]
+    same = [scored(v, language=c, declared={"parallel": [["yor", "hau", "swa"]]}) for c, v in values.items()]
     (own,), (shared,) = means(apart, ["Africa"]), means(same, ["Africa"])
     assert own.score == shared.score and own.interval and shared.interval and shared.interval.low < own.interval.low
 
 
 def test_spread_over_prompts() -> None:
-    units = [unit([v, 0.0, 0.0, 0.0], prompt=n) for n, v in ((3, 1.0), (1, 0.0), (2, 1.0))]
-    (spread,) = spreads([*units, unit([1.0], language="swa")])
+    units = [scored([v, 0.0, 0.0, 0.0], prompt=n) for n, v in ((3, 1.0), (1, 0.0), (2, 1.0))]
+    (spread,) = spreads([*units, scored([1.0], language="swa")])
     assert (spread.best, spread.highest, spread.worst, spread.lowest) == (2, 0.25, 1, 0.0)
     assert spread.mean == pytest.approx(1 / 6)
     assert spread.spread == 0.25 and spread.prompts == [1, 2, 3]
@@ -172,6 +174,6 @@ def test_spread_over_prompts() -> None:
 
 def test_equal_means_are_no_certainty() -> None:
     own = [{(i, q): v for q, v in enumerate([1.0, 0.0, 1.0, 0.0])} for i in range(3)]
-    assert over_languages(own).high - over_languages(own).low > 0.5
-    low, high = over_languages([dict.fromkeys(range(6), 0.0)] * 2)
-    assert low == 0.0 and 0.3 < high < 0.5
+    wide, narrow = over_languages(own), over_languages([dict.fromkeys(range(6), 0.0)] * 2)
+    assert wide and wide.high - wide.low > 0.5
+    assert narrow and narrow.low == 0.0 and 0.3 < narrow.high < 0.5

@@ -7,24 +7,24 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.analysis.units import unit
+from tests.analysis.cells import scored
 
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.questions import numbered
-from afrieval.results.units import Unit
+from afrieval.results.scores import CellScores
 
 RNG = np.random.default_rng(6)
 GOLDS = RNG.integers(0, 4, 200)
 ALL = {"parallel": [["amh", "hau", "yor", "zul"]]}
 
 
-def asked(language: str, order: list[int], keys: bool = True, **changes: Any) -> Unit:
+def asked(language: str, order: list[int], keys: bool = True, **changes: Any) -> CellScores:
     """A language that has questions in some order, each scored by its own number."""
     given: dict[str, Any] = {"declared": ALL, "keys": np.array(order) * 7 - 300 if keys else None, **changes}
-    return unit([q / 200 for q in order], language=language, golds=GOLDS[order], **given)
+    return scored([q / 200 for q in order], language=language, golds=GOLDS[order], **given)
 
 
-def pairs(one: Unit, other: Unit) -> set[tuple[int, int]]:
+def pairs(one: CellScores, other: CellScores) -> set[tuple[int, int]]:
     """The scores, and so the questions, that two units have under one number."""
     there = dict(zip(other.ids.tolist(), other.values.tolist(), strict=True))
     return {
@@ -64,7 +64,7 @@ def test_rows_in_another_order_than_declared_are_not_paired(choices: int) -> Non
     golds = np.random.default_rng(choices).integers(0, choices, 300)
     right, wrong = (dict[str, Any](golds=g, declared=ALL) for g in (golds, np.roll(golds, 1)))
     for languages in (("yor", "hau"), ("yor", "hau", "amh"), ("yor", "hau", "amh", "zul")):
-        units = [unit([0.0] * 300, language=c, **(wrong if c == "hau" else right)) for c in languages]
+        units = [scored([0.0] * 300, language=c, **(wrong if c == "hau" else right)) for c in languages]
         found = {u.language: u for u in numbered(units)}
         alone = found.pop("hau")
         assert not any(pairs(alone, u) for u in found.values())
@@ -99,7 +99,8 @@ def test_contrasts_between_languages_pair_by_key() -> None:
     """The scores are the same question by question, and in another order they look otherwise."""
     values = RNG.binomial(1, 0.5, 200).astype(float)
     units = [
-        replace(asked(code, order), values=values[order]) for code, order in (("yor", list(range(200))), ("hau", ORDER))
+        replace(asked(code, order), measures={"acc": values[order, None]})
+        for code, order in (("yor", list(range(200))), ("hau", ORDER))
     ]
     ((row,),) = (c.rows for c in contrasts(units, "language", 1))
     assert (row.n, row.dropped, row.gained, row.lost, row.difference) == (200, 0, 0, 0, 0.0)

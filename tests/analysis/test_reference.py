@@ -1,15 +1,15 @@
 """Measured scores beside published ones: which is which, micro or macro, and what of it is not comparable."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.analysis.evaluations import EVALS, evaluation
-from tests.analysis.units import unit
-from tests.scoring.ifeval.test_accuracies import LOOSE, STRICT, sample
+from tests.results.test_instructions import LOOSE, STRICT, sample
 
 from afrieval.analysis.reference import Evaluated, reference_grids
 from afrieval.report.table import Grid, markdown, records, terminal
-from afrieval.results.cells import cell_scores
+from afrieval.results.reader import cell_scores
 from afrieval.statistics.intervals import wilson
 from afrieval.terminal import console
 
@@ -80,7 +80,7 @@ def test_sample_rows_are_not_taken_for_metas() -> None:
 
 def test_ifeval_has_four_accuracies_and_two_means_and_says_whose_they_are() -> None:
     cell = cell_scores("c", [sample(i, *both) for i, both in enumerate(zip(STRICT, LOOSE, strict=True))])
-    grid = table(Evaluated(unit([1.0], task="meta_ifeval", declared={"evals": EVALS}), cell))
+    grid = table(Evaluated(replace(cell, declared={"evals": EVALS})))
     scores = {r["metric"]: r["score"] for r in records(grid)}
     assert list(scores.values()) == pytest.approx([0.5, 0.75, 0.625, 0.75, 0.5625, 0.65625])
     text = markdown(grid)

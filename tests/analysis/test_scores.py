@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.analysis.units import unit
+from tests.analysis.cells import scored
 
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import by_language
 from afrieval.report.scores import mean_lines, overview_table, points, ranges, score_table
-from afrieval.results.cells import CellScores, cell_scores, harness_results, summary_row
+from afrieval.results.reader import cell_scores
+from afrieval.results.scores import CellScores
+from afrieval.results.summary import harness_results, summary_row
 from afrieval.statistics.intervals import clustered_wilson, wilson
 from afrieval.terminal import console
 
@@ -103,8 +105,8 @@ def test_tables_fit_80_columns_and_mark_what_needs_a_mark() -> None:
 
 
 def test_the_line_of_a_mean_has_its_interval_and_members() -> None:
-    units = [unit([1.0] * 4, language="yor"), unit([0.0] * 2, language="swa"), unit([1.0], language="eng")]
-    units += [unit([1.0, 0.0], language="yor", prompt_language="native")]
+    units = [scored([1.0] * 4, language="yor"), scored([0.0] * 2, language="swa"), scored([1.0], language="eng")]
+    units += [scored([1.0, 0.0], language="yor", prompt_language="native")]
     found = means(units, ["Africa"])
     assert mean_lines(found) == ["Mean over 2 African languages, English prompts: 50.0, 95 % int. 0.0-100.0 (swa yor)"]
     assert len(found) == 2, "one language has a mean of one, and no line"
@@ -113,10 +115,7 @@ def test_the_line_of_a_mean_has_its_interval_and_members() -> None:
 def test_the_mean_is_that_of_the_rows_above_it() -> None:
     """Also where one prompt ran on more documents than another."""
     cells = [cell([1.0, 0.0, 1.0, 1.0]), cell([1.0, 1.0], prompt=2), cell([0.0, 1.0, 1.0], language="swa")]
-    units = [
-        unit([c.metrics["acc"][i] for i in range(c.n)], task=c.task, language=c.language, prompt=c.prompt)
-        for c in cells
-    ]
+    units = [scored(c.values.tolist(), task=c.task, language=c.language, prompt=c.prompt) for c in cells]
     (mean,) = means(units, ["Africa"])
     assert mean.score == pytest.approx(np.mean([s.score for s in by_language(cells)]))
 
@@ -128,8 +127,8 @@ def test_the_overview_has_a_row_per_task_and_prompt_language_and_english_beside_
         (kind, code, values) for kind, of in kinds.items() for code, values in of.items()
     ]
     cells = [cell(values, language=code, prompt_language=kind) for kind, code, values in flat]
-    units = [unit(values, task="afrimmlu", language=code, prompt_language=kind) for kind, code, values in flat]
-    found = means([*units, unit([1.0], task="afrixnli")], ["Africa"])
+    units = [scored(values, task="afrimmlu", language=code, prompt_language=kind) for kind, code, values in flat]
+    found = means([*units, scored([1.0], task="afrixnli")], ["Africa"])
     lines = [line.split() for line in printed(overview_table(found, by_language(cells))).splitlines()]
     eng, native = (f"{100 * m.interval.low:.1f}-{100 * m.interval.high:.1f}" for m in found[:2] if m.interval)
     assert ["afrimmlu", "English", "75.0", eng, "2", "50.0"] in lines

@@ -105,7 +105,7 @@ WRONG: dict[str, tuple[str, Callable[..., Any]]] = {
     "rows, not parts": ("interval, macro", lambda parts: wilson(sum(p.sum() for p in parts), sum(map(len, parts)))),
     "instructions as if they were prompts": (
         "interval, instructions",
-        lambda v, k: wilson(v.mean() * len(v) * k, len(v) * k),
+        lambda sides: wilson(*sides[0].sum(axis=0)),
     ),
     "only languages drawn, questions forgotten": (
         "interval, mean over languages",

@@ -1,12 +1,13 @@
 """The example of docs/statistics.md is what our functions make of its questions."""
 
 import numpy as np
+from tests.analysis.cells import scored
 from tests.conftest import ROOT
 
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.spread import spreads
 from afrieval.report.scores import percent, points
-from afrieval.results.units import Unit
+from afrieval.results.scores import CellScores
 from afrieval.statistics.intervals import clustered_wilson, wilson
 from afrieval.statistics.significance import holm
 
@@ -20,20 +21,7 @@ def table(marker: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def unit(prompt: int, right: list[str]) -> Unit:
-    dimensions = {
-        "prompt_language": "eng",
-        "prompt": prompt,
-        "model": "m",
-        "shots": 0,
-        "answer_form": "text",
-        "language": "yor",
-    }
-    n = len(right)
-    return Unit("afrimmlu", dimensions, "acc", np.arange(n), np.array(right, dtype=float), np.zeros(n, dtype=np.int64))
-
-
-def numbers(units: list[Unit]) -> list[list[str]]:
+def numbers(units: list[CellScores]) -> list[list[str]]:
     ((row,),) = (c.rows for c in contrasts(units, "prompt", seed=42))
     (spread,) = spreads(units)
     assert row.interval is not None
@@ -56,7 +44,10 @@ def numbers(units: list[Unit]) -> list[list[str]]:
 
 
 def test_the_example_says_what_our_functions_say() -> None:
-    units = [unit(prompt, right) for prompt, (_, *right) in enumerate(table("example"), 1)]
+    units = [
+        scored(list(map(float, right)), "afrimmlu", prompt=prompt)
+        for prompt, (_, *right) in enumerate(table("example"), 1)
+    ]
     assert [row[:2] for row in table("numbers")] == numbers(units)
 
 

@@ -5,9 +5,14 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from tests.conftest import Cli
+
+from afrieval.analysis.means import GROUPINGS
+from afrieval.commands.compare import Dimension, Grouping
+from afrieval.results.scores import DIMENSIONS
 
 SOME = ("--task.languages", "yor,hau,amh", "--task.prompts", "1,2", "--data.source", "samples")
 
@@ -48,6 +53,19 @@ def test_shots_against_shots_and_forms_against_forms(cli: Cli, runs: dict[str, P
     assert "answer form letter against answer form text" in out
 
 
+def test_another_metric(cli: Cli, runs: dict[str, Path]) -> None:
+    tables = {
+        name: json.loads(cli("compare", runs["zero"], "--metric", name, "--json", "-").out)
+        for name in ("acc", "acc_norm")
+    }
+    assert tables["acc"] == json.loads(cli("compare", runs["zero"], "--json", "-").out)
+    with (runs["zero"] / "summary.csv").open(encoding="utf-8") as file:
+        rows = [r for r in csv.DictReader(file) if r["language"] == "yor" and r["prompt_language"] == "eng"]
+    for name, column in (("acc", "score"), ("acc_norm", "acc_norm")):
+        (row,) = (r for r in tables[name][0]["rows"] if r["language"] == "yor")
+        assert row["first_score"] == pytest.approx(sum(float(r[column]) for r in rows) / len(rows))
+
+
 def test_the_files(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
     written = {name: tmp_path / f"t.{name}" for name in ("json", "csv", "markdown", "latex")}
     assert cli("compare", runs["zero"], *(f"--{n}={p}" for n, p in written.items())).code == 0
@@ -75,10 +93,11 @@ def test_breakdowns(cli: Cli, runs: dict[str, Path]) -> None:
     ("words", "message"),
     [
         (("/nowhere",), "there is no run folder /nowhere"),
-        (("docs",), "docs is no run folder"),
+        (("docs",), "docs is not a run folder"),
         (("ZERO", "NLI", "--contrast", "model"), "share nothing that can be compared"),
         (("ZERO", "--task", "afrixnl"), "none of the runs has the task 'afrixnl'"),
         (("ZERO", "--language", "yo"), "none of the runs has the language 'yo'"),
+        (("ZERO", "--metric", "acc_nrm"), "no run here has the metric 'acc_nrm'\nhint: did you mean acc_norm?"),
         (("ZERO", "--by", "colour"), "no task here can be broken down by 'colour'"),
         (("ZERO", "--by", "confusion"), "no task here has labels"),
         (("ZERO", "--contrast", "size"), "--contrast must be prompt_language, "),
@@ -234,7 +253,10 @@ def test_a_list_of_scores_that_is_damaged_is_refused(run_demo: Cli, cli: Cli, tm
         samples[1]["inst_level_strict_acc"] = damaged
         path.write_text("\n".join(map(json.dumps, samples)) + "\n", encoding="utf-8")
         refused = cli("compare", tmp_path / "run")
-        assert refused.code == 2 and f"{path}, line 2: inst_level_strict_acc must be a list of numbers" in refused.err
+        assert (
+            refused.code == 2
+            and f"{path}, line 2: inst_level_strict_acc must be a number or a list of numbers" in refused.err
+        )
 
 
 def test_a_run_with_nothing_to_compare_says_so(run_demo: Cli, cli: Cli, tmp_path: Path) -> None:
@@ -242,3 +264,7 @@ def test_a_run_with_nothing_to_compare_says_so(run_demo: Cli, cli: Cli, tmp_path
     assert run_demo("--task.task_name", "afrixnli", *words).code == 0
     done = cli("compare", tmp_path / "run")
     assert done.code == 2 and "alone has nothing to compare" in done.err and not done.out
+
+
+def test_what_the_help_offers_is_what_there_is() -> None:
+    assert get_args(Dimension) == DIMENSIONS and get_args(Grouping) == tuple(GROUPINGS)

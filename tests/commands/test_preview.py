@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import Cli
 
-from afrieval.commands.preview import with_blanks
+from afrieval.commands.writeout import with_blanks
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,11 @@ from tests.conftest import ROOT, Cli
 
 from afrieval.commands.run import default_folder
 from afrieval.config.arguments import read_config
-from afrieval.harness.plan import HarnessCell, HarnessPlan
+from afrieval.harness.cell import HarnessCell
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
-from afrieval.run.plan import Plan, plan
+from afrieval.run.plan import plan
+from afrieval.tasks.cell import Plan
 
 ONE = ("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "1")
 
@@ -52,11 +52,10 @@ def test_what_is_left_out_is_said(run_demo: Cli) -> None:
 
 
 def test_folders_of_harness_tasks() -> None:
-    cell = HarnessCell("t", "", lambda: None, "1", "", {}, shots=0, n=1, requests=1)
-
     def folder(*words: str, shots: int = 0) -> str:
         config = read_config(["--model.model_name", "org/m", *words], command="run", needs_model=True)
-        return str(default_folder(config, Plan([], [], HarnessPlan([replace(cell, shots=shots)], {}, []))))
+        cell = HarnessCell("t", "", lambda: None, "1", "", {}, (), frozenset(), shots, n=1, n_requests=1, config=config)
+        return str(default_folder(config, Plan([cell])))
 
     assert folder("--task.harness_tasks", "a,b") == "runs/a+b/org__m/own-shots"
     assert folder("--task.harness_tasks", "a", shots=5) == "runs/a/org__m/own-shots-seed42"

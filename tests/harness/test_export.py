@@ -22,7 +22,7 @@ from afrieval.results.samples import read_samples
 from afrieval.tasks.spec import TASKS, load_task
 
 SAMPLES = replace(RunConfig(), data=DataConfig("samples"))
-METRICS = ("acc", "acc_norm", "acc_bytes", "exact_match", "unread")
+METRICS = ("acc", "acc_norm", "acc_bytes", "exact_match", "unparsed")
 Scores = dict[str, dict[int, dict[str, float]]]
 
 

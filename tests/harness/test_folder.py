@@ -19,10 +19,11 @@ from afrieval.analysis.means import means
 from afrieval.analysis.spread import spreads
 from afrieval.analysis.with_harness import beside
 from afrieval.errors import UserError
-from afrieval.harness.folder import foreign_units, is_foreign
+from afrieval.harness.folder import foreign_cells, is_foreign
 from afrieval.harness.folder_names import Named, named
 from afrieval.models.demo import demo_folder
-from afrieval.results.units import DIMENSIONS, Unit, read_units
+from afrieval.results.runs import read_runs
+from afrieval.results.scores import DIMENSIONS, CellScores
 
 pytestmark = pytest.mark.xdist_group("foreign")
 
@@ -80,19 +81,19 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     return Runs(folder / "run", folder / "out")
 
 
-def by_cell(units: list[Unit]) -> dict[tuple[Any, ...], Unit]:
+def by_cell(units: list[CellScores]) -> dict[tuple[Any, ...], CellScores]:
     cells = {(u.task, *(u.dimensions[d] for d in DIMENSIONS if d != "model")): u for u in units}
     assert len(cells) == len(units)
     return cells
 
 
 def test_exported_tasks_give_the_units_of_our_own_run(runs: Runs, capsys: pytest.CaptureFixture[str]) -> None:
-    own, foreign = by_cell(read_units([runs.own])), by_cell(foreign_units(runs.foreign))
+    own, foreign = by_cell(read_runs([runs.own], sent=True)), by_cell(foreign_cells(runs.foreign))
     assert len(own) == 20 and own.keys() <= foreign.keys()
     for cell, unit in own.items():
         other = foreign[cell]
         assert (unit.ids == other.ids).all() and (unit.values == other.values).all(), cell
-        assert (unit.golds == other.golds).all() and unit.metric == other.metric
+        assert (unit.golds == other.golds).all() and unit.main == other.main
         assert unit.must["task version"] == other.must["task version"]
         assert unit.may["dtype"] == other.may["dtype"] and unit.may["device"] == other.may["device"]
         declared = {k: v for k, v in unit.declared.items() if k != "unreviewed"} | {"labels": []}
@@ -107,7 +108,7 @@ def test_exported_tasks_give_the_units_of_our_own_run(runs: Runs, capsys: pytest
 
 
 def test_our_run_and_theirs_show_no_difference_in_any_language(runs: Runs) -> None:
-    found = beside(read_units([runs.own]), foreign_units(runs.foreign), 1)
+    found = beside(read_runs([runs.own], sent=True), foreign_cells(runs.foreign), 1)
     assert sorted((c.task, sorted(r.language for r in c.rows)) for c in found) == [
         ("afrimgsm", ["eng", "hau", "yor"]),
         ("afrimgsm", ["hau", "yor"]),
@@ -121,7 +122,7 @@ def test_our_run_and_theirs_show_no_difference_in_any_language(runs: Runs) -> No
 
 
 def test_without_beside_the_two_are_refused_and_never_mixed(runs: Runs) -> None:
-    units = [*read_units([runs.own]), *foreign_units(runs.foreign)]
+    units = [*read_runs([runs.own], sent=True), *foreign_cells(runs.foreign)]
     for contrast in contrasts([u for u in units if u.task == "afrimmlu"], "model", 1):
         assert contrast.refused and not contrast.rows
     assert {s.dimensions["model"] for s in spreads(units)} == {"demo", "demo-1 (lm_eval)"}
@@ -137,7 +138,7 @@ def test_what_was_sent_has_to_be_the_same(runs: Runs, tmp_path: Path, key: str, 
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     changed = {"gen_args_0": {"arg_0": "", "arg_1": " other"}} if key == "arguments" else "0" * 64
     path.write_text("".join(json.dumps({**line, key: changed}) + "\n" for line in lines))
-    refused = [line for c in beside(read_units([runs.own]), foreign_units(folder), 1) for line in c.refused]
+    refused = [line for c in beside(read_runs([runs.own], sent=True), foreign_cells(folder), 1) for line in c.refused]
     assert len(refused) == 1 and refused[0].startswith(f"yor, prompt 1: {reason}")
 
 
@@ -145,13 +146,13 @@ def test_a_shorter_run_is_compared_on_the_documents_that_both_have(runs: Runs, t
     folder = copied(runs, tmp_path)
     for path in folder.glob("*/samples_afrimmlu_*"):
         path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines()[:3]))
-    found = [c for c in beside(read_units([runs.own]), foreign_units(folder), 1) if c.task == "afrimmlu"]
+    found = [c for c in beside(read_runs([runs.own], sent=True), foreign_cells(folder), 1) if c.task == "afrimmlu"]
     assert found and not any(c.refused for c in found)
     assert all(r.n == 3 and r.dropped > 0 and r.difference == 0 for c in found for r in c.rows)
 
 
 def test_within_a_foreign_folder_prompts_and_languages_are_compared(runs: Runs) -> None:
-    units = foreign_units(runs.foreign)
+    units = foreign_cells(runs.foreign)
     native = {c.task: c for c in contrasts(units, "prompt_language", 1)}
     assert {r.language for r in native["afrimmlu"].rows} == {"hau", "yor"} and not native["afrimmlu"].refused
     assert [r.language for r in native["afrixnli_direct"].rows] == ["hau"], "en and native in the harness' own words"
@@ -161,14 +162,14 @@ def test_within_a_foreign_folder_prompts_and_languages_are_compared(runs: Runs) 
 
 
 def test_tasks_of_the_harness_keep_apart_from_ours(runs: Runs) -> None:
-    found = {u.task: u for u in foreign_units(runs.foreign) if u.dimensions["model"]}
+    found = {u.task: u for u in foreign_cells(runs.foreign) if u.dimensions["model"]}
     mmlu, belebele, filters = found["afrimmlu_direct"], found["belebele (lm_eval)"], found["two_filters"]
-    assert mmlu.metric == "acc", "f1 has pairs, no scores"
+    assert mmlu.main == "acc", "f1 has pairs, no scores"
     assert (mmlu.dimensions["prompt"], mmlu.dimensions["answer_form"], mmlu.dimensions["shots"]) == (3, "text", 0)
     assert (belebele.dimensions["prompt"], belebele.dimensions["answer_form"]) == (0, "letter")
     assert (belebele.language, belebele.dimensions["shots"]) == ("hau", 2)
     assert set(mmlu.golds) <= {0, 1, 2, 3} and not mmlu.declared
-    assert (filters.dimensions["answer_form"], filters.metric, set(filters.golds)) == ("generate", "exact_match", {-1})
+    assert (filters.dimensions["answer_form"], filters.main, set(filters.golds)) == ("generate", "exact_match", {-1})
     lines = [json.loads(x) for x in filters.path.read_text().splitlines()] if filters.path else []
     assert filters.values.tolist() == [x["exact_match"] for x in lines if x["filter"] == "strict"]
     assert mmlu.must["prompt text"] != filters.must["prompt text"] and mmlu.must["data"] != belebele.must["data"]
@@ -186,9 +187,9 @@ def test_the_newest_date_counts(runs: Runs, tmp_path: Path) -> None:
         shutil.copy(path, older)
         text = path.read_text()
         newer.write_text(text.replace('"acc": 0.0', '"acc": 1.0').replace('"n-shot": {', '"n-shot": {"x": 0,'))
-    found = {u.path: u for u in foreign_units(folder)}
+    found = {u.path: u for u in foreign_cells(folder)}
     (unit,) = [u for p, u in found.items() if p and p.name == f"samples_afrimmlu_yor_eng_1_{DATE}.jsonl"]
-    assert unit.score == 1.0 and len(found) == len(foreign_units(runs.foreign))
+    assert unit.score == 1.0 and len(found) == len(foreign_cells(runs.foreign))
 
 
 DATE = "2999-01-01T01-01-01"
@@ -198,7 +199,7 @@ def test_which_folder_is_foreign(runs: Runs, tmp_path: Path) -> None:
     inner = next(runs.foreign.iterdir())
     assert is_foreign(runs.foreign) and is_foreign(inner)
     assert not is_foreign(runs.own) and not is_foreign(tmp_path) and not is_foreign(tmp_path / "nothing")
-    one, other = foreign_units(runs.foreign), foreign_units(inner)
+    one, other = foreign_cells(runs.foreign), foreign_cells(inner)
     assert [(u.task, u.dimensions) for u in one] == [(u.task, u.dimensions) for u in other]
 
 
@@ -208,7 +209,7 @@ def test_two_models_of_one_last_name_are_told_apart(runs: Runs, tmp_path: Path) 
     other = Path(shutil.copytree(inner, folder / "other"))
     (results,) = other.glob("results_*")
     results.write_text(results.read_text().replace(str(demo_folder()), "/elsewhere/demo-1"))
-    labels = {u.dimensions["model"] for u in foreign_units(folder)}
+    labels = {u.dimensions["model"] for u in foreign_cells(folder)}
     assert labels == {f"{demo_folder()} (lm_eval)", "/elsewhere/demo-1 (lm_eval)"}
 
 
@@ -232,7 +233,7 @@ def test_a_damaged_line_is_named(runs: Runs, tmp_path: Path, text: str, message:
     folder = copied(runs, tmp_path)
     spoil(folder, 3, text)
     with pytest.raises(UserError, match=message) as caught:
-        foreign_units(folder)
+        foreign_cells(folder)
     assert "lm_eval" in caught.value.hint
 
 
@@ -247,15 +248,15 @@ def test_missing_and_damaged_files(runs: Runs, tmp_path: Path) -> None:
     ):
         results.write_text(content)
         with pytest.raises(UserError, match=message):
-            foreign_units(folder)
+            foreign_cells(folder)
     results.unlink()
     assert is_foreign(folder)
     with pytest.raises(UserError, match="no results file of its date"):
-        foreign_units(folder)
+        foreign_cells(folder)
     for path in folder.glob("*/samples_*"):
         path.unlink()
     with pytest.raises(UserError, match="has no samples"):
-        foreign_units(folder)
+        foreign_cells(folder)
 
 
 @pytest.mark.parametrize(
@@ -291,7 +292,7 @@ def test_values_are_sorted_by_row(runs: Runs, tmp_path: Path) -> None:
     folder = copied(runs, tmp_path)
     for path in folder.glob("*/samples_*"):
         path.write_text("".join(f"{line}\n" for line in reversed(path.read_text().splitlines())))
-    for one, other in zip(foreign_units(runs.foreign), foreign_units(folder), strict=True):
+    for one, other in zip(foreign_cells(runs.foreign), foreign_cells(folder), strict=True):
         if one.task != "two_filters":  # whose first filter is another now
             assert (one.ids == other.ids).all() and (one.values == other.values).all()
             assert (np.diff(other.ids) > 0).all() and one.must == other.must

@@ -3,6 +3,7 @@
 import io
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from afrieval.harness.scores import HarnessScore, HarnessTaskScores, around, task_scores, with_groups
 from afrieval.languages import LANGUAGES
 from afrieval.report.harness import harness_table, number
+from afrieval.results.reader import harness_scores
 from afrieval.statistics.intervals import Interval, wilson
 from afrieval.terminal import console
 
@@ -74,26 +76,27 @@ def test_a_negative_bound_is_no_dash() -> None:
     ],
 )
 def test_intervals(values: list[object], value: float, error: float | None, interval: Interval | None) -> None:
-    samples = [{"m": v, "filter": "none"} for v in values] + [{"m": 1, "filter": "other"}]
+    samples = [{"m": v, "filter": "none", "doc_id": i} for i, v in enumerate(values)]
+    samples += [{"m": 1, "filter": "other", "doc_id": 0}]
     metric = {"metric": "m", "filter": "none", "value": value, "standard_error": error, "higher_is_better": True}
-    record = {"task": "t", "language": "", "shots": 0, "metrics": [metric]}
-    (score,) = task_scores(record, samples).scores
+    record: Any = {"task": "t", "language": "", "shots": 0, "metrics": [metric]}
+    (score,) = task_scores(harness_scores(record, samples)).scores
     assert score.interval == interval and score.n == len(values)
 
 
 def test_groups_come_after_their_last_task_and_inner_ones_first() -> None:
-    def task(name: str, value: float, n: int) -> object:
+    def task(name: str, value: float, n: int) -> HarnessTaskScores:
         metric = {"metric": "acc", "filter": "none", "value": value, "standard_error": None, "higher_is_better": True}
         row = {"acc,none": value, "acc_stderr,none": "N/A", "sample_len": n}
-        record = {"task": name, "language": "", "shots": 0, "metrics": [metric], "harness": {"results": row}}
-        return task_scores(record, [])
+        record: Any = {"task": name, "language": "", "shots": 0, "metrics": [metric], "harness": {"results": row}}
+        return task_scores(harness_scores(record, []))
 
-    def group(*tasks: str) -> dict[str, object]:
+    def group(*tasks: str) -> Any:
         mean = {"metric": "acc", "filter_list": None, "weight_by_size": True}
         return {"alias": "x", "version": "1", "children": [], "tasks": list(tasks), "aggregate": [mean]}
 
     groups = {"all": group("a", "b", "c"), "inner": group("c", "b"), "other": group("a", "lacking")}
-    found = with_groups([task("a", 0.2, 10), task("b", 0.5, 10), task("c", 0.8, 30)], groups)  # type: ignore[list-item]
+    found = with_groups([task("a", 0.2, 10), task("b", 0.5, 10), task("c", 0.8, 30)], groups)
     assert [s.task for s in found] == ["a", "b", "c", "inner", "all"]
     assert found[3].value == pytest.approx((0.5 * 10 + 0.8 * 30) / 40) and found[3].n == 40
     assert found[4].members == 3 and found[4].interval is None
@@ -104,12 +107,13 @@ def test_a_macro_mean_stands_where_it_differs_and_has_its_own_error() -> None:
         error = (value * (1 - value) / n) ** 0.5
         score = HarnessScore(name, "", metric, "none", value, error, around(value, error), n, 0, True)
         row = {f"{metric},none": value, f"{metric}_stderr,none": error, "sample_len": n}
-        return HarnessTaskScores({"task": name, "shots": 0, "harness": {"results": row}}, [score])
+        record: Any = {"task": name, "shots": 0, "harness": {"results": row}}
+        return HarnessTaskScores(record, [score])
 
     def macros(tasks: list[HarnessTaskScores], by_size: bool = True) -> list[HarnessScore]:
         mean = {"metric": "acc", "filter_list": None, "weight_by_size": by_size}
         names = [t.record["task"] for t in tasks]
-        group = {"alias": "x", "version": "1", "children": [], "tasks": names, "aggregate": [mean]}
+        group: Any = {"alias": "x", "version": "1", "children": [], "tasks": names, "aggregate": [mean]}
         return [s for s in with_groups(tasks, {"all": group}) if s.macro]
 
     uneven = [task("a", 0.2, 10), task("b", 0.5, 1000)]

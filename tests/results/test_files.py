@@ -74,7 +74,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pyt
 
 
 def test_run_yaml_reads_back(tmp_path: Path) -> None:
-    assert read_run(tmp_path) == {}
+    assert not read_run(tmp_path)
     content = {"identity": {"model": {"model_name": "a/b", "add_bos_token": None}}, "left_out": ["Yorùbá"]}
     write_run(tmp_path, content)
     assert read_run(tmp_path) == content

@@ -14,18 +14,18 @@ from afrieval.results.samples import read_samples
 WORDS = ("--task.answer_form", "generate", "--task.languages", "yor,amh", "--task.prompts", "1")
 
 
-def test_each_document_is_asked_once_and_unread_answers_are_counted(run_demo: Cli, tmp_path: Path) -> None:
+def test_each_document_is_asked_once_and_unparsed_answers_are_counted(run_demo: Cli, tmp_path: Path) -> None:
     done = run_demo(*WORDS, "--task.task_name", "afrixnli", "--eval.limit", 2, "--eval.write-out")
     assert done.code == 0, done.err
     for path in sample_files(tmp_path / "run"):
         for sample in read_samples(path):
             ((context, options),) = sample["arguments"]
             assert context.endswith("Answer:") and options["until"] == ["\n\n"] and not options["do_sample"]
-            assert (sample["acc"], sample["unread"]) == (0.0, 1.0), "a random model writes no label"
+            assert (sample["acc"], sample["unparsed"]) == (0.0, 1.0), "a random model writes no label"
     with (tmp_path / "run/summary.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [r["unread"] for r in rows] == ["1.0"] * len(rows) and rows[0]["acc_norm"] == ""
-    assert "unread" in done.out and "A guess gives 33.3 %" in done.out and "  unread\n" in done.out
+    assert [r["unparsed"] for r in rows] == ["1.0"] * len(rows) and rows[0]["acc_norm"] == ""
+    assert "unparsed" in done.out and "A guess gives 33.3 %" in done.out and "  unparsed\n" in done.out
 
 
 @pytest.mark.parametrize(("written", "reads"), [("{}", True), ("{}. p = 8\n\nQuestion", True), ("is {}", False)])
@@ -42,7 +42,7 @@ def test_what_a_model_writes_is_scored(
     (path,) = sample_files(tmp_path / "run")
     samples = read_samples(path)
     assert [s["acc"] for s in samples] == [float(reads and s["target"] == "C") for s in samples]
-    assert sum(s["target"] == "C" for s in samples) == 2 and {s["unread"] for s in samples} == {float(not reads)}
+    assert sum(s["target"] == "C" for s in samples) == 2 and {s["unparsed"] for s in samples} == {float(not reads)}
 
 
 def test_the_limit_in_tokens_follows_the_language(run_demo: Cli, tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from afrieval.models.load import load_model
 from afrieval.results.files import sample_files
 from afrieval.results.samples import Sample, read_samples
 from afrieval.run.limits import generation
-from afrieval.run.plan import plan
-from afrieval.tasks.cell import Cell
+from afrieval.tasks.sources.plan import declared_cells
+from afrieval.tasks.sources.templated import TemplatedCell
 
 SOME = ("--task.languages", "yor", "--task.prompts", "1", "--task.prompt_language", "native")
 
@@ -23,8 +23,8 @@ def config(*words: object) -> RunConfig:
     return read_config([str(w) for w in given], command="run", needs_model=False)
 
 
-def cell(*words: object) -> Cell:
-    return plan(config(*words)).cells[0]
+def cell(*words: object) -> TemplatedCell:
+    return declared_cells(config(*words))[0][0]
 
 
 def stored(folder: Path) -> list[Sample]:
@@ -107,7 +107,7 @@ def test_a_short_context_keeps_half_for_the_prompt(run_demo: Cli, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("text", "right", "unread"),
+    ("text", "right", "unparsed"),
     [
         (" 3 + 15 = 18. Ìdáhùn náà ni 18.\nó 5", True, 0.0),
         (" 18", True, 0.0),
@@ -117,14 +117,14 @@ def test_a_short_context_keeps_half_for_the_prompt(run_demo: Cli, tmp_path: Path
     ],
 )
 def test_what_is_read(
-    run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, right: bool, unread: float
+    run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, right: bool, unparsed: float
 ) -> None:
     answering(monkeypatch, text)
     done = run_demo(*SOME, "--task.task_name", "afrimgsm_cot", "--eval.limit", 1, "--eval.write-out")
     (sample,) = stored(tmp_path / "run")
     assert sample["target"] == "18", "the first sample row's answer"
-    assert (sample["exact_match"], sample["unread"]) == (float(right), unread)
-    verdict = "right" if right else "unread" if unread else "wrong"
+    assert (sample["exact_match"], sample["unparsed"]) == (float(right), unparsed)
+    verdict = "right" if right else "unparsed" if unparsed else "wrong"
     assert f"{text!r}  {verdict}" in done.out and "exact" in done.out and "A guess" not in done.out
 
 
@@ -134,16 +134,16 @@ def test_a_direct_answer_is_read_from_its_line(run_demo: Cli, tmp_path: Path, mo
     assert [s["exact_match"] for s in stored(tmp_path / "run")] == [1.0]
 
 
-@pytest.mark.parametrize(("text", "unread"), [("is it 5? <done> 18", 0.0), ("is it 18? yes, 18", 1.0)])
+@pytest.mark.parametrize(("text", "unparsed"), [("is it 5? <done> 18", 0.0), ("is it 18? yes, 18", 1.0)])
 def test_thinking_is_not_read(
-    run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, unread: float
+    run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, unparsed: float
 ) -> None:
     """Thinking that was cut short names a number, but gives no answer."""
     answering(monkeypatch, text)
     words = ("--task.task_name", "afrimgsm", "--eval.limit", 1, "--model.thinking_end", "<done>")
     assert run_demo(*SOME, *words).code == 0
     (sample,) = stored(tmp_path / "run")
-    assert (sample["exact_match"], sample["unread"]) == (1.0 - unread, unread)
+    assert (sample["exact_match"], sample["unparsed"]) == (1.0 - unparsed, unparsed)
     assert sample["resps"] == [[text]], "all that was written is kept"
 
 

@@ -8,17 +8,17 @@ from tests.conftest import Cli
 from afrieval.config.arguments import read_config
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
-from afrieval.run.plan import plan
-from afrieval.tasks.cell import Cell
 from afrieval.tasks.prompts import render
+from afrieval.tasks.sources.plan import declared_cells
+from afrieval.tasks.sources.templated import TemplatedCell
 
 TASKS = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")
 
 
-def cells(task: str, *words: object) -> list[Cell]:
+def cells(task: str, *words: object) -> list[TemplatedCell]:
     given = ["--data.source", "samples", "--task.task_name", task, *words]
     config = read_config([str(w) for w in given], command="run", needs_model=False)
-    return plan(config).cells
+    return declared_cells(config)[0]
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -1,16 +1,26 @@
 """Scores against numbers worked out by hand, and against the harness' own."""
 
 import math
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.scoring.choice import ACCURACIES, Answer, score
+from afrieval.scoring.base import Likelihood, Question
+from afrieval.scoring.metrics import metric
+from afrieval.scoring.scorers import of_likelihoods, scored
+
+ACCURACIES = ("acc", "acc_norm", "acc_bytes", "acc_tokens")
+
+
+def score(given: Sequence[Likelihood], names: Sequence[str], choices: Sequence[str], gold: int) -> dict[str, float]:
+    found = scored(of_likelihoods(given), Question(gold, choices, names), [metric(name) for name in ACCURACIES])
+    return {name: value for name, (value,) in found.measures.items()}
 
 
 def test_each_accuracy_by_hand() -> None:
-    answers = [Answer(-4.5, False, 1), Answer(-6.0, False, 3), Answer(-6.5, True, 2)]
+    answers = [Likelihood(-4.5, False, 1), Likelihood(-6.0, False, 3), Likelihood(-6.5, True, 2)]
     texts = ["abcde", "ጥያቄጥያቄ", "ab"]  # 5, 6, 2 characters; 5, 18, 2 bytes
     # sums -4.5 -6 -6.5: first; per character -0.9 -1 -3.25: first; per byte -0.9 -0.33 -3.25: second; per token: second
     assert score(answers, texts, texts, 0) == {"acc": 1.0, "acc_norm": 1.0, "acc_bytes": 0.0, "acc_tokens": 0.0}
@@ -18,14 +28,14 @@ def test_each_accuracy_by_hand() -> None:
 
 
 def test_equal_texts_are_both_right_and_the_first_of_equal_values_wins() -> None:
-    answers = [Answer(-1.0, False, 1)] * 3
+    answers = [Likelihood(-1.0, False, 1)] * 3
     assert score(answers, ["x", "y", "x"], ["x", "y", "x"], 2)["acc"] == 1.0
     assert score(answers, ["A", "B", "C"], ["x", "y", "x"], 2)["acc"] == 1.0
     assert score(answers, ["A", "B", "C"], ["x", "y", "z"], 2)["acc"] == 0.0
 
 
 def test_a_backend_that_tells_no_tokens() -> None:
-    assert set(score([Answer(-1.0, False), Answer(-2.0, False)], ["a", "b"], ["a", "b"], 0)) == {
+    assert set(score([Likelihood(-1.0, False), Likelihood(-2.0, False)], ["a", "b"], ["a", "b"], 0)) == {
         "acc",
         "acc_norm",
         "acc_bytes",
@@ -36,10 +46,10 @@ def test_a_backend_that_tells_no_tokens() -> None:
 def test_one_choice_is_right_and_shifting_changes_nothing_for_equal_lengths(
     drawn: list[tuple[float, int]], data: st.DataObject
 ) -> None:
-    answers = [Answer(value, False, tokens) for value, tokens in drawn]
+    answers = [Likelihood(value, False, tokens) for value, tokens in drawn]
     texts = [chr(ord("a") + i) for i in range(len(drawn))]
-    for metric in ACCURACIES:
-        assert sum(score(answers, texts, texts, gold)[metric] for gold in range(len(drawn))) == 1.0
+    for name in ACCURACIES:
+        assert sum(score(answers, texts, texts, gold)[name] for gold in range(len(drawn))) == 1.0
     gold = data.draw(st.integers(0, len(drawn) - 1))
     scores = score(answers, texts, texts, gold)
     assert scores["acc"] == scores["acc_norm"] == scores["acc_bytes"]
@@ -61,17 +71,17 @@ def test_equals_the_harness_where_it_has_the_metric(drawn: list[tuple[str, float
     import numpy as np
 
     texts, values = [t for t, _ in drawn], np.array([v for _, v in drawn])
-    ours = score([Answer(v, False, 1) for v in values], texts, texts, 0)
+    ours = score([Likelihood(v, False, 1) for v in values], texts, texts, 0)
     lengths = {
         "acc": np.ones(len(texts)),
         "acc_norm": np.array([len(t) for t in texts]),
         "acc_bytes": np.array([len(t.encode()) for t in texts]),
     }
-    for metric, length in lengths.items():
-        assert ours[metric] == float(np.argmax(values / length) == 0)
+    for name, length in lengths.items():
+        assert ours[name] == float(np.argmax(values / length) == 0)
 
 
 def test_likelihoods_of_nothing_are_not_compared() -> None:
     with pytest.raises(ValueError):
         score([], [], [], 0)
-    assert math.isclose(score([Answer(-1.0, True, 1)], ["a"], ["a"], 0)["acc"], 1.0)
+    assert math.isclose(score([Likelihood(-1.0, True, 1)], ["a"], ["a"], 0)["acc"], 1.0)

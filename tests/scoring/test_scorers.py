@@ -1,13 +1,16 @@
 """Scores of generated answers: Meta's own answers in the sample rows get the verdict that stands beside them."""
 
+from typing import Any
+
 import pytest
 from tests.tasks.meta_rows import TASKS, read
 
 from afrieval.languages import ENGLISH
 from afrieval.scoring.ifeval.instructions import FOLLOWED
-from afrieval.scoring.scorers import Generation, Scores, metric_names, scorer
+from afrieval.scoring.scorers import Generation, shown
 from afrieval.tasks.documents import Document
 from afrieval.tasks.prompts import load_prompts
+from afrieval.tasks.questions import scorer
 from afrieval.tasks.spec import load_task
 from afrieval.tasks.splits import SAMPLES, load_split
 
@@ -20,10 +23,11 @@ def documents(task: str) -> list[Document]:
     return split.documents
 
 
-def scored(task: str, document: Document, text: str, thinking_end: str = "") -> Scores:
+def scored(task: str, document: Document, text: str, thinking_end: str = "") -> dict[str, Any]:
     spec = load_task(task)
     generation = Generation(100, thinking_end=thinking_end, runs_on=False)
-    return scorer(spec, load_prompts(spec, ENGLISH)[1], ENGLISH, generation)(document, text)
+    score = scorer(spec, load_prompts(spec, ENGLISH)[1], (), "generate", generation)(document, [text])
+    return shown(score, spec.scoring.metrics)
 
 
 @pytest.mark.parametrize("task", GENERATED)
@@ -33,7 +37,7 @@ def test_metas_answers_have_metas_verdict(task: str) -> None:
     for document, row in zip(documents(task), read(task), strict=True):
         if document.gold is not None:
             found = scored(task, document, row["output_prediction_text"][0])
-            main = metric_names(load_task(task), "generate")[0]
+            main = load_task(task).scoring.metrics_of("generate")[0].name
             assert found[main] == float(row["is_correct"]), row["input_question"]
             assert document.verdict == row["is_correct"]
             verdicts[document.id] = row["is_correct"]
@@ -41,11 +45,11 @@ def test_metas_answers_have_metas_verdict(task: str) -> None:
 
 
 @pytest.mark.parametrize("task", GENERATED)
-def test_an_answer_that_says_nothing_is_wrong_and_unread(task: str) -> None:
+def test_an_answer_that_says_nothing_is_wrong_and_unparsed(task: str) -> None:
     document = next(d for d in documents(task) if d.gold is not None)
     for text in ("", "   \n", "I do not know"):
         found = scored(task, document, text)
-        assert found.get("unread", 1.0) == 1.0
+        assert found.get("unparsed", 1.0) == 1.0
         assert {value for name, value in found.items() if name in ("acc", "exact_match")} <= {0.0}
 
 

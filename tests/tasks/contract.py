@@ -7,18 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from afrieval.config.settings import EvalConfig, RunConfig
 from afrieval.harness.in_memory import InMemoryTask, task_config
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.prompts import (
     Prompt,
+    PromptFiles,
     answers,
     choice_texts,
     example_answer,
     render,
 )
+from afrieval.tasks.sources.templated import TemplatedCell
 from afrieval.tasks.spec import TaskSpec
-from afrieval.tasks.splits import SAMPLES, load_split
+from afrieval.tasks.splits import SAMPLES, Split, load_split
 from afrieval.templates.bounded import names
 
 Complaints = list[str]
@@ -193,8 +196,10 @@ def few_shot_answers_look_scored(case: Case) -> Complaints:
 def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
     pool = asked[:SHOTS]
     answer = {d.id: " " + example_answer(case.spec, case.prompt, d, form) for d in pool}
-    config = task_config(case.spec.name, case.spec, case.language, case.prompt, form, SHOTS)
-    task = InMemoryTask(config, asked, lambda document, shots: pool[:shots])
+    config = RunConfig(eval=EvalConfig(num_fewshot=SHOTS))
+    split, files = Split(asked, "", {}), PromptFiles(case.spec)
+    cell = TemplatedCell(case.spec, case.language, case.prompt, "eng", form, split, None, config, files)
+    task = InMemoryTask(task_config(cell), asked, lambda document, shots: pool[:shots])
     task.build_all_requests()
     contexts = {r.doc_id: r.args[0] for r in task.instances}
     scored = {d.id: [r.args[1] for r in task.instances if r.doc_id == d.id] for d in asked}

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afrieval.errors import UserError
-from afrieval.tasks.documents import LETTERS, Document, documents, normalise
+from afrieval.tasks.answers import normalise
+from afrieval.tasks.documents import LETTERS, Document, documents
 from afrieval.tasks.spec import load_task
 
 MMLU, XNLI = load_task("afrimmlu"), load_task("afrixnli")

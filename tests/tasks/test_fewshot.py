@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from afrieval.config.arguments import read_config
 from afrieval.errors import UserError
-from afrieval.run.plan import plan
-from afrieval.tasks.cell import Cell
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import examples, ranking
+from afrieval.tasks.sources.plan import declared_cells
+from afrieval.tasks.sources.templated import TemplatedCell
 
 
 def pool(n: int, defective: frozenset[int] = frozenset()) -> list[Document]:
@@ -65,13 +65,13 @@ def test_too_many_shots_is_an_error_that_says_how_many_there_are() -> None:
     assert caught.value.hint == "give 3 or fewer"
 
 
-def cells(*words: str) -> dict[str, Cell]:
+def cells(*words: str) -> dict[str, TemplatedCell]:
     base = ["--task.task_name", "afrimmlu,afrixnli", "--data.source", "samples", "--eval.num_fewshot", "3"]
     config = read_config([*base, "--task.prompt_language", "both", *words], command="run", needs_model=False)
-    return {cell.name: cell for cell in plan(config).cells}
+    return {cell.name: cell for cell in declared_cells(config)[0]}
 
 
-def chosen(cell: Cell, document: int = 0) -> list[int]:
+def chosen(cell: TemplatedCell, document: int = 0) -> list[int]:
     return ids(cell.examples(cell.data.documents[document]))
 
 

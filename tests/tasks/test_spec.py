@@ -7,6 +7,7 @@ import pytest
 from tests.conftest import ROOT
 
 from afrieval.errors import UserError
+from afrieval.scoring.ifeval.instructions import FOLLOWED
 from afrieval.tasks.prompts import load_prompts
 from afrieval.tasks.spec import load_task, task_names
 
@@ -100,3 +101,69 @@ def test_templates_run_in_a_sandbox(tasks: Path) -> None:
     change(tasks / "afrixnli/prompts/eng.yaml", "{{ premise }}", "{{ premise.__class__.__mro__ }}")
     with pytest.raises(UserError, match="unsafe"):
         load_prompts(load_task("afrixnli", tasks), "eng")
+
+
+@pytest.mark.parametrize(
+    ("new", "message", "hint"),
+    [
+        ("kind: classification", "of this kind needs labels", ""),
+        ("request: generate", "", ""),
+        ("request: rolling", "request must be loglikelihood or generate, not", ""),
+        ("answer_forms: [text]\nrequest: generate", "no answer form asks for generate", ""),
+        ("metrics: [acc, {name: f1, average: micro}, unparsed]", "", ""),
+        ("metrics: [acc, ac_norm]", "there is no metric 'ac_norm'", "acc_norm"),
+        ("metrics: [{name: f1, average: all}]", "the metric f1: average must be macro, micro or weighted", ""),
+        ("metrics: [acc, acc]", "the metric acc is given twice", ""),
+        ("metrics: [acc, chrf]", "the metric chrf cannot score answers of type index", ""),
+        ("metrics: []", "metrics must be a list or map that is not empty", ""),
+        ("extract: {name: phrase, after: answer is}", "", ""),
+        ("extract: phrase", "after' is missing", ""),
+        ("extract: frase", "there is no extractor 'frase'", "phrase"),
+        ("extract: choice\nread: {after: answer is, which: first}", "either `read` or `extract`", ""),
+        ("groups: {stem: {subject: [physics, biology]}}", "", ""),
+        ("groups: {stem: {topic: [physics]}}", "groups name other fields than subject, question", ""),
+        ("groups: {stem: {subject: physics}}", "groups.stem.subject must be a list", ""),
+        ("derived: {both: {how: harmonic_mean, of: [acc, acc_norm]}}", "", ""),
+        ("derived: {both: {how: harmonic, of: [acc]}}", "there is no derived metric 'harmonic'", "harmonic_mean"),
+        ("derived: {both: {how: mean, of: [acc, f1]}}", "derived both: there is no metric 'f1'", ""),
+        ("derived: {both: {how: mean, of: [stem.acc]}}", "derived both: there is no group 'stem'", ""),
+        ("groups: {s: {subject: [a]}}\nderived: {d: {how: mean, of: [s.acc, acc]}}", "", ""),
+        ("derived: {same: {how: ks_test, of: acc}}", "derived same has 1 inputs", "ks_test takes 2"),
+        ("derived: {same: {how: ks_test, of: acc, reference: runs/x}}", "", ""),
+        ("derived: {acc: {how: mean, of: acc}}", "derived 'acc' has the name of a metric", ""),
+    ],
+)
+def test_what_a_task_file_overrides(tasks: Path, new: str, message: str, hint: str) -> None:
+    """Each is sound, or an error that names the file and what is wrong."""
+    path = tasks / "afrimmlu/task.yaml"
+    for key in ("kind", "answer_forms"):
+        if f"{key}:" in new:
+            change(path, f"{key}: {'multiple_choice' if key == 'kind' else '[text, letter, generate]'}\n", "")
+    change(path, "licence:", f"{new}\nlicence:")
+    if not message:
+        assert load_task("afrimmlu", tasks).scoring.metrics
+        return
+    with pytest.raises(UserError) as caught:
+        load_task("afrimmlu", tasks)
+    assert str(path) in caught.value.message and message in caught.value.message and hint in caught.value.hint
+
+
+def test_old_task_files_mean_what_they_meant() -> None:
+    forms = {"letter": ["acc", "acc_norm", "acc_bytes", "acc_tokens"], "generate": ["acc", "unparsed"]}
+    for form, names in forms.items():
+        assert [m.name for m in load_task("afrimmlu").scoring.metrics_of(form)] == names
+    for name in ("afrimgsm", "meta_bbh", "meta_math"):
+        assert [m.name for m in load_task(name).scoring.metrics_of("generate")] == ["exact_match", "unparsed"]
+    ifeval = load_task("meta_ifeval").scoring
+    assert [m.name for m in ifeval.metrics_of("generate")] == list(FOLLOWED)
+    assert list(ifeval.derived) == ["ifeval_recipe_mean", "ifeval_meta_mean"]
+
+
+def test_a_change_of_scoring_is_a_change_of_the_declaration(tasks: Path) -> None:
+    """The hashes of existing task files must stay: folders of runs hold them."""
+    assert load_task("afrimmlu").declaration == "00732c10b79c9735"
+    before = {load_task("afrimmlu", tasks).declaration}
+    for line in ("metrics: [acc]", "extract: {name: phrase, after: answer is}"):
+        change(tasks / "afrimmlu/task.yaml", "licence:", f"{line}\nlicence:")
+        before.add(load_task("afrimmlu", tasks).declaration)
+    assert len(before) == 3

@@ -71,13 +71,9 @@ def agreement(ours: Values, published: Values) -> Agreement:
 
 def verdict_grids(found: list[Evaluated]) -> list[Grid]:
     """Returns a table per model and data set, with a row for each task whose data have verdicts."""
-    runs = [[each for each in of_run if _common(each)] for of_run in by_run(found)]
+    runs = [[each for each in of_run if each.scores.verdicts is not None] for of_run in by_run(found)]
     runs = [of_run for of_run in runs if of_run]
     return [_grid(of_run, legend=of_run is runs[-1]) for of_run in runs]
-
-
-def _common(each: Evaluated) -> list[int]:
-    return sorted(each.scores.metrics[each.scores.main].keys() & each.scores.verdicts.keys()) if each.scores.n else []
 
 
 def _grid(of_run: list[Evaluated], legend: bool) -> Grid:
@@ -101,9 +97,10 @@ def _compared(of_run: list[Evaluated]) -> str:
 
 
 def _row(each: Evaluated) -> list[Any]:
-    scores, documents = each.scores, _common(each)
-    ours = np.array([scores.metrics[scores.main][d] for d in documents])
-    published = np.array([scores.verdicts[d] for d in documents])
+    scores = each.scores
+    assert scores.verdicts is not None
+    known = ~np.isnan(scores.verdicts)
+    ours, published = scores.values[known], scores.verdicts[known]
     found = agreement(ours, published)
     means = float(ours.mean()), float(published.mean())
     counts = [found.n, found.right, found.here, found.there, found.neither]

@@ -1,17 +1,20 @@
 """Two sides of one dimension on the same documents: English against native prompts, model against model, and so on."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from afrieval.analysis.differences import difference
 from afrieval.analysis.questions import numbered
+from afrieval.analysis.scores import averaged
+from afrieval.grouping import grouped
 from afrieval.languages import ENGLISH
-from afrieval.results.units import DIMENSIONS, Unit, Values
-from afrieval.statistics.intervals import Interval, bootstrap
-from afrieval.statistics.significance import LEVEL, flips, holm, mcnemar, sign_permutation, smallest_visible
+from afrieval.results.scores import DIMENSIONS, CellScores, Numbers
+from afrieval.statistics.intervals import Interval
+from afrieval.statistics.significance import LEVEL, holm
 
 # What a dimension changes by its nature, and so may differ between its two sides.
 CHANGES = {
@@ -34,7 +37,7 @@ class Row:
         n: documents that both sides have.
         dropped: documents that only one of them has, or whose right answers differ.
         interval: of the difference, by paired bootstrap; None where all documents differ alike.
-        p: exact McNemar, or the paired permutation test for means over prompts.
+        p: exact McNemar, or the paired permutation test for means over prompts and other metrics.
         adjusted: after Holm, over the languages of the contrast.
         visible: the smallest true difference that would be found four times out of five, among so many languages.
         gained: documents that the second side has higher; `lost`: lower.
@@ -69,6 +72,8 @@ class Contrast:
     """One pair of values of a dimension, over languages.
 
     Attributes:
+        metric: what is compared.
+        higher_is_better: whether more of it is better.
         fixed: the other dimensions, as far as more than one value of them was given.
         rows: one per language.
         refused: a line for each pair that does not match.
@@ -83,31 +88,33 @@ class Contrast:
     rows: list[Row]
     refused: list[str]
     settings: list[str]
+    metric: str = ""
+    higher_is_better: bool = True
 
 
-def contrasts(units: list[Unit], dimension: str, seed: int, among: list[Unit] | None = None) -> list[Contrast]:
+def contrasts(
+    cells: list[CellScores], dimension: str, seed: int, among: list[CellScores] | None = None
+) -> list[Contrast]:
     """Returns the contrasts along a dimension: its values in the order given, each against each before it.
 
     All else is the same on both sides. Scores are averaged over the prompt numbers that both have, first for each
     document, unless prompts are what is compared.
 
     Args:
-        units: cells of one or more runs.
+        cells: of one or more runs.
         dimension: one of `DIMENSIONS`.
         seed: of bootstrap and permutations.
         among: all cells at hand, which tell what a title has to say; these if not given.
     """
-    averaged = {"prompt", "language"} - {dimension} if dimension != "language" else {"prompt"}
-    rest = [d for d in DIMENSIONS if d != dimension and d not in averaged]
-    groups: dict[tuple[Any, ...], list[Unit]] = {}
-    for unit in units:
-        groups.setdefault((unit.task, *(_value(unit, d, dimension) for d in rest)), []).append(unit)
+    averaged_over = {"prompt", "language"} - {dimension} if dimension != "language" else {"prompt"}
+    rest = [d for d in DIMENSIONS if d != dimension and d not in averaged_over]
+    several = [d for d in rest if len({c.dimensions[d] for c in among or cells}) > 1]
+    groups = grouped(cells, lambda c: (c.task, tuple(_value(c, d, dimension) for d in rest)))
     found = []
-    for (task, *values), of_group in groups.items():
+    for (task, values), of_group in groups.items():
         members = numbered(of_group) if dimension == "language" else of_group
-        fixed = {d: v for d, v in zip(rest, values, strict=True) if len({u.dimensions[d] for u in among or units}) > 1}
-        sides = list(dict.fromkeys(u.dimensions[dimension] for u in members))
-        pairs = list(combinations(sides, 2))
+        fixed = {d: v for d, v in zip(rest, values, strict=True) if d in several}
+        pairs = list(combinations(dict.fromkeys(c.dimensions[dimension] for c in members), 2))
         tests = len(pairs) if dimension == "language" else None
         of_pairs = [_contrast(members, dimension, pair, (task, fixed), tests, seed) for pair in pairs]
         found += [c for c in (_adjusted_together(of_pairs) if tests else of_pairs) if c.rows or c.refused]
@@ -120,119 +127,113 @@ def _adjusted_together(found: list[Contrast]) -> list[Contrast]:
     return [replace(c, rows=[replace(row, adjusted=next(adjusted)) for row in c.rows]) for c in found]
 
 
-def _value(unit: Unit, name: str, dimension: str) -> Any:
-    """Returns a unit's value; English prompts are native in English, which compares with native ones elsewhere."""
-    if dimension == "language" and name == "prompt_language" and unit.language == ENGLISH:
+def _value(cell: CellScores, name: str, dimension: str) -> str | int:
+    """Returns a cell's value; English prompts are native in English, which compares with native ones elsewhere."""
+    if dimension == "language" and name == "prompt_language" and cell.language == ENGLISH:
         return "eng"
-    return unit.dimensions[name]
+    return cell.dimensions[name]
 
 
 def _contrast(
-    members: list[Unit],
+    members: list[CellScores],
     dimension: str,
     sides: tuple[Any, Any],
     about: tuple[str, dict[str, Any]],
     tests: int | None,
     seed: int,
 ) -> Contrast:
-    first, second = ([u for u in members if u.dimensions[dimension] == side] for side in sides)
-    pairs: dict[str, list[tuple[Unit, Unit]]] = {}
-    refused: list[str] = []
-    for one in first:
-        for other in second:
-            if not _same_place(one, other, dimension):
-                continue
-            if reason := _mismatch(one, other, dimension):
-                refused.append(f"{one.language}, prompt {one.dimensions['prompt']}: {reason}")
-            else:
-                pairs.setdefault(other.language if dimension == "language" else one.language, []).append((one, other))
-    rows = [_row(language, of_language, tests or len(pairs), seed) for language, of_language in pairs.items()]
-    rows = [row for row in rows if row is not None]
-    adjusted = holm([row.p for row in rows if row])
-    settings = sorted({line for of_language in pairs.values() for pair in of_language for line in _settings(*pair)})
+    first, second = ([c for c in members if c.dimensions[dimension] == side] for side in sides)
+    pairs = [(one, other) for one in first for other in second if _same_place(one, other, dimension)]
+    reasons = [_mismatch(*pair, dimension) for pair in pairs]
+    refused = [
+        f"{one.language}, prompt {one.prompt}: {reason}"
+        for (one, _), reason in zip(pairs, reasons, strict=True)
+        if reason
+    ]
+    fitting = [pair for pair, reason in zip(pairs, reasons, strict=True) if not reason]
+    languages = grouped(fitting, lambda pair: pair[dimension == "language"].language)
+    every = [_row(language, of_language, tests or len(languages), seed) for language, of_language in languages.items()]
+    rows = [row for row in every if row]
+    adjusted = holm([row.p for row in rows])
+    settings = sorted({line for pair in fitting for line in _settings(*pair)})
     task, fixed = about
-    whole = [replace(row, adjusted=p) for row, p in zip(rows, adjusted, strict=True) if row]
-    return Contrast(task, dimension, *sides, fixed, whole, list(dict.fromkeys(refused)), settings)
+    whole = [replace(row, adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
+    metric = members[0].metric
+    about_metric = (metric.name, metric.higher_is_better)
+    return Contrast(task, dimension, *sides, fixed, whole, list(dict.fromkeys(refused)), settings, *about_metric)
 
 
-def _same_place(one: Unit, other: Unit, dimension: str) -> bool:
-    return all(one.dimensions[d] == other.dimensions[d] for d in ("language", "prompt") if d != dimension)
+def _same_place(one: CellScores, other: CellScores, dimension: str) -> bool:
+    return all(getattr(one, d) == getattr(other, d) for d in ("language", "prompt") if d != dimension)
 
 
-def _mismatch(one: Unit, other: Unit, dimension: str) -> str:
-    """Returns what forbids to compare two units; empty if nothing does."""
+def _mismatch(one: CellScores, other: CellScores, dimension: str) -> str:
+    """Returns what forbids to compare two cells; empty if nothing does."""
     free = CHANGES[dimension]
     for name in one.must:
         if name not in free and one.must[name] != other.must.get(name):
             return f"{name} differs: {_short(one.must[name])} and {_short(other.must.get(name))}"
-    if one.metric != other.metric:
-        return f"one has {one.metric}, the other {other.metric}"
+    if one.main != other.main:
+        return f"one has {one.main}, the other {other.main}"
     if dimension == "language" and not len(np.intersect1d(one.ids, other.ids)):
         return f"no rows of {one.language} and {other.language} are known to be translations"
     return ""
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = str(value)
     return text if len(text) <= 24 else f"{text[:20]}..."
 
 
-def _settings(one: Unit, other: Unit) -> list[str]:
+def _settings(one: CellScores, other: CellScores) -> list[str]:
     different = [name for name in one.may if one.may[name] != other.may.get(name)]
     return [f"{name}: {_setting(one.may[name], other.may.get(name))}" for name in different]
 
 
-def _setting(one: Any, other: Any) -> str:
+def _setting(one: object, other: object) -> str:
     if isinstance(one, dict) and isinstance(other, dict):
         return ", ".join(f"{k} {one[k]} and {other.get(k)}" for k in one if one[k] != other.get(k))
     return f"{one} and {other}"
 
 
-def _row(language: str, pairs: list[tuple[Unit, Unit]], tests: int, seed: int) -> Row | None:
+def _row(language: str, pairs: list[tuple[CellScores, CellScores]], tests: int, seed: int) -> Row | None:
     """Returns the comparison of a language, before the adjustment; None if no document is on both sides."""
     common = _common(pairs)
-    everything = set().union(*(set(u.ids.tolist()) for pair in pairs for u in pair))
     if not len(common):
         return None
-    first, second = (_mean([pair[side] for pair in pairs], common) for side in (0, 1))
-    rng = np.random.default_rng(seed)
-    binary = set(np.unique(np.concatenate([first, second]))) <= {0.0, 1.0}
-    gained, lost = flips(first, second)
+    everything = reduce(np.union1d, [cell.ids for pair in pairs for cell in pair])
+    first, second = (averaged([pair[side] for pair in pairs], common) for side in (0, 1))
+    found = difference(first, second, tests, seed)
     return Row(
         language=language,
-        prompts=sorted({pair[0].dimensions["prompt"] for pair in pairs}),
+        prompts=sorted({one.prompt for one, _ in pairs}),
         n=len(common),
         dropped=len(everything) - len(common),
-        first=float(first.mean()),
-        second=float(second.mean()),
-        interval=bootstrap(second - first, rng),
-        p=mcnemar(first, second) if binary else sign_permutation(second - first, rng),
+        first=first.score,
+        second=second.score,
+        interval=found.interval,
+        p=found.p,
         adjusted=1.0,
-        visible=smallest_visible(second - first, tests),
-        gained=gained,
-        lost=lost,
+        visible=found.visible,
+        gained=found.gained,
+        lost=found.lost,
     )
 
 
-def _common(pairs: Iterable[tuple[Unit, Unit]]) -> Any:
-    """Returns the rows that all units have, and that have the same right answer on both sides."""
-    common: Any = None
-    for pair in pairs:
-        one, other = pair
-        shared, at, there = np.intersect1d(one.ids, other.ids, assume_unique=True, return_indices=True)
-        shared = shared[one.golds[at] == other.golds[there]]
-        common = shared if common is None else np.intersect1d(common, shared, assume_unique=True)
-    return common
-
-
-def _mean(units: list[Unit], rows: Any) -> Values:
-    values = [unit.values[np.searchsorted(unit.ids, rows)] for unit in units]
-    return np.asarray(np.mean(values, axis=0), dtype=np.float64)
+def _common(pairs: list[tuple[CellScores, CellScores]]) -> Numbers:
+    """Returns the rows that all cells have, and that have the same right answer on both sides."""
+    shared = []
+    for one, other in pairs:
+        rows, at, there = np.intersect1d(one.ids, other.ids, assume_unique=True, return_indices=True)
+        shared.append(rows[one.golds[at] == other.golds[there]])
+    return reduce(np.intersect1d, shared)
 
 
 def sentence(contrast: Contrast) -> str:
     """Returns in plain words what a contrast shows."""
     names = {verdict: [r.language for r in contrast.rows if r.verdict == verdict] for verdict in (1, -1, 0)}
+    if contrast.dimension == "prompt_language" and not contrast.higher_is_better:
+        names[1], names[-1] = names[-1], names[1]  # less of what is bad is a help
     native = contrast.dimension == "prompt_language"
     subject = "Native prompts" if native else f"{_side(contrast, contrast.second)}"
     higher, lower = ("help", "hurt") if native else ("scores higher", "scores lower")

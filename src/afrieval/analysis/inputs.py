@@ -1,20 +1,37 @@
 """What compare is given: folders of our runs, folders of the harness' command, published tables."""
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from afrieval.analysis.published import PublishedRow, read_published
-from afrieval.harness.folder import foreign_units, is_foreign
-from afrieval.results.units import Unit, read_units
+from afrieval.errors import UserError, nearest
+from afrieval.harness.folder import foreign_cells, is_foreign
+from afrieval.results.runs import read_runs
+from afrieval.results.scores import CellScores
 
 
 class Inputs(NamedTuple):
-    """Units of our runs, units of the harness' runs, rows of published tables."""
+    """Cells of our runs, cells of the harness' runs, rows of published tables."""
 
-    own: list[Unit]
-    foreign: list[Unit]
+    own: list[CellScores]
+    foreign: list[CellScores]
     published: list[PublishedRow]
+
+    def on(self, metric: str | None) -> "Inputs":
+        """Returns the cells that have a metric, with it as their score; all with their main one for None.
+
+        Raises:
+            UserError: if no cell has it.
+        """
+        if metric is None:
+            return self
+        own, foreign = ([c.on(metric) for c in cells if metric in c.metrics] for cells in (self.own, self.foreign))
+        if not own and not foreign:
+            known = dict.fromkeys(name for c in [*self.own, *self.foreign] for name in c.metrics)
+            raise UserError(f"no run here has the metric {metric!r}", nearest(metric, list(known)))
+        return self._replace(own=own, foreign=foreign)
 
 
 def read_inputs(paths: list[Path]) -> Inputs:
@@ -26,18 +43,16 @@ def read_inputs(paths: list[Path]) -> Inputs:
     tables = [p for p in paths if p.suffix == ".csv"]
     foreign = [p for p in paths if p not in tables and is_foreign(p)]
     own = [p for p in paths if p not in tables and p not in foreign]
-    return Inputs(read_units(own), _foreign(foreign), [row for p in tables for row in read_published(p)])
+    rows = [row for p in tables for row in read_published(p)]
+    return Inputs(read_runs(own, sent=bool(foreign)), _foreign(foreign), rows)
 
 
-def _foreign(folders: list[Path]) -> list[Unit]:
-    """Returns the units of all folders; one model in several of them is told apart by the folder's name."""
-    found = {folder: foreign_units(folder) for folder in folders}
-    models = [{u.dimensions["model"] for u in units} for units in found.values()]
-    again = {model for model in set().union(*models) if sum(model in of_one for of_one in models) > 1}
+def _foreign(folders: list[Path]) -> list[CellScores]:
+    """Returns the cells of all folders; one model in several of them is told apart by the folder's name."""
+    found = {folder: foreign_cells(folder) for folder in folders}
+    times = Counter(model for cells in found.values() for model in {c.model for c in cells})
     return [
-        replace(u, dimensions=u.dimensions | {"model": f"{u.dimensions['model']} {folder.name}"})
-        if u.dimensions["model"] in again
-        else u
-        for folder, units in found.items()
-        for u in units
+        replace(c, model=f"{c.model} {folder.name}") if times[c.model] > 1 else c
+        for folder, cells in found.items()
+        for c in cells
     ]

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 
 from afrieval.analysis.published import AFROBENCH, PublishedRow, averages, published_scores
+from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.report.table import Column, Grid
-from afrieval.results.units import Unit
+from afrieval.results.scores import CellScores
 
 
-def standing_grid(task: str, units: list[Unit], rows: list[PublishedRow]) -> Grid | None:
+def standing_grid(task: str, units: list[CellScores], rows: list[PublishedRow]) -> Grid | None:
     """Returns best and mean over prompts of each model; published ones are marked. None if they share no language.
 
     Args:
@@ -18,7 +19,7 @@ def standing_grid(task: str, units: list[Unit], rows: list[PublishedRow]) -> Gri
         units: of our runs; English prompts are taken, as the published scores have.
         rows: of published tables.
     """
-    own = [u for u in units if u.task == task and u.dimensions["prompt_language"] == "eng"]
+    own = [u for u in units if u.task == task and u.prompt_language == "eng"]
     of_task = [row for row in rows if row.task == task]
     languages = _languages(own, of_task)
     if not of_task or not languages:
@@ -53,7 +54,7 @@ def _told(row: PublishedRow, value: float) -> str:
     return f"Not consistent: {row.model}, prompt {row.prompt}, prints {row.average}, its scores give {value:.1f}."
 
 
-def _languages(units: list[Unit], rows: list[PublishedRow]) -> list[str]:
+def _languages(units: list[CellScores], rows: list[PublishedRow]) -> list[str]:
     """Returns the African languages that all models have, those of the table alone where there are no runs."""
     sets = [{u.language for u in of_model} for of_model in _by_model(units)]
     models = {row.model: set[str]() for row in rows}
@@ -63,27 +64,20 @@ def _languages(units: list[Unit], rows: list[PublishedRow]) -> list[str]:
     return sorted(code for code in common if code not in LANGUAGES or LANGUAGES[code].african)
 
 
-def _by_model(units: list[Unit]) -> list[list[Unit]]:
-    models: dict[tuple[Any, ...], list[Unit]] = {}
-    for unit in units:
-        models.setdefault(tuple(unit.dimensions[d] for d in ("model", "shots", "answer_form")), []).append(unit)
-    return list(models.values())
+def _by_model(cells: list[CellScores]) -> list[list[CellScores]]:
+    return list(grouped(cells, lambda c: (c.model, c.shots, c.answer_form)).values())
 
 
-def _own(units: list[Unit], languages: list[str]) -> list[list[Any]]:
+def _own(cells: list[CellScores], languages: list[str]) -> list[list[Any]]:
     rows = []
-    for of_model in _by_model(units):
-        prompts: dict[Any, dict[str, float]] = {}
-        for unit in of_model:
-            prompts.setdefault(unit.dimensions["prompt"], {})[unit.language] = unit.score
-        means = [np.mean([s[code] for code in languages]) for s in prompts.values() if set(languages) <= set(s)]
-        first = of_model[0].dimensions
+    for of_model in _by_model(cells):
+        prompts = [{c.language: c.score for c in of} for of in grouped(of_model, lambda c: c.prompt).values()]
+        means = [np.mean([s[code] for code in languages]) for s in prompts if set(languages) <= set(s)]
+        first = of_model[0]
         if means:
-            rows.append([first["model"], "run", first["shots"], len(means), float(max(means)), float(np.mean(means))])
+            rows.append([first.model, "run", first.shots, len(means), float(max(means)), float(np.mean(means))])
     return rows
 
 
 def _published(rows: list[PublishedRow], task: str, languages: list[str]) -> list[list[Any]]:
-    return [
-        [s.model, "published", s.shots, len(s.prompts), s.best, s.mean] for s in published_scores(rows, task, languages)
-    ]
+    return [[s.model, "published", s.shots, s.prompts, s.best, s.mean] for s in published_scores(rows, task, languages)]

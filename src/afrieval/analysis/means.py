@@ -1,6 +1,7 @@
 """Means over languages with an interval that respects both documents and languages."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +10,10 @@ import numpy as np
 from scipy import stats
 
 from afrieval.analysis.questions import numbered
+from afrieval.analysis.scores import averaged
+from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
-from afrieval.results.units import Unit
+from afrieval.results.scores import CellScores
 from afrieval.statistics.intervals import Interval, wilson
 
 Question = tuple[int, int]  # its number, and the right answer
@@ -31,7 +34,7 @@ class Mean:
         dimensions: what the cells are, but for language and prompt.
         grouping: what the languages have in common: Africa, family, script or region.
         members: the languages.
-        interval: over languages and documents; None for a single language.
+        interval: over languages and documents; None for a single language, or a metric without one.
         alone: members that share no question with another one, as far as is known.
         differing: questions that have another right answer in some of the languages that share them.
     """
@@ -47,57 +50,45 @@ class Mean:
     differing: int
 
 
-def means(units: list[Unit], groupings: list[str]) -> list[Mean]:
+def means(cells: list[CellScores], groupings: list[str]) -> list[Mean]:
     """Returns the means over African languages, and over groups of them.
 
     Args:
-        units: cells; those of English, French and others that are not African are left out.
+        cells: those of English, French and others that are not African are left out.
         groupings: some of `GROUPINGS`.
     """
-    places: dict[tuple[Any, ...], list[Unit]] = {}
-    for unit in units:
-        if LANGUAGES[unit.language].african:
-            rest = {d: v for d, v in unit.dimensions.items() if d not in ("language", "prompt")}
-            places.setdefault((unit.task, *rest.items()), []).append(unit)
+    african = (c for c in cells if LANGUAGES[c.language].african)
     found = []
-    for (task, *rest_items), of_place in places.items():
-        languages: dict[str, list[Unit]] = {}
-        for unit in numbered(of_place):
-            languages.setdefault(unit.language, []).append(unit)
-        scores = {language: _by_question(of_language) for language, of_language in languages.items()}
+    for of_place in grouped(african, lambda c: (c.task, *c.but("language", "prompt").items())).values():
+        languages = grouped(numbered(of_place), lambda c: c.language)
+        scores = {language: _by_question(languages[language]) for language in sorted(languages)}
         for grouping in groupings:
-            for name in dict.fromkeys(GROUPINGS[grouping](language) for language in scores):
-                members = {code: scores[code] for code in sorted(scores) if GROUPINGS[grouping](code) == name}
-                found.append(_mean(task, dict(rest_items), grouping, name, members))
+            of_name = grouped(languages, GROUPINGS[grouping])
+            for name, members in of_name.items():
+                found.append(_mean(of_place[0], grouping, name, {code: scores[code] for code in sorted(members)}))
     return found
 
 
-def _by_question(units: list[Unit]) -> dict[Question, float]:
-    """Returns a language's mean over prompts, by question and right answer, where all prompts asked the same."""
-    scores: dict[Question, list[float]] = {}
-    for unit in units:
-        rows = zip(unit.ids.tolist(), unit.golds.tolist(), unit.values.tolist(), strict=True)
-        for question, gold, value in rows:
-            scores.setdefault((question, gold), []).append(value)
-    of_all = {question: values for question, values in scores.items() if len(values) == len(units)}
-    return {question: float(np.mean(values)) for question, values in (of_all or scores).items()}
+def _by_question(cells: list[CellScores]) -> dict[Question, float]:
+    """Returns a language's mean over prompts, by question and right answer."""
+    average = averaged(cells)
+    questions = zip(average.ids.tolist(), average.cells[0].golds.tolist(), strict=True)
+    return dict(zip(questions, average.values.tolist(), strict=True))
 
 
-def _mean(
-    task: str, dimensions: dict[str, Any], grouping: str, name: str, members: dict[str, dict[Question, float]]
-) -> Mean:
+def _mean(cell: CellScores, grouping: str, name: str, members: dict[str, dict[Question, float]]) -> Mean:
     of_each = list(members.values())
     score = float(np.mean([np.mean(list(scores.values())) for scores in of_each]))
-    interval = over_languages(of_each) if len(members) > 1 else None
-    times: dict[Question, int] = {}
-    for question in (question for scores in of_each for question in scores):
-        times[question] = times.get(question, 0) + 1
+    has_interval = len(members) > 1 and cell.metric.interval != "none"
+    interval = over_languages(of_each, cell.metric.bounds) if has_interval else None
+    times = Counter(question for scores in of_each for question in scores)
     alone = [code for code, scores in members.items() if all(times[question] == 1 for question in scores)]
     differing = len(times) - len({question for question, _ in times})
-    return Mean(task, dimensions, grouping, name, list(members), score, interval, alone, differing)
+    dimensions = cell.but("language", "prompt")
+    return Mean(cell.task, dimensions, grouping, name, list(members), score, interval, alone, differing)
 
 
-def over_languages(languages: Sequence[Scores]) -> Interval:
+def over_languages(languages: Sequence[Scores], bounds: tuple[float, float] = (0.0, 1.0)) -> Interval | None:
     """Returns the 95 % interval of a mean of means, over languages and documents.
 
     Both are drawn, as in sampling in two stages (Cochran 1977, "Sampling Techniques", chapter 10). For k languages with
@@ -112,6 +103,7 @@ def over_languages(languages: Sequence[Scores]) -> Interval:
 
     Args:
         languages: each language's scores by question, two languages or more.
+        bounds: lowest and highest score.
     """
     values = [np.array(list(scores.values())) for scores in languages]
     means = np.array([of_language.mean() for of_language in values])
@@ -124,8 +116,8 @@ def over_languages(languages: Sequence[Scores]) -> Interval:
     half = math.sqrt(between + of_questions * shared)
     if half == 0:
         n = min(map(len, values))
-        return wilson(middle * n, n)
-    return Interval(max(0.0, middle - half), min(1.0, middle + half))
+        return wilson(middle * n, n) if bounds == (0.0, 1.0) else None
+    return Interval(max(bounds[0], middle - half), min(bounds[1], middle + half))
 
 
 def shared_variance(languages: Sequence[Scores]) -> float:

@@ -3,43 +3,42 @@
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from afrieval.results.units import Unit
+from afrieval.results.scores import CellScores, Numbers
 
 AGREE = 0.6  # of right answers, at least, if rows are translations; a guess among two agrees in half of them
-Golds = tuple[NDArray[np.int64], NDArray[np.int64]]
+Golds = tuple[Numbers, Numbers]
 
 
-def numbered(units: list[Unit]) -> list[Unit]:
-    """Returns units of one task whose ids are the same number where they ask the same question, in any language.
+def numbered(cells: list[CellScores]) -> list[CellScores]:
+    """Returns cells of one task whose ids are the same number where they ask the same question, in any language.
 
     Languages share questions if their task declares them parallel: those with the same key, or with the same row number
-    if one of the units has no keys. The data that ran may not be as declared, so the right answers have to agree: a
+    if one of the cells has no keys. The data that ran may not be as declared, so the right answers have to agree: a
     language that differs from the others in more than four questions of ten shares none.
 
     Args:
-        units: cells of any number of languages.
+        cells: cells of any number of languages.
     """
-    with_keys = [unit.keys for unit in units if unit.keys is not None]
-    named = with_keys if len(with_keys) == len(units) else [unit.ids for unit in units]
+    with_keys = [cell.keys for cell in cells if cell.keys is not None]
+    named = with_keys if len(with_keys) == len(cells) else [cell.ids for cell in cells]
     questions, flat = np.unique(np.concatenate(named), return_inverse=True)
     rows = np.split(flat, np.cumsum([len(names) for names in named])[:-1])
-    groups = _groups(units)
+    groups = _groups(cells)
     place = {name: at * len(questions) for at, name in enumerate(dict.fromkeys([*groups.values(), *groups]))}
     golds = {
-        unit.language: (row[unit.golds >= 0] + place[groups[unit.language]], unit.golds[unit.golds >= 0])
-        for unit, row in zip(units, rows, strict=True)
+        cell.language: (row[cell.golds >= 0] + place[groups[cell.language]], cell.golds[cell.golds >= 0])
+        for cell, row in zip(cells, rows, strict=True)
     }
     groups |= {language: language for language in _differing(golds)}
-    return [_renumbered(unit, row + place[groups[unit.language]]) for unit, row in zip(units, rows, strict=True)]
+    return [_renumbered(cell, row + place[groups[cell.language]]) for cell, row in zip(cells, rows, strict=True)]
 
 
-def _groups(units: list[Unit]) -> dict[str, str]:
+def _groups(cells: list[CellScores]) -> dict[str, str]:
     """Returns each language's group, named after its members; what is parallel to one is to all that this one is."""
-    declared = {frozenset(group) for unit in units for group in unit.declared.get("parallel", [])}
+    declared = {frozenset(group) for cell in cells for group in cell.declared.get("parallel", [])}
     groups = {}
-    for language in dict.fromkeys(unit.language for unit in units):
+    for language in dict.fromkeys(cell.language for cell in cells):
         members, size = {language}, 0
         while size < len(members):
             size = len(members)
@@ -76,6 +75,6 @@ def _agreement(golds: dict[str, Golds]) -> dict[str, float]:
     return shares
 
 
-def _renumbered(unit: Unit, ids: NDArray[np.int64]) -> Unit:
+def _renumbered(cell: CellScores, ids: Numbers) -> CellScores:
     order = np.argsort(ids)
-    return replace(unit, ids=ids[order], values=unit.values[order], golds=unit.golds[order])
+    return replace(cell.take(order), ids=ids[order])

@@ -3,16 +3,12 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from afrieval.grouping import grouped
 from afrieval.report.scores import SCORES
 from afrieval.report.table import Column, Grid
-from afrieval.results.cells import CellScores, cell_scores
-from afrieval.results.samples import read_lines
-from afrieval.results.units import Unit
-from afrieval.scoring.choice import UNREAD
-from afrieval.scoring.ifeval.accuracies import ifeval_means, over_prompts
+from afrieval.results.scores import CellScores
 from afrieval.scoring.ifeval.instructions import FOLLOWED
+from afrieval.statistics.intervals import Interval
 from afrieval.tasks.meta import END, ORGANISATION, llama
 
 UNNAMED = "{evals}"  # how the name of the data set ends where none was chosen
@@ -28,49 +24,45 @@ COLUMNS = [
     Column("95 % int.", "limits", "interval"),
     Column("n", "count"),
     Column("bad", "count", "n_defect"),
-    Column("unread", "percent"),
+    Column("unparsed", "percent"),
     *(Column(name, "hidden") for name in ("task", "kind", "metric", "average", "parts", "setting", "source")),
 ]
 
 
 class Evaluated(NamedTuple):
-    """A cell of a task with a published evaluation, and its scores."""
+    """A cell of a task with a published evaluation."""
 
-    unit: Unit
     scores: CellScores
 
     @property
     def model(self) -> str:
         """The model that was run."""
-        return str(self.unit.dimensions["model"])
+        return self.scores.model
 
     @property
     def evals(self) -> str:
         """The data set."""
-        return str(self.unit.declared["evals"])
+        return self.scores.declared["evals"]
 
     @property
     def on_samples(self) -> bool:
         """Whether sample rows of our own stood in for the data set, which they also do if none was named."""
-        return bool(self.unit.declared.get("samples")) or self.evals.endswith(UNNAMED)
+        return bool(self.scores.declared.get("samples")) or self.evals.endswith(UNNAMED)
 
 
-def has_evals(unit: Unit) -> bool:
-    """Tells whether a unit's task has a published evaluation."""
-    return bool(unit.declared.get("evals"))
+def has_evals(cell: CellScores) -> bool:
+    """Tells whether a cell's task has a published evaluation."""
+    return bool(cell.declared.get("evals"))
 
 
-def evaluated(units: Iterable[Unit]) -> list[Evaluated]:
-    """Returns the units whose tasks have a published evaluation, with scores read from their sample files."""
-    return [Evaluated(u, cell_scores(u.name, list(read_lines(u.path)))) for u in units if has_evals(u) and u.path]
+def evaluated(cells: Iterable[CellScores]) -> list[Evaluated]:
+    """Returns the cells whose tasks have a published evaluation."""
+    return [Evaluated(cell) for cell in cells if has_evals(cell)]
 
 
 def by_run(found: list[Evaluated]) -> list[list[Evaluated]]:
     """Returns them by model and data set, in order."""
-    groups: dict[tuple[str, str], list[Evaluated]] = {}
-    for each in found:
-        groups.setdefault((each.model, each.evals), []).append(each)
-    return list(groups.values())
+    return list(grouped(found, lambda each: (each.model, each.evals)).values())
 
 
 def reference_grids(found: list[Evaluated]) -> list[Grid]:
@@ -112,31 +104,35 @@ def _measured(each: Evaluated) -> list[list[Any]]:
     scores = each.scores
     metric = SCORES.get(scores.main, scores.main)
     macro = scores.macro
-    unread = float(np.mean(u)) if len(u := scores.values(UNREAD)) else None
-    known = [scores.score, tuple(scores.interval), scores.n, scores.n_defect, unread]
+    known = [scores.score, _limits(scores.interval), scores.n, scores.n_defect, _unparsed(scores)]
     first = WAYS.get(scores.main, f"{metric}, micro" if macro else metric)
     rows = [[scores.task, first, *known, *_told(each, scores.main, "micro" if macro else None, None)]]
     if macro:
-        known = [macro.score, tuple(macro.interval), scores.n, None, None]
+        known = [macro.score, _limits(macro.interval), scores.n, None, None]
         told = _told(each, scores.main, "macro", macro.parts)
         over = f"mean of {macro.parts} subtask{'s' if macro.parts > 1 else ''}"
         rows.append([over, f"{metric}, macro", *known, *told])
-    return rows + _instructions(each)
+    return rows + _derived(each)
 
 
-def _instructions(each: Evaluated) -> list[list[Any]]:
-    """Returns the rows of IFEval's other accuracies and means; none for other tasks."""
+def _unparsed(scores: CellScores) -> float | None:
+    """Returns the share of answers that could not be parsed; None where answers were not generated."""
+    return scores.on("unparsed").score if "unparsed" in scores.metrics else None
+
+
+def _limits(interval: Interval | None) -> tuple[float, float] | None:
+    return (interval.low, interval.high) if interval else None
+
+
+def _derived(each: Evaluated) -> list[list[Any]]:
+    """Returns the rows of derived metrics and of what they are made of."""
     scores = each.scores
-    means = ifeval_means(scores.metrics)
-    if not means:
-        return []
-    values = {name: scores.values(name) for name in FOLLOWED[1:]}
-    heads = {name: ("", WAYS[name]) for name in values} | MEANS
+    parts = {name for of in scores.derived.values() for name in of}
     rows = []
-    for name, of_prompts in (values | means).items():
-        interval = over_prompts(of_prompts, 1 if name.startswith("prompt") else scores.per_document)
-        known = [float(of_prompts.mean()), tuple(interval), scores.n, None, None]
-        rows.append([*heads[name], *known, *_told(each, name, None, None)])
+    for name in [n for n in scores.metrics if n in parts and n != scores.main] + list(scores.derived):
+        of = scores.on(name)
+        head = MEANS.get(name, ("", WAYS.get(name, name)))
+        rows.append([*head, of.score, _limits(of.interval), of.n, None, None, *_told(each, name, None, None)])
     return rows
 
 
@@ -147,10 +143,10 @@ def _told(each: Evaluated, metric: str, average: str | None, parts: int | None) 
 def _published(each: Evaluated) -> list[list[Any]]:
     """Returns the rows of published scores; one that several sources give in the same words stands once."""
     sources: dict[tuple[Any, ...], list[str]] = {}
-    for row in each.unit.declared.get("published", []):
+    for row in each.scores.declared.get("published", []):
         sources.setdefault((row["average"], row["setting"], row["score"]), []).append(row["source"])
     settings = [(average, setting) for average, setting, _ in sources]
-    parts = bool(each.unit.declared.get("macro"))
+    parts = bool(each.scores.declared.get("macro"))
     rows = []
     for (average, setting, score), source in sources.items():
         told = "; ".join(source)
@@ -164,11 +160,11 @@ def _published(each: Evaluated) -> list[list[Any]]:
 def _about_published(of_run: list[Evaluated]) -> list[str]:
     """Returns whose the published scores are, and which tasks ran on fewer rows."""
     first = of_run[0]
-    if not any(each.unit.declared.get("published") for each in of_run):
+    if not any(each.scores.declared.get("published") for each in of_run):
         return []
     other = f", not of {first.model}" if is_other_model(first) else ""
     told = f"published: scores of {reference_model(first)}{other}, on all rows; run.yaml has their sources."
-    rows = [(e.scores.task, len(e.scores.ids), e.unit.declared.get("rows")) for e in of_run]
+    rows = [(e.scores.task, e.scores.rows, e.scores.declared.get("rows")) for e in of_run]
     fewer = [f"{task} {ran} of {of_all}" for task, ran, of_all in rows if of_all and ran < of_all]
     return [told, *([f"Fewer rows ran here, so do not compare: {', '.join(fewer)}."] if fewer else [])]
 
@@ -177,6 +173,6 @@ def _legend(of_run: list[Evaluated]) -> list[str]:
     notes = ["Prompts are Meta's own, complete with examples."] if not of_run[0].on_samples else []
     if any(each.scores.macro for each in of_run):
         notes.append("micro: each row counts the same; macro: each subtask does. Compare like with like.")
-    if any(len(each.scores.values(UNREAD)) for each in of_run):
-        notes.append("unread: answers that cannot be read, in percent; they count as wrong.")
+    if any(_unparsed(each.scores) is not None for each in of_run):
+        notes.append("unparsed: answers that cannot be parsed, in percent; they count as wrong.")
     return [*notes, "bad: rows with a defect."]

@@ -1,13 +1,79 @@
-"""Scores per language over prompts."""
+"""The mean over prompts: of a language, of a part of its documents, of one side of a comparison."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
-from afrieval.results.cells import CellScores
-from afrieval.statistics.intervals import Interval, clustered_wilson
+from afrieval.grouping import grouped
+from afrieval.results.scores import CellScores, Numbers, Values
+from afrieval.scoring.base import Metric
+from afrieval.statistics.intervals import Interval
+from afrieval.statistics.scores import mean_score, mean_values, score_interval
+
+
+@dataclass(frozen=True)
+class Average:
+    """The mean score of one prompt or several.
+
+    Attributes:
+        cells: one per prompt, of the same documents in the same order.
+    """
+
+    cells: Sequence[CellScores]
+
+    @property
+    def metric(self) -> Metric:
+        """What is averaged."""
+        return self.cells[0].metric
+
+    @property
+    def ids(self) -> Numbers:
+        """The documents that all prompts have."""
+        return self.cells[0].ids
+
+    @property
+    def measures(self) -> list[Values]:
+        """The measures under each prompt."""
+        return [cell.measures[cell.main] for cell in self.cells]
+
+    @cached_property
+    def values(self) -> Values:
+        """A number per document whose mean is the score; for means, the document's mean over prompts."""
+        return mean_values(self.metric, self.measures)
+
+    @property
+    def score(self) -> float:
+        """The mean over prompts."""
+        return float(self.values.mean())
+
+    @property
+    def interval(self) -> Interval | None:
+        """Its 95 % interval; for several prompts with documents as clusters."""
+        return score_interval(self.metric, self.measures)
+
+    def scores(self, weights: Values) -> Values:
+        """Returns the score for each row of weights, shape (b,)."""
+        return mean_score(self.metric, self.measures, weights)
+
+    def take(self, places: Numbers) -> "Average":
+        """Returns the average over some of the documents."""
+        return Average([cell.take(places) for cell in self.cells])
+
+
+def averaged(cells: Sequence[CellScores], rows: Numbers | None = None) -> Average:
+    """Returns the average of cells with the same main metric, over the documents that all of them have.
+
+    Args:
+        cells: one per prompt.
+        rows: the documents to use, each of which all cells have; all that they have in common if not given.
+    """
+    common = reduce(np.intersect1d, [cell.ids for cell in cells]) if rows is None else rows
+    whole = [np.array_equal(cell.ids, common) for cell in cells]
+    return Average(
+        [c if all_ else c.take(np.searchsorted(c.ids, common)) for c, all_ in zip(cells, whole, strict=True)]
+    )
 
 
 @dataclass(frozen=True)
@@ -15,8 +81,8 @@ class LanguageScore:
     """A language's score, averaged over prompts.
 
     Attributes:
-        interval: Wilson's; for the mean of several prompts with documents as clusters.
-        others: the same mean for the other ways to compare log-likelihoods.
+        interval: of the metric's own kind; for several prompts with documents as clusters. None if it has none.
+        others: the same mean for the other metrics.
     """
 
     task: str
@@ -25,7 +91,7 @@ class LanguageScore:
     prompts: list[int]
     metric: str
     score: float
-    interval: Interval
+    interval: Interval | None
     others: dict[str, float]
     n: int
     n_defect: int
@@ -38,48 +104,23 @@ def by_language(cells: list[CellScores]) -> list[LanguageScore]:
     Args:
         cells: cells with at least one scored document are used.
     """
-    groups: dict[tuple[str, str, str], list[CellScores]] = {}
-    for cell in cells:
-        if cell.n:
-            groups.setdefault((cell.task, cell.language, cell.prompt_language), []).append(cell)
+    groups = grouped((c for c in cells if c.n), lambda c: (c.task, c.language, c.prompt_language))
     return [_language_score(group) for group in groups.values()]
 
 
 def _language_score(cells: list[CellScores]) -> LanguageScore:
-    first = cells[0]
-    values = document_means(cells)
+    first, average = cells[0], averaged(cells)
+    others = [name for name in first.metrics if name != first.main and all(name in c.metrics for c in cells)]
     return LanguageScore(
         task=first.task,
         language=first.language,
         prompt_language=first.prompt_language,
         prompts=sorted(c.prompt for c in cells),
         metric=first.main,
-        score=float(values.mean()),
-        interval=clustered_wilson(values, len(cells)) if len(cells) > 1 else first.interval,
-        others={
-            m: float(document_means(cells, m).mean()) for m in first.metrics if m != first.main and first.metrics[m]
-        },
-        n=len(values),
-        n_defect=len(first.defects.intersection(*(c.ids for c in cells))),
+        score=average.score,
+        interval=average.interval,
+        others={name: averaged([c.on(name) for c in cells]).score for name in others},
+        n=len(average.ids),
+        n_defect=int(np.sum(first.defects < min(c.rows for c in cells))),
         chance=first.chance,
     )
-
-
-def common_documents(cells: Iterable[CellScores], metric: str | None = None) -> list[int]:
-    """Returns the documents that all cells have a score for, or a value of another metric, sorted."""
-    return sorted(set.intersection(*(set(c.metrics[metric or c.main]) for c in cells)))
-
-
-def document_means(
-    cells: list[CellScores], metric: str | None = None, only: list[int] | None = None
-) -> NDArray[np.float64]:
-    """Returns each document's score averaged over cells.
-
-    Args:
-        cells: one or more.
-        metric: which one; the cells' score if not given.
-        only: the documents to use; those that all cells have if not given.
-    """
-    documents = common_documents(cells, metric) if only is None else only
-    scores = np.array([[c.metrics[metric or c.main][i] for i in documents] for c in cells], dtype=np.float64)
-    return np.asarray(scores.mean(axis=0))

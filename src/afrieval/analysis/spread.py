@@ -3,19 +3,19 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from afrieval.results.units import Unit
+from afrieval.analysis.scores import averaged
+from afrieval.grouping import grouped
+from afrieval.results.scores import CellScores
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A language's scores over its prompts.
+    """A language's scores over its prompts, on the documents that all of them have.
 
     Attributes:
         dimensions: what the cells are, but for the prompt.
-        best: number of the prompt with the highest score, chosen on the evaluated documents themselves.
-        spread: highest minus lowest.
+        best: number of the prompt with the best score, chosen on the evaluated documents themselves.
+        highest: its score, which is the lowest where less is better.
     """
 
     task: str
@@ -29,29 +29,27 @@ class Spread:
 
     @property
     def spread(self) -> float:
-        """Highest minus lowest."""
-        return self.highest - self.lowest
+        """Best less worst, without a sign."""
+        return abs(self.highest - self.lowest)
 
 
-def spreads(units: list[Unit]) -> list[Spread]:
-    """Returns the spread of each language that has two prompts or more, in the order of the units."""
-    groups: dict[tuple[Any, ...], list[Unit]] = {}
-    for unit in units:
-        rest = {d: v for d, v in unit.dimensions.items() if d != "prompt"}
-        groups.setdefault((unit.task, *rest.items()), []).append(unit)
-    return [_spread(task, dict(rest), of) for (task, *rest), of in groups.items() if len(of) > 1]
+def spreads(cells: list[CellScores]) -> list[Spread]:
+    """Returns the spread of each language that has two prompts or more, in the order of the cells."""
+    groups = grouped(cells, lambda c: (c.task, *c.but("prompt").items()))
+    return [_spread(of) for of in groups.values() if len(of) > 1]
 
 
-def _spread(task: str, dimensions: dict[str, Any], units: list[Unit]) -> Spread:
-    units = sorted(units, key=lambda u: u.dimensions["prompt"])  # of equal scores the first counts
-    lowest, highest = min(units, key=lambda u: u.score), max(units, key=lambda u: u.score)
+def _spread(cells: list[CellScores]) -> Spread:
+    average = averaged(sorted(cells, key=lambda c: c.prompt))  # of equal scores the first counts
+    sign = 1 if average.metric.higher_is_better else -1
+    worst, best = (of(average.cells, key=lambda c: sign * c.score) for of in (min, max))
     return Spread(
-        task=task,
-        dimensions=dimensions,
-        prompts=sorted(u.dimensions["prompt"] for u in units),
-        best=highest.dimensions["prompt"],
-        highest=highest.score,
-        mean=float(np.mean([u.score for u in units])),
-        worst=lowest.dimensions["prompt"],
-        lowest=lowest.score,
+        task=cells[0].task,
+        dimensions=cells[0].but("prompt"),
+        prompts=[c.prompt for c in average.cells],
+        best=best.prompt,
+        highest=best.score,
+        mean=average.score,
+        worst=worst.prompt,
+        lowest=worst.score,
     )

@@ -36,6 +36,8 @@ class Compare(Options):
     """What to compare. Default: everything that differs, except prompts and languages."""
     task: Repeated[str] = field(default_factory=list)
     """Tasks to compare. Default: all."""
+    metric: Annotated[str, Metavar("NAME")] | None = None
+    """Metric to compare. Default: the main metric of each task."""
     language: Repeated[str] = field(default_factory=list)
     """Languages to compare, as ISO 639-3 codes such as yor,hau. Default: all."""
     means: Grouping = "Africa"
@@ -63,14 +65,14 @@ def main(argv: list[str]) -> None:
     """
     options = read_options(Compare, argv, "compare")
     from afrieval.analysis.inputs import read_inputs
-    from afrieval.results.units import DIMENSIONS
+    from afrieval.results.scores import DIMENSIONS
 
-    given = read_inputs([user_path(p) for p in options.runs])
+    given = read_inputs([user_path(p) for p in options.runs]).on(options.metric)
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
     varying = [d for d in DIMENSIONS if len({u.dimensions[d] for u in units}) > 1]
     wanted: list[str] = [*options.contrast] or [d for d in varying if d not in MANY]
     found = _contrasts(units, wanted, given.foreign, options.seed)
-    evaluated = _evaluated(units)
+    evaluated = [] if options.metric else _evaluated(units)
     if units and (options.contrast or not evaluated):
         _check(found, options, varying)
     grids = [*_grids(units, found, options), *evaluated, *_published(units, given.published)]

@@ -15,8 +15,8 @@ from afrieval.config.settings import DEMO, RunConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.resources import here_or_shipped
-from afrieval.run.select import chosen_tasks
 from afrieval.tasks.meta import GROUPS
+from afrieval.tasks.select import chosen_tasks
 from afrieval.terminal import note, say
 
 LOGGERS = ("afrieval", "lm_eval", "vllm")

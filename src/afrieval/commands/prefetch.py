@@ -14,10 +14,10 @@ from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.harness.plan import plan_harness
 from afrieval.languages import ENGLISH
-from afrieval.run.plan import named_languages
-from afrieval.run.select import chosen_tasks
+from afrieval.tasks.select import chosen_tasks, named_languages
+from afrieval.tasks.sources.complete_prompts import check_fetched
 from afrieval.tasks.spec import TaskSpec
-from afrieval.tasks.splits import HUB, load_split, wanted_files
+from afrieval.tasks.splits import HUB, wanted_files
 from afrieval.terminal import say
 
 # What the hf backend never loads: other formats of the same weights.
@@ -47,7 +47,8 @@ def main(argv: list[str]) -> None:
     lock, found = DataLock() if asked.lock else read_lock(), DataLock()
     for spec in chosen_tasks(config):
         say(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task.languages), lock, found)}")
-        _prepare(spec, lock)
+        for line in check_fetched(spec, lock):
+            say(line)
     if asked.lock:
         write_lock(found)
         say(f"wrote {LOCK}")
@@ -73,26 +74,6 @@ def _fetch_task(spec: TaskSpec, languages: list[str], lock: DataLock, found: Dat
                 if known := commit(path):
                     found.commits[hub] = known
     return f"{files} files" + (f"; the hub has no {', '.join(missing)}" if missing else "")
-
-
-def _prepare(spec: TaskSpec, lock: DataLock) -> None:
-    """Reads rows with complete prompts as a run will, and says which of them cannot be scored, and why.
-
-    Raises:
-        UserError: if rows are missing, or cannot be read.
-    """
-    if spec.kind == "instructions":
-        from afrieval.scoring.ifeval.checkers import fetch_sentence_model
-
-        fetch_sentence_model()
-    for language in spec.languages if spec.prompt else ():
-        split = load_split(spec, language, spec.data.evaluate, HUB, lock)
-        if split is None:
-            continue
-        unscored = [d for d in split.documents if d.gold is None]
-        say(f"{spec.name}: {len(split.documents)} rows, {len(unscored)} of them cannot be scored")
-        for document in unscored:
-            say(f"  row {document.id}: {document.defect}")
 
 
 def _wanted(spec: TaskSpec, languages: list[str]) -> Iterator[tuple[TaskSpec, str, str]]:

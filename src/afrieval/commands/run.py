@@ -8,19 +8,22 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from afrieval.commands.writeout import write_out
 from afrieval.config.arguments import read_config
 from afrieval.config.options import Options
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.files.paths import user_path
-from afrieval.harness.plan import HarnessCell
 from afrieval.models.backend_args import check_backend_args
 from afrieval.models.processes import Processes, joined
-from afrieval.run.plan import Plan, plan
-from afrieval.tasks.cell import Cell
+from afrieval.run.plan import plan
+from afrieval.tasks.cell import Cell, Plan
 from afrieval.tasks.meta import END, llama
 from afrieval.terminal import note, one_line, say
+
+if TYPE_CHECKING:
+    from afrieval.results.reader import RunFolder
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ def run(read: Callable[[], RunConfig]) -> None:
         with ExitStack() as stack:
             with processes.together():
                 if processes.is_first:
-                    _print_told(planned)
+                    for line in planned.lines:
+                        note(line)
                     check = stack.enter_context(locked(folder))
             try:
                 _run(config, planned, folder, processes, check)
@@ -73,71 +77,63 @@ def run(read: Callable[[], RunConfig]) -> None:
                 raise
 
 
-def _print_told(planned: Plan) -> None:
-    for line in planned.told:
-        note(line)
-
-
 def _run(config: RunConfig, planned: Plan, folder: Path, processes: Processes, check: Callable[[], None]) -> None:
     from afrieval.report.summary import summarise
-    from afrieval.results.files import sample_files
+    from afrieval.results.reader import RunFolder
     from afrieval.run.evaluate import evaluate
+
+    stored = RunFolder(folder)
 
     after_cell = partial(write_out, folder) if config.eval.write_out else _nothing
     try:
-        evaluate(config, planned, folder, after_cell, processes, check)
+        evaluate(config, planned, stored, after_cell, processes, check)
     except KeyboardInterrupt:
-        if processes.is_first and sample_files(folder):
-            summarise(folder)
+        if processes.is_first and stored.names:
+            summarise(stored)
         raise
     if processes.is_first:
         check()
-        _tell(config, planned, folder)
+        _tell(config, planned, stored)
 
 
-def _tell(config: RunConfig, planned: Plan, folder: Path) -> None:
+def _tell(config: RunConfig, planned: Plan, stored: "RunFolder") -> None:
     from afrieval.report.summary import show, show_harness, summarise
-    from afrieval.results.files import read_run
-    from afrieval.results.units import read_units
 
-    summary = summarise(folder)
+    summary = summarise(stored)
     cells = {cell.name: cell for cell in summary.cells}
-    record = read_run(folder)
-    unreviewed = {task: set(told["unreviewed"]) for task, told in record.get("declared", {}).items()}
-    shown = [cells[cell.name] for cell in planned.cells]
-    names = {cell.name for cell in shown}
-    units = [u for u in read_units([folder], whole=False) if u.name in names] if shown else []
+    record = stored.record
+    unreviewed = {task: set(told.get("unreviewed", {})) for task, told in record.get("declared", {}).items()}
+    shown = [cells[cell.name] for cell in planned.cells if cell.name in cells]
     supported = set(config.model.languages_supported)
-    show(shown, units, record["identity"], unreviewed, supported, config.eval.numpy_random_seed)
-    if planned.harness.cells:
-        stored = {t.record["task"]: t for t in summary.harness}
-        of_plan = [stored[cell.name] for cell in planned.harness.cells]
+    show(shown, record["identity"], unreviewed, supported, config.eval.numpy_random_seed)
+    of_task = {task.record["task"]: task for task in summary.harness}
+    if of_plan := [of_task[cell.name] for cell in planned.cells if cell.name in of_task]:
         show_harness(of_plan, summary.groups, config.task.clean_prompts)
     if config.model.model_name == DEMO:
-        generated = {cell.answer_form == "generate" for cell in planned.cells} or {False}
+        generated = {cell.coordinates.answer_form == "generate" for cell in planned.cells}
         kinds = {False: "scores about chance", True: "answers that nobody can read"}
         expected = " and ".join(words for kind, words in kinds.items() if kind in generated)
         say(f"The demo model is random: {expected} are what it should have.")
-    say(f"Run folder: {one_line(folder)}")
+    say(f"Run folder: {one_line(stored.path)}")
 
 
-def _nothing(*cell: Cell | HarnessCell) -> None:
+def _nothing(*cell: Cell) -> None:
     """What follows a cell whose prompts nobody wants to see, and what other processes look after."""
 
 
 def default_folder(config: RunConfig, planned: Plan) -> Path:
     """Returns runs/<task>/<model>/<settings>, where settings are what cannot share a folder."""
     model, evaluation = config.model, config.eval
-    given = evaluation.num_fewshot is not None or planned.cells
-    settings = [planned.cells[0].answer_form] if planned.cells else []
-    settings += [f"{evaluation.shots}shot" if given else "own-shots"]
-    if evaluation.shots and planned.cells:
-        settings += [evaluation.fewshot_selection.replace("_", "-")]
-    if evaluation.shots or any(cell.shots for cell in planned.harness.cells):
+    places = [cell.coordinates for cell in planned.cells]
+    settings = [place.answer_form for place in places if place.answer_form][:1]
+    given = evaluation.num_fewshot is not None or settings
+    selection = [evaluation.fewshot_selection.replace("_", "-")] if evaluation.shots and settings else []
+    settings += [f"{evaluation.shots}shot" if given else "own-shots", *selection]
+    if evaluation.shots or any(place.shots for place in places):
         settings += [f"seed{evaluation.fewshot_random_seed}"]
     settings += ["translate"] if config.task.variant == "translate" else []
     settings += [f"max{evaluation.max_gen_toks}"] if evaluation.max_gen_toks else []
-    settings += ["clean"] if config.task.clean_prompts and planned.harness.cells else []
+    settings += ["clean"] if config.task.clean_prompts and config.wants_harness else []
     settings += [model.model_type] if model.model_type != "hf" else []
     settings += ["chat"] if model.chat_template else []
     settings += ["thinks"] if model.thinking_end else []

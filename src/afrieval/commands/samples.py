@@ -10,9 +10,9 @@ from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.schema import Positive
 from afrieval.files.yaml import nearest
+from afrieval.results.samples import cell_name, is_harness, is_unparsed
 from afrieval.terminal import one_line, say
 
-EACH = "inst_level_strict_acc"  # IFEval's scores of single instructions
 Line = dict[str, Any]
 
 
@@ -33,8 +33,9 @@ class Samples(Options):
     """Language to show, as an ISO 639-3 code. Default: the only language of the run."""
     prompts: list[str] | None = None
     """One or two prompts, such as eng1,native1. Default: English and native of the same number, or the first two."""
-    only: Literal["all", "flips", "wrong", "unread"] = "all"
-    """Documents to show: flips are right under one prompt only; wrong and unread are so under either prompt."""
+    only: Literal["all", "flips", "wrong", "unparsed", "unread"] = "all"
+    """Documents to show: flips are right under one prompt only; wrong and unparsed are so under either prompt.
+    unread is the former name of unparsed."""
     n: Positive = 5
     """Maximum number of documents."""
 
@@ -46,39 +47,44 @@ def main(argv: list[str]) -> None:
         UserError: for a folder that is not a run, or a task, language or prompt that it does not have.
     """
     options = read_options(Samples, argv, "samples")
-    from afrieval.results.samples import read_lines
-    from afrieval.results.units import read_units
+    from afrieval.results.reader import RunFolder
+    from afrieval.results.runs import check_run
 
-    units = read_units([user_path(options.run)], whole=False)
+    folder = user_path(options.run)
+    check_run(folder)
+    run = RunFolder(folder)
+    firsts = [first for name in run.names if not is_harness(first := next(run.lines(name)))]
+    if not firsts:
+        raise UserError(f"{folder} has tasks of the harness only", "give a run of the suite's own tasks")
     for name in ("task", "language"):
-        units = _only(units, name, getattr(options, name))
-    sides = _sides(units, options.prompts)
+        firsts = _only(firsts, name, getattr(options, name))
+    sides = _sides(firsts, options.prompts)
     if options.only == "flips" and len(sides) < 2:
         raise UserError("--only flips needs two prompts", "name two, as in --prompts eng1,native1")
-    lines = [{line["doc_id"]: line for line in read_lines(u.path)} for u in sides if u.path]
+    lines = [{line["doc_id"]: line for line in run.samples(name)} for name in sides]
     found = [doc for doc in lines[0] if _wanted(options.only, [of.get(doc, {}) for of in lines])]
-    say(f"{len(found)} of {len(lines[0])} documents, {' and '.join(u.name for u in sides)}\n")
+    say(f"{len(found)} of {len(lines[0])} documents, {' and '.join(sides)}\n")
     for doc in found[: options.n]:
-        for text in _shown(doc, [(u.name, of[doc]) for u, of in zip(sides, lines, strict=True) if doc in of]):
+        for text in _shown(doc, [(name, of[doc]) for name, of in zip(sides, lines, strict=True) if doc in of]):
             say(text)
     if len(found) > options.n:
         say(f"... and {len(found) - options.n} more; --n {len(found)} shows all")
 
 
-def _only(units: list[Any], name: str, value: str | None) -> list[Any]:
-    """Returns the units with the value asked for; the only one, if there is one."""
-    known = list(dict.fromkeys(getattr(u, name) for u in units))
+def _only(firsts: list[Line], name: str, value: str | None) -> list[Line]:
+    """Returns the cells with the value asked for, each by its first line; the only value, if there is one."""
+    known = list(dict.fromkeys(line[name] for line in firsts))
     if value is None and len(known) > 1:
         raise UserError(f"the run has several {name}s: {', '.join(known)}", f"name one with --{name}")
     if value is not None and value not in known:
         raise UserError(f"the run has no {name} {value!r}", nearest(value, known))
-    return [u for u in units if getattr(u, name) == (value or known[0])]
+    return [line for line in firsts if line[name] == (value or known[0])]
 
 
-def _sides(units: list[Any], asked: list[str] | None) -> list[Any]:
+def _sides(firsts: list[Line], asked: list[str] | None) -> list[str]:
     """Returns the cells of two prompts, or of one: English and native of one number if both are there."""
-    cells = {f"{u.dimensions['prompt_language']}{u.dimensions['prompt']}": u for u in units}
-    if asked is None:
+    cells = {f"{line['prompt_language']}{line['prompt']}": cell_name(line) for line in firsts}
+    if not asked:
         twins = [name for name in cells if name.startswith("eng") and f"native{name[3:]}" in cells]
         names = [twins[0], f"native{twins[0][3:]}"] if twins else list(cells)[:2]
     else:
@@ -95,8 +101,8 @@ def _wanted(only: str, lines: list[Line]) -> bool:
     scores = [line[line["metrics"][0]] for line in lines if line.get("metrics")]
     if only == "all":
         return True
-    if only == "unread":
-        return any(line.get("unread") for line in lines)
+    if only in ("unparsed", "unread"):
+        return any(is_unparsed(line) for line in lines if line.get("metrics"))
     return len(set(scores)) > 1 if only == "flips" else any(score < 1 for score in scores)
 
 
@@ -107,7 +113,7 @@ def _shown(doc: int, sides: list[tuple[str, Line]]) -> Iterator[str]:
         if not line["metrics"]:
             yield f"document {doc}, {name}: left out, {one_line(line['defect'])}\n"
             continue
-        verdict = "right" if line[line["metrics"][0]] else "unread" if line.get("unread") else "wrong"
+        verdict = "right" if line[line["metrics"][0]] else "unparsed" if is_unparsed(line) else "wrong"
         yield f"document {doc}, {name}: {verdict}"
         if "arguments" in line:
             yield prompt_block(line["arguments"][0][0])
@@ -117,12 +123,14 @@ def _shown(doc: int, sides: list[tuple[str, Line]]) -> Iterator[str]:
 
 def _answers(line: Line) -> Iterator[str]:
     """Yields the answer that was written, or the likelihood of each choice."""
+    from afrieval.scoring.ifeval.levels import kept
+
     answers = [answer for (answer,) in line["resps"]]
     if isinstance(answers[0], str):
         yield f"  answer: {answers[0]!r}"
         yield f"  gold: {one_line(line['target'])}"
-        if EACH in line:
-            yield f"  followed: {', '.join('yes' if kept else 'no' for kept in line[EACH])}"
+        if followed := kept(line):
+            yield f"  followed: {', '.join('yes' if one else 'no' for one in followed)}"
         return
     asked = line.get("arguments") or [("", f" choice {i}") for i in range(len(answers))]
     for i, ((_, continuation), answer) in enumerate(zip(asked, answers, strict=True)):

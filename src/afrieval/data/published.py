@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from afrieval.errors import UserError
@@ -55,7 +56,30 @@ def read_published(file: Path) -> list[PublishedRow]:
                 f"{file}, line {row.line}: {row.model}, prompt {row.prompt}, stands in line {before} already",
                 "delete one of the two",
             )
+    _check_counted_up(file, rows)
     return rows
+
+
+def _check_counted_up(file: Path, rows: list[PublishedRow]) -> None:
+    """Refuses names that a spreadsheet counted up: `pro-002` with prompt 1, `pro-003` with prompt 2, and so on.
+
+    It does so when a column is filled down from a name that ends with a number. The rows are of one model.
+    """
+    names = [row.model for row in rows]
+    alone = groupby((row for row in rows if names.count(row.model) == 1), _origin)
+    found = [of_name for of_name in (list(of) for origin, of in alone if origin) if len(of_name) > 1]
+    if found:
+        which = ", ".join(f"{of[0].model} to {of[-1].model} in lines {of[0].line} to {of[-1].line}" for of in found)
+        raise UserError(
+            f"{file}: models count up with their prompts, as if a spreadsheet had filled the column down: {which}",
+            f"if these are one model, write its name in each line, such as {found[0][0].model}",
+        )
+
+
+def _origin(row: PublishedRow) -> tuple[str, int] | None:
+    """Returns a name without the number at its end, and what the number would be for prompt 0; None without either."""
+    ends = re.fullmatch(r"(.*?)(\d+)", row.model)
+    return (ends[1], int(ends[2]) - int(row.prompt)) if ends and row.prompt.isdecimal() else None
 
 
 def _lines(file: Path) -> list[tuple[int, list[str]]]:

@@ -1,57 +1,170 @@
-"""Runs one task of the harness and stores what the harness says of it."""
+"""Cells of the harness' own tasks: what is known of each, and what the harness says of it when it has run."""
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
-
-from lm_eval.evaluator import evaluate as harness_evaluate
 
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.harness.as_json import plain
-from afrieval.harness.plan import HarnessCell
+from afrieval.harness.build import requests
 from afrieval.harness.silence import quiet
 from afrieval.models.load import seed_libraries
+from afrieval.models.response_cache import PairsLM
 from afrieval.results.samples import Sample
+from afrieval.tasks.cell import Coordinates, Job, Outcome, RunPart
+from afrieval.tasks.shown import NOT_KEPT, Block, Shown, turns
 
 # Resamples for the standard error of metrics that are no mean; the harness takes 100 for bleu and chrf.
 BOOTSTRAP = 1000
+SEEDS = ("fewshot_random_seed", "random_seed", "numpy_random_seed", "torch_random_seed")
 
 
-def run_harness_cell(cell: HarnessCell, lm: Any, config: RunConfig) -> tuple[dict[str, Any], list[Sample]]:
-    """Returns the harness' results of a cell, and its samples.
+@dataclass(frozen=True)
+class HarnessCell:
+    """One leaf task of the harness; see `tasks.cell.Cell` for what all cells have.
 
-    Raises:
-        UserError: if one of its metrics needs a network and there is none.
+    Attributes:
+        name: the harness' name of it, also of its sample file.
+        language: the code that was filled into a template; empty if the task was named as it is.
+        fresh: gives a fresh Task of the harness; what is drawn at random in it depends on the seeds alone.
+        version: the task file's version.
+        definition: hash of its config.
+        data: hash of all its documents, and of those its examples come from, if it has any.
+        asks: the kinds of its requests, in the harness' words.
+        n: documents to run.
+        n_requests: how many requests they make, about.
+        shots: worked examples before each document, really.
+        config: the merged config.
     """
-    chat = config.model.chat_template
-    task = cell.build()
-    _explain_faults(cell.name, task)
-    seed_libraries(config.eval)
-    with quiet(), _one_process():
-        try:
-            results = harness_evaluate(
-                lm,
-                {"tasks": {cell.name: task}, "groups": {}},
-                limit=cell.n,
-                bootstrap_iters=BOOTSTRAP,
-                log_samples=True,
-                apply_chat_template=chat,
-                fewshot_as_multiturn=chat,
-            )
-        except OSError as e:
-            if e.errno is not None:  # a full disk, a closed pipe: not the task's
-                raise
-            raise UserError(
-                f"a metric of {cell.name} needs a file or the network: {' '.join(str(e).split())[:200]}",
-                "its answers are kept; run it again where there is a network",
-            ) from e
-    filters = list(dict.fromkeys(s["filter"] for s in results["samples"][cell.name]))
-    samples = sorted(results["samples"][cell.name], key=lambda s: (s["doc_id"], filters.index(s["filter"])))
-    return _record(cell, task, results, config.task.clean_prompts), [
-        _sample(cell, task, s, config.eval.log_samples) for s in samples
-    ]
+
+    name: str
+    language: str
+    fresh: Callable[[], Any]
+    version: str
+    definition: str
+    data: dict[str, str]
+    metrics: tuple[str, ...]
+    asks: frozenset[str]
+    shots: int
+    n: int
+    n_requests: int
+    config: RunConfig
+    can_generate = False  # a task of the harness has one form of answer
+    complete = False
+
+    @property
+    def title(self) -> str:
+        """The cell's name for people."""
+        return f"harness task {self.name}"
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """Where it stands in tables."""
+        return Coordinates(self.name, self.language, shots=self.shots)
+
+    @property
+    def identity(self) -> RunPart:
+        """What its scores depend on; its code may draw from any of the generators."""
+        found = {
+            "version": self.version,
+            "num_fewshot": self.shots,
+            "config": self.definition,
+            "data": self.data,
+            "clean_prompts": self.config.task.clean_prompts,
+        }
+        seeds = {name: getattr(self.config.eval, name) for name in SEEDS}
+        return {"harness_tasks": {self.name: found | seeds}}
+
+    @property
+    def facts(self) -> RunPart:
+        """What a reader has to know stands in its own file."""
+        return {}
+
+    @property
+    def commits(self) -> dict[str, str]:
+        """The harness does not say which commits its rows are of."""
+        return {}
+
+    def probe(self, model: Any) -> None:
+        """Returns nothing: a harness task takes long to build, and puts its prompts together in its own way."""
+
+    def build(self, model: Any) -> Job:
+        """Returns what the harness is asked to do with a loaded model."""
+        task = self.fresh()
+        _explain_faults(self.name, task)
+        return Job(
+            task,
+            PairsLM(model),
+            lambda results: _outcome(self, task, results),
+            chat=self.config.model.chat_template,
+            limit=self.n,
+            bootstrap_iters=BOOTSTRAP,
+            around=self._around,
+        )
+
+    @contextlib.contextmanager
+    def _around(self) -> Iterator[None]:
+        """Runs the task quietly, from the same seeds.
+
+        Raises:
+            UserError: if one of its metrics needs a network and there is none.
+        """
+        seed_libraries(self.config.eval)
+        with quiet(), _one_process():
+            try:
+                yield
+            except OSError as e:
+                if e.errno is not None:  # a full disk, a closed pipe: not the task's
+                    raise
+                raise UserError(
+                    f"a metric of {self.name} needs a file or the network: {' '.join(str(e).split())[:200]}",
+                    "its answers are kept; run it again where there is a network",
+                ) from e
+
+    def preview(self, number: int) -> Shown:
+        """Returns a document as a model would get it."""
+        task, chat = self.fresh(), self.config.model.chat_template
+        if number >= len(task.eval_docs):
+            raise UserError(f"{self.name} has no document {number}", f"its last is {len(task.eval_docs) - 1}")
+        options = {"apply_chat_template": True, "fewshot_as_multiturn": True, "chat_template": turns} if chat else {}
+        # all documents before it as well: the harness draws each one's examples after those of the last
+        asked = [r.args for r in requests(self.name, task, number + 1, **options) if r.doc_id == number]
+        lines: dict[str, list[str]] = {}
+        for prompt, *rest in asked:
+            lines.setdefault(prompt, []).extend(f"  {text!r}" for text in rest[:1] if isinstance(text, str))
+        *_, last = lines.values()
+        last.append(f"  gold: {task.doc_to_target(task.eval_docs[number])!r}")
+        return Shown(self._heading(number), [Block(prompt, after) for prompt, after in lines.items()])
+
+    def recall(self, samples: Iterator[Sample]) -> Shown:
+        """Returns the first document as a model got it, with what was asked of it and what was answered."""
+        sample = next(samples)
+        heading = self._heading(sample["doc_id"])
+        if "arguments" not in sample:
+            return Shown(f"{heading}\n{NOT_KEPT}")
+        asked = sample["arguments"]
+        lines = []
+        for (prompt, *rest), (answer, *_) in zip(asked, sample["resps"], strict=True):
+            other = f"  (after another prompt, ending in {prompt[-20:]!r})" if prompt != asked[0][0] else ""
+            likelihood = isinstance(answer, list)
+            lines.append(f"{answer[0]:12.4f}  {rest[0]!r}{other}" if likelihood else f"answer: {answer!r}{other}")
+        scores = ", ".join(f"{name} {sample[name]}" for name in sample["metrics"])
+        return Shown(heading, [Block(asked[0][0], [*lines, f"gold: {sample['target']!r}  {scores}"])])
+
+    def _heading(self, number: int) -> str:
+        return f"{self.title}, document {number}, {self.shots} examples"
+
+
+def _outcome(cell: HarnessCell, task: Any, results: dict[str, Any]) -> Outcome:
+    """Returns the harness' results of a cell, and its samples by document and filter."""
+    answered = results["samples"][cell.name]
+    filters = list(dict.fromkeys(s["filter"] for s in answered))
+    in_order = sorted(answered, key=lambda s: (s["doc_id"], filters.index(s["filter"])))
+    samples = [_sample(cell, task, s, cell.config.eval.log_samples) for s in in_order]
+    return Outcome(samples, _record(cell, task, results))
 
 
 def _explain_faults(name: str, task: Any) -> None:
@@ -86,7 +199,7 @@ def _one_process() -> Iterator[None]:
             os.environ["DISABLE_MULTIPROC"] = before
 
 
-def _record(cell: HarnessCell, task: Any, results: dict[str, Any], clean: bool) -> dict[str, Any]:
+def _record(cell: HarnessCell, task: Any, results: dict[str, Any]) -> dict[str, Any]:
     """Returns the harness' results of a cell in its own words, and its metrics in order: the first is the main one."""
     row, better = results["results"][cell.name], results["higher_is_better"][cell.name]
     order = list(task.aggregation())
@@ -112,7 +225,7 @@ def _record(cell: HarnessCell, task: Any, results: dict[str, Any], clean: bool) 
         "language": cell.language,
         "n": cell.n,
         "shots": cell.shots,
-        "clean_prompts": clean,
+        "clean_prompts": cell.config.task.clean_prompts,
         "metrics": scores,
         "harness": plain({"results": row, **own}),
     }

@@ -17,10 +17,10 @@ from afrieval.config.settings import DataConfig, RunConfig
 from afrieval.errors import UserError
 from afrieval.harness.exported import Definition
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.run.plan import chosen_prompts, named_languages
-from afrieval.run.select import chosen_tasks, task_folder
-from afrieval.scoring.scorers import metric_names
 from afrieval.tasks.meta import GROUPS as META_GROUPS
+from afrieval.tasks.prompts import PromptFiles
+from afrieval.tasks.select import chosen_tasks, named_languages, task_folder
+from afrieval.tasks.sources.plan import chosen_prompts
 from afrieval.tasks.spec import TaskSpec, load_task, task_names, translated
 from afrieval.tasks.splits import HUB, SAMPLES, check_folder
 
@@ -52,7 +52,7 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
         named_languages(spec, config.task.languages)
         if spec.prompt:
             _form(spec, config)
-            chosen_prompts(spec, config, ENGLISH)  # refuses numbers that it does not have
+            chosen_prompts(spec, config, ENGLISH, PromptFiles(spec))  # refuses numbers that it does not have
             found[spec.name] = _cell(spec.name, spec, "eng", 1, config)
             continue
         found |= _of_task(spec, replace(config, task=replace(config.task, variant="direct")))
@@ -77,12 +77,13 @@ def _from_anywhere(config: RunConfig) -> RunConfig:
 
 def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
     # Not every backend counts tokens.
-    metrics = [m for m in metric_names(spec, _form(spec, config)) if m != "acc_tokens"]
+    metrics = [m.name for m in spec.scoring.metrics_of(_form(spec, config), counts_tokens=False)]
     found: dict[str, Definition] = {}
+    files = PromptFiles(spec)
     for kind, end in KINDS.items():
         languages: dict[str, list[str]] = {}
         for language in [code for code in config.task.languages or spec.languages if code in spec.languages]:
-            if cells := dict(_cells(spec, language, kind, config)):
+            if cells := dict(_cells(spec, language, kind, config, files)):
                 found |= cells
                 languages[language] = list(cells)
                 found |= _group(f"{spec.name}_{language}{end}", list(cells), metrics)
@@ -106,11 +107,13 @@ def _group(name: str, members: list[str], metrics: list[str]) -> dict[str, Defin
     return {name: group} if members else {}
 
 
-def _cells(spec: TaskSpec, language: str, kind: str, config: RunConfig) -> Iterator[tuple[str, Definition]]:
+def _cells(
+    spec: TaskSpec, language: str, kind: str, config: RunConfig, files: PromptFiles
+) -> Iterator[tuple[str, Definition]]:
     if kind == "native" and (language == ENGLISH or spec.text_language):
         return
     wanted = replace(config.task, languages=None, prompt_language=kind)  # type: ignore[arg-type]
-    for _, prompt in chosen_prompts(spec, replace(config, task=wanted), language):
+    for _, prompt in chosen_prompts(spec, replace(config, task=wanted), language, files):
         if prompt.language != (language if kind == "native" else ENGLISH):
             continue
         name = f"{spec.name}_{language}_{kind}_{prompt.number}"

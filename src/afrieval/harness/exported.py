@@ -8,13 +8,14 @@ from typing import Any
 import yaml
 
 from afrieval.config.settings import ModelConfig, RunConfig
+from afrieval.data.lock import read_lock
 from afrieval.harness.in_memory import InMemoryTask, task_config
 from afrieval.run.limits import generation
-from afrieval.run.plan import plan
-from afrieval.run.select import chosen_tasks
 from afrieval.scoring.scorers import Generation
-from afrieval.tasks.cell import Cell
 from afrieval.tasks.documents import Document
+from afrieval.tasks.select import chosen_tasks
+from afrieval.tasks.sources.plan import task_cells
+from afrieval.tasks.sources.templated import TemplatedCell
 
 Definition = dict[str, Any]
 
@@ -29,21 +30,14 @@ class ExportedTask(InMemoryTask):
     def __init__(self, config: Definition):
         self._described = described = yaml.safe_dump(config["cell"])
         cell = _cell(described, _run_config(described).eval.shots)
-        built = task_config(
-            config["task"],
-            cell.task,
-            cell.task.text_language or cell.language,
-            cell.prompt,
-            cell.answer_form,
-            cell.shots or None,  # the harness takes 0 for an order to have none
-            self._generation(cell.shots, chat=False) if cell.answer_form == "generate" else None,
-        )
+        built = task_config(cell, self._generation(cell.shots, chat=False) if cell.generates else None)
+        # the harness takes 0 examples for an order to have none
+        built |= {"task": config["task"], "num_fewshot": cell.shots or None}
 
         def examples(document: Document, shots: int) -> list[Document]:
             return _cell(described, shots).examples(document)
 
-        super().__init__(built, [d for d in cell.documents if d.gold is not None], examples)
-
+        super().__init__(built, cell.scorable, examples)
         self._built = dict(self.config.generation_kwargs or {})
 
     def build_all_requests(
@@ -54,7 +48,7 @@ class ExportedTask(InMemoryTask):
         run = _run_config(self._described)
         chosen_tasks(replace(run, model=ModelConfig(chat_template=apply_chat_template)))  # refuses a chat in a chat
         cell = _cell(self._described, shots)
-        if cell.answer_form == "generate":
+        if cell.generates:
             ends = self._generation(shots, apply_chat_template)
             now = {"until": list(ends.stop), "max_gen_toks": ends.max_tokens}
             given = self.config.generation_kwargs
@@ -79,10 +73,13 @@ class _Bytes:
 
 
 @cache
-def _cell(described: str, shots: int) -> Cell:
+def _cell(described: str, shots: int) -> TemplatedCell:
     """Returns the cell that is described, with so many examples; data are read once for each number."""
     config = _run_config(described)
-    return plan(replace(config, eval=replace(config.eval, num_fewshot=shots))).cells[0]
+    config = replace(config, eval=replace(config.eval, num_fewshot=shots))
+    (spec,) = chosen_tasks(config)
+    (cell,), _ = task_cells(spec, config, read_lock())
+    return cell
 
 
 def _run_config(described: str) -> RunConfig:

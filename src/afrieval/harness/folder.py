@@ -1,4 +1,4 @@
-"""Runs of the harness' own command as units, so that they stand beside runs of ours."""
+"""Runs of the harness' own command as scores of cells, so that they can be compared with runs of ours."""
 
 from pathlib import Path
 from typing import Any
@@ -7,18 +7,21 @@ import numpy as np
 
 from afrieval.harness.folder_files import ForeignTask, foreign_tasks, is_foreign, read_foreign
 from afrieval.harness.folder_names import Named, named, native_of_itself, own_name
-from afrieval.harness.folder_settings import continuations, declared, may, must
-from afrieval.results.units import Unit
+from afrieval.harness.folder_settings import declared, may, must
+from afrieval.results.columns import continuations, sent_hashes
+from afrieval.results.derived import not_measured
+from afrieval.results.scores import CellScores
+from afrieval.scoring.base import Metric
 from afrieval.terminal import note
 
-__all__ = ["foreign_units", "is_foreign"]
+__all__ = ["foreign_cells", "is_foreign"]
 
 OURS = {"id", "choices", "gold", "worked"}  # what every document of an exported task has
 Sample = dict[str, Any]
 
 
-def foreign_units(folder: Path) -> list[Unit]:
-    """Returns the tasks in a folder of the harness as units; a line on standard error for each left out.
+def foreign_cells(folder: Path) -> list[CellScores]:
+    """Returns the tasks in a folder of the harness as cells; a line on standard error for each left out.
 
     Models are marked `(lm_eval)`. Tasks of the harness that have a name of ours are marked so too: other prompts, and
     maybe other documents. Left out is what has no language of the suite in its name, or no score per document.
@@ -30,11 +33,11 @@ def foreign_units(folder: Path) -> list[Unit]:
     labels = _labels(tasks)
     found = []
     for task in tasks:
-        unit = _unit(task, labels[task.path.parent])
-        if isinstance(unit, Unit):
-            found.append(unit)
+        cell = _cell(task, labels[task.path.parent])
+        if isinstance(cell, CellScores):
+            found.append(cell)
         else:
-            note(f"left out: {task.name} of {folder}: {unit}")
+            note(f"left out: {task.name} of {folder}: {cell}")
     return found
 
 
@@ -46,8 +49,8 @@ def _labels(tasks: list[ForeignTask]) -> dict[Path, str]:
     return {at: f"{names[at] if name in again else name} (lm_eval)" for at, name in short.items()}
 
 
-def _unit(task: ForeignTask, model: str) -> Unit | str:
-    """Returns the unit of a task, or why there is none."""
+def _cell(task: ForeignTask, model: str) -> CellScores | str:
+    """Returns the scores of a task, or why there are none."""
     name = named(task.name)
     if not name.language:
         return "its name has no language of the suite"
@@ -55,25 +58,34 @@ def _unit(task: ForeignTask, model: str) -> Unit | str:
         return "for English, native prompts are the English ones"
     samples = read_foreign(task.path)
     metric = _metric(task, samples)
-    if not metric:
+    if metric is None:
         return "it has no metric with a number from 0 to 1 for each document"
-    return _scored_unit(task, name, model, metric, samples)
+    return _scored_cell(task, name, model, metric, samples)
 
 
-def _scored_unit(task: ForeignTask, name: Named, model: str, metric: str, samples: list[Sample]) -> Unit:
-    """Returns a unit; exported tasks lack the rows without an answer, but keep the number of each row."""
+def _scored_cell(task: ForeignTask, name: Named, model: str, metric: Metric, samples: list[Sample]) -> CellScores:
+    """Returns the scores; exported tasks lack the rows without an answer, but keep the number of each row."""
     exported = name.ours and all(isinstance(s["doc"], dict) and s["doc"].keys() >= OURS for s in samples)
-    rows = np.array([s["doc"]["id"] if exported else s["doc_id"] for s in samples], dtype=np.int64)
-    order = np.argsort(rows)
-    samples = [samples[place] for place in order]
+    samples = sorted(samples, key=lambda s: s["doc"]["id"] if exported else s["doc_id"])
     output_type = task.told("configs").get("output_type")
-    return Unit(
+    none = np.full(len(samples), -1, dtype=np.int64)
+    sent = [sent_hashes(s) for s in samples]
+    return CellScores(
+        name=task.name,
         task=name.task if exported or not own_name(name.task) else f"{name.task} (lm_eval)",
-        dimensions=_dimensions(task, name, model, samples),
-        metric=metric,
-        ids=rows[order],
-        values=np.array([s[metric] for s in samples], dtype=np.float64),
+        language=name.language,
+        prompt_language=name.prompt_language,
+        prompt=name.prompt,
+        model=model,
+        shots=task.told("n-shot"),
+        answer_form=_scored_form(samples) if output_type == "multiple_choice" else "generate",
+        metrics={metric.name: metric},
+        measures={metric.name: np.array([[s[metric.name]] for s in samples], dtype=np.float64)},
+        ids=np.array([s["doc"]["id"] if exported else s["doc_id"] for s in samples], dtype=np.int64),
         golds=np.array([_gold(s, exported, output_type) for s in samples], dtype=np.int64),
+        picked=none,
+        n_choices=none,
+        sent={what: np.array([hashes[what] for hashes in sent]) for what in sent[0]},
         must=must(task, samples),
         may=may(task),
         path=task.path,
@@ -81,33 +93,21 @@ def _scored_unit(task: ForeignTask, name: Named, model: str, metric: str, sample
     )
 
 
-def _metric(task: ForeignTask, samples: list[Sample]) -> str:
-    """Returns the first of the harness' metrics that scores single documents, more being better; empty if none does.
+def _metric(task: ForeignTask, samples: list[Sample]) -> Metric | None:
+    """Returns the first of the harness' metrics that scores single documents, more being better; None if none does.
 
     Some, like f1, store a pair to be counted over all documents.
     """
     better = (task.results.get("higher_is_better") or {}).get(task.name) or {}
     for key in task.told("results"):
-        metric, comma, _ = key.partition(",")
-        if comma and better.get(metric) is not False and all(_is_score(s.get(metric)) for s in samples):
-            return str(metric)
-    return ""
+        name, comma, _ = key.partition(",")
+        if comma and better.get(name) is not False and all(_is_score(s.get(name)) for s in samples):
+            return Metric(str(name), not_measured)
+    return None
 
 
-def _is_score(value: Any) -> bool:
+def _is_score(value: object) -> bool:
     return isinstance(value, int | float) and 0 <= value <= 1
-
-
-def _dimensions(task: ForeignTask, name: Named, model: str, samples: list[Sample]) -> dict[str, Any]:
-    multiple = task.told("configs").get("output_type") == "multiple_choice"
-    return {
-        "prompt_language": name.prompt_language,
-        "prompt": name.prompt,
-        "model": model,
-        "shots": task.told("n-shot"),
-        "answer_form": _scored_form(samples) if multiple else "generate",
-        "language": name.language,
-    }
 
 
 def _scored_form(samples: list[Sample]) -> str:

@@ -7,13 +7,14 @@ from typing import Any
 
 from afrieval.harness.folder_files import ForeignTask
 from afrieval.harness.folder_names import Named
+from afrieval.results.schema import Declared
 from afrieval.tasks.spec import load_task
 
 ADDRESS = re.compile(r"0x[0-9a-f]+")  # of a function that the harness could not write out
 Sample = dict[str, Any]
 
 
-def must(task: ForeignTask, samples: list[Sample]) -> dict[str, Any]:
+def must(task: ForeignTask, samples: list[Sample]) -> dict[str, object]:
     """Returns what has to match, under the names that runs of ours have for it.
 
     The template of exported tasks is told as a function, the same for all prompts: their version has to stand for it.
@@ -29,7 +30,7 @@ def must(task: ForeignTask, samples: list[Sample]) -> dict[str, Any]:
     }
 
 
-def may(task: ForeignTask) -> dict[str, Any]:
+def may(task: ForeignTask) -> dict[str, object]:
     """Returns the settings that may differ, under the names that runs of ours have for them."""
     config, results = task.results.get("config") or {}, task.results
     return {
@@ -44,19 +45,12 @@ def may(task: ForeignTask) -> dict[str, Any]:
     }
 
 
-def declared(name: Named) -> dict[str, Any]:
+def declared(name: Named) -> Declared:
     """Returns what is known of our own task; no labels, as the harness does not store what was picked."""
     spec = load_task(name.task.removesuffix("_translate"))
     translated = spec.name != name.task
     parallel = [] if translated else spec.parallel.get(spec.data.evaluate, [])
     return {"title": spec.title, "labels": [], "breakdowns": spec.breakdowns, "parallel": parallel}
-
-
-def continuations(sample: Sample) -> list[Any]:
-    """Returns what the arguments have after each context; runs of ours, and older ones of the harness, have lists."""
-    given = sample["arguments"]
-    pairs = given.values() if isinstance(given, dict) else given
-    return [pair["arg_1"] if isinstance(pair, dict) else pair[1] for pair in pairs]
 
 
 def digest(texts: Iterable[str]) -> str:

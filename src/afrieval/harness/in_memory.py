@@ -1,23 +1,38 @@
 """Documents and a prompt to a harness Task object, in memory: no file, no index, no network."""
 
 from collections.abc import Callable, Sequence
-from statistics import fmean
-from typing import Any
+from typing import Any, ClassVar
 
-from datasets import Dataset
+import numpy as np
 from lm_eval.api.task import ConfigurableTask
 
-from afrieval.scoring.choice import UNREAD, Answer, score
-from afrieval.scoring.ifeval.instructions import FOLLOWED
-from afrieval.scoring.scorers import Generation, metric_names, scorer
+from afrieval.scoring.base import Metric, Score
+from afrieval.scoring.scorers import Generation, shown
 from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import Prompt, answers, choice_texts, example_answer, render
-from afrieval.tasks.spec import TaskSpec
+from afrieval.tasks.presets import by_likelihood
+from afrieval.tasks.prompts import answers, example_answer
+from afrieval.tasks.questions import scorer
+from afrieval.tasks.sources.templated import TemplatedCell
 
 MAX_TOKENS = 32
-Row = dict[str, Any]
+Config = dict[str, Any]
 Examples = Callable[[Document, int], list[Document]]
-_OWN = ("id", "choices", "gold", "worked", "prompt")
+
+
+class Row(dict[str, Any]):
+    """A document as the harness has it: a map, which is hashed and logged, with the document itself at hand."""
+
+    def __init__(self, document: Document):
+        own = {"choices": list(document.choices), "gold": document.gold_cell, "worked": document.worked}
+        own |= {"prompt": document.prompt} if document.prompt else {}
+        super().__init__({"id": document.id, **document.fields, **own})
+        self.document = document
+
+
+class _Rows(list[Row]):
+    """Where the harness expects a data set; no setting of these tasks goes by the name of a column."""
+
+    features: ClassVar[dict[str, Any]] = {}
 
 
 class InMemoryTask(ConfigurableTask):
@@ -27,21 +42,30 @@ class InMemoryTask(ConfigurableTask):
         config: as `task_config` gives it.
         documents: what is asked; each has a gold answer.
         examples: document and their number to the worked examples before it.
+
+    Attributes:
+        scores: id to score of each document that was scored.
     """
 
-    def __init__(self, config: Row, documents: Sequence[Document], examples: Examples):
-        self._documents = [_row(d) for d in documents]
-        self._by_id, self._examples = {d.id: d for d in documents}, examples
+    def __init__(self, config: Config, documents: Sequence[Document], examples: Examples):
+        self._rows, self._examples = _Rows(map(Row, documents)), examples
+        self.scores: dict[int, Score] = {}
         super().__init__(config=config)
 
-    def download(self, dataset_kwargs: Row | None = None, **kwargs: Any) -> None:
+    def download(self, dataset_kwargs: Config | None = None, **kwargs: Any) -> None:
         """Puts the documents where the harness expects a downloaded data set."""
-        self.dataset = {"test": Dataset.from_list(self._documents)}
+        self.dataset = {"test": self._rows}
+
+    def process_results(self, doc: Row, results: Any) -> dict[str, Any]:
+        """Scores a document; returns what the harness has under each metric's name."""
+        score, found = self.config.process_results(doc.document, results)
+        self.scores[doc.document.id] = score
+        return dict(found)
 
     def fewshot_context(self, doc: Row, num_fewshot: int | None = 0, **kwargs: Any) -> Any:
         """Returns the harness' context, with this document's examples."""
         shots = num_fewshot or 0
-        self.sampler.replace_df([_row(e) for e in self._examples(self._by_id[doc["id"]], shots)])
+        self.sampler.replace_df([Row(e) for e in self._examples(doc.document, shots)])
         return super().fewshot_context(doc, num_fewshot=shots, **kwargs)
 
     def build_all_requests(
@@ -59,89 +83,58 @@ class InMemoryTask(ConfigurableTask):
             self._instances += requests if isinstance(requests, list) else [requests]
 
 
-def task_config(
-    name: str,
-    spec: TaskSpec,
-    language: str,
-    prompt: Prompt,
-    answer_form: str,
-    shots: int | None,
-    generation: Generation | None = None,
-) -> Row:
-    """Returns the harness' config of a task.
+def task_config(cell: TemplatedCell, generation: Generation | None = None) -> Config:
+    """Returns the harness' config of a cell.
 
     Args:
-        name: what the harness calls it in its results.
-        spec: the task it belongs to.
-        language: code of the language that its texts are in.
-        prompt: template and words.
-        answer_form: `text`, `letter` or `generate`.
-        shots: worked examples before each document; None where the harness is to say how many.
+        cell: its task, prompt and answer form.
         generation: how a generated answer ends; not needed for likelihoods.
     """
-    metrics = metric_names(spec, answer_form)
+    form, metrics = cell.answer_form, cell.task.scoring.metrics_of(cell.answer_form)
+    ends = generation or Generation(MAX_TOKENS)
+    score = scorer(cell.task, cell.prompt, cell.announced, form, ends)
+
+    def score_document(document: Document, given: Any) -> tuple[Score, dict[str, Any]]:
+        found = score(document, given if by_likelihood(form) else given[:1])
+        return found, shown(found, metrics)
+
     # Plain functions, no bound methods: the harness copies its config deeply.
-    config: Row = {
-        "task": name,
+    config: Config = {
+        "task": cell.name,
         "test_split": "test",
-        "doc_to_text": lambda row: render(prompt, _document(row), language),
-        "doc_to_target": lambda row: example_answer(spec, prompt, _document(row), answer_form),
-        "num_fewshot": shots,
+        "doc_to_text": lambda row: cell.text(row.document),
+        "doc_to_target": lambda row: example_answer(cell.task, cell.prompt, row.document, form),
+        "num_fewshot": cell.shots,
         "fewshot_config": {"sampler": "first_n", "samples": []},
         "metric_list": [
-            {
-                "metric": metric,
-                "aggregation": _mean if metric in FOLLOWED else "mean",
-                "higher_is_better": metric != UNREAD,
-            }
-            for metric in metrics
+            {"metric": m.name, "aggregation": _aggregation(m), "higher_is_better": m.higher_is_better} for m in metrics
         ],
-        "metadata": {"version": spec.version},
+        "metadata": {"version": cell.task.version},
+        "process_results": score_document,
     }
-    if answer_form == "generate":
-        return config | _generated(spec, prompt, language, generation or Generation(MAX_TOKENS))
-    return config | _scored(prompt, answer_form)
+    return config | (_of_choices(cell) if by_likelihood(form) else _of_texts(ends))
 
 
-def _scored(prompt: Prompt, answer_form: str) -> Row:
-    def score_row(row: Row, responses: list[Any]) -> Row:
-        asked = _document(row)
-        given = [Answer(*r) for r in responses]
-        return score(given, answers(prompt, asked, answer_form), choice_texts(prompt, asked), row["gold"])
-
+def _of_choices(cell: TemplatedCell) -> Config:
     return {
         "output_type": "multiple_choice",
-        "doc_to_choice": lambda row: answers(prompt, _document(row), answer_form),
-        "doc_to_target": "gold",
-        "process_results": score_row,
+        "doc_to_choice": lambda row: answers(cell.prompt, row.document, cell.answer_form),
+        "doc_to_target": lambda row: row["gold"],
     }
 
 
-def _generated(spec: TaskSpec, prompt: Prompt, language: str, generation: Generation) -> Row:
-    score = scorer(spec, prompt, language, generation)
-    return {
-        "output_type": "generate_until",
-        "generation_kwargs": {
-            "until": list(generation.stop),
-            "max_gen_toks": generation.max_tokens,
-            "do_sample": False,
-        },
-        "process_results": lambda row, responses: score(_document(row), responses[0]),
-    }
+def _of_texts(generation: Generation) -> Config:
+    options = {"until": list(generation.stop), "max_gen_toks": generation.max_tokens, "do_sample": False}
+    return {"output_type": "generate_until", "generation_kwargs": options}
 
 
-def _mean(scores: list[Any]) -> float:
-    """Returns the mean; of lists, that of all their members: each instruction counts the same, whatever its prompt."""
-    return fmean(value for score in scores for value in (score if isinstance(score, list) else [score]))
+def _aggregation(metric: Metric) -> Any:
+    """Returns what makes a score of what documents have under the metric's name."""
+    if metric.is_mean:
+        return "mean"
 
+    def aggregate(found: list[Any]) -> float:
+        measures = np.array([metric.restored(each) for each in found])
+        return float(metric.score(measures, np.ones((1, len(found))))[0])
 
-def _row(document: Document) -> Row:
-    own = {"choices": list(document.choices), "gold": document.gold, "worked": document.worked}
-    own |= {"prompt": document.prompt} if document.prompt else {}
-    return {"id": document.id, **document.fields, **own}
-
-
-def _document(row: Row) -> Document:
-    fields = {k: row[k] for k in row if k not in _OWN}
-    own = {"worked": row["worked"], "prompt": row.get("prompt", "")}
-    return Document(row["id"], fields, tuple(row["choices"]), row["gold"], **own)
+    return aggregate

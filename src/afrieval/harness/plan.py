@@ -1,76 +1,31 @@
 """Harness tasks as cells: which ones a config asks for, and what is known of each before a model is loaded."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.harness.chat_note import chat_notes
 from afrieval.models.load import seed_libraries
+from afrieval.tasks.cell import Cell, Plan, RunPart
 from afrieval.tasks.splits import SAMPLES
+
+if TYPE_CHECKING:
+    from afrieval.harness.cell import HarnessCell
+    from afrieval.harness.index import HarnessTask
 
 LANGUAGE = re.compile(r"\{\{\s*language\s*\}\}")
 BRACES = re.compile(r"\{[{%#].*?(?:[}%#]\}|\Z)|[}%#]\}", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class HarnessCell:
-    """One leaf task of the harness.
-
-    Attributes:
-        name: the harness' name of it, also of its sample file.
-        language: the code that was filled into a template; empty if the task was named as it is.
-        build: gives a fresh Task of the harness; what is drawn at random in it depends on the seeds alone.
-        version: the task file's version.
-        config: hash of its config.
-        data: hash of all its documents, and of those its examples come from, if it has any.
-        shots: worked examples before each document, really.
-        n: documents to run.
-        requests: how many requests they make, about.
-    """
-
-    name: str
-    language: str
-    build: Callable[[], Any]
-    version: str
-    config: str
-    data: dict[str, str]
-    shots: int
-    n: int
-    requests: int
-
-    @property
-    def title(self) -> str:
-        """The cell's name for people."""
-        return f"harness task {self.name}"
-
-
-@dataclass(frozen=True)
-class HarnessPlan:
-    """Harness cells in the order in which they run.
-
-    Attributes:
-        groups: the groups above them by name, as run.yaml keeps them.
-        left_out: a line on tasks of groups and tags that the data folder lacks, if any.
-        notes: lines on tasks that run, and are meant for other settings.
-    """
-
-    cells: list[HarnessCell]
-    groups: dict[str, dict[str, Any]]
-    left_out: list[str]
-    notes: list[str] = field(default_factory=list)
-
-
-def plan_harness(config: RunConfig) -> HarnessPlan:
+def plan_harness(config: RunConfig) -> Plan:
     """Returns the harness cells that a config asks for, all data read and the first prompt of each built.
 
     Raises:
         UserError: for an unknown task, data that cannot be had, a template that makes no sense, too many examples.
     """
     if not config.wants_harness:
-        return HarnessPlan([], {}, [])
+        return Plan([])
     if config.data.source == SAMPLES:
         raise UserError(
             "data.source is samples, and harness tasks have no sample rows", "give --data.source hub, or a folder"
@@ -81,7 +36,7 @@ def plan_harness(config: RunConfig) -> HarnessPlan:
 
     languages = {name: language for language, of_language in names.items() for name in of_language}
     found = harness.find([*languages, *config.harness_names], harness.task_manager().task_index)
-    cells: list[HarnessCell] = []
+    cells: list[Cell] = []
     lacking: list[str] = []
     for task in found.tasks:
         try:
@@ -92,10 +47,10 @@ def plan_harness(config: RunConfig) -> HarnessPlan:
             lacking.append(task.name)
     groups = {g.name: {k: v for k, v in vars(g).items() if k != "name"} for g in found.groups}
     notes = [] if config.model.chat_template else chat_notes({task.name: task.asked for task in found.tasks})
-    return HarnessPlan(cells, groups, _left_out(lacking, groups, config.data.source), notes)
+    return Plan(cells, _left_out(lacking, groups, config.data.source), notes, groups)
 
 
-def _left_out(lacking: list[str], groups: dict[str, dict[str, Any]], source: str) -> list[str]:
+def _left_out(lacking: list[str], groups: dict[str, RunPart], source: str) -> list[str]:
     """Returns a line on tasks that are left out, and on the groups that have no score without them."""
     if not lacking:
         return []
@@ -129,9 +84,10 @@ def _fill(template: str, language: str, example: str) -> str:
     return LANGUAGE.sub(lambda _: language, template)
 
 
-def _cell(task: Any, language: str, config: RunConfig) -> HarnessCell:
+def _cell(task: "HarnessTask", language: str, config: RunConfig) -> "HarnessCell":
     from afrieval.harness.as_json import digest
     from afrieval.harness.build import build, config_hash, requests
+    from afrieval.harness.cell import HarnessCell
 
     evaluation = config.eval
 
@@ -152,11 +108,14 @@ def _cell(task: Any, language: str, config: RunConfig) -> HarnessCell:
     return HarnessCell(
         name=task.name,
         language=language,
-        build=fresh,
+        fresh=fresh,
         version=str(built.VERSION),
-        config=config_hash(task, built),
+        definition=config_hash(task, built),
         data={"documents": digest(docs), **({"examples": digest(pool)} if pool else {})},
+        metrics=tuple(built.aggregation()),
+        asks=frozenset(request.request_type for request in first),
         shots=shots,
         n=n,
-        requests=n * len(first),
+        n_requests=n * len(first),
+        config=config,
     )

@@ -1,12 +1,14 @@
 """Stored results of harness tasks to scores with intervals, and their groups' own scores."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
-from afrieval.results.samples import Sample
+from afrieval.results.schema import HarnessGroup, HarnessRecord
+from afrieval.results.scores import CellScores, Stated
+from afrieval.scoring.metrics import METRICS
 from afrieval.statistics.intervals import Z95, Interval, wilson
 
 Record = dict[str, Any]
@@ -43,42 +45,32 @@ class HarnessScore:
 class HarnessTaskScores:
     """All scores of a harness task, the main one first, with the harness' own results."""
 
-    record: Record
+    record: HarnessRecord
     scores: list[HarnessScore]
 
 
-def task_scores(record: Record, samples: list[Sample]) -> HarnessTaskScores:
-    """Returns a task's scores.
-
-    Args:
-        record: what the harness says of it.
-        samples: its sample file.
-    """
-    return HarnessTaskScores(record, [_score(record, metric, samples) for metric in record["metrics"]])
+def task_scores(cell: CellScores) -> HarnessTaskScores:
+    """Returns the scores of a cell that is a task of the harness."""
+    assert cell.harness
+    return HarnessTaskScores(cell.harness, [_score(cell.harness, stated) for stated in cell.stated])
 
 
-def _score(record: Record, metric: Record, samples: list[Sample]) -> HarnessScore:
-    values = [s[metric["metric"]] for s in samples if s["filter"] == metric["filter"] and metric["metric"] in s]
-    error, value = metric["standard_error"], metric["value"]
-    right = _is_share(values, value)
+def _score(record: HarnessRecord, stated: Stated) -> HarnessScore:
+    """Returns a score; the interval of a share of documents is Wilson's."""
+    right, stated_interval = stated.right, around(stated.value, stated.standard_error)
+    is_share = right is not None and abs(right / stated.n - stated.value) < 1e-9
     return HarnessScore(
         task=record["task"],
         language=record["language"],
-        metric=metric["metric"],
-        filter=metric["filter"],
-        value=value,
-        standard_error=error,
-        interval=wilson(sum(values), len(values)) if right else around(value, error),
-        n=len(values),
+        metric=stated.metric,
+        filter=stated.filter,
+        value=stated.value,
+        standard_error=stated.standard_error,
+        interval=wilson(right, stated.n) if right is not None and is_share else stated_interval,
+        n=stated.n,
         shots=record["shots"],
-        higher_is_better=metric["higher_is_better"],
+        higher_is_better=stated.higher_is_better,
     )
-
-
-def _is_share(values: list[Any], value: float) -> bool:
-    """Tells whether a metric is the share of documents with a 1 among 0 and 1."""
-    counts = bool(values) and all(isinstance(v, int | float) and v in (0, 1) for v in values)
-    return counts and abs(sum(values) / len(values) - value) < 1e-9
 
 
 def around(value: float, error: float | None) -> Interval | None:
@@ -86,7 +78,7 @@ def around(value: float, error: float | None) -> Interval | None:
     return None if error is None else Interval(value - Z95 * error, value + Z95 * error)
 
 
-def group_results(groups: dict[str, Record], tasks: Iterable[HarnessTaskScores]) -> dict[str, Record]:
+def group_results(groups: Mapping[str, HarnessGroup], tasks: Iterable[HarnessTaskScores]) -> dict[str, Record]:
     """Returns the harness' results of each group that has a score of its own and whose tasks are all there.
 
     Args:
@@ -101,7 +93,7 @@ def group_results(groups: dict[str, Record], tasks: Iterable[HarnessTaskScores])
     }
 
 
-def _aggregate(name: str, group: Record, rows: dict[str, Record]) -> Record:
+def _aggregate(name: str, group: HarnessGroup, rows: dict[str, Record]) -> Record:
     """Has the harness aggregate a group, from stored results in place of tasks."""
     from lm_eval.api.group import Group
     from lm_eval.config.group import AggMetricConfig
@@ -116,7 +108,7 @@ def _aggregate(name: str, group: Record, rows: dict[str, Record]) -> Record:
     return {k: v if isinstance(v, str | dict) else float(v) for k, v in row.items()}
 
 
-def group_scores(name: str, group: Record, row: Record, tasks: list[HarnessTaskScores]) -> list[HarnessScore]:
+def group_scores(name: str, group: HarnessGroup, row: Record, tasks: list[HarnessTaskScores]) -> list[HarnessScore]:
     """Returns a group's scores.
 
     Args:
@@ -125,7 +117,8 @@ def group_scores(name: str, group: Record, row: Record, tasks: list[HarnessTaskS
         row: its results.
         tasks: the tasks below it.
     """
-    shots = {t.record["shots"] for t in tasks}
+    every = {t.record["shots"] for t in tasks}
+    shots = every.pop() if len(every) == 1 else None
     better = {s.metric: s.higher_is_better for t in tasks for s in t.scores}
     scores = []
     for key, n in row.get("sample_count", {}).items():
@@ -142,7 +135,7 @@ def group_scores(name: str, group: Record, row: Record, tasks: list[HarnessTaskS
                 standard_error=error,
                 interval=around(row[key], error),
                 n=n,
-                shots=min(shots) if len(shots) == 1 else None,
+                shots=shots,
                 higher_is_better=better.get(metric),
                 members=len(tasks),
             )
@@ -150,7 +143,7 @@ def group_scores(name: str, group: Record, row: Record, tasks: list[HarnessTaskS
     return scores
 
 
-def with_groups(tasks: list[HarnessTaskScores], groups: dict[str, Record]) -> list[HarnessScore]:
+def with_groups(tasks: list[HarnessTaskScores], groups: Mapping[str, HarnessGroup]) -> list[HarnessScore]:
     """Returns all scores of tasks in their order, each group's after its last task, inner groups first."""
     rows = group_results(groups, tasks)
     below = {name: [t for t in tasks if t.record["task"] in groups[name]["tasks"]] for name in rows}
@@ -164,7 +157,7 @@ def with_groups(tasks: list[HarnessTaskScores], groups: dict[str, Record]) -> li
     return scores
 
 
-def _macros(of_group: list[HarnessScore], group: Record, tasks: list[HarnessTaskScores]) -> list[HarnessScore]:
+def _macros(of_group: list[HarnessScore], group: HarnessGroup, tasks: list[HarnessTaskScores]) -> list[HarnessScore]:
     """Returns the means in which each task counts the same, where the group's own weighs tasks of unequal size.
 
     Their standard error is that of a mean of independent scores, the root of the summed squares over their number.
@@ -200,12 +193,12 @@ def summary_rows(task: HarnessTaskScores) -> list[dict[str, Any]]:
             "n": main.n,
             "n_defect": 0,
             "metric": main.metric if main.filter == "none" else f"{main.metric},{main.filter}",
-            **{m: v for m, v in others.items() if m in ("acc_norm", "acc_bytes")},
+            **{name: value for name, value in others.items() if name in METRICS},
         }
     ]
 
 
-def merged_results(ours: Record, tasks: list[HarnessTaskScores], groups: dict[str, Record]) -> Record:
+def merged_results(ours: Record, tasks: list[HarnessTaskScores], groups: Mapping[str, HarnessGroup]) -> Record:
     """Returns results in the harness' format: ours, then those of harness tasks and groups.
 
     Args:

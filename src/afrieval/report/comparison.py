@@ -10,7 +10,7 @@ from afrieval.analysis.spread import Spread
 from afrieval.languages import LANGUAGES
 from afrieval.report.scores import WRITTEN, ranges
 from afrieval.report.table import Column, Grid
-from afrieval.results.units import Unit
+from afrieval.results.scores import CellScores
 
 NAMES = {"prompt_language": "prompt language", "answer_form": "answer form"}
 LEGEND = (
@@ -146,15 +146,15 @@ def _shared_notes(means: list[Mean]) -> list[str]:
     return notes
 
 
-def breakdown_grids(units: list[Unit], name: str) -> list[Grid]:
+def breakdown_grids(cells: list[CellScores], name: str) -> list[Grid]:
     """Returns the scores by a field, one table per task, or confusion tables.
 
     Raises:
         UserError: if no task declares the field or has labels.
     """
     if name == CONFUSION:
-        return [_confusion_grid(c) for c in confusions(units)]
-    found = parts(units, name)
+        return [_confusion_grid(c) for c in confusions(cells)]
+    found = parts(cells, name)
     grids = []
     for task in dict.fromkeys(p.task for p in found):
         of_task = [p for p in found if p.task == task]
@@ -162,7 +162,8 @@ def breakdown_grids(units: list[Unit], name: str) -> list[Grid]:
         columns = [*(_dimension(d) for d in varying), Column(name, "name"), Column("score", "percent")]
         columns += [Column("95 % interval", "interval"), Column("n", "count")]
         rows = [
-            [*(_named(p.dimensions, d) for d in varying), p.value, p.score, tuple(p.interval), p.n] for p in of_task
+            [*(_named(p.dimensions, d) for d in varying), p.value, p.score, p.interval and tuple(p.interval), p.n]
+            for p in of_task
         ]
         grids.append(Grid("breakdown", f"{task}: by {name}", columns, rows, [], {"task": task, "field": name}))
     return grids

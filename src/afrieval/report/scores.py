@@ -26,7 +26,7 @@ STYLE: Any = {
 SCORES = {"exact_match": "exact"}  # other metrics stand under their own names
 BESIDE = ("eng", "fra")  # shown beside a mean over African languages, never in it
 WRITTEN = {"eng": "English", "native": "native"}
-OTHERS = {"acc_norm": "/char", "acc_bytes": "/byte", "acc_tokens": "/tok", "unread": "unread"}
+OTHERS = {"acc_norm": "/char", "acc_bytes": "/byte", "acc_tokens": "/tok", "unparsed": "unparsed"}
 
 
 def score_table(
@@ -60,7 +60,8 @@ def score_table(
             str(row.n_defect),
         )
     notes = [*notes]
-    notes += ["unread: answers that cannot be read, in percent; they count as wrong."] if "unread" in measured else []
+    unparsed = "unparsed: answers that cannot be parsed, in percent; they count as wrong."
+    notes += [unparsed] if "unparsed" in measured else []
     notes += [] if math.isnan(rows[0].chance) else [f"A guess gives {percent(rows[0].chance)} %."]
     notes += ["bad: rows with a defect."]
     if any(r.prompt_language == "native" and r.language in unreviewed for r in rows):
@@ -140,5 +141,5 @@ def points(difference: float) -> str:
     return f"{round(100 * difference, 1) + 0.0:+.1f}"
 
 
-def _interval(interval: Interval) -> str:
-    return f"{percent(interval.low)}-{percent(interval.high)}"
+def _interval(interval: Interval | None) -> str:
+    return "none" if interval is None else f"{percent(interval.low)}-{percent(interval.high)}"

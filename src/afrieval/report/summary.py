@@ -1,8 +1,7 @@
 """A run folder's sample files to summary.csv, results.json and the tables at the end of a run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
@@ -13,17 +12,12 @@ from afrieval.report.comparison import contrast_grid
 from afrieval.report.harness import harness_table
 from afrieval.report.scores import mean_lines, overview_table, score_table
 from afrieval.report.table import terminal
-from afrieval.results.cells import SUMMARY_COLUMNS, CellScores, cell_scores, harness_results, summary_row
-from afrieval.results.files import (
-    cell_names,
-    read_cell,
-    read_harness,
-    read_run,
-    write_results,
-    write_summary,
-)
-from afrieval.results.samples import is_harness
-from afrieval.results.units import Unit
+from afrieval.results.files import write_results, write_summary
+from afrieval.results.reader import RunFolder
+from afrieval.results.runs import described, model_labels
+from afrieval.results.schema import HarnessGroup, Identity
+from afrieval.results.scores import CellScores
+from afrieval.results.summary import harness_results, summary_columns, summary_row
 from afrieval.terminal import console
 
 
@@ -39,36 +33,32 @@ class Summary:
 
     cells: list[CellScores]
     harness: list[HarnessTaskScores]
-    groups: dict[str, dict[str, Any]]
+    groups: Mapping[str, HarnessGroup]
 
 
-def summarise(folder: Path) -> Summary:
+def summarise(run: RunFolder) -> Summary:
     """Writes summary.csv and results.json from all sample files of a run folder, and returns what they say.
 
     Raises:
         UserError: if a sample file is damaged; its line is named.
     """
-    cells, harness = [], []
-    for name in cell_names(folder):
-        samples = read_cell(folder, name)
-        if is_harness(samples[0]):
-            harness.append(task_scores(read_harness(folder, name), samples))
-        else:
-            cells.append(cell_scores(name, samples))
-    known = read_run(folder)
-    identity, groups = known["identity"], known.get("harness_groups", {})
-    versions = {task: described["version"] for task, described in identity.get("tasks", {}).items()}
-    ours = harness_results(cells, identity.get("fewshot", {}).get("num_fewshot", 0), versions)
-    rows = [summary_row(cell) for cell in cells] + [row for task in harness for row in summary_rows(task)]
-    write_summary(folder, SUMMARY_COLUMNS, rows)
-    write_results(folder, merged_results(ours, harness, groups))
+    every = [run.scores(name) for name in run.names]
+    harness = [task_scores(cell) for cell in every if cell.harness]
+    record = run.record
+    label = model_labels({run.path: record})[run.path]
+    cells = [described(cell, run, label) for cell in every if not cell.harness]
+    identity, groups = record["identity"], record.get("harness_groups", {})
+    versions = {task: known["version"] for task, known in identity.get("tasks", {}).items()}
+    shots = identity["fewshot"]["num_fewshot"] if "fewshot" in identity else 0
+    others = [row for task in harness for row in summary_rows(task)]
+    write_summary(run.path, summary_columns(cells, others), [*map(summary_row, cells), *others])
+    write_results(run.path, merged_results(harness_results(cells, shots, versions), harness, groups))
     return Summary(cells, harness, groups)
 
 
 def show(
     cells: list[CellScores],
-    units: list[Unit],
-    identity: dict[str, Any],
+    identity: Identity,
     unreviewed: dict[str, set[str]],
     supported: set[str],
     seed: int,
@@ -79,19 +69,17 @@ def show(
 
     Args:
         cells: what to show.
-        units: the same cells, for comparison.
         identity: what run.yaml says the run is.
         unreviewed: task to the languages whose native prompts nobody has reviewed.
         supported: languages that the model's authors name.
         seed: of the bootstrap.
     """
     screen = console(least=80)
-    published = {u.name: u for u in units if has_evals(u)}
-    scores = by_language([cell for cell in cells if cell.name not in published])
+    published = [cell for cell in cells if has_evals(cell)]
+    own = [cell for cell in cells if cell.n and not has_evals(cell)]
+    scores = by_language(own)
     tasks = list(dict.fromkeys(s.task for s in scores))
-    order = {cell.name: place for place, cell in enumerate(cells)}
-    in_order = sorted(units, key=lambda unit: order[unit.name])
-    african = means([unit for unit in in_order if unit.task in tasks], ["Africa"])
+    african = means(own, ["Africa"])
     for task in tasks:
         doubtful = unreviewed.get(task, set())
         screen.print()
@@ -100,10 +88,10 @@ def show(
         screen.print(score_table(title, of_task, notes, doubtful, supported))
         for line in mean_lines(mean for mean in african if mean.task == task):
             screen.print(line)
-        for contrast in contrasts([u for u in units if u.task == task], "prompt_language", seed):
+        for contrast in contrasts([c for c in own if c.task == task], "prompt_language", seed):
             screen.print()
             screen.print(terminal(contrast_grid(contrast, doubtful)))
-    for grid in reference_grids([Evaluated(published[c.name], c) for c in cells if c.name in published]):
+    for grid in reference_grids([Evaluated(cell) for cell in published if cell.n]):
         screen.print()
         screen.print(terminal(grid))
     screen.print()
@@ -112,7 +100,7 @@ def show(
         screen.print()
 
 
-def _heading(task: str, identity: dict[str, Any]) -> tuple[str, list[str]]:
+def _heading(task: str, identity: Identity) -> tuple[str, list[str]]:
     """Returns a table's title, and what has to be said of the examples."""
     described, shots = identity["tasks"][task], identity["fewshot"]["num_fewshot"]
     notes = []
@@ -121,7 +109,7 @@ def _heading(task: str, identity: dict[str, Any]) -> tuple[str, list[str]]:
     return f"{task}: {described['answer_form']}, {shots}-shot", notes
 
 
-def show_harness(tasks: list[HarnessTaskScores], groups: dict[str, dict[str, Any]], cleaned: bool) -> None:
+def show_harness(tasks: list[HarnessTaskScores], groups: Mapping[str, HarnessGroup], cleaned: bool) -> None:
     """Prints the table of harness tasks and of the groups whose tasks are all among them."""
     screen = console(least=80)
     screen.print(harness_table(with_groups(tasks, groups), cleaned))

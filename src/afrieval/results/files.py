@@ -8,10 +8,10 @@ import json
 import os
 import re
 import urllib.parse
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 from filelock import FileLock, Timeout
@@ -20,7 +20,7 @@ from afrieval.errors import UserError
 from afrieval.files.content import read_bytes
 from afrieval.files.schema import validated_json
 from afrieval.files.yaml import read_map_file
-from afrieval.results.samples import REDO, Sample, is_harness, read_samples
+from afrieval.results.samples import Sample
 from afrieval.results.schema import HarnessRecord, RunRecord
 
 RUN, RESULTS, SUMMARY, LOCK = "run.yaml", "results.json", "summary.csv", ".lock"
@@ -97,9 +97,9 @@ def sample_path(folder: Path, cell: str) -> Path:
     return folder / f"samples_{urllib.parse.quote(cell, safe='()')}.jsonl"
 
 
-def cell_names(folder: Path) -> list[str]:
-    """Returns the names of the cells that have a sample file, sorted by file."""
-    return [urllib.parse.unquote(p.stem.removeprefix("samples_")) for p in sample_files(folder)]
+def stored_name(path: Path) -> str:
+    """Returns the name of the cell that a sample file is of."""
+    return urllib.parse.unquote(path.stem.removeprefix("samples_"))
 
 
 def harness_path(folder: Path, cell: str) -> Path:
@@ -107,12 +107,12 @@ def harness_path(folder: Path, cell: str) -> Path:
     return folder / f"harness_{urllib.parse.quote(cell, safe='()')}.json"
 
 
-def write_harness(folder: Path, cell: str, record: dict[str, Any]) -> None:
+def write_harness(folder: Path, cell: str, record: Mapping[str, Any]) -> None:
     """Writes the results of a harness task; they stand before its samples do."""
     write_atomically(harness_path(folder, cell), json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
 
-def read_harness(folder: Path, cell: str) -> dict[str, Any]:
+def read_harness(folder: Path, cell: str) -> HarnessRecord:
     """Returns the results of a harness task.
 
     Raises:
@@ -123,7 +123,7 @@ def read_harness(folder: Path, cell: str) -> dict[str, Any]:
     record = validated_json(HarnessRecord, read_bytes(path, hint), str(path), hint)
     if record["task"] != cell:
         raise UserError(f"{path} is of the task {record['task']!r}", hint)
-    return dict(record)
+    return record
 
 
 def write_samples(folder: Path, cell: str, samples: Iterable[Sample]) -> None:
@@ -132,41 +132,12 @@ def write_samples(folder: Path, cell: str, samples: Iterable[Sample]) -> None:
     write_atomically(sample_path(folder, cell), "\n".join(lines) + "\n")
 
 
-def read_cell(folder: Path, cell: str) -> list[Sample]:
-    """Returns a cell's samples, whole and in order.
-
-    Raises:
-        UserError: if the file is damaged, lacks a document or holds another cell.
-    """
-    path = sample_path(folder, cell)
-    samples = read_samples(path)
-    if not _complete(samples) or any(cell_name(s) != cell for s in samples):
-        raise UserError(f"{path} is not what a run of {cell} wrote", REDO)
-    return samples
-
-
-def cell_name(sample: Sample) -> str:
-    """Returns the name of the cell that a sample says it is of."""
-    if is_harness(sample):
-        return str(sample["task"])
-    return f"{sample['task']}_{sample['language']}_{sample['prompt_language']}_{sample['prompt']}"
-
-
-def _complete(samples: list[Sample]) -> bool:
-    """Tells whether every document is there, in order; once for each filter of a harness task."""
-    seen: dict[Any, list[Any]] = {}
-    for sample in samples:
-        seen.setdefault(sample["filter"] if is_harness(sample) else None, []).append(sample["doc_id"])
-    orders = list(seen.values())
-    return all(order == list(range(len(orders[0]))) for order in orders)
-
-
 def sample_files(folder: Path) -> list[Path]:
     """Returns the sample files of a run folder, sorted by name."""
     return sorted(folder.glob("samples_*.jsonl"))
 
 
-def read_run(folder: Path) -> dict[str, Any]:
+def read_run(folder: Path) -> RunRecord:
     """Returns what run.yaml says; an empty map if there is none yet.
 
     Raises:
@@ -175,19 +146,19 @@ def read_run(folder: Path) -> dict[str, Any]:
     path = folder / RUN
     if not os.path.lexists(path):
         if not sample_files(folder):
-            return {}
+            return cast(RunRecord, {})
         raise UserError(
             f"{folder} has samples but no {RUN}, which tells whose they are",
             "give another --run_dir, or delete the folder",
         )
     found = read_map_file(path, "give another --run_dir")
     found.checked(RunRecord, "give another --run_dir")
-    return dict(found.content)  # as it is stored, with keys that are not checked
+    return cast(RunRecord, found.content)  # as it is stored: JSON would make texts of keys that are numbers
 
 
-def write_run(folder: Path, content: dict[str, Any]) -> None:
+def write_run(folder: Path, content: Mapping[str, Any]) -> None:
     """Writes run.yaml."""
-    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
+    text = yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True, width=120)
     write_atomically(folder / RUN, text)
 
 

@@ -1,11 +1,12 @@
 """What makes two runs the same run: anything that touches prompt, data, shots or model."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from afrieval.errors import UserError
 
 
-def differences(old: dict[str, Any], new: dict[str, Any], path: str = "") -> list[str]:
+def differences(old: Mapping[str, Any], new: Mapping[str, Any], path: str = "") -> list[str]:
     """Returns a line for each value that both have and that differs; what only one has is no difference.
 
     Args:
@@ -28,7 +29,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 50 else f"{text[:12]}...{text[-4:]}"
 
 
-def check_same_run(old: dict[str, Any], new: dict[str, Any], folder: Any) -> None:
+def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any], folder: Any) -> None:
     """Refuses to put another run's cells into a folder.
 
     Raises:
@@ -42,7 +43,7 @@ def check_same_run(old: dict[str, Any], new: dict[str, Any], folder: Any) -> Non
         )
 
 
-def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Returns nested maps with the keys of both; the new value where both have one."""
     result = dict(old)
     for key, value in new.items():

@@ -11,7 +11,6 @@ from afrieval.files.schema import checked_line
 from afrieval.results.schema import SampleLine
 
 Sample = dict[str, Any]  # a SampleLine, and the scores under their metrics' names
-OF_INSTRUCTIONS = "inst_level_"  # IFEval's metrics of single instructions, of which a document has several
 REDO = "delete the file and run again; only its cell is redone"
 
 
@@ -32,6 +31,9 @@ def read_lines(path: Path) -> Iterator[Sample]:
             continue
         empty = False
         sample = checked_line(SampleLine, line, f"{path}, line {number}", REDO)
+        if "unread" in sample:  # the former name
+            sample["unparsed"] = sample.pop("unread")
+            sample["metrics"] = ["unparsed" if name == "unread" else name for name in sample["metrics"]]
         if problem := _problem(sample):
             raise UserError(f"{path}, line {number}: {problem}", REDO)
         yield sample
@@ -44,6 +46,18 @@ def is_harness(sample: Sample) -> bool:
     return bool(sample["prompt"] == "")
 
 
+def is_unparsed(sample: Sample) -> bool:
+    """Tells whether no answer was found in a generated text; samples of older runs do not have the answer."""
+    return sample["answer"] is None if "answer" in sample else bool(sample.get("unread"))
+
+
+def cell_name(sample: Sample) -> str:
+    """Returns the name of the cell that a sample says it is of."""
+    if is_harness(sample):
+        return str(sample["task"])
+    return f"{sample['task']}_{sample['language']}_{sample['prompt_language']}_{sample['prompt']}"
+
+
 def _problem(sample: Sample) -> str:
     """Returns what in a sample does not go together; empty if all does."""
     if is_harness(sample):
@@ -52,16 +66,12 @@ def _problem(sample: Sample) -> str:
         return f"the key {missing[0]!r} is missing"
     if not sample["prompt_language"]:
         return "prompt_language must be eng or native"
-    for metric in sample["metrics"]:
-        scores = sample.get(metric)
-        several = metric.startswith(OF_INSTRUCTIONS)
-        if not (isinstance(scores, list) and scores and all(map(is_share, scores)) if several else is_share(scores)):
-            return f"{metric} must be {'a list of numbers' if several else 'a number'} from 0 to 1, not {scores!r}"
     if not sample["metrics"]:
         return "" if sample["defect"] else "it has neither a score nor a defect"
     if not sample["resps"]:
         return "resps must not be empty"
-    return _problem_of_choices(sample) or ("" if isinstance(sample["resps"][0][0], str) else _problem_of_resps(sample))
+    likelihoods = not isinstance(sample["resps"][0][0], str)
+    return _problem_of_choices(sample) or (_problem_of_resps(sample) if likelihoods else "")
 
 
 def _problem_of_choices(sample: Sample) -> str:
@@ -90,8 +100,3 @@ def _problem_of_resps(sample: Sample) -> str:
 
 def _is_index(value: Any, n: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < n
-
-
-def is_share(value: Any) -> bool:
-    """Tells whether a value is a score: a number from 0 to 1."""
-    return isinstance(value, float | int) and 0 <= value <= 1

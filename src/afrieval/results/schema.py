@@ -1,6 +1,6 @@
 """What run.yaml and the files of a run hold; keys of later versions are kept."""
 
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired, Required
 
 from annotated_types import Ge, MinLen
 from typing_extensions import TypedDict
@@ -60,8 +60,20 @@ class Published(TypedDict):
     source: str
 
 
-class Declared(TypedDict):
-    """What a reader of the samples has to know of a task."""
+class DerivedFrom(TypedDict):
+    """How a derived metric is computed, as in a task file."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    how: str
+    of: str | list[str]
+    reference: NotRequired[str | None]
+
+
+class Declared(TypedDict, total=False):
+    """What a reader of the samples has to know of a task; older versions wrote less of it.
+
+    `metrics` are as in a task file, the main one first.
+    """
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
     title: str
@@ -69,11 +81,14 @@ class Declared(TypedDict):
     breakdowns: list[str]
     parallel: list[list[str]]
     unreviewed: dict[str, bool]
-    published: NotRequired[list[Published]]
-    evals: NotRequired[str]
-    macro: NotRequired[str | None]
-    rows: NotRequired[int | None]
-    samples: NotRequired[bool]
+    metrics: list[str | dict[str, Any]]
+    derived: dict[str, DerivedFrom]
+    groups: dict[str, dict[str, list[str]]]
+    published: list[Published]
+    evals: str
+    macro: str | None
+    rows: int | None
+    samples: bool
 
 
 class HarnessGroup(TypedDict):
@@ -87,16 +102,19 @@ class HarnessGroup(TypedDict):
     aggregate: list[dict[str, Any]]
 
 
-class RunRecord(TypedDict):
-    """run.yaml."""
+Visit = dict[str, object]  # the circumstances of a visit, which are compared and shown, but not computed with
+
+
+class RunRecord(TypedDict, total=False):
+    """run.yaml; empty before a run has begun."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
-    identity: Identity
-    fewshot_ids: NotRequired[dict[str, list[Index] | str]]
-    harness_groups: NotRequired[dict[str, HarnessGroup]]
-    declared: NotRequired[dict[str, Declared]]
-    cells: NotRequired[list[str]]
-    visits: NotRequired[list[dict[str, Any]]]
+    identity: Required[Identity]
+    fewshot_ids: dict[str, list[Index] | str]
+    harness_groups: dict[str, HarnessGroup]
+    declared: dict[str, Declared]
+    cells: list[str]
+    visits: list[Visit]
 
 
 class HarnessMetric(TypedDict):
@@ -130,7 +148,7 @@ class HarnessRecord(TypedDict):
 
 
 class SampleLine(TypedDict):
-    """A line of a sample file; each name in `metrics` is a key too."""
+    """A line of a sample file; each name in `metrics` is a key too. Older versions stored no measures."""
 
     __pydantic_config__ = LINE  # type: ignore[misc]
     doc_id: Index
@@ -139,6 +157,7 @@ class SampleLine(TypedDict):
     prompt: Index | Literal[""]
     prompt_language: Literal["eng", "native", ""]
     metrics: list[str]
+    measures: NotRequired[dict[str, list[float]]]
     resps: list[Annotated[list[Any], MinLen(1)]]
     defect: NotRequired[str]
     filter: NotRequired[str]
@@ -148,6 +167,7 @@ class SampleLine(TypedDict):
     n_choices: NotRequired[Index | None]
     gold: NotRequired[Any]
     picked: NotRequired[int | None]
+    answer: NotRequired[Any]
     published_correct: NotRequired[bool]
     part: NotRequired[str]
     key: NotRequired[str]

@@ -5,15 +5,15 @@ from typing import Any
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.scoring.scorers import Generation
-from afrieval.tasks.cell import Cell
 from afrieval.tasks.prompts import answers, question_label
 from afrieval.tasks.schema import GenerationSpec
+from afrieval.tasks.sources.templated import TemplatedCell
 
 SOME_WORDS, THOUGHTS = 32, 16_384
 BLANK_LINE = "\n\n"
 
 
-def generation(cell: Cell, lm: Any, config: RunConfig) -> Generation:
+def generation(cell: TemplatedCell, lm: Any, config: RunConfig) -> Generation:
     """Returns how the answers of a cell end.
 
     Args:
@@ -46,7 +46,7 @@ def _declared(declared: GenerationSpec, config: RunConfig) -> Generation:
     return Generation(most, tuple(declared.stop), config.model.thinking_end or "", runs_on=False)
 
 
-def _room(cell: Cell, lm: Any, config: RunConfig) -> int:
+def _room(cell: TemplatedCell, lm: Any, config: RunConfig) -> int:
     """Returns a limit in tokens.
 
     A number that suits English cuts Amharic short: its letters take several tokens each in most models. A bare answer
@@ -61,22 +61,23 @@ def _room(cell: Cell, lm: Any, config: RunConfig) -> int:
     def longest(texts: list[str]) -> int:
         return max((len(lm.tok_encode(text)) for text in texts), default=0)
 
-    if cell.task.kind != "number":
+    answer = cell.task.scoring.answer
+    if answer.is_choice:
         names = [a for d in cell.documents[:1] for a in answers(cell.prompt, d, "generate")]
         return 2 * longest(names) + SOME_WORDS
-    if not cell.task.chain_of_thought and not config.model.chat_template:
-        return 2 * longest([str(d.gold) for d in cell.data.documents]) + SOME_WORDS
+    if not answer.is_worked_out or not (cell.task.chain_of_thought or config.model.chat_template):
+        return 2 * longest([answer.shown(d.gold) for d in cell.data.documents if d.gold is not None]) + SOME_WORDS
     worked = longest([d.worked for d in cell.pool.documents if d.worked]) if cell.pool else 0
     question = next(iter(cell.task.fields))
     return (4 * worked or 2 * longest([d.fields[question] for d in cell.data.documents])) + SOME_WORDS
 
 
-def _stop(cell: Cell) -> tuple[str, ...]:
+def _stop(cell: TemplatedCell) -> tuple[str, ...]:
     """Returns texts that begin another example, which is what a model without chat template goes on with.
 
     A worked solution may have empty lines in it, unless examples show that it has none.
     """
-    if cell.task.kind != "number":
+    if not cell.task.scoring.answer.is_worked_out:
         return (BLANK_LINE,)
     label = question_label(cell.task, cell.prompt, cell.task.text_language or cell.language)
     ends = (f"\n{label}",) if label else ()

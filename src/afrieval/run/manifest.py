@@ -5,17 +5,18 @@ import importlib.metadata
 import json
 import platform
 import subprocess
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import reduce
 from typing import Any
 
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.files.paths import user_path
-from afrieval.harness.plan import HarnessCell
 from afrieval.models.load import model_settings
 from afrieval.resources import CHECKOUT
-from afrieval.run.plan import Plan
-from afrieval.tasks.cell import Cell
+from afrieval.results.identity import merged
+from afrieval.tasks.cell import Plan, RunPart
 
 PACKAGES = ("afrieval", "lm-eval", "transformers", "torch", "accelerate", "datasets")
 # Settings of the model that change how it is run and not what it is.
@@ -30,61 +31,29 @@ def identity(config: RunConfig, plan: Plan) -> dict[str, Any]:
     model = {k: v for k, v in asdict(config.model).items() if k not in FREE}
     model["backend_args"] = json.dumps(config.model.backend_args, sort_keys=True)
     model |= _local(str(config.model.model_name))
-    described: dict[str, Any] = {"model": model, "variant": config.task.variant}
-    if plan.cells:
-        described |= {"fewshot": _fewshot(config), "tasks": _tasks(plan.cells)}
-        if any(cell.answer_form == "generate" for cell in plan.cells):
-            described["max_gen_toks"] = config.eval.max_gen_toks
-    if plan.harness.cells:
-        described["harness_tasks"] = {cell.name: _harness_task(config, cell) for cell in plan.harness.cells}
-    return described
+    of_cells: RunPart = reduce(merged, (cell.identity for cell in plan.cells), {})
+    return {"model": model, "variant": config.task.variant, **of_cells}
 
 
-def _fewshot(config: RunConfig) -> dict[str, Any]:
-    evaluation = config.eval
+def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], visit: dict[str, Any]) -> dict[str, Any]:
+    """Returns what run.yaml says from now on.
+
+    Args:
+        stored: what it says now.
+        plan: what is run.
+        described: the run's identity.
+        visit: the circumstances.
+    """
+    facts: RunPart = reduce(merged, (cell.facts for cell in plan.cells), {})
+    groups = stored.get("harness_groups", {}) | plan.groups
     return {
-        "num_fewshot": evaluation.shots,
-        "selection": evaluation.fewshot_selection,
-        "seed": evaluation.fewshot_random_seed,
+        "identity": merged(stored.get("identity", {}), described),
+        "fewshot_ids": {**stored.get("fewshot_ids", {}), **facts.get("fewshot_ids", {})},
+        **({"harness_groups": groups} if groups else {}),
+        "declared": merged(stored.get("declared", {}), facts.get("declared", {})),
+        "cells": sorted({*stored.get("cells", []), *(cell.name for cell in plan.cells)}),
+        "visits": [*stored.get("visits", []), visit],
     }
-
-
-def _harness_task(config: RunConfig, cell: HarnessCell) -> dict[str, Any]:
-    """Returns what a harness task's scores depend on; its code may draw from any of the generators."""
-    seeds = ("fewshot_random_seed", "random_seed", "numpy_random_seed", "torch_random_seed")
-    return {
-        "version": cell.version,
-        "num_fewshot": cell.shots,
-        "config": cell.config,
-        "data": cell.data,
-        "clean_prompts": config.task.clean_prompts,
-        **{name: getattr(config.eval, name) for name in seeds},
-    }
-
-
-def _tasks(cells: list[Cell]) -> dict[str, Any]:
-    tasks: dict[str, Any] = {}
-    for cell in cells:
-        task = tasks.setdefault(
-            cell.task.name,
-            {
-                "version": cell.task.version,
-                "declaration": cell.task.declaration,
-                "answer_form": cell.answer_form,
-                **_shots(cell),
-                **({"evals": cell.task.data.hub} if cell.task.evals else {}),
-                "prompts": {},
-                "data": {},
-            },
-        )
-        prompts = task["prompts"].setdefault(cell.prompt.language, {})
-        prompts[cell.prompt.number] = cell.prompt.hash
-        task["data"][cell.language] = _data(cell)
-    return tasks
-
-
-def _shots(cell: Cell) -> dict[str, str]:
-    return {"evaluate": cell.task.data.evaluate, "fewshot": str(cell.task.data.fewshot)} if cell.shots else {}
 
 
 def _local(name: str) -> dict[str, str]:
@@ -96,13 +65,6 @@ def _local(name: str) -> dict[str, str]:
     stamp = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files]
     digest = hashlib.sha256(json.dumps(stamp).encode()).hexdigest()[:16]
     return {"model_name": str(folder.resolve()), "size_and_time_of_files": digest}
-
-
-def _data(cell: Cell) -> dict[str, str]:
-    data = {cell.task.data.evaluate: cell.data.sha256}
-    if cell.pool is not None:
-        data[str(cell.task.data.fewshot)] = cell.pool.sha256
-    return data
 
 
 def circumstances(config: RunConfig, plan: Plan, lm: Any, processes: int) -> dict[str, Any]:
@@ -123,7 +85,7 @@ def circumstances(config: RunConfig, plan: Plan, lm: Any, processes: int) -> dic
         "batch_size": lm.batch_size,
         "max_length": lm.max_length,
         "model_commit": getattr(model_settings(lm), "_commit_hash", None),
-        "data_commits": {hub: known for c in plan.cells for hub, known in c.data.commits.items()},
+        "data_commits": {hub: known for cell in plan.cells for hub, known in cell.commits.items()},
         "left_out": plan.left_out,
         "versions": {name: _version(name) for name in PACKAGES} | {"python": platform.python_version()},
         "git_commit": _git_commit(),

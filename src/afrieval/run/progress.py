@@ -8,7 +8,6 @@ from typing import Self
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from afrieval.harness.plan import HarnessCell
 from afrieval.tasks.cell import Cell
 from afrieval.terminal import console, one_line
 
@@ -22,7 +21,7 @@ class Progress:
         quiet: True to tell nothing, as another process does.
     """
 
-    def __init__(self, cells: Sequence[Cell | HarnessCell], bar: bool = True, quiet: bool = False):
+    def __init__(self, cells: Sequence[Cell], bar: bool = True, quiet: bool = False):
         self._console = console(stderr=True, quiet=quiet)
         self._lines = not (bar and self._console.is_terminal)
         self._bar = Bar(
@@ -36,12 +35,12 @@ class Progress:
             transient=True,
             disable=self._lines,
         )
-        self._total = sum(map(requests, cells))
+        self._total = sum(cell.n_requests for cell in cells)
         self._task = self._bar.add_task("", total=self._total)
         self._cells, self._done, self._finished = len(cells), 0, 0
         self._start = self._began = time.monotonic()
 
-    def begin(self, cell: Cell | HarnessCell) -> None:
+    def begin(self, cell: Cell) -> None:
         """Names the cell that runs from now on."""
         self._began = time.monotonic()
         self._bar.update(self._task, description=one_line(cell.title))
@@ -51,7 +50,7 @@ class Progress:
         self._done += answered
         self._bar.update(self._task, advance=answered)
 
-    def end(self, cell: Cell | HarnessCell) -> None:
+    def end(self, cell: Cell) -> None:
         """Tells that a cell is stored."""
         self._finished += 1
         if not self._lines:
@@ -67,14 +66,6 @@ class Progress:
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         self._bar.stop()
-
-
-def requests(cell: Cell | HarnessCell) -> int:
-    """Returns how many requests a cell asks: one per choice of each document, or one to generate."""
-    if isinstance(cell, HarnessCell):
-        return cell.requests
-    generate = cell.answer_form == "generate"
-    return sum(1 if generate else len(d.choices) for d in cell.documents if d.gold is not None)
 
 
 def _clock(seconds: float) -> str:

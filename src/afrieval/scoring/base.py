@@ -1,9 +1,9 @@
-"""What scoring is made of: what was asked, what a model gave, and metrics.
+"""The parts of scoring: what was asked, what the model gave, metrics and derived metrics.
 
-A metric has two halves. `measure` looks at one document when it is scored; its numbers are stored with the sample.
-`score` looks at the measures of all documents when results are read, with a weight per document: weights of one give
-the score, resampled weights its interval. So intervals and paired tests work for every metric, and nothing is scored
-twice.
+A metric has two halves. `measure` looks at one document when it is scored, and its numbers are
+stored with the sample. `score` looks at the measures of all documents when results are read, with
+a weight per document: weights of one give the score, resampled weights its interval. Intervals and
+paired tests therefore work for every metric, and nothing is scored twice.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,15 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Interval = Literal["wilson", "bootstrap", "none"]
 
 
 class Likelihood(NamedTuple):
-    """What a model says of one continuation.
+    """The likelihood of one continuation.
 
     Attributes:
-        loglikelihood: natural logarithm of its probability given the prompt, summed over its tokens.
+        loglikelihood: natural logarithm of its probability given the prompt, summed over tokens.
         is_greedy: whether each token was the most likely one.
-        n_tokens: number of tokens summed over; None where the backend does not say.
+        n_tokens: number of tokens summed over; None if the backend does not report it.
     """
 
     loglikelihood: float
@@ -35,10 +36,10 @@ class Question:
     """What scoring knows of a document.
 
     Attributes:
-        gold: the right answer, in the form that the task's answer type has: an index, a number, a text, a list.
-        choices: option texts or label words, as they were shown; empty where there are none.
+        gold: the right answer, as the task's answer type has it: an index, a number, a text, a list.
+        choices: option texts or label words, as they were shown; empty if there are none.
         names: what stands for each choice in an answer: letters, or the texts themselves.
-        fields: name to text, as prompts have them.
+        fields: name to text, for prompts.
     """
 
     gold: Any
@@ -52,9 +53,9 @@ class Response:
     """What a model gave for one document.
 
     Attributes:
-        answer: as extracted from the text, or picked by likelihood; None if the text could not be parsed.
-        text: what was generated, without the model's thinking; empty where likelihoods were asked for.
-        likelihoods: one per continuation; empty where text was generated.
+        answer: as extracted from the text, or picked by likelihood; None if the text cannot be parsed.
+        text: what was generated, without the model's thinking; empty for likelihoods.
+        likelihoods: one per continuation; empty for generated text.
     """
 
     answer: Any | None
@@ -62,13 +63,32 @@ class Response:
     likelihoods: Sequence[Likelihood] = ()
 
 
+class Asked(NamedTuple):
+    """How a generated answer was asked for, as far as extractors need to know.
+
+    Attributes:
+        lead_ins: words that may stand before an answer, such as "The answer is"; `{answer}` in them
+            stands for it.
+        runs_on: whether the model may go on with questions it makes up, having no chat template.
+        reasoned: whether examples show how an answer is found.
+    """
+
+    lead_ins: Sequence[str] = ()
+    runs_on: bool = False
+    reasoned: bool = False
+
+
+# Finds the answer in a generated text, in a form that JSON can hold; None if there is none. It never guesses.
+Extractor = Callable[[str, Question, Asked], Any]
+
+
 @dataclass(frozen=True)
 class Score:
     """What is stored of one scored document.
 
     Attributes:
-        answer: as extracted; None is unparsed.
-        measures: metric to its numbers; a metric that could not be measured is missing.
+        answer: as extracted, in a form that JSON can hold; None is unparsed.
+        measures: metric to its numbers; a metric that cannot be measured is missing.
     """
 
     answer: Any | None
@@ -85,20 +105,43 @@ def mean(measures: Array, weights: Array) -> Array:
     return np.asarray(weights @ measures[:, 0] / weights.sum(axis=1))
 
 
+def ratio(measures: Array, weights: Array) -> Array:
+    """Returns the weighted sum of the first measure over that of the second, shape (b,); 0 for 0 / 0.
+
+    Args:
+        measures: one row per document, shape (n, 2).
+        weights: one row per resample, shape (b, n).
+    """
+    part, whole = weights @ measures[:, 0], weights @ measures[:, 1]
+    return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole > 0)
+
+
+def _shown(answer: Any, measure: list[float]) -> Any:
+    return measure[0] if len(measure) == 1 else measure
+
+
+def _restored(shown: Any) -> list[float]:
+    return list(map(float, shown)) if isinstance(shown, list) else [float(shown)]
+
+
 @dataclass(frozen=True)
 class Metric:
-    """A number for a set of documents.
+    """A score of a set of documents.
 
     Attributes:
-        name: what it is called in task files, samples and tables.
-        measure: response and question to the numbers of one document; None where they cannot be had.
+        name: what it is called in samples and tables.
+        measure: response and question to the numbers of one document; None if it does not apply to
+            them. Whether it applies must not depend on whether the answer was parsed.
         score: measures of shape (n, k) and weights of shape (b, n) to scores of shape (b,).
         higher_is_better: whether more is better.
-        bounds: lowest and highest score; infinity where there is none.
-        interval: `wilson` for means of numbers from 0 to 1, `bootstrap` for all others, `none` where no interval makes
-            sense.
-        linear: measures of shape (n, k) to a value per document, shape (n,), whose mean is the score and whose spread
-            is its error; found numerically if not given.
+        bounds: lowest and highest score; infinity if there is none.
+        interval: `wilson` for shares from 0 to 1, `bootstrap` for all others, `none` if no interval
+            makes sense.
+        linear: measures of shape (n, k) to a value per document, shape (n,), whose mean is the
+            score and whose spread is its error; found numerically if not given.
+        shown: answer and measure to what a sample has under the metric's name, which is also what
+            the harness gets: the number, or the list of several.
+        restored: the measure from what is shown, for samples stored without measures.
     """
 
     name: str
@@ -106,10 +149,48 @@ class Metric:
     score: Callable[[Array, Array], Array] = mean
     higher_is_better: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
-    interval: Literal["wilson", "bootstrap", "none"] = "wilson"
+    interval: Interval = "wilson"
     linear: Callable[[Array], Array] | None = None
+    shown: Callable[[Any, list[float]], Any] = _shown
+    restored: Callable[[Any], list[float]] = _restored
 
     @property
     def is_mean(self) -> bool:
         """Whether the score is the mean of a single measure."""
         return self.score is mean
+
+
+class Input(NamedTuple):
+    """What a derived metric is computed from: a metric of some documents.
+
+    Attributes:
+        scores: one per resample, shape (b,).
+        values: the value of each document, shape (n,), as `Metric.linear` gives it.
+        weights: one row per resample, shape (b, n).
+    """
+
+    scores: Array
+    values: Array
+    weights: Array
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A score computed from other metrics.
+
+    Attributes:
+        name: what it is called in tables.
+        score: the inputs, in the order of `of` in the task file, to scores of shape (b,); with a
+            reference run, the same inputs of that run follow.
+        higher_is_better: whether more is better.
+        bounds: lowest and highest score; infinity if there is none.
+        interval: `bootstrap`, or `none` if no interval makes sense.
+        n_inputs: how many inputs it takes, those of a reference run included; None for any number.
+    """
+
+    name: str
+    score: Callable[[Sequence[Input]], Array]
+    higher_is_better: bool = True
+    bounds: tuple[float, float] = (0.0, 1.0)
+    interval: Interval = "bootstrap"
+    n_inputs: int | None = None

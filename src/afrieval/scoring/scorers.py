@@ -1,33 +1,21 @@
-"""Scores of generated answers, by the kind of task."""
+"""A document's question and the model's response to its score."""
 
-import json
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from afrieval.scoring.choice import ACCURACIES, UNREAD, score_choice
-from afrieval.scoring.extract.boxed import last_boxed
-from afrieval.scoring.extract.choice import final_answer, read_choice
-from afrieval.scoring.extract.number import EXACT_MATCH, first_line_with_number, read_number, score_number
-from afrieval.scoring.extract.phrase import announced_letter, announced_text
-from afrieval.scoring.ifeval.instructions import FOLLOWED, followed
-from afrieval.scoring.mathematics.same_answer import same_answer
-from afrieval.scoring.same_text import same_text
-from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import Prompt, answers, choice_texts, lead_ins
-from afrieval.tasks.spec import TaskSpec
-
-Scores = dict[str, Any]
-Score = Callable[[Document, str], Scores]
+from afrieval.scoring.base import Asked, Extractor, Likelihood, Metric, Question, Response, Score
+from afrieval.scoring.choice import best
+from afrieval.scoring.extract.choice import final_answer
 
 
 class Generation(NamedTuple):
-    """How a generated answer ends, and what of it is read.
+    """How a generated answer ends, and what of it is parsed.
 
     Attributes:
         max_tokens: how long it may be.
         stop: texts at which it ends; chat models end their turn themselves.
         thinking_end: what a model's thinking ends with; empty for models that do not think.
-        runs_on: whether the model may go on with questions of its own, having no chat template.
+        runs_on: whether the model may go on with questions it makes up, having no chat template.
     """
 
     max_tokens: int
@@ -36,69 +24,32 @@ class Generation(NamedTuple):
     runs_on: bool = True
 
 
-def metric_names(spec: TaskSpec, answer_form: str) -> tuple[str, ...]:
-    """Returns the metrics of a task's samples, the main one first."""
-    if spec.kind == "instructions":
-        return FOLLOWED
-    if spec.kind != "multiple_choice":
-        return (EXACT_MATCH, UNREAD)
-    return (ACCURACIES[0], UNREAD) if answer_form == "generate" else ACCURACIES
+def of_likelihoods(likelihoods: Sequence[Likelihood]) -> Response:
+    """Returns the response that picks the most likely choice."""
+    return Response(best([given.loglikelihood for given in likelihoods]), likelihoods=likelihoods)
 
 
-def scorer(spec: TaskSpec, prompt: Prompt, language: str, generation: Generation) -> Score:
-    """Returns what scores a document's generated answer, all that the model wrote, by each metric of the task.
-
-    A metric's score is a number from 0 to 1, or for metrics of single instructions a list of them.
+def of_text(text: str, question: Question, extract: Extractor, asked: Asked, thinking_end: str = "") -> Response:
+    """Returns the response that a generated text gives.
 
     Args:
-        spec: the task.
-        prompt: template and words.
-        language: code of the language that its texts are in.
-        generation: how answers end.
+        text: all that the model wrote.
+        question: what was asked.
+        extract: finds the answer in it.
+        asked: how it was asked for.
+        thinking_end: what the model's thinking ends with; empty if it does not think.
     """
-    announced = lead_ins(spec, prompt, language) if spec.kind == "number" else []
-
-    def number(document: Document, text: str) -> Scores:
-        if generation.runs_on and not spec.chain_of_thought:
-            text = first_line_with_number(text)
-        return score_number(read_number(text, announced, first=generation.runs_on), int(document.gold or 0))
-
-    def choice(document: Document, text: str) -> Scores:
-        read = read_letter_or_word(spec, prompt, document, text)
-        return score_choice(read, choice_texts(prompt, document), int(document.gold or 0))
-
-    def text_answer(document: Document, text: str) -> Scores:
-        assert spec.read
-        read = announced_text(text, spec.read.after, spec.read.which)
-        return _exact(read, read is not None and same_text(read, str(document.gold)))
-
-    def mathematics(document: Document, text: str) -> Scores:
-        read = last_boxed(text)
-        return _exact(read, read is not None and same_answer(read, str(document.gold)))
-
-    def instructions(document: Document, text: str) -> Scores:
-        found = followed(json.loads(str(document.gold)), text)
-        ways = (list(map(float, found.strict)), list(map(float, found.loose)))
-        return dict(zip(FOLLOWED, [*map(min, ways), *ways], strict=True))
-
-    kinds: dict[str, Score] = {
-        "number": number,
-        "multiple_choice": choice,
-        "text": text_answer,
-        "mathematics": mathematics,
-        "instructions": instructions,
-    }
-    score = kinds[spec.kind]
-    return lambda document, text: score(document, final_answer(text, generation.thinking_end))
+    final = final_answer(text, thinking_end)
+    return Response(extract(final, question, asked), final)
 
 
-def read_letter_or_word(spec: TaskSpec, prompt: Prompt, document: Document, text: str) -> int | None:
-    """Returns the choice that a generated answer names, or None if it names none."""
-    names = answers(prompt, document, "generate")
-    if spec.read is None:
-        return read_choice(text, names)
-    return announced_letter(text, names, spec.read.after, spec.read.which, spec.read.lone)
+def scored(response: Response, question: Question, metrics: Sequence[Metric]) -> Score:
+    """Returns a document's score under each metric that applies."""
+    found = ((metric.name, metric.measure(response, question)) for metric in metrics)
+    return Score(response.answer, {name: measure for name, measure in found if measure is not None})
 
 
-def _exact(read: str | None, right: bool) -> Scores:
-    return {EXACT_MATCH: float(right), UNREAD: float(read is None)}
+def shown(score: Score, metrics: Sequence[Metric]) -> dict[str, object]:
+    """Returns what the harness and samples have under each metric's name."""
+    given = score.measures
+    return {m.name: m.shown(score.answer, given[m.name]) for m in metrics if m.name in given}

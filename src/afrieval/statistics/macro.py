@@ -1,6 +1,5 @@
-"""Macro averages: the mean of a benchmark's parts, such as the subjects of MMLU, beside the mean of its rows."""
+"""Macro averages: the mean of a benchmark's parts, such as the subjects of MMLU, next to the mean of its rows."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -17,19 +16,16 @@ class Macro(NamedTuple):
     parts: int
 
 
-def macro(values: Mapping[int, float], parts: Mapping[int, str]) -> Macro | None:
+def macro(values: NDArray[np.float64], parts: NDArray[np.int64]) -> Macro | None:
     """Returns the macro average; None if no document has a part.
 
     Args:
-        values: document to score, 0 or 1.
-        parts: document to the part that it is of.
+        values: each document's score, 0 or 1, shape (n,).
+        parts: the part that each is of, by number, shape (n,); -1 for none.
     """
-    scores: dict[str, list[float]] = {}
-    for document in values.keys() & parts.keys():
-        scores.setdefault(parts[document], []).append(values[document])
-    if not scores:
+    of_parts = [values[parts == part] for part in np.unique(parts[parts >= 0])]
+    if not of_parts:
         return None
-    of_parts = [np.array(scores[name]) for name in sorted(scores)]
     return Macro(float(np.mean([v.mean() for v in of_parts])), over_parts(of_parts), len(of_parts))
 
 

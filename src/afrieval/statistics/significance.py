@@ -73,7 +73,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def smallest_visible(differences: Values, tests: int = 1) -> float:
+def smallest_visible(differences: Values, tests: int = 1, span: float = 1.0) -> float:
     """Returns the smallest true difference that such a comparison finds four times out of five.
 
     The normal approximation with the standard deviation observed (Miettinen 1968, "The Matched Pairs Design in the Case
@@ -83,8 +83,10 @@ def smallest_visible(differences: Values, tests: int = 1) -> float:
     Args:
         differences: one per document, shape (n,).
         tests: how many comparisons are looked at together.
+        span: the largest difference there can be; infinity if there is none.
     """
     n = len(differences)
     spread = float(np.std(differences, ddof=1)) if n > 1 else 0.0
     z = float(stats.norm.isf(LEVEL / (2 * tests))) + Z_POWER
-    return min(1.0, max(z * spread / math.sqrt(n), z**2 / n))
+    least = span * z**2 / n if math.isfinite(span) else 0.0
+    return min(span, max(z * spread / math.sqrt(n), least))

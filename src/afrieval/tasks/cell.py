@@ -1,86 +1,174 @@
-"""The smallest thing that is run, stored and resumed, and the harness' task of it."""
+"""The smallest thing that is run, stored and resumed, whatever it is made from."""
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
-from afrieval.languages import LANGUAGES
-from afrieval.tasks.documents import Document
-from afrieval.tasks.fewshot import examples, ranking
-from afrieval.tasks.prompts import Prompt
-from afrieval.tasks.spec import TaskSpec
-from afrieval.tasks.splits import Split
+from afrieval.results.samples import Sample
+from afrieval.tasks.shown import Shown
+
+RunPart = dict[str, Any]  # nested maps as run.yaml has them; results/schema.py says what is in them
 
 
 @dataclass(frozen=True)
-class Cell:
-    """Task x language x prompt x prompt language.
+class Coordinates:
+    """Where a cell stands in tables; blank where its source has no such thing."""
+
+    task: str
+    language: str = ""
+    prompt: int | Literal[""] = ""
+    prompt_language: str = ""
+    shots: int = 0
+    answer_form: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is stored of a cell.
 
     Attributes:
-        prompt_language: `eng` or `native`; English itself is always `eng`.
-        data: the evaluated split, whole.
-        pool: the few-shot split; None if nothing asks for it.
-        limit: documents to run, from the first; None for all.
-        seed: of the choice of few-shot examples.
+        samples: lines of its sample file.
+        record: what the harness says of a task of its own, for `harness_<cell>.json`; None for all others.
     """
 
-    task: TaskSpec
-    language: str
-    prompt: Prompt
-    prompt_language: str
-    answer_form: str
-    data: Split
-    pool: Split | None
-    shots: int
-    fewshot_selection: str
-    seed: int
-    limit: int | None
+    samples: list[Sample]
+    record: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """One call of the harness' `evaluate`.
+
+    Attributes:
+        task: the harness' Task; None if no document of the cell can be scored.
+        model: who is asked.
+        collect: the harness' results to what is stored; called with an empty map if there is no task.
+        chat: whether prompts are put into the model's chat template.
+        system: its system text, if any.
+        limit: documents to run, from the first; None for all that the task has.
+        bootstrap_iters: resamples for the harness' own standard errors.
+        around: in what the harness is called.
+    """
+
+    task: Any
+    model: Any
+    collect: Callable[[dict[str, Any]], Outcome]
+    chat: bool
+    system: str | None = None
+    limit: int | None = None
+    bootstrap_iters: int = 0
+    around: Callable[[], AbstractContextManager[None]] = nullcontext
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a model can be checked with before a cell runs.
+
+    Attributes:
+        prompt: the cell's first prompt, as the model gets it.
+        complete: prompts that have all special tokens inside and must reach the model whole; none if templates make
+            them.
+        answer_tokens: how many tokens an answer may have.
+    """
+
+    prompt: str
+    complete: Sequence[str] = ()
+    answer_tokens: int = 0
+
+
+class Cell(Protocol):
+    """Task x language x prompt x prompt language x shots."""
 
     @property
     def name(self) -> str:
         """Stable name of the cell, used for its sample file."""
-        return f"{self.task.name}_{self.language}_{self.prompt_language}_{self.prompt.number}"
 
     @property
     def title(self) -> str:
         """The cell's name for people."""
-        written = "native" if self.prompt_language == "native" else "English"
-        return f"{self.task.name} {LANGUAGES[self.language].name}, {written} prompt {self.prompt.number}"
 
     @property
-    def documents(self) -> list[Document]:
-        """The documents to run, defective ones included."""
-        return self.data.documents[: self.limit]
+    def coordinates(self) -> Coordinates:
+        """Where it stands in tables."""
 
-    @cached_property
-    def _fixed(self) -> list[Document]:
-        return self._ranking(None)
+    @property
+    def metrics(self) -> Sequence[str]:
+        """Names of its metrics, the main one first."""
 
-    def _ranking(self, document_id: int | None) -> list[Document]:
-        split = self.task.data.fewshot
-        if self.pool is None or split is None:
-            return []
-        pool = self.pool.documents
-        if self.task.chain_of_thought:
-            pool = [d for d in pool if d.worked]
-        return ranking(pool, self.seed, self.task.fewshot_source, split, document_id)
+    @property
+    def asks(self) -> frozenset[str]:
+        """The kinds of its requests, in the harness' words."""
 
-    def examples(self, document: Document) -> list[Document]:
-        """Returns the worked examples that stand before a document."""
-        ranked = self._fixed if self.fewshot_selection == "fixed" else self._ranking(document.id)
-        return examples(ranked, self.shots, document, self.task.apart)
+    @property
+    def can_generate(self) -> bool:
+        """Whether its task has generated answers as one of its answer forms."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether its prompts have all words and tokens of a chat inside, so that nothing may be added."""
+
+    @property
+    def n(self) -> int:
+        """Number of documents, those that cannot be scored included."""
+
+    @property
+    def n_requests(self) -> int:
+        """Number of requests that they make, about."""
+
+    @property
+    def identity(self) -> RunPart:
+        """What its scores depend on, the model apart: its part of the identity in run.yaml."""
+
+    @property
+    def facts(self) -> RunPart:
+        """What a reader of its samples has to know: its part of the rest of run.yaml."""
+
+    @property
+    def commits(self) -> dict[str, str]:
+        """Data set to its commit, where its rows came from the hub."""
+
+    def probe(self, model: Any) -> Probe | None:
+        """Returns what a loaded model can be checked with; None if nothing can be asked, or it takes long to find."""
+
+    def build(self, model: Any) -> Job:
+        """Returns what the harness is asked to do with a loaded model."""
+
+    def preview(self, number: int) -> Shown:
+        """Returns a document as a model would get it.
+
+        Raises:
+            UserError: if there is no such document.
+        """
+
+    def recall(self, samples: Iterator[Sample]) -> Shown:
+        """Returns the first scored document as a model got it, with what it answered."""
 
 
-def cell_task(cell: Cell, documents: list[Document], generation: Any = None) -> Any:
-    """Returns a cell's harness task over some of its documents.
+@dataclass(frozen=True)
+class Plan:
+    """Cells in the order in which they run.
 
-    Args:
-        cell: the cell.
-        documents: those to ask; each has a gold answer.
-        generation: how a generated answer ends.
+    Attributes:
+        left_out: one line for each thing left out.
+        notes: what else people should know, in lines.
+        groups: groups of the harness above the cells, by name, as run.yaml keeps them.
     """
-    from afrieval.harness.in_memory import InMemoryTask, task_config
 
-    language = cell.task.text_language or cell.language
-    config = task_config(cell.name, cell.task, language, cell.prompt, cell.answer_form, cell.shots, generation)
-    return InMemoryTask(config, documents, lambda document, shots: cell.examples(document))
+    cells: list[Cell]
+    left_out: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    groups: dict[str, RunPart] = field(default_factory=dict)
+
+    def __add__(self, other: "Plan") -> "Plan":
+        return Plan(
+            [*self.cells, *other.cells],
+            [*self.left_out, *other.left_out],
+            [*self.notes, *other.notes],
+            {**self.groups, **other.groups},
+        )
+
+    @property
+    def lines(self) -> list[str]:
+        """What people should know before a model is loaded."""
+        return [*(f"left out: {line}" for line in self.left_out), *self.notes]

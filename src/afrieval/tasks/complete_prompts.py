@@ -1,24 +1,20 @@
 """Rows with complete prompts, as Meta publishes those of its own evaluations, to documents."""
 
-import json
 import re
 from typing import Any
 
 from afrieval.data.tables import DEFECT, Row
 from afrieval.errors import UserError
-from afrieval.scoring.extract.boxed import last_boxed
-from afrieval.scoring.ifeval.checkers import whole
-from afrieval.scoring.ifeval.instructions import build_checkers
-from afrieval.tasks.documents import LETTERS, Document, check_columns, keyed, normalise
+from afrieval.tasks.answers import normalise
+from afrieval.tasks.documents import LETTERS, Document, check_answer_columns, check_columns, keyed
 from afrieval.tasks.spec import TaskSpec
 
 _LETTER = re.compile(r"(?:.*(?i:answer)(?:\s+is)?)?[^A-Za-z0-9]*([A-J])[^A-Za-z0-9]*", re.DOTALL)  # no "A. Vitamin D"
 _ANSWERED = re.compile(r" [A-J]\Z")
-_INSTRUCTIONS = ("key", "instruction_id_list", "kwargs")
 
 
 def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Document]:
-    """Returns the rows as documents, in order, with their prompts as they are: nothing is added, stripped or mended.
+    """Returns the rows as documents, in order, with their prompts as they are: nothing is added, stripped or corrected.
 
     The choices are letters, since these are what the prompts ask for.
 
@@ -32,17 +28,12 @@ def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Docu
     """
     wanted = [*spec.fields.values(), spec.prompt, spec.verdict, spec.choices if isinstance(spec.choices, str) else None]
     check_columns([column for column in wanted if column], rows, spec.name, where)
-    _check_answer_columns(spec, [row for row in rows if DEFECT not in row], where)
+    if sound := [row for row in rows if DEFECT not in row]:
+        check_answer_columns(spec, sound, where)
     found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
     if all(d.gold is None for d in found):
         raise UserError(f"{where}: no row has an answer that can be scored: {found[0].defect}", "check the data")
     return found
-
-
-def _check_answer_columns(spec: TaskSpec, rows: list[Row], where: str) -> None:
-    columns = _INSTRUCTIONS if spec.kind == "instructions" else spec.answer_columns
-    if rows and (spec.kind == "instructions" or not set(columns).intersection(*rows)):
-        check_columns(columns, rows, spec.name, where)
 
 
 def _document(spec: TaskSpec, number: int, row: Row, where: str) -> Document:
@@ -69,7 +60,7 @@ def _unscored(spec: TaskSpec, number: int, row: Row) -> Document:
 
 
 def _n_choices(spec: TaskSpec, row: Row, where: str) -> int:
-    if spec.kind != "multiple_choice":
+    if not spec.scoring.answer.is_choice:
         return 0
     choices = row[str(spec.choices)] or []
     texts = [choices[letter] for letter in sorted(choices)] if isinstance(choices, dict) else choices
@@ -94,27 +85,19 @@ def _prompt(spec: TaskSpec, row: Row, where: str) -> str:
 
 
 def _gold(spec: TaskSpec, row: Row, choices: tuple[str, ...]) -> tuple[Any, str]:
-    """Returns the right answer in the form that scorers of its kind take, or None and why there is none."""
-    if spec.kind == "instructions":
-        instructions = {key: row[key] for key in _INSTRUCTIONS}
-        instructions["kwargs"] = [_given(kwargs) for kwargs in row["kwargs"]]
-        build_checkers(instructions)
-        return json.dumps(instructions), ""
-    answer = next((column for column in spec.answer_columns if column in row), None)
-    text = normalise(_first(row[answer])) if answer else ""
-    if spec.kind == "mathematics":
-        text = last_boxed(text) or ""
-    if spec.kind == "multiple_choice":
-        letter = _LETTER.fullmatch(text)
-        if letter is None or letter[1] not in choices:
-            return None, "no gold answer among the choices"
-        return choices.index(letter[1]), ""
-    return (text, "") if text else (None, "no gold answer")
-
-
-def _given(kwargs: Row | None) -> Row:
-    """Returns the arguments in one form for every file; parquet fills up with nulls and makes floats of counts."""
-    return {name: whole(value) for name, value in sorted((kwargs or {}).items()) if value is not None}
+    """Returns the right answer, or None and why there is none."""
+    answer = spec.scoring.answer
+    if answer.columns:
+        return answer.parse({column: row[column] for column in answer.columns}), ""
+    column = next((column for column in spec.answer_columns if column in row), None)
+    cell = _first(row[column]) if column else None
+    if not answer.is_choice:
+        gold = answer.parse(cell)
+        return gold, "" if gold is not None else answer.missing
+    letter = _LETTER.fullmatch(normalise(cell))
+    if letter is None or letter[1] not in choices:
+        return None, answer.missing
+    return choices.index(letter[1]), ""
 
 
 def _verdict(spec: TaskSpec, row: Row) -> bool | None:

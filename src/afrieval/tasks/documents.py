@@ -3,7 +3,6 @@
 import ast
 import json
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from typing import Any
 from afrieval.data.tables import DEFECT
 from afrieval.errors import UserError
 from afrieval.scoring.extract.number import parse_number
+from afrieval.tasks.answers import normalise
 from afrieval.tasks.spec import TaskSpec
 
 LETTERS = "ABCDEFGHIJ"
@@ -28,9 +28,9 @@ class Document:
     Attributes:
         id: row number in its split, from 0.
         fields: name to text, for prompts.
-        choices: option texts, or label names; empty where the answer is a number.
-        gold: index of the right choice, or the number, text or JSON that is right; None if the row has none, and so
-            cannot be scored.
+        choices: option texts, or label names; empty if there is nothing to choose from.
+        gold: index of the right choice, or what is right in the form of the task's answer type; None if the row has
+            none, and so cannot be scored.
         defect: what is wrong with the row; empty for most.
         worked: a worked solution, in few-shot rows of data sets that have some.
         prompt: the whole prompt, in rows that bring their own.
@@ -42,12 +42,17 @@ class Document:
     id: int
     fields: dict[str, str]
     choices: tuple[str, ...]
-    gold: int | str | None
+    gold: Any | None
     defect: str = ""
     worked: str = ""
     prompt: str = ""
     verdict: bool | None = None
     key: str = ""
+
+    @property
+    def gold_cell(self) -> int | str | None:
+        """The right answer as a table's cell has it: a list or map as JSON."""
+        return json.dumps(self.gold) if isinstance(self.gold, list | dict) else self.gold
 
 
 def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str) -> list[Document]:
@@ -64,10 +69,11 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     """
     columns = [spec.choices] if isinstance(spec.choices, str) else spec.choices or []
     check_columns([*spec.fields.values(), *columns], rows, spec.name, where)
-    _check_answer_column(spec, rows, where)
+    check_answer_columns(spec, rows, where)
     texts = columns if isinstance(spec.choices, list) else []
     texts = [*texts, spec.worked] if spec.worked else texts
-    check_texts([*spec.fields.values(), *texts, *spec.answer_columns], rows, where)
+    answers = [] if spec.scoring.answer.is_list else spec.answer_columns
+    check_texts([*spec.fields.values(), *texts, *answers], rows, where)
     found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
     _check_golds(spec, rows, found, where)
     return _examples(spec, rows, found) if split == spec.data.fewshot else found
@@ -91,7 +97,7 @@ def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Documen
     if all(d.gold is None for d in found):
         shown = ", ".join(sorted({repr(_answer(spec, row)) for row in rows})[:4])
         raise UserError(f"{where}: no row has a gold answer; column {spec.answer!r} has {shown}", "check the task file")
-    if spec.kind == "number":
+    if not spec.scoring.answer.is_choice:
         return
     sound = [(row, d) for row, d in zip(rows, found, strict=True) if DEFECT not in row]
     first, last = spec.first_answer, spec.first_answer + min(len(d.choices) for _, d in sound)
@@ -133,14 +139,24 @@ def check_texts(columns: Sequence[str], rows: list[dict[str, Any]], where: str) 
                 )
 
 
-def _check_answer_column(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> None:
+def check_answer_columns(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> None:
+    """Refuses rows without the columns of the right answers.
+
+    Raises:
+        UserError: naming one that is missing.
+    """
+    if spec.scoring.answer.columns:
+        check_columns(spec.scoring.answer.columns, rows, spec.name, where)
+        return
     there = set(rows[0]).intersection(*rows[1:])
     if not there & set(spec.answer_columns):
         check_columns(spec.answer_columns[-1:], rows, spec.name, where)
 
 
 def _answer(spec: TaskSpec, row: dict[str, Any]) -> Any:
-    """Returns what the first answer column has that is not empty."""
+    """Returns what the first answer column has that is not empty, or all columns that make up the answer."""
+    if spec.scoring.answer.columns:
+        return {column: row[column] for column in spec.scoring.answer.columns}
     cells = [row[column] for column in spec.answer_columns if column in row]
     return next((cell for cell in cells if normalise(cell)), cells[0])
 
@@ -170,8 +186,8 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
     texts = {name: normalise(row[column]) for name, column in spec.fields.items()}
     if DEFECT in row:
         return Document(number, texts, tuple(spec.labels), None, row[DEFECT])
-    if spec.kind == "number":
-        return _number_document(number, texts, _answer(spec, row))
+    if not spec.scoring.answer.is_choice:
+        return _open_document(spec, number, texts, row)
     choices = tuple(spec.labels) or _choices(spec, row, f"{where}, row {number}")
     gold = _gold(_answer(spec, row), spec.labels or list(LETTERS[: len(choices)]), spec.first_answer)
     defect = _defect(texts, choices, gold)
@@ -180,18 +196,13 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
     return Document(number, texts, choices, gold, defect)
 
 
-def _number_document(number: int, texts: dict[str, str], answer: Any) -> Document:
-    value = parse_number(normalise(answer))
-    gold = int(value) if value is not None and value == int(value) else None
+def _open_document(spec: TaskSpec, number: int, texts: dict[str, str], row: dict[str, Any]) -> Document:
+    """Returns the document of a row without choices."""
+    answer = spec.scoring.answer
+    gold = answer.parse(_answer(spec, row))
     empty = [name for name, text in texts.items() if not text]
-    defect = "no gold answer that is a whole number" if gold is None else f"empty {', '.join(empty)}" if empty else ""
+    defect = answer.missing if gold is None else f"empty {', '.join(empty)}" if empty else ""
     return Document(number, texts, (), gold, defect)
-
-
-def normalise(value: Any) -> str:
-    """Returns a cell's text in NFC without blanks at its ends; nothing inside it is changed."""
-    missing = value is None or value != value  # a missing number is NaN in some files
-    return unicodedata.normalize("NFC", "" if missing else str(value)).strip()
 
 
 def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]:

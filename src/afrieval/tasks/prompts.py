@@ -3,6 +3,8 @@
 import hashlib
 import json
 from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from afrieval.errors import UserError
@@ -10,6 +12,7 @@ from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
 from afrieval.files.yaml import check_keys, read_as
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.documents import LETTERS, Document
+from afrieval.tasks.schema import PromptSpec
 from afrieval.tasks.spec import TaskSpec
 from afrieval.templates import bounded
 from afrieval.templates.fault import TemplateFault
@@ -90,7 +93,7 @@ def choice_texts(prompt: Prompt, document: Document) -> list[str]:
 
 
 def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:
-    """Returns what is scored or read as an answer, one per choice; none where the answer is a number.
+    """Returns what is scored or parsed as an answer, one per choice; none if there are no choices.
 
     Letters for `letter`; option texts or label words for `text`; for `generate` label words where there are labels, and
     letters where rows bring their own choices.
@@ -102,20 +105,11 @@ def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:
 
 def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_form: str) -> str:
     """Returns what stands as the answer of a worked example; the document has a gold answer."""
-    if spec.kind == "instructions":
-        return ", ".join(json.loads(str(document.gold))["instruction_id_list"])
-    if spec.kind != "multiple_choice":
-        return document.worked if spec.chain_of_thought and document.worked else str(document.gold)
+    if not spec.scoring.answer.is_choice:
+        return (
+            document.worked if spec.chain_of_thought and document.worked else spec.scoring.answer.shown(document.gold)
+        )
     return answers(prompt, document, answer_form)[int(document.gold or 0)]
-
-
-def lead_ins(spec: TaskSpec, prompt: Prompt, language: str) -> list[str]:
-    """Returns the words that may announce an answer: the prompt's, those of the text's language, and English ones.
-
-    A model answers an English prompt in the language of the question, above all after worked examples in it.
-    """
-    files = [code for code in (language, ENGLISH) if code in prompt_languages(spec)]
-    return [prompt.lead_in, *(next(iter(load_prompts(spec, code).values())).lead_in for code in files)]
 
 
 def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
@@ -129,16 +123,8 @@ def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
 
 def prompt_languages(spec: TaskSpec) -> list[str]:
     """Returns the languages that the task has prompts in, sorted."""
-    return [ENGLISH] if spec.prompt else sorted(p.stem for p in (spec.folder / "prompts").glob("*.yaml"))
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """A prompt as a prompt file has it."""
-
-    __pydantic_config__ = CLOSED
-    template: str
-    labels: dict[str, str] = field(default_factory=dict)
+    files = {path.stem for path in (spec.folder / "prompts").glob("*.yaml")}
+    return sorted(files | {ENGLISH}) if spec.prompt or spec.prompts else sorted(files)
 
 
 @dataclass(frozen=True)
@@ -147,7 +133,7 @@ class _PromptFile:
 
     __pydantic_config__ = CLOSED
     origin: Literal["human", "machine", "paper"]
-    prompts: Annotated[dict[Positive, _Entry], AT_LEAST_ONE]
+    prompts: Annotated[dict[Positive, PromptSpec], AT_LEAST_ONE]
     written_by: str | None = None
     reviewed_by: str | None = None
     reviewed_on: str | None = None
@@ -165,6 +151,8 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
     if spec.prompt and language == ENGLISH:
         return {1: Prompt(ENGLISH, 1, "", origin="paper")}
     path = spec.folder / "prompts" / f"{language}.yaml"
+    if spec.prompts and language == ENGLISH:
+        return _in_task_file(spec, path)
     if not path.is_file():
         raise UserError(
             f"{spec.name} has no prompts in {_name(language)}",
@@ -189,6 +177,41 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
     }
     for number, prompt in prompts.items():
         _check(spec, prompt, f"{path}, prompt {number}")
+    return prompts
+
+
+class PromptFiles:
+    """The prompt files of a task, each parsed once.
+
+    Attributes:
+        languages: those that the task has prompts in.
+        load: language to its prompts by number.
+    """
+
+    def __init__(self, spec: TaskSpec):
+        self.languages = prompt_languages(spec)
+        self.load = cache(partial(load_prompts, spec))
+
+    def announced(self, prompt: Prompt, language: str) -> list[str]:
+        """Returns the words that may announce an answer: the prompt's, those of the text's language, and English ones.
+
+        A model answers an English prompt in the language of the question, above all after worked examples in it.
+        """
+        files = [self.load(code) for code in (language, ENGLISH) if code in self.languages]
+        return [prompt.lead_in, *(next(iter(prompts.values())).lead_in for prompts in files)]
+
+
+def _in_task_file(spec: TaskSpec, path: Path) -> dict[int, Prompt]:
+    """Returns the English prompts that a task file has itself; labels are shown as they are if it names no words."""
+    where = str(spec.folder / "task.yaml")
+    if path.exists():
+        raise UserError(f"{where} has prompts, and so has {path}", "keep one of the two")
+    prompts = {
+        number: Prompt(ENGLISH, number, p.template, p.labels or {name: name for name in spec.labels}, path=where)
+        for number, p in spec.prompts.items()
+    }
+    for number, prompt in prompts.items():
+        _check(spec, prompt, f"{where}, prompt {number}")
     return prompts
 
 

@@ -1,4 +1,4 @@
-"""The sections of a task file, but for those on its data."""
+"""The sections of a task file, except those on its data."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -7,8 +7,60 @@ from afrieval.files.schema import CLOSED, Positive
 
 
 @dataclass(frozen=True)
+class PromptSpec:
+    """A numbered prompt.
+
+    Attributes:
+        template: in Jinja.
+        labels: label name to the word that is shown and scored.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    template: str
+    labels: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AnswerSpec:
+    """The right answers.
+
+    Attributes:
+        field: column that has them; of several, the first with a value.
+        type: a name in `tasks/answers.py`; that of the task's kind if not given.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    field: str | list[str]
+    type: str | None = None
+
+
+@dataclass(frozen=True)
+class DerivedSpec:
+    """A score computed from others.
+
+    Attributes:
+        how: name of a derived metric.
+        of: metrics of the task, as METRIC, or as GROUP.METRIC for the documents of a group.
+        reference: folder of a stored run, whose metrics are inputs too.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    how: str
+    of: str | list[str]
+    reference: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The metrics in `of`."""
+        return [self.of] if isinstance(self.of, str) else self.of
+
+
+@dataclass(frozen=True)
 class ReadSpec:
-    """How a generated answer is read.
+    """How a generated answer is parsed; the older way to write `extract: {name: phrase, ...}`.
 
     Attributes:
         after: the words that announce an answer.

@@ -1,11 +1,11 @@
-"""Reads and checks `tasks/<task>/task.yaml`: everything declared about a benchmark."""
+"""Loads and checks `tasks/<task>/task.yaml`: everything declared about a benchmark."""
 
 import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from afrieval.data.schema import DataSpec, JoinSpec, TranslateSpec
 from afrieval.data.sources import check_sources
@@ -14,11 +14,12 @@ from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
 from afrieval.files.yaml import read_as
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.resources import shipped
-from afrieval.tasks.schema import EvalsSpec, GenerationSpec, ReadSpec
+from afrieval.tasks.presets import AnswerForm, Kind, Scoring, scoring
+from afrieval.tasks.schema import AnswerSpec, DerivedSpec, EvalsSpec, GenerationSpec, PromptSpec, ReadSpec
 
 TASKS = shipped("tasks")
+Options = dict[str, str | int | float | bool]  # `name`, and options of what is named
 
-WITH_PROMPTS = ("text", "mathematics", "instructions")  # kinds whose rows bring complete prompts
 # Names that prompts and documents have already.
 RESERVED = ("id", "choices", "gold", "worked", "labels", "language", "prompt")
 
@@ -29,24 +30,33 @@ class TaskFile:
 
     Attributes:
         languages: the suite's language code to the data set's own.
+        kind: a preset of answer type, extractor and metrics, which other keys may override.
         parallel: per split, groups of languages whose row i is a translation of one another's row i; or, if there is a
             `key`, the rows with the same key.
         fields: name used in prompts to column of the data.
         choices: column with the option texts of each row, or a column for each; none if `labels` are the choices.
         labels: names of the classes in the order of the data set's numbers; empty if rows bring choices.
-        answer: column with the gold answer: a letter, a number or a label's name; of several, the first with a value.
+        answer: column with the gold answer: a letter, a number, a label's name, a text; of several, the first with a
+            value; or a map with the answer's type.
+        answer_forms: what models may be asked for; the first is the default. Those of the kind if not given.
+        request: `loglikelihood` or `generate`, if only one of them is to be asked for.
+        extract: what finds the answer in a generated text.
+        metrics: what answers are scored by; the first is the main one.
+        derived: name to a score that is computed from others.
+        groups: name to documents that are reported together, given by field and its values.
         first_answer: what the data's numbers begin with, 0 or 1.
         worked: column of the few-shot split with worked solutions.
         chain_of_thought: whether examples show the worked solution in place of the bare answer.
         apart: fields in which an example must differ from the question, such as a passage that several questions share.
         breakdowns: fields by which results are broken down.
+        prompts: number to English prompt, in place of a file `prompts/eng.yaml`.
         prompt: column with the complete prompt of each row, examples and special tokens inside; the task then has no
             prompt files.
         answer_in_prompt: whether that prompt ends with a blank and the answer's letter, which are cut off.
         verdict: column that says whether the answer that the authors' own model gave was right.
         macro: field over whose values the macro mean is taken.
         key: columns whose values together identify a question in every language; its row number does if there are none.
-        read: which letter or text a generated answer announces; if not given, it begins with it.
+        read: an older way to write `extract: {name: phrase, ...}`.
         generation: how generated answers end; found from the data if not given.
         join: rows of another data set that the answers come from.
         evals: which of Meta's evaluation data sets have the task; `{evals}` in `data` is the name of the one chosen.
@@ -61,13 +71,18 @@ class TaskFile:
     description: str
     citation: str
     licence: str
-    kind: Literal["multiple_choice", "number", "text", "mathematics", "instructions"]
-    answer_forms: Annotated[list[Literal["text", "letter", "generate"]], AT_LEAST_ONE]
+    kind: Kind
     data: DataSpec
     languages: Annotated[dict[str, str], AT_LEAST_ONE]
     parallel: dict[str, list[list[str]]]
     fields: dict[str, str]
-    answer: str | list[str]
+    answer: str | list[str] | AnswerSpec
+    answer_forms: Annotated[list[AnswerForm], AT_LEAST_ONE] = field(default_factory=list)
+    request: Literal["loglikelihood", "generate"] | None = None
+    extract: str | Options | None = None
+    metrics: Annotated[list[str | Options], AT_LEAST_ONE] | None = None
+    derived: dict[str, DerivedSpec] = field(default_factory=dict)
+    groups: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     choices: str | list[str] | None = None
     first_answer: Literal[0, 1] = 0
     worked: str | None = None
@@ -75,6 +90,7 @@ class TaskFile:
     apart: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     breakdowns: list[str] = field(default_factory=list)
+    prompts: dict[Positive, PromptSpec] = field(default_factory=dict)
     prompt: str | None = None
     answer_in_prompt: bool = False
     verdict: str | None = None
@@ -93,16 +109,19 @@ class TaskSpec(TaskFile):
 
     Attributes:
         folder: where its prompts and samples are.
+        scoring: how its answers are scored.
         direct: of a translated variant, the task that it is a variant of.
     """
 
     folder: Path = field(kw_only=True)
+    scoring: Scoring = field(kw_only=True)
     direct: "TaskSpec | None" = field(default=None, kw_only=True)
 
     @property
     def answer_columns(self) -> list[str]:
         """The columns that may have the gold answer; the first with a value has it."""
-        return [self.answer] if isinstance(self.answer, str) else self.answer
+        column = self.answer.field if isinstance(self.answer, AnswerSpec) else self.answer
+        return [column] if isinstance(column, str) else column
 
     @property
     def fewshot_source(self) -> str:
@@ -117,8 +136,11 @@ class TaskSpec(TaskFile):
     @property
     def declaration(self) -> str:
         """Changes when rows are read in another way, or other examples stand before them."""
-        rows = [self.fields, self.choices, self.labels, self.answer, self.first_answer, self.worked, self.data.headed]
-        parts = [*rows, self.chain_of_thought, self.apart]
+        answer = asdict(self.answer) if isinstance(self.answer, AnswerSpec) else self.answer
+        rows = [self.fields, self.choices, self.labels, answer, self.first_answer, self.worked, self.data.headed]
+        parts: list[Any] = [*rows, self.chain_of_thought, self.apart]
+        parts += [self.extract] if self.extract else []
+        parts += [self.metrics] if self.metrics else []
         if self.prompt:
             read = [asdict(part) if part else None for part in (self.read, self.generation, self.join)]
             parts += [self.prompt, self.answer_in_prompt, *read]
@@ -149,7 +171,12 @@ def load_task(name: str, folder: Path = TASKS) -> TaskSpec:
         raise UserError(f"there is no task {name!r}", nearest(name, sorted(files)))
     path = files[name]
     content = read_as(TaskFile, path)
-    spec = TaskSpec(**{f.name: getattr(content, f.name) for f in fields(TaskFile)}, folder=path.parent)
+    try:
+        scored = scoring(content)
+    except UserError as e:
+        raise UserError(f"{path}: {e.message}", e.hint) from None
+    declared = {f.name: getattr(content, f.name) for f in fields(TaskFile)} | {"answer_forms": scored.answer_forms}
+    spec = TaskSpec(**declared, folder=path.parent, scoring=scored)
     _check_consistent(spec, path)
     check_sources(path, spec.data, spec.translate, spec.join, spec.languages)
     return spec
@@ -172,20 +199,28 @@ def translated(spec: TaskSpec) -> TaskSpec:
     return replace(spec, name=name, data=data, languages=languages, parallel={}, key=[], direct=spec)
 
 
+def _fields_of_groups(spec: TaskSpec) -> set[str]:
+    return {name for members in spec.groups.values() for name in members}
+
+
 def _check_consistent(spec: TaskSpec, path: Path) -> None:
     braces = ["{code}", "{evals}"] if spec.evals else ["{code}"]
-    generated = spec.kind != "multiple_choice"
+    answer = spec.scoring.answer
     problems = {
         f"data.files have other braces than {', '.join(braces)}": any(
             set(re.findall("{.*?}", pattern)) - set(braces) for pattern in spec.data.files.values()
         ),
         f"a field is named {', '.join(RESERVED)}": bool(set(spec.fields) & set(RESERVED)),
         f"name is {spec.name!r}, its folder {path.parent.name!r}": spec.name != path.parent.name,
-        "it needs either choices or labels": spec.kind == "multiple_choice" and bool(spec.choices) == bool(spec.labels),
-        f"kind {spec.kind} has neither choices nor labels": generated and bool(spec.choices or spec.labels),
-        f"kind {spec.kind} has the answer form generate alone": generated and spec.answer_forms != ["generate"],
-        f"kind {spec.kind} needs a column with complete prompts": spec.kind in WITH_PROMPTS and not spec.prompt,
-        "kind text needs `read`": spec.kind == "text" and not spec.read,
+        "it needs either choices or labels": answer.is_choice and bool(spec.choices) == bool(spec.labels),
+        "a task of this kind needs labels": answer.is_class and not spec.labels,
+        "a task of this kind has neither choices nor labels": not answer.is_choice
+        and bool(spec.choices or spec.labels),
+        "a task of this kind has the answer form generate alone": not answer.is_choice
+        and spec.answer_forms != ["generate"],
+        f"no answer form asks for {spec.request}": not spec.answer_forms,
+        "give either `read` or `extract`": bool(spec.read and spec.extract),
+        f"groups name other fields than {', '.join(spec.fields)}": not _fields_of_groups(spec) <= set(spec.fields),
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
         f"macro {spec.macro!r} is no field": spec.macro not in (None, *spec.fields),
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,

@@ -176,5 +176,5 @@ def _samples(spec: TaskSpec, language: str) -> list[DataFile]:
 
 def _hash_of_questions(found: list[Document]) -> str:
     """Returns a hash of what is asked and what is right, which data sets of models of other sizes have in common."""
-    parts = [[d.id, d.prompt, d.choices, d.gold] for d in found]
+    parts = [[d.id, d.prompt, d.choices, d.gold_cell] for d in found]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.scoring.choice import score_choice
-from afrieval.scoring.extract.choice import read_choice
+from afrieval.scoring.base import Asked, Question
+from afrieval.scoring.extract.choice import choice, read_choice
 
 LETTERS = ["A", "B", "C", "D"]
 LABELS = {
@@ -81,8 +81,6 @@ def test_marks_around_a_letter_change_nothing(letter: str, before: str, after: s
     assert read_choice(f"{before}{letter}{after}", LETTERS) == LETTERS.index(letter)
 
 
-def test_scores_of_a_read_choice() -> None:
-    assert score_choice(1, ["a", "b"], 1) == {"acc": 1.0, "unread": 0.0}
-    assert score_choice(0, ["a", "b"], 1) == {"acc": 0.0, "unread": 0.0}
-    assert score_choice(None, ["a", "b"], 1) == {"acc": 0.0, "unread": 1.0}
-    assert score_choice(0, ["b", "b"], 1)["acc"] == 1.0
+def test_the_extractor_gives_an_index() -> None:
+    question = Question(1, ["cat", "dog"], ["A", "B"])
+    assert [choice()(text, question, Asked()) for text in ("B. dog", "A", "both")] == [1, 0, None]

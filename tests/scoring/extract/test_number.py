@@ -2,11 +2,13 @@
 
 from decimal import Decimal
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.scoring.extract.number import first_line_with_number, parse_number, read_number, score_number
+from afrieval.scoring.base import Asked, Question
+from afrieval.scoring.extract.number import first_line_with_number, number, parse_number, read_number, stored
 from afrieval.tasks.prompts import load_prompts
 from afrieval.tasks.spec import load_task
 
@@ -163,10 +165,19 @@ def test_a_gold_answer_is_a_number_and_nothing_else(text: str) -> None:
     assert parse_number(text) is None
 
 
-def test_scores() -> None:
-    assert score_number(Decimal("18.0"), 18) == {"exact_match": 1.0, "unread": 0.0}
-    assert score_number(Decimal("18.5"), 18) == {"exact_match": 0.0, "unread": 0.0}
-    assert score_number(None, 18) == {"exact_match": 0.0, "unread": 1.0}
+@pytest.mark.parametrize("digits", ["18", "18.0", "-3", "18.5", "0.1", "123456789012345678901234567890.5", "1" * 5000])
+def test_a_stored_number_is_the_number(digits: str) -> None:
+    kept = stored(Decimal(digits))
+    assert kept is not None and Decimal(orjson.loads(orjson.dumps(kept))) == Decimal(digits)
+
+
+def test_the_extractor_looks_where_the_answer_can_be() -> None:
+    text, question = "18 eggs\nQuestion: 5 apples", Question(18)
+    assert number()(text, question, Asked(runs_on=True)) == 18
+    assert number()(text, question, Asked()) == 5
+    assert number()("none", question, Asked()) is None
+    text = "9 x 2. The answer is 18.\nThe answer is 5."
+    assert number()(text, question, Asked(["The answer is"], runs_on=True, reasoned=True)) == 18
 
 
 def test_the_line_of_the_first_number() -> None:

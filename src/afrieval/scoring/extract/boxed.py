@@ -2,9 +2,16 @@ r"""Reads the answer that a solution puts into a box, `\boxed{...}`, as those of
 
 import re
 
+from afrieval.scoring.base import Extractor
+
 _BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])\s*")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)  # an escaped brace is a sign and opens nothing
 _END = re.compile(r"\$|\n|\\[)\]]|\Z")  # of mathematics in a line
+
+
+def boxed() -> Extractor:
+    """Returns what takes the content of the last box."""
+    return lambda text, question, asked: last_boxed(text)
 
 
 def last_boxed(text: str) -> str | None:

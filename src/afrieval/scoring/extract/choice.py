@@ -4,10 +4,17 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from afrieval.scoring.base import Extractor
+
 # Marks that models put around an answer, and ones that end it.
 _AROUND = " \t*_`\"'“”‘’«»()[]{}"
 _MARK = r"[.,:;!?)\]*_`\"'”’»።፣፤፥፦،؛؟]"
 _AFTER_WORD, _AFTER_LETTER = re.compile(rf"$|\s|{_MARK}"), re.compile(rf"\s*$|{_MARK}")
+
+
+def choice() -> Extractor:
+    """Returns what takes the choice that the answer begins with, as its index."""
+    return lambda text, question, asked: read_choice(text, question.names)
 
 
 def read_choice(text: str, names: Sequence[str]) -> int | None:

@@ -5,9 +5,12 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
+from afrieval.scoring.base import Asked, Extractor, Question
+
 EXACT_MATCH = "exact_match"
 ANSWER = "{answer}"  # where the number stands in a lead-in; at its end if it is not there
 
+LARGEST = 2**53  # up to which every program reads whole numbers in JSON exactly
 _MARKS = " \u00a0\u2009\u202f.,'_،٬"  # between groups of three digits
 _NUMBER = re.compile(
     rf"""(?<!\^)                                            # no exponent
@@ -24,6 +27,24 @@ _LIST = re.compile(r"^\s*1[.)]\s", re.MULTILINE)
 _ITEM = re.compile(r"^\s*\d{1,2}[.)]\s+(?=\S)", re.MULTILINE)  # the number of an item in a list
 _LATEX = {r"\\!": "", r"\\[, ]": " ", r"\{,\}": ",", r"\\\$": "$", r"\\(?:times|cdot)": "×", r"\\div": "÷"}
 _MINUTES = re.compile(r"(?<=\d):\d\d(?!\d)")
+
+
+def number() -> Extractor:
+    """Returns what takes the number that the answer gives; one that is not whole becomes a text."""
+
+    def extract(text: str, question: Question, asked: Asked) -> int | str | None:
+        if asked.runs_on and not asked.reasoned:
+            text = first_line_with_number(text)
+        return stored(read_number(text, asked.lead_ins, first=asked.runs_on))
+
+    return extract
+
+
+def stored(value: Decimal | None) -> int | str | None:
+    """Returns a number in a form that JSON can hold without loss."""
+    if value is None:
+        return None
+    return int(value) if abs(value) < LARGEST and value == int(value) else str(value)
 
 
 def parse_number(text: str) -> Decimal | None:
@@ -58,16 +79,6 @@ def read_number(text: str, lead_ins: Sequence[str] = (), first: bool = False) ->
 def first_line_with_number(text: str) -> str:
     """Returns the line in which a text gives its first number, without what runs on; all of it if it gives none."""
     return next((line for line in text.splitlines() if _NUMBER.search(line)), text)
-
-
-def score_number(read: Decimal | None, gold: int) -> dict[str, float]:
-    """Returns exact match of a number that was read from an answer, and whether none could be read.
-
-    Args:
-        read: the number; None, where none could be read, is wrong.
-        gold: the right one.
-    """
-    return {EXACT_MATCH: float(read == gold), "unread": float(read is None)}
 
 
 def _plain(text: str) -> str:

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Literal
 
+from afrieval.scoring.base import Asked, Extractor, Question
 from afrieval.scoring.extract.choice import read_choice
 
 Which = Literal["first", "last"]
@@ -16,6 +17,23 @@ _JOIN = r"(?:\s*(?:[,/&]|and\b|or\b))+"
 _ALONE = rf"(?:[{_STOP}{_CLOSE}]+(?![\w{{^])|[^\S\n]*(?:$|[(\[]|[-–—]+\s\w\w)|\s+(?:because|since|as|which|and|or)\b)"
 _SENTENCE = r"[^\S\n]*(?:[:：]\s*)?(.*?)(?:\.(?=[*_\"'”’»]*(?:\s|$))|[።۔]|$)"
 _AROUND = ' \t\r*`"“”«»'
+
+
+def phrase(after: str, which: Which = "last", lone: bool = False) -> Extractor:
+    """Returns what takes the answer that certain words announce: the index of a choice, or a text.
+
+    Args:
+        after: the words that announce an answer.
+        which: the announcement that counts, if there are several.
+        lone: whether the last letter that stands alone counts where nothing announces one; a guess.
+    """
+
+    def extract(text: str, question: Question, asked: Asked) -> int | str | None:
+        if question.names:
+            return announced_letter(text, question.names, after, which, lone)
+        return announced_text(text, after, which)
+
+    return extract
 
 
 def announced_letter(text: str, names: Sequence[str], after: str, which: Which, lone: bool = False) -> int | None:

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 from afrieval.errors import UserError
 from afrieval.scoring.ifeval.checkers import Checker, build_checker
+from afrieval.scoring.usual import INSTRUCTIONS
 
 # The four accuracies under the harness' names: all instructions of a prompt, or each of them; as written, or loosely.
-FOLLOWED = tuple(f"{level}_level_{way}_acc" for level in ("prompt", "inst") for way in ("strict", "loose"))
+FOLLOWED = tuple(map(str, INSTRUCTIONS))
 
 
 class Followed(NamedTuple):

@@ -9,8 +9,8 @@ from tests.conftest import ROOT, Cli
 
 from afrieval.analysis.contrasts import contrasts
 from afrieval.results.files import sample_path
+from afrieval.results.runs import read_runs
 from afrieval.results.samples import read_samples
-from afrieval.results.units import read_units
 
 SOME = ("--task.task_name", "belebele", "--task.prompts", 1, "--task.languages", "eng,yor,zul")
 Rows = list[dict[str, Any]]
@@ -41,7 +41,7 @@ def test_questions_in_another_order_are_paired_by_the_stored_key(run_demo: Cli, 
     assert done.code == 0 and "no key" not in done.err, done.err
     (sample, *_) = read_samples(sample_path(tmp_path / "run", "belebele_yor_eng_1"))
     assert sample["doc_id"] == 0 and sample["key"] == '["sample passage 12", "1"]'
-    found = contrasts(read_units([tmp_path / "run"]), "language", 1)
+    found = contrasts(read_runs([tmp_path / "run"]), "language", 1)
     assert [(c.first, c.second, row.n, row.dropped) for c in found for row in c.rows] == [
         ("eng", "yor", 12, 0), ("eng", "zul", 12, 0), ("yor", "zul", 12, 0),
     ]  # fmt: skip
@@ -59,11 +59,11 @@ def test_rows_without_a_key_of_their_own_are_named_and_scored(run_demo: Cli, tmp
         "belebele, zul: 12 of 12 rows have no key of their own and go by row number "
         "(row 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 ...)",
     ]
-    units = read_units([tmp_path / "run"])
-    assert [len(unit.ids) for unit in units] == [12, 12, 12]
-    (found,) = contrasts([u for u in units if u.language != "zul"], "language", 1)
+    cells = read_runs([tmp_path / "run"])
+    assert [len(cell.ids) for cell in cells] == [12, 12, 12]
+    (found,) = contrasts([u for u in cells if u.language != "zul"], "language", 1)
     assert [(row.n, row.dropped) for row in found.rows] == [(10, 4)]
-    assert all(row.n == 12 for c in contrasts(units, "language", 1) for row in c.rows), "one has no keys: all by row"
+    assert all(row.n == 12 for c in contrasts(cells, "language", 1) for row in c.rows), "one has no keys: all by row"
 
 
 @pytest.mark.parametrize("shots", [0, 2])

@@ -1,4 +1,4 @@
-"""IFEval's accuracies over prompts: against sums over instructions, and a ratio's error worked out apart."""
+"""IFEval's accuracies: against sums over instructions, and a ratio's error worked out apart."""
 
 import math
 
@@ -7,12 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.results.cells import cell_scores, harness_results, summary_row
-from afrieval.scoring.ifeval.accuracies import ifeval_means, linearised, over_prompts
+from afrieval.results.reader import cell_scores
+from afrieval.results.summary import harness_results, summary_row
+from afrieval.scoring.base import Array
 from afrieval.scoring.ifeval.instructions import FOLLOWED, Followed, accuracies
+from afrieval.scoring.metrics import metric
+from afrieval.statistics.influence import linear_values
 from afrieval.statistics.intervals import clustered_wilson, standard_error, wilson
+from afrieval.statistics.scores import score_interval
 
+BY_INSTRUCTION = metric("inst_level_strict_acc")
 LISTS = st.lists(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=4), min_size=2, max_size=30)
+
+
+def counts(lists: list[list[float]]) -> Array:
+    """The measures: followed and all instructions of each prompt."""
+    return np.array([[sum(each), len(each)] for each in lists], dtype=np.float64)
+
+
+def values_of(lists: list[list[float]]) -> Array:
+    return linear_values(BY_INSTRUCTION, counts(lists))
 
 
 def sample(doc_id: int, strict: list[float], loose: list[float]) -> dict[str, object]:
@@ -32,17 +46,17 @@ def cochran(lists: list[list[float]]) -> float:
 @given(LISTS)
 def test_the_mean_is_over_all_instructions_and_the_error_is_that_of_clusters(lists: list[list[float]]) -> None:
     flat = [one for each in lists for one in each]
-    values = linearised(lists)
+    values = values_of(lists)
     assert values.mean() == pytest.approx(sum(flat) / len(flat))
     assert standard_error(values) == pytest.approx(cochran(lists), abs=1e-12)
 
 
 def test_prompts_with_more_instructions_count_more() -> None:
-    assert linearised([[1.0, 1.0, 1.0], [0.0]]).mean() == 0.75, "the mean of shares would be 0.5"
+    assert values_of([[1.0, 1.0, 1.0], [0.0]]).mean() == 0.75, "the mean of shares would be 0.5"
 
 
 def test_prompts_of_one_instruction_are_plain_documents() -> None:
-    values = linearised([[1.0], [0.0], [0.0], [1.0], [0.0]])
+    values = values_of([[1.0], [0.0], [0.0], [1.0], [0.0]])
     assert values.tolist() == pytest.approx([1, 0, 0, 1, 0])
 
 
@@ -54,7 +68,7 @@ def test_the_error_is_that_of_drawing_prompts_again() -> None:
     kept, given_ = np.array([sum(x) for x in lists]), np.array([len(x) for x in lists])
     drawn = rng.integers(0, 300, (4000, 300))
     again = kept[drawn].sum(axis=1) / given_[drawn].sum(axis=1)
-    assert standard_error(linearised(lists)) == pytest.approx(again.std(), rel=0.06)
+    assert standard_error(values_of(lists)) == pytest.approx(again.std(), rel=0.06)
 
 
 STRICT = [[1.0, 0.0], [1.0], [0.0, 0.0, 1.0], [1.0, 1.0]]
@@ -83,15 +97,14 @@ def test_the_error_of_a_mean_knows_that_its_parts_go_together() -> None:
     """Two accuracies that are the same have a mean with the same error, not one smaller by the root of two."""
     single = [[1.0], [0.0], [1.0], [1.0]]
     cell = cell_scores("c", [sample(i, each, each) for i, each in enumerate(single)])
-    for values in ifeval_means(cell.metrics).values():
-        assert standard_error(values) == pytest.approx(standard_error(cell.values(FOLLOWED[0])))
-    assert ifeval_means({"acc": {0: 1.0}}) == {}
+    assert list(cell.derived) == ["ifeval_recipe_mean", "ifeval_meta_mean"]
+    for name in cell.derived:
+        assert cell.on(name).standard_error == pytest.approx(cell.standard_error, rel=1e-6)
 
 
 def test_unequal_prompts_that_go_together_are_fewer_than_they_look() -> None:
     lists = [[1.0] * 9, *([[0.0]] * 20), *([[1.0]] * 20)]
-    values = linearised(lists)
     p, error = 29 / 49, cochran(lists)
     assert p * (1 - p) / error**2 < len(lists)
-    interval, usual = over_prompts(values, 49 / 41), clustered_wilson(values, 49 / 41)
-    assert interval.high - interval.low > usual.high - usual.low
+    interval, usual = score_interval(BY_INSTRUCTION, [counts(lists)]), clustered_wilson(values_of(lists), 49 / 41)
+    assert interval and interval.high - interval.low > usual.high - usual.low

@@ -1,10 +1,23 @@
-"""What people should know of the rows and prompts of tasks before a model is loaded."""
+"""What people should know of the rows and prompts of declared tasks before a model is loaded."""
+
+from collections.abc import Sequence
 
 from afrieval.config.settings import RunConfig
-from afrieval.tasks.cell import Cell
+from afrieval.tasks.sources.complete_prompts import CompleteCell
+from afrieval.tasks.sources.templated import TemplatedCell
 
 
-def unparsed_notes(cells: list[Cell]) -> list[str]:
+def all_notes(cells: Sequence[TemplatedCell], config: RunConfig) -> list[str]:
+    """Returns a line for each thing to know.
+
+    Args:
+        cells: all that is planned.
+        config: the merged config.
+    """
+    return [*unparsed_notes(cells), *excerpt_notes(cells), *keyless(cells), *complete_notes(cells, config)]
+
+
+def unparsed_notes(cells: Sequence[TemplatedCell]) -> list[str]:
     """Returns a line for each split that has rows that cannot be parsed.
 
     Args:
@@ -14,7 +27,7 @@ def unparsed_notes(cells: list[Cell]) -> list[str]:
     return list(dict.fromkeys(split.note for split in splits if split and split.note))
 
 
-def excerpt_notes(cells: list[Cell]) -> list[str]:
+def excerpt_notes(cells: Sequence[TemplatedCell]) -> list[str]:
     """Returns a line for each task of which the data folder has a small part.
 
     Args:
@@ -29,7 +42,7 @@ def excerpt_notes(cells: list[Cell]) -> list[str]:
     return [f"{task}: the data folder has a part of the rows only: {', '.join(parts)}" for task, parts in found.items()]
 
 
-def keyless(cells: list[Cell]) -> list[str]:
+def keyless(cells: Sequence[TemplatedCell]) -> list[str]:
     """Returns a line for each language with rows that lack a key of their own, in tasks that declare one."""
     lines = {}
     for cell in cells:
@@ -43,14 +56,14 @@ def keyless(cells: list[Cell]) -> list[str]:
     return list(lines.values())
 
 
-def complete_notes(cells: list[Cell], config: RunConfig) -> list[str]:
+def complete_notes(cells: Sequence[TemplatedCell], config: RunConfig) -> list[str]:
     """Returns lines on rows that cannot be scored, and on what the backend does to prompts.
 
     Args:
         cells: all that is planned.
         config: the merged config.
     """
-    complete = [cell for cell in cells if cell.task.prompt]
+    complete = [cell for cell in cells if isinstance(cell, CompleteCell)]
     notes = [line for cell in complete for line in _unscored(cell)]
     padded = [cell.task.name for cell in complete if cell.answer_form == "generate"]
     if padded and config.model.model_name and config.model.model_type == "hf":
@@ -61,7 +74,7 @@ def complete_notes(cells: list[Cell], config: RunConfig) -> list[str]:
     return notes
 
 
-def _unscored(cell: Cell) -> list[str]:
+def _unscored(cell: CompleteCell) -> list[str]:
     reasons: dict[str, list[int]] = {}
     for document in cell.documents:
         if document.gold is None and document.id not in cell.data.unparsed:

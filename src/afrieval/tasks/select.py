@@ -7,6 +7,7 @@ from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.yaml import nearest
 from afrieval.tasks.meta import GROUPS, Llama, chosen_evals, members, of_evals
+from afrieval.tasks.sources.complete_prompts import check_complete
 from afrieval.tasks.spec import TASKS, TaskSpec, load_task, task_names, translated
 from afrieval.tasks.splits import SAMPLES
 
@@ -61,37 +62,20 @@ def _evals(config: RunConfig, needed: bool) -> Llama | None:
 
 def _chosen(declared: TaskSpec, config: RunConfig, evals: Llama | None) -> TaskSpec:
     spec = of_evals(declared, evals, samples=config.data.source == SAMPLES)
-    if spec.prompt:
-        _check_complete(spec, config)
+    check_complete(spec, config)
     return _variant(spec, config)
 
 
-def _check_complete(spec: TaskSpec, config: RunConfig) -> None:
-    """Refuses to add anything to prompts that have all that they need."""
-    if config.eval.shots:
-        raise UserError(
-            f"eval.num_fewshot is {config.eval.shots}, but each prompt of {spec.name} has its examples inside already",
-            "leave eval.num_fewshot out",
-        )
-    if config.model.chat_template:
-        raise UserError(
-            f"the prompts of {spec.name} have the words and tokens of the chat inside already; "
-            "a chat template would put a chat into a chat",
-            "give --model.chat_template false",
-        )
-    _check_room(spec, config)
+def named_languages(spec: TaskSpec, named: list[str] | None) -> list[str]:
+    """Returns the languages asked for, or all of the task's.
 
-
-def _check_room(spec: TaskSpec, config: RunConfig) -> None:
-    """Refuses a context in which a task's longest answer leaves no room for a prompt, before a model is loaded."""
-    longest = config.eval.max_gen_toks or (spec.generation.max_tokens if spec.generation else 0)
-    for name in ("max_model_len", "max_length"):
-        length = config.model.backend_args.get(name)
-        if isinstance(length, int) and length <= longest:
-            raise UserError(
-                f"backend_args.{name} is {length}, and answers of {spec.name} alone may have {longest} tokens",
-                f"give more than {longest}, or a smaller --eval.max_gen_toks, which may lower scores",
-            )
+    Raises:
+        UserError: for one that the task does not have.
+    """
+    for language in named or []:
+        if language not in spec.languages:
+            raise UserError(f"{spec.name} has no language {language!r}", f"it has: {', '.join(spec.languages)}")
+    return list(dict.fromkeys(named or spec.languages))
 
 
 def _variant(spec: TaskSpec, config: RunConfig) -> TaskSpec:

@@ -1,0 +1,212 @@
+"""The lines of a sample file to arrays, one line at a time."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from afrieval.errors import UserError
+from afrieval.results.samples import REDO, Sample
+from afrieval.results.scores import Labels, Numbers, Values
+from afrieval.scoring.base import Metric
+from afrieval.scoring.metrics import metric
+
+OLD_NAMES = {"unread": "unparsed"}  # of metrics in samples that older versions wrote
+Place = tuple[int, Any, Any]  # of a document, what the sample shows under the metric's name, its measure or None
+
+
+class Columns:
+    """What lines say of the documents that were scored.
+
+    Args:
+        fields: names of the documents' fields to keep.
+        sent: whether to keep hashes of what was sent to the model.
+    """
+
+    def __init__(self, fields: Iterable[str] = (), sent: bool = False):
+        self.rows = 0
+        self.ids: list[int] = []
+        self.golds: list[int] = []
+        self.picked: list[int] = []
+        self.n_choices: list[int] = []
+        self.defects: list[int] = []
+        self.keys: list[str | None] = []
+        self.parts: list[str | None] = []
+        self.verdicts: list[float] = []
+        self.fields: dict[str, list[str]] = {name: [] for name in fields}
+        self.sent: dict[str, list[int]] | None = {} if sent else None
+        self.metrics: dict[str, list[Place]] = {}
+
+    def add(self, line: Sample) -> None:
+        """Takes what is kept of the next line."""
+        row, place = line["doc_id"], len(self.ids)
+        self.rows += 1
+        if line["defect"]:
+            self.defects.append(row)
+        if not line["metrics"]:
+            return
+        self.ids.append(row)
+        self.golds.append(_index(line.get("gold")))
+        self.picked.append(_index(line.get("picked")))
+        self.n_choices.append(line["n_choices"] or 0)
+        self.keys.append(line.get("key"))
+        self.parts.append(line.get("part"))
+        self.verdicts.append(line.get("published_correct", np.nan))
+        measures = line.get("measures") or {}
+        for name in line["metrics"]:
+            found = self.metrics.get(name)
+            if found is None:
+                found = self.metrics[name] = []
+            found.append((place, line.get(name), measures.get(name)))
+        if self.fields:
+            self._add_fields(line.get("doc"))
+        if self.sent is not None:
+            for name, number in sent_hashes(line).items():
+                self.sent.setdefault(name, []).append(number)
+
+    def _add_fields(self, document: object) -> None:
+        """Keeps the fields that all documents have; there are none where documents were not stored."""
+        for name in list(self.fields):
+            if isinstance(document, dict) and name in document:
+                self.fields[name].append(str(document[name]))
+            else:
+                del self.fields[name]
+
+    def measures(self, metrics: Mapping[str, Metric], where: str) -> dict[str, tuple[Metric, Values]]:
+        """Returns each metric, by the name that it has now, with its measures; the main one first.
+
+        Args:
+            metrics: those with options, by name; others are found by their names.
+            where: the file, for messages.
+
+        Raises:
+            UserError: naming the line whose score cannot be.
+        """
+        found = {}
+        for name, places in self.metrics.items():
+            known = metrics.get(name) or _metric(name, where)
+            found[OLD_NAMES.get(name, name)] = known, self._measured(known, name, places, where)
+        if found and np.isnan(next(iter(found.values()))[1]).any():
+            raise UserError(f"{where}: not all samples have {next(iter(self.metrics))}, the cell's score", REDO)
+        return found
+
+    def _measured(self, known: Metric, name: str, places: list[Place], where: str) -> Values:
+        """Returns a metric's measures of all documents, shape (n, k)."""
+        found = _shares(known, places)
+        if found is None:
+            rows = [self._measure(known, name, place, where) for place in places]
+            if len({len(row) for row in rows}) > 1:
+                raise UserError(f"{where}: not all samples have as many measures of {name}", REDO)
+            found = np.array(rows, dtype=np.float64)
+        if len(found) == len(self.ids):
+            return found
+        values = np.full((len(self.ids), found.shape[1]), np.nan)
+        values[[place for place, _, _ in places]] = found
+        return values
+
+    def _measure(self, known: Metric, name: str, place: Place, where: str) -> list[float]:
+        """Returns the measure of a document, if it can be one."""
+        at, shown, stored = place
+        problem = f"{name} must be {_wanted(known)}, not {shown!r}"
+        try:
+            measure = _numbers(_restored(known, shown) if stored is None else stored)
+            if not known.is_mean or _is_share(known, measure, shown):
+                return measure
+            if measure != [shown]:
+                problem = f"{name} is {shown!r}, and its measure {measure}"
+        except (TypeError, ValueError):
+            pass  # named below
+        raise UserError(f"{where}, line {self.ids[at] + 1}: {problem}", REDO)
+
+    def labels(self, texts: list[str] | list[str | None]) -> Labels | None:
+        """Returns a text per document as codes; None if no document has one."""
+        names = sorted({text for text in texts if text is not None})
+        codes = {name: code for code, name in enumerate(names)}
+        if not names:
+            return None
+        return Labels(np.array([-1 if text is None else codes[text] for text in texts]), tuple(names))
+
+    def sent_numbers(self) -> dict[str, Numbers]:
+        """Returns hashes of what was sent, as far as all documents have them."""
+        every = {what: numbers for what, numbers in (self.sent or {}).items() if len(numbers) == len(self.ids)}
+        return {what: np.array(numbers, dtype=np.int64) for what, numbers in every.items()}
+
+    def key_numbers(self, language: str) -> Numbers | None:
+        """Returns a number for each document's key; a row without one is like no other language's."""
+        if not any(self.keys):
+            return None
+        keys = (key or f"{language} {row}" for row, key in zip(self.ids, self.keys, strict=True))
+        return np.array([_number(key) for key in keys])
+
+
+def _index(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else -1
+
+
+def _metric(name: str, where: str) -> Metric:
+    try:
+        return metric(OLD_NAMES.get(name, name))
+    except UserError as e:
+        raise UserError(f"{where}: {e.message}", "a newer version wrote it; read it with that one") from None
+
+
+def _shares(known: Metric, places: list[Place]) -> Values | None:
+    """Returns the measures of a mean, shape (n, 1), if nothing is wrong with any; there may be a million."""
+    shown = [value for _, value, _ in places]
+    if not known.is_mean or not set(map(type, shown)) <= {float, int}:
+        return None
+    if any(stored is not None and stored != [value] for _, value, stored in places):
+        return None
+    values = np.array(shown, dtype=np.float64)
+    low, high = known.bounds
+    return values[:, None] if np.all((values >= low) & (values <= high) & np.isfinite(values)) else None
+
+
+def _restored(known: Metric, shown: Any) -> list[float]:
+    """Returns the measure of a sample that was stored without it."""
+    return known.restored(_numbers(shown) if isinstance(shown, list) else _numbers([shown])[0])
+
+
+def _numbers(values: Any) -> list[float]:
+    """Returns a measure, if it is a list of finite numbers."""
+    if not isinstance(values, list) or not values:
+        raise TypeError
+    for value in values:
+        if (type(value) is not float and type(value) is not int) or not -1e300 < value < 1e300:
+            raise TypeError
+    return values
+
+
+def _is_share(known: Metric, measure: list[float], shown: object) -> bool:
+    """Tells whether what is shown of a mean is its measure, and inside its bounds."""
+    low, high = known.bounds
+    return measure == [shown] and low <= measure[0] <= high
+
+
+def _wanted(known: Metric) -> str:
+    low, high = known.bounds
+    return f"a number from {low:g} to {high:g}" if known.is_mean else "a number or a list of numbers"
+
+
+@lru_cache(maxsize=100_000)
+def _number(key: str) -> int:
+    """Returns a number for a text: 64 bits of a hash, so that no two keys of a task will share one."""
+    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), signed=True)
+
+
+def sent_hashes(line: Sample) -> dict[str, int]:
+    """Returns what was sent, as numbers; runs may have been stored without texts, but never without hashes."""
+    sent = {"data": _number(line["doc_hash"]), "prompt text": _number(line["prompt_hash"])}
+    if line.get("arguments"):
+        sent["answers asked for"] = _number(json.dumps(continuations(line), sort_keys=True))
+    return sent
+
+
+def continuations(sample: Sample) -> list[Any]:
+    """Returns what the arguments have after each context; runs of ours, and older ones of the harness, have lists."""
+    given = sample["arguments"]
+    pairs = given.values() if isinstance(given, dict) else given
+    return [pair["arg_1"] if isinstance(pair, dict) else pair[1] for pair in pairs]

@@ -1,0 +1,90 @@
+"""Derived metrics as metrics, so that their scores, errors and intervals come about as those of any other."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+
+from afrieval.results.schema import DerivedFrom
+from afrieval.scoring import usual
+from afrieval.scoring.base import Array, Derived, Input, Metric, Question, Response
+from afrieval.scoring.derived import derived
+from afrieval.statistics.influence import linear_values, slopes_of_weights
+
+Measured = dict[str, tuple[Metric, Array]]  # metric to what it is, and its measures of shape (n, k)
+# Of runs that do not say what they derive.
+USUAL = {name: cast(DerivedFrom, {"how": "mean", "of": of}) for name, of in usual.OF_INSTRUCTIONS.items()}
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """What a derived metric is computed from.
+
+    Attributes:
+        of: each metric with its first and last column of the measures, which stand side by side.
+        reference: the same metrics of another run, with their measures there.
+    """
+
+    derived: Derived
+    of: list[tuple[Metric, int, int]]
+    reference: list[tuple[Metric, Array]]
+
+    @cached_property
+    def _others(self) -> list[tuple[Array, Array]]:
+        return [(known.score(m, np.ones((1, len(m)))), linear_values(known, m)) for known, m in self.reference]
+
+    def score(self, measures: Array, weights: Array) -> Array:
+        """Returns the score for each row of weights, shape (b,)."""
+        found = []
+        for known, start, stop in self.of:
+            own = measures[:, start:stop]
+            found.append(Input(known.score(own, weights), linear_values(known, own), weights))
+        for scores, values in self._others:
+            found.append(Input(np.repeat(scores, len(weights)), values, np.ones((len(weights), len(values)))))
+        return self.derived.score(found)
+
+    def linear(self, measures: Array) -> Array:
+        """Returns a value per document whose mean is the score; documents are not grouped, since inputs have values."""
+        ones = np.ones(len(measures))
+        whole = float(self.score(measures, ones[None])[0])
+        if self.derived.interval == "none":
+            return np.full(len(measures), whole)
+        slopes = slopes_of_weights(self.score, measures, ones)
+        return np.asarray(whole + len(measures) * (slopes - slopes.mean()))
+
+
+def with_derived(found: Measured, declared: Mapping[str, DerivedFrom], reference: Mapping[str, Measured]) -> Measured:
+    """Returns metrics with those that are derived from them, as far as all that they are made of is there.
+
+    Args:
+        found: metrics with their measures, the main one first.
+        declared: name to how it is derived.
+        reference: run folder to the same of this cell there.
+    """
+    every = dict(found)
+    for name, spec in declared.items():
+        names = names_of(spec)
+        others = reference[folder] if (folder := spec.get("reference")) else None
+        if any(of not in known or np.isnan(known[of][1]).any() for of in names for known in (every, others or every)):
+            continue
+        stops = np.cumsum([every[of][1].shape[1] for of in names]).tolist()
+        spans = zip(names, [0, *stops], stops, strict=False)
+        how = derived(name, spec["how"])
+        inputs = _Inputs(
+            how, [(every[of][0], a, b) for of, a, b in spans], [others[of] for of in names] if others else []
+        )
+        known = Metric(name, not_measured, inputs.score, how.higher_is_better, how.bounds, how.interval, inputs.linear)
+        every[name] = known, np.hstack([every[of][1] for of in names])
+    return every
+
+
+def names_of(spec: DerivedFrom) -> tuple[str, ...]:
+    """Returns the metrics that a derived metric is made of."""
+    return (spec["of"],) if isinstance(spec["of"], str) else tuple(spec["of"])
+
+
+def not_measured(response: Response, question: Question) -> list[float] | None:
+    """No document has it: it is derived."""
+    return None

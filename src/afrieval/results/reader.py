@@ -1,0 +1,247 @@
+"""Reads a run folder: each sample file once, however many ask for it."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+from afrieval.results.columns import Columns
+from afrieval.results.derived import USUAL, names_of, with_derived
+from afrieval.results.files import RUN, harness_path, read_harness, read_run, sample_files, sample_path, stored_name
+from afrieval.results.samples import REDO, Sample, cell_name, is_harness, read_lines
+from afrieval.results.schema import Declared, HarnessMetric, HarnessRecord, RunRecord
+from afrieval.results.scores import CellScores, Stated
+from afrieval.scoring.metrics import metric
+
+Signature = tuple[int, ...]
+
+
+class RunFolder:
+    """A run folder, whose files are read when they are asked for, and again only if they have changed.
+
+    Args:
+        path: the folder.
+        sent: whether scores have hashes of what was sent to the model.
+    """
+
+    def __init__(self, path: Path, sent: bool = False):
+        self.path = path
+        self._sent = sent
+        self._record: tuple[Signature, RunRecord] | None = None
+        self._cells: dict[str, tuple[Signature, CellScores]] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """The cells that have a sample file, sorted by file."""
+        return [stored_name(path) for path in sample_files(self.path)]
+
+    @property
+    def record(self) -> RunRecord:
+        """What run.yaml says; empty if there is none yet.
+
+        Raises:
+            UserError: if it cannot be read, or there are samples and it is missing.
+        """
+        now = _signature(self.path / RUN)
+        if self._record is None or self._record[0] != now:
+            self._record = now, read_run(self.path)
+        return self._record[1]
+
+    def scores(self, name: str) -> CellScores:
+        """Returns the scores of a cell, of our own tasks or of the harness'.
+
+        Args:
+            name: the cell's.
+
+        Raises:
+            UserError: if a file of the cell is damaged, lacks a document or holds another cell.
+        """
+        now = _signature(sample_path(self.path, name), harness_path(self.path, name))
+        before, cell = self._cells.get(name, (None, None))
+        if cell is None or before != now or self._reads_otherwise(cell):
+            self._cells[name] = now, (cell := self._table(name, self.lines(name)))
+        return replace(cell, declared=self._declared(cell.task))
+
+    def _declared(self, task: str) -> Declared:
+        return self.record.get("declared", {}).get(task, Declared())
+
+    def _reads_otherwise(self, cell: CellScores) -> bool:
+        """Tells whether run.yaml now declares what would have been read otherwise."""
+        before, now = cell.declared, self._declared(cell.task)
+        keys: tuple[Literal["breakdowns", "metrics", "derived"], ...] = ("breakdowns", "metrics", "derived")
+        return any(before.get(key) != now.get(key) for key in keys)
+
+    def n_done(self, name: str) -> int:
+        """Returns how many documents of a cell are stored with all that belongs to them; 0 if it is not there.
+
+        Raises:
+            UserError: if one of its files is damaged.
+        """
+        ours = name not in self.record.get("identity", {}).get("harness_tasks", {})
+        if not os.path.lexists(sample_path(self.path, name)) or not (ours or harness_path(self.path, name).exists()):
+            return 0
+        found = self.scores(name)
+        return found.rows if found.harness is None or found.harness["n"] == found.rows else 0
+
+    def lines(self, name: str) -> Iterator[Sample]:
+        """Yields a cell's samples, whole and in order; errors are those of `scores`, but for scores that cannot be."""
+        return cell_lines(self.path, name)
+
+    def samples(self, name: str) -> list[Sample]:
+        """Returns a cell's samples; errors are those of `scores`."""
+        found = list(self.lines(name))
+        self._table(name, found)
+        return found
+
+    def _table(self, name: str, lines: Iterable[Sample]) -> CellScores:
+        rest = iter(lines)
+        first = next(rest)
+        path, every = sample_path(self.path, name), chain([first], rest)
+        if is_harness(first):
+            return harness_scores(read_harness(self.path, name), every, path)
+        declared = self._declared(first["task"])
+        folders = {spec.get("reference") for spec in declared.get("derived", {}).values()}
+        reference = {folder: RunFolder(user_path(folder)).scores(name) for folder in folders if folder}
+        return cell_scores(name, every, declared, path, self._sent, reference)
+
+
+def cell_lines(folder: Path, name: str) -> Iterator[Sample]:
+    """Yields the samples of a cell, whole and in order; once for each filter of a harness task.
+
+    Raises:
+        UserError: if the file is damaged, lacks a document or holds another cell.
+    """
+    path = sample_path(folder, name)
+    following: dict[str | None, int] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        of = line["filter"] if is_harness(line) else None
+        row = following.get(of, 0)
+        if line["doc_id"] != row or cell_name(line) != name:
+            raise UserError(f"{path}, line {number}, is not what a run of {name} wrote", REDO)
+        following[of] = row + 1
+        yield line
+    if len(set(following.values())) > 1:
+        raise UserError(f"{path} is not what a run of {name} wrote", REDO)
+
+
+def cell_scores(
+    name: str,
+    lines: Iterable[Sample],
+    declared: Declared | None = None,
+    path: Path | None = None,
+    sent: bool = False,
+    reference: Mapping[str, CellScores] | None = None,
+) -> CellScores:
+    """Returns the scores of a cell of our own tasks.
+
+    Args:
+        name: the cell's.
+        lines: its samples, at least one.
+        declared: what run.yaml says of the task.
+        path: the sample file.
+        sent: whether to keep hashes of what was sent to the model.
+        reference: run folder to this cell there, for derived metrics that need it.
+
+    Raises:
+        UserError: naming the line whose score cannot be.
+    """
+    declared = declared or Declared()
+    columns = Columns(declared.get("breakdowns", []), sent)
+    for line in lines:
+        columns.add(line)
+    specs = [metric(spec) for spec in declared.get("metrics", [])]
+    found = columns.measures({known.name: known for known in specs}, str(path or name))
+    others = {folder: cell.measured for folder, cell in (reference or {}).items()}
+    derived = declared.get("derived", USUAL)
+    every = with_derived(found, derived, others)
+    fields = {field: columns.labels(texts) for field, texts in columns.fields.items()}
+    verdicts = np.array(columns.verdicts, dtype=np.float64)
+    return CellScores(
+        name=name,
+        task=line["task"],
+        language=line["language"],
+        prompt_language=line["prompt_language"],
+        prompt=line["prompt"],
+        metrics={of: known for of, (known, _) in every.items()},
+        measures={of: values for of, (_, values) in every.items()},
+        ids=np.array(columns.ids, dtype=np.int64),
+        golds=np.array(columns.golds, dtype=np.int64),
+        picked=np.array(columns.picked, dtype=np.int64),
+        n_choices=np.array(columns.n_choices, dtype=np.int64),
+        rows=columns.rows,
+        defects=np.array(columns.defects, dtype=np.int64),
+        keys=columns.key_numbers(line["language"]),
+        verdicts=None if np.isnan(verdicts).all() else verdicts,
+        parts=columns.labels(columns.parts),
+        fields={field: labels for field, labels in fields.items() if labels},
+        sent=columns.sent_numbers(),
+        derived={of: names_of(spec) for of, spec in derived.items() if of in every},
+        declared=declared,
+        path=path,
+    )
+
+
+def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | None = None) -> CellScores:
+    """Returns what the harness says of a task of its own, and how its samples scored.
+
+    Args:
+        record: harness_<cell>.json.
+        lines: its samples.
+        path: the sample file.
+    """
+    scores: dict[tuple[str, str], list[object]] = {(m["metric"], m["filter"]): [] for m in record["metrics"]}
+    rows = 0
+    for line in lines:
+        rows = max(rows, line["doc_id"] + 1)
+        for (name, of), values in scores.items():
+            if line["filter"] == of and name in line:
+                values.append(line[name])
+    none = np.zeros(0, dtype=np.int64)
+    return CellScores(
+        name=record["task"],
+        task=record["task"],
+        language=record["language"],
+        prompt_language="",
+        prompt=0,
+        metrics={},
+        measures={},
+        ids=none,
+        golds=none,
+        picked=none,
+        n_choices=none,
+        rows=rows,
+        path=path,
+        harness=record,
+        stated=tuple(_stated(m, scores[m["metric"], m["filter"]]) for m in record["metrics"]),
+    )
+
+
+def _stated(of: HarnessMetric, values: list[object]) -> Stated:
+    right = sum(map(float, values)) if values and all(value in (0, 1) for value in values) else None  # type: ignore[arg-type]
+    return Stated(
+        metric=of["metric"],
+        filter=of["filter"],
+        value=of["value"],
+        standard_error=of["standard_error"],
+        higher_is_better=of["higher_is_better"],
+        n=len(values),
+        right=right,
+    )
+
+
+def _signature(*paths: Path) -> Signature:
+    """Returns what changes when one of the files is written again; nothing for files that are not there."""
+    found: list[int] = []
+    for path in paths:
+        try:
+            stat = os.stat(path)  # noqa: PTH116
+        except OSError:
+            continue
+        found += [stat.st_ino, stat.st_size, stat.st_mtime_ns]
+    return tuple(found)

@@ -1,0 +1,157 @@
+"""Stored runs for comparison: the scores of their cells, and what has to match for two to be compared."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from afrieval.errors import UserError
+from afrieval.grouping import grouped
+from afrieval.results.files import RUN, sample_files
+from afrieval.results.reader import RunFolder
+from afrieval.results.schema import RunRecord, TaskIdentity
+from afrieval.results.scores import CellScores
+
+SETTINGS = ("dtype", "device", "batch_size", "processes", "max_length", "model_commit", "git_commit", "versions")
+MODEL_SETTINGS = ("chat_template", "thinking_end", "add_bos_token")
+
+
+def read_runs(folders: Iterable[Path], sent: bool = False) -> list[CellScores]:
+    """Returns the cells of finished runs, those of our own tasks.
+
+    Args:
+        folders: where runs are.
+        sent: whether to keep hashes of what was sent to the model.
+
+    Raises:
+        UserError: for a folder that is not a run, is not finished, or has a damaged file.
+    """
+    runs = [RunFolder(folder, sent) for folder in dict.fromkeys(folders)]
+    for run in runs:
+        _check_finished(run)
+    labels = model_labels({run.path: run.record for run in runs})
+    cells = [cell for run in runs for cell in run_cells(run, labels[run.path])]
+    if runs and not cells:
+        raise UserError(
+            f"{runs[0].path} has tasks of the harness only",
+            "compare reads runs of the suite's own tasks, and what `lm_eval --output_path` writes",
+        )
+    _check_same_rows(cells)
+    _check_once(cells)
+    return cells
+
+
+def check_run(folder: Path) -> None:
+    """Refuses a folder that is not a run, or has no finished cell."""
+    hint = "give folders that `afrieval run` has written"
+    if not folder.is_dir():
+        raise UserError(f"there is no run folder {folder}", hint)
+    if not os.path.lexists(folder / RUN):
+        raise UserError(f"{folder} is not a run folder: it has no {RUN}", hint)
+    if not sample_files(folder):
+        raise UserError(f"{folder} has no finished cell", "the same `afrieval run` command goes on with it")
+
+
+def run_cells(run: RunFolder, label: str) -> list[CellScores]:
+    """Returns the cells of our own tasks that have a scored document, with all that run.yaml says of them.
+
+    Args:
+        run: their folder.
+        label: what its model is called.
+    """
+    cells = [run.scores(name) for name in run.names]
+    return [described(cell, run, label) for cell in cells if cell.harness is None and cell.n]
+
+
+def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
+    """Returns a cell with its model, shots and form of answer, and what must and may differ from others.
+
+    Raises:
+        UserError: if run.yaml does not say so.
+    """
+    record = run.record
+    try:
+        identity, visit = record["identity"], record["visits"][-1]
+        task, shots = identity["tasks"][cell.task], identity["fewshot"]["num_fewshot"]
+        return replace(
+            cell,
+            model=label,
+            shots=shots,
+            answer_form=task["answer_form"],
+            must=_must(record, task, cell),
+            may={name: visit.get(name) for name in SETTINGS}
+            | {name: dict(identity["model"]).get(name) for name in MODEL_SETTINGS},
+        )
+    except (KeyError, IndexError) as e:
+        raise UserError(f"{run.path / RUN} does not say {e}", "it was written by another version, or changed") from None
+
+
+def model_labels(records: Mapping[Path, RunRecord]) -> dict[Path, str]:
+    """Returns a name for the model of each run, another for each other model or setting of one.
+
+    It is the model's own, or the end of its path; where two would have the same, the end of the run folder is added.
+    """
+    models = {folder: record["identity"]["model"] for folder, record in records.items()}
+    names = {folder: str(model["model_name"]) for folder, model in models.items()}
+    labels = {f: Path(name).name if name.startswith(("/", ".", "~")) else name for f, name in names.items()}
+    for parts in range(1, 20):
+        alike = [f for f in labels if any(labels[f] == labels[o] and models[f] != models[o] for o in labels)]
+        if not alike:
+            break
+        base = {f: labels[f].partition(" (")[0] for f in alike}
+        labels |= {f: f"{base[f]} ({'/'.join(f.resolve().parts[-parts:])})" for f in alike}
+    return labels
+
+
+def _must(record: RunRecord, task: TaskIdentity, cell: CellScores) -> dict[str, object]:
+    """Returns what has to match, each under the dimension that may change it; `data` is the language's own."""
+    identity, shots = record["identity"], record["identity"]["fewshot"]["num_fewshot"]
+    written = cell.language if cell.prompt_language == "native" else "eng"
+    fewshot, data = identity["fewshot"], list(task["data"][cell.language].values())
+    return {
+        "task version": task["version"],
+        "data": data[0],
+        "few-shot data": data[-1] if shots else None,
+        "few-shot selection": fewshot["selection"] if shots else None,
+        "few-shot rows": record.get("fewshot_ids", {}).get(cell.name) if shots else [],
+        "few-shot seed": fewshot["seed"] if shots else None,
+        "prompt text": task["prompts"][written][cell.prompt],
+        "variant": identity["variant"],
+        "limit of answers": identity.get("max_gen_toks"),
+    }
+
+
+def _check_finished(run: RunFolder) -> None:
+    check_run(run.path)
+    there, planned = set(run.names), run.record.get("cells", [])
+    if missing := [name for name in planned if name not in there]:
+        raise UserError(
+            f"{run.path} is not finished: {len(missing)} of {len(planned)} cells are missing, such as {missing[0]}",
+            "the same `afrieval run` command goes on with it",
+        )
+
+
+def _check_same_rows(cells: list[CellScores]) -> None:
+    """Refuses a run whose cells of one language do not end at the same row: it was enlarged, and stopped."""
+    for (folder, *_), of_language in grouped(cells, lambda c: (c.folder, c.task, c.language)).items():
+        first = of_language[0]
+        if others := [cell for cell in of_language if cell.rows != first.rows]:
+            raise UserError(
+                f"{folder} is not finished: {first.name} has {first.rows} rows, {others[0].name} {others[0].rows}",
+                "the same `afrieval run` command goes on with it",
+            )
+
+
+def _check_once(cells: list[CellScores]) -> None:
+    """Refuses two runs of the same cell of the same model: one would be taken for the other."""
+    for one, *others in grouped(cells, lambda c: (c.task, *c.dimensions.items())).values():
+        if not others:
+            continue
+        two = others[0]
+        sides = ((one.must, two.must), (one.may, two.may), ({"rows": one.rows}, {"rows": two.rows}))
+        differ = [k for first, second in sides for k in first if first[k] != second.get(k)]
+        raise UserError(
+            f"{one.folder} and {two.folder} both have {two.name}, "
+            f"{'with other ' + ', '.join(differ) if differ else 'alike in everything'}",
+            "leave one out; what is compared are models, prompts, shots and forms of answer",
+        )

@@ -1,0 +1,221 @@
+"""The one table of scores: what a cell's sample file says in numbers, whatever the task."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afrieval.results.schema import Declared, HarnessRecord
+from afrieval.scoring.base import Metric
+from afrieval.statistics.influence import linear_values
+from afrieval.statistics.intervals import Interval, standard_error
+from afrieval.statistics.macro import Macro, macro
+from afrieval.statistics.scores import score_interval
+
+Values = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+DIMENSIONS = ("prompt_language", "prompt", "model", "shots", "answer_form", "language")
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A text per document, such as its subject.
+
+    Attributes:
+        codes: place of each document's text in `names`, shape (n,); -1 where it has none.
+        names: the texts, in the order in which they occur.
+    """
+
+    codes: Numbers
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What the harness says of a task of its own, by one metric under one filter.
+
+    Attributes:
+        value: on the harness' own scale.
+        n: documents with this metric.
+        right: of the documents, how many have a 1, if all have 0 or 1; else None.
+    """
+
+    metric: str
+    filter: str
+    value: float
+    standard_error: float | None
+    higher_is_better: bool | None
+    n: int
+    right: float | None
+
+
+@dataclass(frozen=True)
+class CellScores:
+    """The scores of a cell, and what the cell is.
+
+    All arrays are over the documents that were scored.
+
+    Attributes:
+        name: the cell's, as its sample file has it.
+        model: what the model is called here; empty until runs are read together.
+        metrics: the main one first.
+        measures: metric to its numbers by document, shape (n, k); NaN where it could not be measured.
+        ids: row of each document, ascending, shape (n,).
+        golds: right choices, shape (n,); -1 where there are none.
+        picked: choices that the model took, shape (n,); -1 for none.
+        n_choices: shape (n,); 0 where there are none.
+        rows: all rows of the cell, scored or not.
+        defects: rows with a defect, scored or not.
+        keys: a number for each document that is the same for the same question in every language, shape (n,); None in
+            runs of tasks that declare no key, and in older ones.
+        verdicts: whether the published answer was right, shape (n,); NaN where the data do not tell. None in tasks
+            without.
+        parts: the part of the benchmark that each document is of; None in tasks that declare none.
+        fields: what scores can be broken down by, as far as documents were stored.
+        sent: hashes of what was sent to the model, by document; empty unless it was asked for.
+        derived: derived metric to the metrics that it is made of.
+        must: what has to be the same on both sides of a comparison, by name for people.
+        may: settings that may differ, and are named if they do.
+        declared: what run.yaml says of the task.
+        path: the sample file.
+        harness: what the harness says of a task of its own; `stated` has its numbers, and there are no measures.
+    """
+
+    name: str
+    task: str
+    language: str
+    prompt_language: str
+    prompt: int
+    metrics: Mapping[str, Metric]
+    measures: Mapping[str, Values]
+    ids: Numbers
+    golds: Numbers
+    picked: Numbers
+    n_choices: Numbers
+    rows: int = 0
+    defects: Numbers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    model: str = ""
+    shots: int = 0
+    answer_form: str = ""
+    keys: Numbers | None = None
+    verdicts: Values | None = None
+    parts: Labels | None = None
+    fields: Mapping[str, Labels] = field(default_factory=dict)
+    sent: Mapping[str, Numbers] = field(default_factory=dict)
+    derived: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    must: Mapping[str, object] = field(default_factory=dict)
+    may: Mapping[str, object] = field(default_factory=dict)
+    declared: Declared = field(default_factory=lambda: Declared())
+    path: Path | None = None
+    harness: HarnessRecord | None = None
+    stated: tuple[Stated, ...] = ()
+
+    @property
+    def dimensions(self) -> dict[str, str | int]:
+        """What the cell is along each dimension of a comparison."""
+        return {name: getattr(self, name) for name in DIMENSIONS}
+
+    def but(self, *names: str) -> dict[str, str | int]:
+        """Returns the dimensions but for some."""
+        return {name: value for name, value in self.dimensions.items() if name not in names}
+
+    @property
+    def folder(self) -> Path | None:
+        """The run folder."""
+        return self.path and self.path.parent
+
+    @property
+    def main(self) -> str:
+        """The metric that is the cell's score."""
+        return next(iter(self.metrics))
+
+    @property
+    def metric(self) -> Metric:
+        """The same, with all that is known of it."""
+        return self.metrics[self.main]
+
+    @property
+    def measured(self) -> dict[str, tuple[Metric, Values]]:
+        """Each metric with its measures."""
+        return {name: (known, self.measures[name]) for name, known in self.metrics.items()}
+
+    @property
+    def n(self) -> int:
+        """Documents scored."""
+        return len(self.ids)
+
+    @property
+    def n_unscored(self) -> int:
+        """Documents left out because they have no right answer."""
+        return self.rows - self.n
+
+    @property
+    def n_defect(self) -> int:
+        """Documents with a defect, scored or left out."""
+        return len(self.defects)
+
+    @property
+    def chance(self) -> float:
+        """Expected score of a guess; NaN where nothing can be guessed."""
+        return float(np.mean(1 / np.where(self.n_choices > 0, self.n_choices, np.nan))) if self.n else np.nan
+
+    @cached_property
+    def values(self) -> Values:
+        """A number per document whose mean is the score; for means of single measures, the documents' own scores."""
+        return linear_values(self.metric, self.measures[self.main])
+
+    @property
+    def score(self) -> float:
+        """The main metric's score."""
+        return float(self.values.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """The score's standard error; NaN for a single document, and where nothing shows how sure the score is."""
+        return math.nan if self.metric.interval == "none" else standard_error(self.values)
+
+    @property
+    def interval(self) -> Interval | None:
+        """The score's 95 % interval; None if the metric has none, or nothing shows how sure it is."""
+        return score_interval(self.metric, [self.measures[self.main]])
+
+    @property
+    def macro(self) -> Macro | None:
+        """The mean over parts; None in tasks that declare none."""
+        if self.parts is None or not self.metric.is_mean:
+            return None
+        return macro(self.values, self.parts.codes)
+
+    def on(self, metric: str) -> Self:
+        """Returns the cell with another metric as its score, over the documents that have it.
+
+        Args:
+            metric: one of its metrics.
+        """
+        if metric == self.main:
+            return self
+        order = {metric: self.metrics[metric], **self.metrics}
+        measured = np.flatnonzero(~np.isnan(self.measures[metric][:, 0]))
+        return replace(self if len(measured) == self.n else self.take(measured), metrics=order)
+
+    def take(self, places: Numbers) -> Self:
+        """Returns the cell with some of its documents, in the order given."""
+
+        def some(labels: Labels) -> Labels:
+            return replace(labels, codes=labels.codes[places])
+
+        return replace(
+            self,
+            **{name: getattr(self, name)[places] for name in ("ids", "golds", "picked", "n_choices")},
+            measures={name: values[places] for name, values in self.measures.items()},
+            keys=None if self.keys is None else self.keys[places],
+            verdicts=None if self.verdicts is None else self.verdicts[places],
+            parts=self.parts and some(self.parts),
+            fields={name: some(labels) for name, labels in self.fields.items()},
+            sent={name: hashes[places] for name, hashes in self.sent.items()},
+        )

@@ -1,0 +1,22 @@
+"""Derived metrics by name: each file of this folder has one, as a function of the same name that makes it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from afrieval.scoring.base import Derived
+from afrieval.scoring.named import Spec, made, makers
+
+DERIVED: dict[str, Callable[..., Derived]] = makers(__name__, __path__, Derived)
+
+
+def derived(name: str, how: Spec) -> Derived:
+    """Returns a derived metric.
+
+    Args:
+        name: what the task file calls it.
+        how: the way to compute it, as in `harmonic_mean`.
+
+    Raises:
+        UserError: if there is no such way.
+    """
+    return replace(made(DERIVED, how, "derived metric"), name=name)

@@ -1,0 +1,28 @@
+"""The two-sample Kolmogorov-Smirnov test between the values of two runs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from afrieval.scoring.base import Array, Derived, Input
+
+
+def ks_test() -> Derived:
+    """Returns the p-value of the test, two-sided: small if the two sets of values differ in distribution.
+
+    It has two inputs: a metric of this run and the same metric of the reference run. Weights count
+    how often a document is in the sample, and must be whole numbers.
+    """
+    return Derived("ks_test", _score, interval="none", n_inputs=2)
+
+
+def _score(inputs: Sequence[Input]) -> Array:
+    from scipy.stats import ks_2samp  # here, since importing it takes a second
+
+    own, other = inputs
+    resamples = zip(own.weights, other.weights, strict=True)
+    return np.array([ks_2samp(_repeated(own, w), _repeated(other, v)).pvalue for w, v in resamples])
+
+
+def _repeated(given: Input, weights: Array) -> Array:
+    return np.repeat(given.values, np.rint(weights).astype(np.int64))

@@ -1,0 +1,20 @@
+"""Metrics by name: each file of this folder has one, as a function of the same name that makes it."""
+
+from collections.abc import Callable
+
+from afrieval.scoring.base import Metric
+from afrieval.scoring.named import Spec, made, makers
+
+METRICS: dict[str, Callable[..., Metric]] = makers(__name__, __path__, Metric)
+
+
+def metric(spec: Spec) -> Metric:
+    """Returns a metric.
+
+    Args:
+        spec: its name, as in `acc`, or a map with `name` and options.
+
+    Raises:
+        UserError: if there is no metric or option of that name, or an option has a wrong value.
+    """
+    return made(METRICS, spec, "metric")

@@ -1,0 +1,160 @@
+"""Kinds of tasks: presets of request, answer type, extractor and metrics, each of which a task file may override."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from afrieval.errors import UserError, nearest
+from afrieval.scoring import usual
+from afrieval.scoring.base import Extractor, Likelihood, Metric, Question, Response
+from afrieval.scoring.derived import derived as derived_metric
+from afrieval.scoring.extract import extractor
+from afrieval.scoring.metrics import metric
+from afrieval.scoring.named import Spec
+from afrieval.tasks.answers import ANSWERS, AnswerType
+from afrieval.tasks.schema import AnswerSpec, DerivedSpec
+
+if TYPE_CHECKING:
+    from afrieval.tasks.spec import TaskFile
+
+AnswerForm = Literal["text", "letter", "generate"]
+Kind = Literal["multiple_choice", "number", "text", "mathematics", "instructions", "classification"]
+FORMS: list[AnswerForm] = ["text", "letter", "generate"]
+CHOSEN: list[AnswerForm] = ["text", "generate"]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """What a kind stands for.
+
+    Attributes:
+        answer: name of the answer type.
+        metrics: the first is the main one; which apply depends on the answer form.
+        extract: what finds the answer in a generated text; None if the task file has to say.
+        answer_forms: the first is the default.
+        derived: name to derived metric.
+    """
+
+    answer: str
+    metrics: Sequence[Spec]
+    extract: Spec | None
+    answer_forms: Sequence[AnswerForm] = ("generate",)
+    derived: dict[str, DerivedSpec] = field(default_factory=dict)
+
+
+PRESETS: dict[str, Preset] = {
+    "multiple_choice": Preset("index", usual.CHOICES, "choice", CHOSEN),
+    "classification": Preset("label", usual.CLASSES, "choice", CHOSEN),
+    "number": Preset("number", usual.ANSWERS, "number"),
+    "text": Preset("text", usual.ANSWERS, None),
+    "mathematics": Preset("mathematics", usual.MATHEMATICS, "boxed"),
+    "instructions": Preset(
+        "instructions",
+        usual.INSTRUCTIONS,
+        "instructions",
+        derived={name: DerivedSpec("mean", of) for name, of in usual.OF_INSTRUCTIONS.items()},
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How the answers of a task are scored: the preset of its kind with what its file overrides.
+
+    Attributes:
+        answer: the type of the right answers.
+        extract: what finds the answer in a generated text.
+        specs: the metrics as they were declared.
+        metrics: the same metrics.
+        derived: name to derived metric.
+        answer_forms: the first is the default.
+    """
+
+    answer: AnswerType
+    extract: Extractor
+    specs: Sequence[Spec]
+    metrics: Sequence[Metric]
+    derived: Mapping[str, DerivedSpec]
+    answer_forms: Sequence[AnswerForm]
+
+    def metrics_of(self, answer_form: str, counts_tokens: bool = True) -> list[Metric]:
+        """Returns the metrics that apply to an answer form, the main one first.
+
+        Args:
+            answer_form: `text`, `letter` or `generate`.
+            counts_tokens: whether the model reports how many tokens a continuation has.
+        """
+        return [m for m in self.metrics if self._applies(m, answer_form, counts_tokens)]
+
+    def specs_of(self, answer_form: str) -> list[Spec]:
+        """Returns the same metrics as they were declared."""
+        pairs = zip(self.specs, self.metrics, strict=True)
+        return [spec for spec, m in pairs if self._applies(m, answer_form)]
+
+    def _applies(self, found: Metric, answer_form: str, counts_tokens: bool = True) -> bool:
+        """Tells whether a metric applies, by a made-up document that was answered right."""
+        choices = ("x", "y") if self.answer.is_choice else ()
+        likelihoods = [Likelihood(-1.0, True, 1 if counts_tokens else None) for _ in choices]
+        asked = Question(self.answer.example, choices, choices)
+        given = Response(self.answer.example, likelihoods=likelihoods if by_likelihood(answer_form) else ())
+        return found.measure(given, asked) is not None
+
+
+def request_of(answer_form: str) -> Literal["loglikelihood", "generate"]:
+    """Returns what a model is asked for."""
+    return "generate" if answer_form == "generate" else "loglikelihood"
+
+
+def by_likelihood(answer_form: str) -> bool:
+    """Tells whether an answer form asks for likelihoods."""
+    return request_of(answer_form) == "loglikelihood"
+
+
+def scoring(declared: "TaskFile") -> Scoring:
+    """Returns how a task is scored: the preset of its kind with what its file overrides.
+
+    Raises:
+        UserError: if a name or option is unknown, or two of them do not go together.
+    """
+    preset = PRESETS[declared.kind]
+    answer = (declared.answer.type if isinstance(declared.answer, AnswerSpec) else None) or preset.answer
+    if answer not in ANSWERS:
+        raise UserError(f"there is no answer type {answer!r}", nearest(answer, sorted(ANSWERS)))
+    extract = {"name": "phrase", **asdict(declared.read)} if declared.read else declared.extract or preset.extract
+    if extract is None:
+        raise UserError("a task of this kind needs `extract`", "docs/adding-a-task.md lists the extractors")
+    specs = declared.metrics or preset.metrics
+    derived = {**({} if declared.metrics else preset.derived), **declared.derived}
+    forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, request_of(f))]
+    metrics = [metric(spec) for spec in specs]
+    found = Scoring(ANSWERS[answer], extractor(extract), specs, metrics, derived, forms)
+    _check_metrics(found, answer)
+    _check_derived(derived, [m.name for m in metrics], declared.groups)
+    return found
+
+
+def _check_metrics(found: Scoring, answer: str) -> None:
+    names = [m.name for m in found.metrics]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UserError(f"the metric {twice[0]} is given twice", "leave one out")
+    applied = {m.name for form in FORMS for m in found.metrics_of(form)}
+    if unfit := [name for name in names if name not in applied]:
+        raise UserError(f"the metric {unfit[0]} cannot score answers of type {answer}", "name another metric or type")
+
+
+def _check_derived(named: Mapping[str, DerivedSpec], known: list[str], groups: Collection[str]) -> None:
+    known = list(known)
+    for name, spec in named.items():
+        if name in known:
+            raise UserError(f"derived {name!r} has the name of a metric", "give it another name")
+        for of in spec.names:
+            group, _, base = of.rpartition(".")
+            if base not in known:
+                raise UserError(f"derived {name}: there is no metric {base!r}", nearest(base, known))
+            if group and group not in groups:
+                raise UserError(f"derived {name}: there is no group {group!r}", nearest(group, sorted(groups)))
+        n = len(spec.names) * (2 if spec.reference else 1)
+        if (wanted := derived_metric(name, spec.how).n_inputs) not in (None, n):
+            cure = f"{spec.how} takes {wanted}; those of a reference run count too"
+            raise UserError(f"derived {name} has {n} inputs", cure)
+        known.append(name)

@@ -1,0 +1,71 @@
+"""A document of a declared task to a line of its cell's sample file, and back to what people see."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from afrieval.results.samples import Sample, is_unparsed
+from afrieval.scoring.base import Score
+from afrieval.tasks.documents import Document
+from afrieval.tasks.shown import NOT_KEPT, Block, Shown
+
+if TYPE_CHECKING:
+    from afrieval.tasks.sources.templated import TemplatedCell
+
+
+def sample_line(cell: "TemplatedCell", document: Document, answered: Sample | None, score: Score | None) -> Sample:
+    """Returns the line of a document: the harness' fields, then ours.
+
+    Args:
+        cell: what it is a document of.
+        document: the document.
+        answered: the harness' sample of it; None if it cannot be scored.
+        score: its score; None if it cannot be scored.
+    """
+    unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
+    unanswered |= {"arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
+    sample = dict(answered or unanswered)
+    if not cell.config.eval.log_samples:
+        sample = {k: v for k, v in sample.items() if k not in ("doc", "arguments")}
+    return {
+        **sample,
+        "doc_id": document.id,
+        "task": cell.task.name,
+        "language": cell.language,
+        "prompt": cell.prompt.number,
+        "prompt_language": cell.prompt_language,
+        "fewshot_ids": [e.id for e in cell.examples(document)] if answered else [],
+        "defect": document.defect,
+        "n_choices": len(document.choices),
+        **({"answer": score.answer, "measures": score.measures} if score else {}),
+        **({"gold": document.gold, "picked": score.answer} if score and cell.task.scoring.answer.is_choice else {}),
+        **({"published_correct": document.verdict} if document.verdict is not None else {}),
+        **({"part": document.fields[cell.task.macro]} if cell.task.macro else {}),
+        **({"key": document.key} if document.key else {}),
+    }
+
+
+def recalled(title: str, samples: Iterator[Sample]) -> Shown:
+    """Returns the first scored document of a cell, with the choices and what the model says of them.
+
+    Args:
+        title: the cell's.
+        samples: its lines.
+    """
+    sample = next((s for s in samples if s["metrics"]), None)
+    if sample is None:
+        return Shown(f"{title}: no document of this cell can be scored")
+    heading = f"{title}, document {sample['doc_id']}, few-shot rows {sample['fewshot_ids'] or 'none'}"
+    if "arguments" not in sample:
+        return Shown(f"{heading}\n{NOT_KEPT}")
+    return Shown(heading, [Block(sample["arguments"][0][0], _answers(sample))])
+
+
+def _answers(sample: Sample) -> list[str]:
+    if isinstance(sample["resps"][0][0], str):
+        verdict = "right" if sample[sample["metrics"][0]] else "unparsed" if is_unparsed(sample) else "wrong"
+        return [f"answer: {sample['resps'][0][0]!r}  {verdict}"]
+    lines = []
+    for i, ((_, continuation), (answer,)) in enumerate(zip(sample["arguments"], sample["resps"], strict=True)):
+        marks = ("gold " if i == sample["gold"] else "") + ("picked" if i == sample["picked"] else "")
+        lines.append(f"{answer[0]:12.4f}  {continuation!r}  {marks}".rstrip())
+    return lines

@@ -1,0 +1,153 @@
+"""The tasks that a config asks for, to cells, with all rows read and all prompts filled in."""
+
+from collections.abc import Iterator, Sequence
+
+from afrieval.config.settings import RunConfig
+from afrieval.data.lock import DataLock, read_lock
+from afrieval.errors import UserError
+from afrieval.languages import ENGLISH
+from afrieval.tasks.cell import Plan
+from afrieval.tasks.documents import Document
+from afrieval.tasks.prompts import Prompt, PromptFiles
+from afrieval.tasks.select import chosen_tasks, named_languages
+from afrieval.tasks.sources.complete_prompts import CompleteCell
+from afrieval.tasks.sources.notes import all_notes
+from afrieval.tasks.sources.templated import TemplatedCell
+from afrieval.tasks.spec import TaskSpec
+from afrieval.tasks.splits import Split, check_source, load_split
+
+
+def plan_declared(config: RunConfig) -> Plan:
+    """Returns the cells of the declared tasks that a config asks for.
+
+    Raises:
+        UserError: for an unknown task, language or prompt, data that is not there, too many shots, or a prompt that
+            cannot be filled in with one of the rows.
+    """
+    cells, left_out = declared_cells(config)
+    return Plan([*cells], left_out, all_notes(cells, config))
+
+
+def declared_cells(config: RunConfig) -> tuple[list[TemplatedCell], list[str]]:
+    """Returns the same cells, and a line for each thing left out."""
+    cells: list[TemplatedCell] = []
+    left_out: list[str] = []
+    lock = read_lock()
+    for spec in chosen_tasks(config):
+        of_task, missing = task_cells(spec, config, lock)
+        cells += of_task
+        left_out += missing
+    return cells, left_out
+
+
+def task_cells(spec: TaskSpec, config: RunConfig, lock: DataLock) -> tuple[list[TemplatedCell], list[str]]:
+    """Returns the cells of a task, and a line for each thing left out; errors are those of `plan_declared`."""
+    answer_form = config.task.answer_form or spec.answer_forms[0]
+    if answer_form not in spec.answer_forms:
+        raise UserError(f"{spec.name} has no answer form {answer_form!r}", f"it has: {', '.join(spec.answer_forms)}")
+    check_source(spec, config.data.source)
+    languages, missing = _languages(spec, config, lock)
+    files, make = PromptFiles(spec), CompleteCell if spec.prompt else TemplatedCell
+    cells: list[TemplatedCell] = []
+    unprompted: list[str] = []
+    for language, (data, pool) in languages.items():
+        prompts = chosen_prompts(spec, config, language, files)
+        if _lacks_native(config, language, prompts):
+            unprompted.append(language)
+        cells += [make(spec, language, prompt, of, answer_form, data, pool, config, files) for of, prompt in prompts]
+    _check(cells)
+    left_out = [f"{spec.name}: no {split} rows for {', '.join(codes)}" for split, codes in missing.items()]
+    left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
+    return cells, left_out
+
+
+def _lacks_native(config: RunConfig, language: str, prompts: list[tuple[str, Prompt]]) -> bool:
+    wanted = config.task.prompt_language != "eng" and language != ENGLISH
+    return wanted and not any(prompt_language == "native" for prompt_language, _ in prompts)
+
+
+def _languages(
+    spec: TaskSpec, config: RunConfig, lock: DataLock
+) -> tuple[dict[str, tuple[Split, Split | None]], dict[str, list[str]]]:
+    """Returns the splits of each language that has data; and the others, by the split that they lack."""
+    found: dict[str, tuple[Split, Split | None]] = {}
+    missing: dict[str, list[str]] = {}
+    for language in named_languages(spec, config.task.languages):
+        data = load_split(spec, language, spec.data.evaluate, config.data.source, lock)
+        pool = _pool(spec, language, config, lock)
+        if data is not None and (pool is not None or not config.eval.shots):
+            found[language] = (data, pool)
+            continue
+        lacking = spec.data.evaluate if data is None else str(spec.data.fewshot)
+        if spec.prompt:
+            raise UserError(
+                f"{config.data.source} lacks the {lacking} rows of {spec.name}",
+                f"fetch the files that the README.md of {spec.data.hub} names for them",
+            )
+        if config.task.languages:
+            cure = "name another --data.source" if data is None else "give --eval.num_fewshot 0"
+            raise UserError(
+                f"{config.data.source} has no {lacking} rows of {spec.name} for {language}",
+                f"leave {language} out of task.languages, or {cure}",
+            )
+        missing.setdefault(lacking, []).append(language)
+    return found, missing
+
+
+def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> Split | None:
+    """Returns the few-shot split; without shots only where worked solutions tell how long an answer may be."""
+    shots, split = config.eval.shots, spec.data.fewshot
+    if shots and split is None:
+        raise UserError(f"{spec.name} has no rows for few-shot examples", "give --eval.num_fewshot 0")
+    if split is None or not (shots or spec.worked):
+        return None
+    pool = load_split(spec.direct or spec, spec.text_language or language, split, config.data.source, lock)
+    if shots and pool and spec.chain_of_thought and not any(d.worked for d in pool.documents):
+        raise UserError(
+            f"{spec.name} has no worked solutions in {language} for chain-of-thought examples",
+            f"give --eval.num_fewshot 0, or leave {language} out of task.languages",
+        )
+    return pool
+
+
+def chosen_prompts(spec: TaskSpec, config: RunConfig, language: str, files: PromptFiles) -> list[tuple[str, Prompt]]:
+    """Returns (prompt language, prompt) pairs; for English, native is English and runs once."""
+    wanted = config.task.prompt_language
+    chosen: list[tuple[str, Prompt]] = []
+    if wanted in ("eng", "both") or language == ENGLISH:
+        chosen += [("eng", p) for p in _numbered(spec, config, files.load(ENGLISH), ENGLISH)]
+    if wanted in ("native", "both") and language != ENGLISH:
+        if config.task.languages is None and not _has_native(config, language, files):
+            return chosen
+        chosen += [("native", p) for p in _numbered(spec, config, files.load(language), language)]
+    return chosen
+
+
+def _has_native(config: RunConfig, language: str, files: PromptFiles) -> bool:
+    return language in files.languages and set(config.task.prompts or ()) <= set(files.load(language))
+
+
+def _numbered(spec: TaskSpec, config: RunConfig, prompts: dict[int, Prompt], language: str) -> list[Prompt]:
+    for number in config.task.prompts or []:
+        if number not in prompts:
+            raise UserError(
+                f"{spec.name} has no prompt {number} in {language}",
+                f"there are: {', '.join(map(str, prompts))}",
+            )
+    return [prompts[number] for number in dict.fromkeys(config.task.prompts or prompts)]
+
+
+def _check(cells: Sequence[TemplatedCell]) -> None:
+    """Chooses examples and fills prompts in: what fails must not be found out when the model has run for hours."""
+    for cell in cells:
+        if cell.documents:
+            cell.examples(cell.documents[0])
+    for cell in cells:
+        for document in _asked(cell):
+            cell.text(document)
+
+
+def _asked(cell: TemplatedCell) -> Iterator[Document]:
+    yield from cell.scorable
+    if cell.scorable:
+        yield from cell.examples(cell.scorable[0])

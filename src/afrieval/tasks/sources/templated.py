@@ -1,0 +1,227 @@
+"""Cells of declared tasks whose prompts are templates, filled in with the texts of each row."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+from afrieval.config.settings import RunConfig
+from afrieval.errors import UserError
+from afrieval.languages import LANGUAGES
+from afrieval.results.samples import Sample
+from afrieval.scoring.base import Score
+from afrieval.scoring.scorers import Generation
+from afrieval.tasks.cell import Coordinates, Job, Outcome, Probe, RunPart
+from afrieval.tasks.documents import Document
+from afrieval.tasks.fewshot import examples, ranking
+from afrieval.tasks.prompts import Prompt, PromptFiles, answers, render
+from afrieval.tasks.shown import Block, Shown, turns
+from afrieval.tasks.sources.facts import facts, identity
+from afrieval.tasks.sources.lines import recalled, sample_line
+from afrieval.tasks.spec import TaskSpec
+from afrieval.tasks.splits import Split
+from afrieval.terminal import one_line
+
+
+@dataclass(frozen=True)
+class TemplatedCell:
+    """Task x language x prompt x prompt language; `tasks.cell.Cell` says what all cells have.
+
+    Attributes:
+        prompt_language: `eng` or `native`; English itself is always `eng`.
+        data: the evaluated split, whole.
+        pool: the few-shot split; None if nothing asks for it.
+        config: the merged config.
+        files: the task's prompt files.
+    """
+
+    task: TaskSpec
+    language: str
+    prompt: Prompt
+    prompt_language: str
+    answer_form: str
+    data: Split
+    pool: Split | None
+    config: RunConfig
+    files: PromptFiles = field(compare=False, repr=False)
+    complete = False
+
+    @property
+    def name(self) -> str:
+        """Stable name of the cell, used for its sample file."""
+        return f"{self.task.name}_{self.language}_{self.prompt_language}_{self.prompt.number}"
+
+    @property
+    def title(self) -> str:
+        """The cell's name for people."""
+        written = "native" if self.prompt_language == "native" else "English"
+        return f"{self.task.name} {LANGUAGES[self.language].name}, {written} prompt {self.prompt.number}"
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """Where it stands in tables."""
+        place = (self.task.name, self.language, self.prompt.number, self.prompt_language)
+        return Coordinates(*place, self.shots, self.answer_form)
+
+    @property
+    def metrics(self) -> Sequence[str]:
+        """Names of its metrics, the main one first."""
+        return [m.name for m in self.task.scoring.metrics_of(self.answer_form)]
+
+    @property
+    def generates(self) -> bool:
+        """Whether answers are generated, and not chosen by their likelihoods."""
+        return self.answer_form == "generate"
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """The kinds of its requests, in the harness' words."""
+        return frozenset({"generate_until" if self.generates else "loglikelihood"})
+
+    @property
+    def can_generate(self) -> bool:
+        """Whether the task has generated answers as one of its answer forms."""
+        return "generate" in self.task.answer_forms
+
+    @property
+    def shots(self) -> int:
+        """Worked examples before each document."""
+        return self.config.eval.shots
+
+    @property
+    def documents(self) -> list[Document]:
+        """The documents to run, defective ones included."""
+        return self.data.documents[: self.config.eval.limit]
+
+    @property
+    def scorable(self) -> list[Document]:
+        """Those of them that have a gold answer."""
+        return [d for d in self.documents if d.gold is not None]
+
+    @property
+    def n(self) -> int:
+        """Number of documents."""
+        return len(self.documents)
+
+    @property
+    def n_requests(self) -> int:
+        """Number of requests: one per choice of each document, or one to generate."""
+        return sum(1 if self.generates else len(d.choices) for d in self.scorable)
+
+    @property
+    def text_language(self) -> str:
+        """The language that its texts are in."""
+        return self.task.text_language or self.language
+
+    @property
+    def commits(self) -> dict[str, str]:
+        """Data set to its commit, where its rows came from the hub."""
+        return self.data.commits
+
+    @property
+    def announced(self) -> Sequence[str]:
+        """The words that may announce an answer."""
+        return self.files.announced(self.prompt, self.text_language)
+
+    def text(self, document: Document) -> str:
+        """Returns the text that asks the model for an answer; the answer follows after one blank."""
+        return render(self.prompt, document, self.text_language)
+
+    def probe(self, model: Any) -> Probe | None:
+        """Returns the first prompt; None if nothing can be asked."""
+        asked = self.scorable
+        return Probe(self.prompt_text(asked[0], model.apply_chat_template)) if asked else None
+
+    def examples(self, document: Document) -> list[Document]:
+        """Returns the worked examples that stand before a document."""
+        fixed = self.config.eval.fewshot_selection == "fixed"
+        ranked = self._fixed if fixed else self._ranking(document.id)
+        return examples(ranked, self.shots, document, self.task.apart)
+
+    @cached_property
+    def _fixed(self) -> list[Document]:
+        return self._ranking(None)
+
+    def _ranking(self, document_id: int | None) -> list[Document]:
+        split, seed = self.task.data.fewshot, self.config.eval.fewshot_random_seed
+        if self.pool is None or split is None:
+            return []
+        pool = self.pool.documents
+        if self.task.chain_of_thought:
+            pool = [d for d in pool if d.worked]
+        return ranking(pool, seed, self.task.fewshot_source, split, document_id)
+
+    @property
+    def identity(self) -> RunPart:
+        """What its scores depend on, the model apart."""
+        return identity(self)
+
+    @property
+    def facts(self) -> RunPart:
+        """What a reader of its samples has to know."""
+        return facts(self)
+
+    def generation(self, model: Any) -> Generation | None:
+        """Returns how generated answers end; None if likelihoods are asked for."""
+        from afrieval.run.limits import generation
+
+        return generation(self, model, self.config) if self.generates else None
+
+    def build(self, model: Any) -> Job:
+        """Returns what the harness is asked to do with a loaded model."""
+        task = self._task(self.scorable, self.generation(model)) if self.scorable else None
+        chat = self.config.model.chat_template
+        collect = partial(self._collect, task.scores if task else {})
+        return Job(task, model, collect, chat, system=self.prompt.system if chat else None)
+
+    def _task(self, documents: Sequence[Document], generation: Generation | None = None) -> Any:
+        from afrieval.harness.in_memory import InMemoryTask, task_config
+
+        return InMemoryTask(task_config(self, generation), documents, lambda document, shots: self.examples(document))
+
+    def _collect(self, scores: Mapping[int, Score], results: dict[str, Any]) -> Outcome:
+        """Returns the samples by document; documents that cannot be scored have no answers."""
+        answered = {s["doc"]["id"]: s for s in results["samples"][self.name]} if results else {}
+        return Outcome([sample_line(self, d, answered.get(d.id), scores.get(d.id)) for d in self.documents])
+
+    def prompt_text(self, document: Document, chat_template: Any) -> str:
+        """Returns a document's whole prompt, with its examples.
+
+        Args:
+            document: what is asked; it has a gold answer.
+            chat_template: turns to text; used where the config asks for it.
+        """
+        chat = self.config.model.chat_template
+        task = self._task([document])
+        text: str = task.fewshot_context(
+            task.eval_docs[0],
+            num_fewshot=self.shots,
+            system_instruction=self.prompt.system if chat else None,
+            apply_chat_template=chat,
+            fewshot_as_multiturn=chat,
+            chat_template=chat_template,
+        )
+        return text
+
+    def preview(self, number: int) -> Shown:
+        """Returns a document as a model would get it."""
+        documents, chat = self.data.documents, self.config.model.chat_template
+        if number >= len(documents):
+            raise UserError(
+                f"{self.task.name} {self.language} has no document {number}", f"its last is {len(documents) - 1}"
+            )
+        document = documents[number]
+        if document.gold is None:
+            return Shown(f"{self.title}, document {number}: left out, {one_line(document.defect)}\n")
+        rows = [e.id for e in self.examples(document)] or "none"
+        answer = self.task.scoring.answer
+        lines = [] if answer.is_choice else [f"  gold: {one_line(answer.shown(document.gold))}"]
+        for i, continuation in enumerate(answers(self.prompt, document, self.answer_form)):
+            shown = f"{'' if chat else ' '}{continuation}"
+            lines.append(f"  {shown!r}{'  gold' if i == document.gold else ''}")
+        text = self.prompt_text(document, turns)
+        return Shown(f"{self.title}, document {number}, few-shot rows {rows}", [Block(text, lines)])
+
+    def recall(self, samples: Iterator[Sample]) -> Shown:
+        """Returns the first scored document as a model got it, with what it answered."""
+        return recalled(self.title, samples)

@@ -1,0 +1,31 @@
+"""Scores of cells made by hand, for tests."""
+
+from typing import Any
+
+import numpy as np
+
+from afrieval.results.scores import CellScores
+from afrieval.scoring.base import Metric
+from afrieval.scoring.metrics import metric
+
+
+def scored(
+    values: list[Any], task: str = "afrixnli", ids: list[int] | None = None, of: Metric | str = "acc", **changes: Any
+) -> CellScores:
+    """A cell whose documents have these scores, or measures; what is not named is English prompt 1 of Yoruba."""
+    rows = np.array(range(len(values)) if ids is None else ids, dtype=np.int64)
+    known = metric(of) if isinstance(of, str) else of
+    measures = np.array(values, dtype=np.float64).reshape(len(values), -1)
+    given: dict[str, Any] = {
+        "language": "yor", "prompt_language": "eng", "prompt": 1, "model": "m", "shots": 0, "answer_form": "text",
+        "metrics": {known.name: known},
+        "measures": {known.name: measures},
+        "golds": np.zeros(len(rows), dtype=np.int64),
+        "picked": np.full(len(rows), -1),
+        "n_choices": np.full(len(rows), 4),
+        "must": {"task version": 1, "data": "d", "few-shot rows": [], "prompt text": "p"},
+        "rows": len(rows),
+        **changes,
+    }  # fmt: skip
+    place = (given[name] for name in ("language", "prompt_language", "prompt"))
+    return CellScores(name="_".join(map(str, (task, *place))), task=task, ids=rows, **given)

@@ -1,0 +1,180 @@
+"""What the one reader makes of sample files: any metric, old lines and new, and each file once."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from afrieval.errors import UserError
+from afrieval.results import reader, samples
+from afrieval.results.files import sample_path, write_run, write_samples
+from afrieval.results.reader import RunFolder, cell_scores
+from afrieval.results.runs import read_runs
+from afrieval.results.scores import CellScores
+from afrieval.results.summary import harness_results, summary_columns, summary_row
+from afrieval.statistics.intervals import wilson
+
+F1 = {"name": "f1", "average": "macro"}
+
+
+def line(doc_id: int, measures: dict[str, list[float]] | None, task: str = "t", **changes: Any) -> dict[str, Any]:
+    """A sample of Yoruba as a run stores it; without measures it is left out."""
+    shown = {name: numbers[0] if len(numbers) == 1 else numbers for name, numbers in (measures or {}).items()}
+    return {
+        "doc_id": doc_id, "task": task, "language": "yor", "prompt": 1, "prompt_language": "eng",
+        "metrics": list(shown), "measures": measures or {}, **shown, "resps": [["an answer"]] if shown else [],
+        "n_choices": 0, "defect": "" if shown else "no gold answer", "doc_hash": f"{doc_id}", "prompt_hash": "p",
+        **changes,
+    }  # fmt: skip
+
+
+def old(sample: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in sample.items() if name != "measures"}
+
+
+def record(**changes: Any) -> dict[str, Any]:
+    task = {
+        "version": 1,
+        "answer_form": "generate",
+        "prompts": {"eng": {1: "a", 2: "b"}},
+        "data": {"yor": {"test": "d"}},
+    }
+    identity = {
+        "model": {"model_name": "m"}, "variant": "direct", "fewshot": {"num_fewshot": 0, "selection": "", "seed": 1},
+        "tasks": {"t": task},
+    }  # fmt: skip
+    return {"identity": identity, "visits": [{}], **changes}
+
+
+def written(folder: Path, lines: list[dict[str, Any]], name: str = "t_yor_eng_1", **changes: Any) -> Path:
+    folder.mkdir(exist_ok=True)
+    write_run(folder, record(**changes))
+    write_samples(folder, name, lines)
+    return folder
+
+
+CHRF = [line(i, {"chrf": [20.0 + i, 21.0, 15.0] * 6, "unparsed": [0.0]}) for i in range(8)]
+
+
+def test_a_score_need_not_be_a_share(tmp_path: Path) -> None:
+    (cell,) = read_runs([written(tmp_path, CHRF)])
+    assert cell.main == "chrf" and cell.metric.bounds == (0.0, 100.0) and 50 < cell.score < 100
+    assert cell.interval is not None and cell.interval.low < cell.score < cell.interval.high
+    row = summary_row(cell)
+    assert (row["score"], row["low"], row["unparsed"]) == (cell.score, cell.interval.low, 0.0)
+    results = harness_results([cell], 0, {"t": 1})
+    assert results["results"][cell.name]["chrf,none"] == cell.score
+    assert results["higher_is_better"][cell.name] == {"chrf": True, "unparsed": False}
+
+
+def test_old_lines_give_the_same_scores_as_new_ones() -> None:
+    lists = [[1.0, 0.0], [1.0], [0.0, 0.0, 1.0]]
+    new = [
+        line(i, {"acc": [float(i > 0)], "inst_level_loose_acc": [sum(each), len(each)], "unparsed": [0.0]})
+        | {"inst_level_loose_acc": each}
+        for i, each in enumerate(lists)
+    ]
+    was = [old(s) | {"metrics": ["acc", "inst_level_loose_acc", "unread"], "unread": 0.0} for s in new]
+    one, other = cell_scores("c", new), cell_scores("c", was)
+    assert list(one.metrics) == list(other.metrics) == ["acc", "inst_level_loose_acc", "unparsed"]
+    for name in one.metrics:
+        assert np.array_equal(one.measures[name], other.measures[name])
+    assert one.interval == wilson(2, 3) and one.on("inst_level_loose_acc").score == pytest.approx(3 / 6)
+
+
+def test_a_metric_with_options_is_the_one_that_the_run_declares() -> None:
+    lines = [
+        line(i, {"f1_macro": pair, "acc": [float(pair[0] == pair[1])]})
+        for i, pair in enumerate([[0.0, 0.0], [1.0, 0.0]])
+    ]
+    cell = cell_scores("c", lines, {"metrics": [F1, "acc"]})
+    assert cell.main == "f1_macro" and cell.score == pytest.approx((2 / 3 + 0) / 2)
+    with pytest.raises(UserError, match="there is no metric 'f1_macro'"):
+        cell_scores("c", lines)
+
+
+def test_a_metric_that_some_documents_lack_is_over_the_others() -> None:
+    cell = cell_scores("c", [line(0, {"acc": [1.0]}), line(1, {"acc": [0.0], "acc_norm": [1.0]})])
+    assert (cell.score, cell.on("acc_norm").score, cell.on("acc_norm").ids.tolist()) == (0.5, 1.0, [1])
+    with pytest.raises(UserError, match="not all samples have acc_norm, the cell's score"):
+        cell_scores("c", [line(0, {"acc_norm": [1.0]}), line(1, {"acc": [0.0]})])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"acc": 2.0, "measures": {"acc": [2.0]}}, "acc must be a number from 0 to 1, not 2.0"),
+        ({"acc": 1.0, "measures": {"acc": [0.0]}}, "acc is 1.0, and its measure [0.0]"),
+        ({"measures": {"acc": [1.0, 0.0]}}, "acc is 1.0, and its measure [1.0, 0.0]"),
+        ({"measures": {"acc": []}}, "acc must be"),
+        ({"acc": None, "measures": {}}, "acc must be"),
+        ({"metrics": ["acc", "chrf"], "measures": {"acc": [1.0], "chrf": [1e999]}}, "chrf must be"),
+        ({"metrics": ["acc", "colour"], "colour": 1.0}, "there is no metric 'colour'"),
+    ],
+)
+def test_a_score_that_cannot_be_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    lines = [line(0, {"acc": [1.0]}), line(1, {"acc": [1.0]}) | change]
+    with pytest.raises(UserError, match=r"samples_t_yor_eng_1\.jsonl") as caught:
+        read_runs([written(tmp_path, lines)])
+    assert message in caught.value.message and caught.value.hint
+
+
+def test_derived_metrics_are_metrics(tmp_path: Path) -> None:
+    lines = [line(i, {"acc": [float(i % 2)], "acc_norm": [float(i % 3 > 0)]}) for i in range(30)]
+    declared = {"t": {"derived": {"both": {"how": "harmonic_mean", "of": ["acc", "acc_norm"]}}}}
+    (cell,) = read_runs([written(tmp_path, lines, declared=declared)])
+    both = cell.on("both")
+    assert both.score == pytest.approx(2 / (1 / 0.5 + 1 / (2 / 3))) and both.interval is not None
+    assert both.interval.low < both.score < both.interval.high and summary_row(cell)["both"] == both.score
+    weights = np.random.default_rng(1).multinomial(30, np.full(30, 1 / 30), 4000).astype(float)
+    assert both.standard_error == pytest.approx(both.metric.score(both.measures["both"], weights).std(), rel=0.1)
+    assert summary_columns([cell])[-4:] == ["parts", "acc", "acc_norm", "both"]
+
+
+def test_a_derived_metric_of_a_reference_run(tmp_path: Path) -> None:
+    lines = [line(i, {"acc": [float(i % 2)]}) for i in range(40)]
+    reference = written(tmp_path / "reference", [line(i, {"acc": [1.0]}) for i in range(40)])
+    spec = {"how": "ks_test", "of": "acc", "reference": str(reference)}
+    (cell,) = read_runs([written(tmp_path / "run", lines, declared={"t": {"derived": {"quality": spec}}})])
+    quality = cell.on("quality")
+    assert 0 < quality.score < 0.001 and quality.interval is None and np.isnan(quality.standard_error)
+    (same,) = read_runs([written(tmp_path / "run", [line(i, {"acc": [1.0]}) for i in range(40)],
+                                 declared={"t": {"derived": {"quality": spec}}})])  # fmt: skip
+    assert same.on("quality").score == 1.0
+
+
+def test_columns_are_those_of_the_metrics_that_are_there() -> None:
+    text = cell_scores("c", [line(0, {"acc": [1.0], "acc_norm": [1.0]})])
+    written_ = cell_scores("d", [line(0, {"unparsed": [0.0], "exact_match": [1.0]})])
+    columns = summary_columns([written_, text, cell_scores("e", CHRF)])
+    assert columns[11:] == ["exact_match", "acc_norm", "unparsed", "macro", "parts"]
+    assert summary_columns([text])[11:] == ["acc_norm", "macro", "parts"]
+
+
+def test_each_file_is_read_once_and_again_if_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Path] = []
+    of_file = samples.read_lines
+    monkeypatch.setattr(reader, "read_lines", lambda path: read.append(path) or of_file(path))  # type: ignore[func-returns-value]
+    run = RunFolder(written(tmp_path, CHRF))
+    cells: list[CellScores] = [run.scores("t_yor_eng_1") for _ in range(3)]
+    assert len(read) == 1 and cells[0].rows == 8
+    write_samples(tmp_path, "t_yor_eng_1", CHRF[:5])
+    assert run.scores("t_yor_eng_1").rows == 5 and len(read) == 2
+    write_run(tmp_path, record(visits=[{}, {"dtype": "other"}]))
+    assert run.scores("t_yor_eng_1").rows == 5 and len(read) == 2
+    write_run(tmp_path, record(declared={"t": {"breakdowns": ["subject"]}}))
+    assert run.scores("t_yor_eng_1").declared["breakdowns"] == ["subject"] and len(read) == 3
+
+
+def test_rows_out_of_order_and_of_another_cell_are_refused(tmp_path: Path) -> None:
+    for lines in (CHRF[::-1], [CHRF[0], CHRF[2]], [CHRF[0], {**CHRF[1], "language": "hau"}]):
+        with pytest.raises(UserError, match="is not what a run of t_yor_eng_1 wrote"):
+            RunFolder(written(tmp_path, lines)).scores("t_yor_eng_1")
+
+
+def test_documents_left_out_are_counted(tmp_path: Path) -> None:
+    lines = [line(0, {"acc": [1.0]}), line(1, None), line(2, {"acc": [0.0]}, defect="equal")]
+    (cell,) = read_runs([written(tmp_path, lines)])
+    assert (cell.n, cell.n_unscored, cell.n_defect, cell.rows, cell.ids.tolist()) == (2, 1, 2, 3, [0, 2])
+    assert cell.path == sample_path(tmp_path, "t_yor_eng_1") and cell.folder == tmp_path

@@ -1,0 +1,109 @@
+"""What holds for every metric, found by name: weights count documents, and scores stay in their bounds."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afrieval.errors import UserError
+from afrieval.scoring.base import Likelihood, Metric, Question, Response
+from afrieval.scoring.metrics import METRICS, metric
+from afrieval.scoring.named import Spec
+from afrieval.scoring.scorers import of_likelihoods
+from afrieval.tasks.answers import ANSWERS
+from afrieval.tasks.presets import FORMS, Scoring
+
+SPECS: list[Spec] = [
+    *METRICS,
+    {"name": "f1", "average": "micro"},
+    {"name": "f1", "average": "weighted"},
+    {"name": "chrf", "word_order": 2},
+    {"name": "bleu", "tokenize": "intl"},
+    {"name": "exact_match", "same": "mathematics"},
+]
+TEXT = st.text("abc ጥያቄ.", max_size=8)
+WORDS = st.lists(st.sampled_from("abc"), max_size=4)
+FOLLOWED = st.lists(st.booleans(), min_size=1, max_size=3)
+
+
+def choice() -> st.SearchStrategy[tuple[Response, Question]]:
+    names, likelihood = ["a", "bcd", "ጥያ"], st.floats(-50, -0.1)
+    likelihoods = st.lists(st.tuples(likelihood, st.integers(1, 9)), min_size=3, max_size=3)
+    scored = likelihoods.map(lambda drawn: of_likelihoods([Likelihood(v, False, n) for v, n in drawn]))
+    generated = st.builds(Response, st.sampled_from([None, 0, 1, 2]), text=st.just("x"))
+    return st.tuples(scored | generated, st.builds(lambda gold: Question(gold, names, names), st.integers(0, 2)))
+
+
+def written(kind: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Response, Question]]:
+    return st.tuples(st.builds(Response, st.none() | kind), st.builds(Question, kind))
+
+
+def followed() -> st.SearchStrategy[tuple[Response, Question]]:
+    answers = FOLLOWED.map(lambda kept: {"strict": kept, "loose": [True] * len(kept)})
+    return st.tuples(st.builds(Response, answers), st.just(Question({})))
+
+
+DOCUMENTS = [choice(), written(TEXT), written(st.integers(-9, 9)), written(WORDS), followed()]
+
+
+def measured(found: Metric, documents: list[tuple[Response, Question]]) -> np.ndarray[Any, Any] | None:
+    measures = [measure for d in documents if (measure := found.measure(*d)) is not None]
+    return np.array(measures) if measures else None
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+@given(data=st.data())
+def test_whole_weights_are_repeated_documents(spec: Spec, data: st.DataObject) -> None:
+    found = metric(spec)
+    documents = data.draw(st.lists(data.draw(st.sampled_from(DOCUMENTS)), min_size=1, max_size=6))
+    measures = measured(found, documents)
+    if measures is None:
+        return
+    times = data.draw(st.lists(st.integers(0, 3), min_size=len(measures), max_size=len(measures)).filter(any))
+    repeated = np.repeat(measures, times, axis=0)
+    one, low, high = np.ones((1, len(repeated))), *found.bounds
+    weights = np.array([times, np.ones(len(measures))], dtype=np.float64)
+    scores = found.score(measures, weights)
+    assert scores.shape == (2,) and np.all((scores >= low - 1e-9) & (scores <= high + 1e-9))
+    assert scores[0] == pytest.approx(found.score(repeated, one)[0], abs=1e-9)
+    if found.linear is not None:
+        assert found.linear(measures).mean() == pytest.approx(scores[1])
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+@given(data=st.data())
+def test_measures_are_stored_without_loss(spec: Spec, data: st.DataObject) -> None:
+    found = metric(spec)
+    response, question = data.draw(data.draw(st.sampled_from(DOCUMENTS)))
+    if (measure := found.measure(response, question)) is not None:
+        shown = found.shown(response.answer, measure)
+        assert json.loads(json.dumps([measure, shown])) == [measure, shown]
+        assert found.restored(shown) == measure and all(isinstance(number, float) for number in measure)
+
+
+def test_every_metric_applies_to_some_answers() -> None:
+    for spec in SPECS:
+        kinds = [
+            Scoring(a, lambda text, question, asked: None, [spec], [metric(spec)], {}, FORMS) for a in ANSWERS.values()
+        ]
+        assert any(kind.metrics_of(form) for kind in kinds for form in FORMS), spec
+
+
+@pytest.mark.parametrize(
+    ("spec", "message", "hint"),
+    [
+        ("ac", "there is no metric 'ac'", "did you mean acc?"),
+        ({"name": "f1", "averag": "macro"}, "the metric f1 has no option 'averag'", "did you mean average?"),
+        ({"name": "f1", "average": "all"}, "average must be macro, micro or weighted, not", "write macro"),
+        ({"name": "chrf", "word_order": "two"}, "word_order must be a whole number", ""),
+        ({"name": "acc", "k": 5}, "the metric acc has no option 'k'", "it has no options"),
+        ({"average": "macro"}, "there is no metric 'None'", ""),
+    ],
+)
+def test_a_wrong_name_or_option(spec: Spec, message: str, hint: str) -> None:
+    with pytest.raises(UserError) as caught:
+        metric(spec)
+    assert message in caught.value.message and hint in caught.value.hint
