@@ -1,6 +1,5 @@
 """What the pages say holds: code runs, commands are known, files that are named exist."""
 
-import importlib
 import re
 import shlex
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from afrieval.cli import COMMANDS
+from afrieval.commands.options import OPTIONS
 from afrieval.config.arguments import Files
 from afrieval.config.options import options_of
 from afrieval.config.settings import RunConfig
@@ -39,8 +39,7 @@ def commands(page: Path) -> list[list[str]]:
 
 
 def own_options(command: str) -> set[str]:
-    kind = getattr(importlib.import_module(f"afrieval.commands.{command}"), command.capitalize())
-    return {option.name for option in options_of(kind)}
+    return {option.name for option in options_of(OPTIONS[command])}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

@@ -77,7 +77,7 @@ def _run(arguments: list[str]) -> int:
         say(_help())
         return 0
     try:
-        _command(arguments[0])(arguments[1:])
+        _obey(*arguments)
         sys.stdout.flush()
     except UserError as e:
         check()
@@ -108,6 +108,13 @@ def _run(arguments: list[str]) -> int:
     return 0
 
 
+def _obey(name: str, *words: str) -> None:
+    if {"-h", "--help"} & {*words}:
+        say(_help_of(name))
+    else:
+        _command(name)(list(words))
+
+
 def _safely(print_lines: Callable[..., None], *lines: str) -> None:
     try:
         print_lines(*lines)
@@ -123,13 +130,26 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _command(name: str):  # type: ignore[no-untyped-def]
+def _check_command(name: str) -> None:
     if name in RENAMED:
         raise UserError(f"the command {name} has a new form", f"write {RENAMED[name]}")
     if name not in COMMANDS:
         from afrieval.errors import nearest
 
         raise UserError(f"there is no command {name!r}", nearest(name, list(COMMANDS)))
+
+
+def _help_of(name: str) -> str:
+    _check_command(name)
+    from afrieval.commands.options import OPTIONS
+    from afrieval.config.arguments import sections_of
+    from afrieval.config.help import help_text
+
+    return help_text(name, OPTIONS[name], sections_of(OPTIONS[name]))
+
+
+def _command(name: str):  # type: ignore[no-untyped-def]
+    _check_command(name)
     return importlib.import_module(f"afrieval.commands.{name}").main
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import Cli
 
 from afrieval.analysis.means import GROUPINGS
-from afrieval.commands.compare import Dimension, Grouping
+from afrieval.commands.options import Dimension, Grouping
 from afrieval.results.scores import DIMENSIONS
 
 SOME = ("--task.languages", "yor,hau,amh", "--task.prompts", "1,2", "--data.source", "samples")

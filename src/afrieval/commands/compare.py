@@ -1,60 +1,18 @@
 """`afrieval compare`: what the numbers of stored runs say, and how sure we are. Loads no model."""
 
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
+from afrieval.commands.options import Compare
 from afrieval.config.arguments import read_options
-from afrieval.config.options import File, Metavar, Options, Repeated, Word
-from afrieval.config.settings import Seed
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.yaml import nearest
 from afrieval.terminal import console, note, say
 
 OUTPUTS = ("json", "csv", "markdown", "latex")
-Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
-Grouping = Literal["Africa", "family", "script", "region"]
 MANY = ("prompt", "language")  # compared only if asked for: they have many pairs
-
-
-@dataclass(frozen=True)
-class Compare(Options):
-    """Compares stored runs: differences with their intervals and p-values, prompts, and means over languages.
-
-    Loads no model. Runs are compared in the order given.
-
-    Examples:
-        afrieval compare runs/FIRST runs/SECOND
-        afrieval compare runs/FIRST --contrast prompt_language --by subject --csv table.csv
-    """
-
-    runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, folders of lm_eval --output_path, or published tables (CSV)."""
-    contrast: Repeated[Dimension] = field(default_factory=list)
-    """What to compare. Default: everything that differs, except prompts and languages."""
-    task: Repeated[str] = field(default_factory=list)
-    """Tasks to compare. Default: all."""
-    metric: Annotated[str, Metavar("NAME")] | None = None
-    """Metric to compare. Default: the main metric of each task."""
-    language: Repeated[str] = field(default_factory=list)
-    """Languages to compare, as ISO 639-3 codes such as yor,hau. Default: all."""
-    means: Grouping = "Africa"
-    """Groups of African languages to average over."""
-    by: Annotated[str, Metavar("FIELD")] | None = None
-    """Break scores down by a field such as subject, or by confusion: right answers against chosen ones. Default: no
-    breakdown."""
-    seed: Seed = 42
-    """Seed of bootstrap and permutation tests."""
-    json: File | None = None
-    """File to write all tables to, as JSON; - is standard output. Default: no file."""
-    csv: File | None = None
-    """The same, as CSV. Default: no file."""
-    markdown: File | None = None
-    """The same, as Markdown. Default: no file."""
-    latex: File | None = None
-    """The same, as LaTeX. Default: no file."""
 
 
 def main(argv: list[str]) -> None:

@@ -1,31 +1,10 @@
 """`afrieval export`: our tasks as files for other programs."""
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
-
+from afrieval.commands.options import Export
 from afrieval.config.arguments import read_given, run_config
-from afrieval.config.options import Options, Word
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.terminal import say
-
-
-@dataclass(frozen=True)
-class Export(Options):
-    """Writes task files for lm_eval --include_path FOLDER.
-
-    Without --task.task_name, all tasks are written except Meta's, which depend on a model. Prompts in English,
-    prompts in the language itself and translated test sets get different names; --task.prompt_language and
-    --task.variant have no effect. The package afrieval must be installed where lm_eval runs.
-
-    Examples:
-        afrieval export --to harness my-tasks --task.task_name afrimmlu --task.languages yor,hau
-    """
-
-    to: Literal["harness"]
-    """Program that the files are for."""
-    folder: Annotated[str, Word("FOLDER")]
-    """Folder to write to. It must be new or empty."""
 
 
 def main(argv: list[str]) -> None:

@@ -1,12 +1,10 @@
 """`afrieval list`: tasks, their variants, languages, prompts and licences."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from textwrap import fill
-from typing import Annotated
 
+from afrieval.commands.options import List
 from afrieval.config.arguments import read_options
-from afrieval.config.options import Options, Word
 from afrieval.errors import UserError
 from afrieval.files.yaml import nearest
 from afrieval.languages import ENGLISH
@@ -15,19 +13,6 @@ from afrieval.tasks.spec import TaskSpec, load_task, task_names
 from afrieval.terminal import say
 
 WIDTH, LABEL = 80, 15
-
-
-@dataclass(frozen=True)
-class List(Options):
-    """Prints what each task offers: data, licence, variants, answer forms, languages and prompts.
-
-    Examples:
-        afrieval list
-        afrieval list afrimmlu afrixnli
-    """
-
-    tasks: Annotated[list[str], Word("[TASK ...]")] = field(default_factory=list)
-    """Tasks to show. Default: all."""
 
 
 def main(argv: list[str]) -> None:

@@ -1,15 +1,14 @@
 """`afrieval llama`: Meta's evaluations of Llama 3, from a file with the keys of Meta's recipe."""
 
 import logging
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
 
 import yaml
 
+from afrieval.commands.options import Llama
 from afrieval.commands.run import run
 from afrieval.config.arguments import read_given, run_config
-from afrieval.config.options import Options, Word
 from afrieval.config.recipe import Recipe, check_backend, lm_eval_command, read_recipe, settings
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.errors import UserError
@@ -20,26 +19,6 @@ from afrieval.tasks.select import chosen_tasks
 from afrieval.terminal import note, say
 
 LOGGERS = ("afrieval", "lm_eval", "vllm")
-
-
-@dataclass(frozen=True)
-class Llama(Options):
-    """Runs Meta's published Llama 3.1 and 3.2 evaluations.
-
-    FILE has the keys of Meta's recipe, such as configs/llama/eval_config.yaml, which explains each of them. Options
-    beat the file.
-
-    Examples:
-        afrieval llama configs/llama/eval_config.yaml
-        afrieval llama configs/llama/eval_config.yaml --eval.limit 10 --model.model_name FOLDER
-        afrieval llama configs/llama/eval_config.yaml --print-command
-    """
-
-    file: Annotated[str, Word("FILE")]
-    """YAML file with the keys of Meta's recipe."""
-    print_command: bool = False
-    """Run nothing. Write task files to the work_dir of FILE, and print the lm_eval command that evaluates them in the
-    same way. The package afrieval must be installed where that command runs."""
 
 
 def main(argv: list[str]) -> None:

@@ -2,10 +2,9 @@
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from afrieval.commands.options import Prefetch
 from afrieval.config.arguments import read_given, run_config
-from afrieval.config.options import Options
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.data.files import data_files
 from afrieval.data.hub import commit
@@ -22,20 +21,6 @@ from afrieval.terminal import say
 
 # What the hf backend never loads: other formats of the same weights.
 OTHER_FORMATS = ["original/*", "*.pth", "*.gguf", "*.onnx", "*.h5", "*.msgpack"]
-
-
-@dataclass(frozen=True)
-class Prefetch(Options):
-    r"""Downloads the data of tasks, and the model if one is named. Afterwards a run needs no network.
-
-    Examples:
-        afrieval prefetch --task.task_name afrixnli --task.languages yor,hau
-        afrieval prefetch --model-config-yaml configs/models/meta_llama_8b_instruct.yaml \
-            --task-config-yaml configs/tasks/afrimmlu-direct.yaml --lock
-    """
-
-    lock: bool = False
-    """Write commits and hashes of the data to data.lock. Later runs in the same folder check them."""
 
 
 def main(argv: list[str]) -> None:

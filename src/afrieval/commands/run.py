@@ -5,14 +5,13 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from afrieval.commands.options import Run
 from afrieval.commands.writeout import write_out
 from afrieval.config.arguments import read_config
-from afrieval.config.options import Options
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.files.paths import user_path
 from afrieval.models.backend_args import check_backend_args
@@ -24,21 +23,6 @@ from afrieval.terminal import note, one_line, say
 
 if TYPE_CHECKING:
     from afrieval.results.reader import RunFolder
-
-
-@dataclass(frozen=True)
-class Run(Options):
-    r"""Evaluates a model on tasks and prints a score, with its interval, for each language and prompt.
-
-    Results go into a run folder. If a run is stopped, the same command continues it. python src/evaluate.py does the
-    same.
-
-    Examples:
-        afrieval run --model-config-yaml configs/models/demo.yaml \
-            --task-config-yaml configs/tasks/demo.yaml --data.source samples
-        afrieval run --model.model_name FOLDER --task.task_name afrixnli \
-            --task.languages yor,hau --task.prompt_language both
-    """
 
 
 def main(argv: list[str]) -> None:

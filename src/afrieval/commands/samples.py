@@ -1,43 +1,17 @@
 """`afrieval samples`: documents of a stored run under two prompts: what was asked, answered, and right."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any
 
+from afrieval.commands.options import Samples
 from afrieval.config.arguments import read_options
-from afrieval.config.options import Metavar, Options, Word
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
-from afrieval.files.schema import Positive
 from afrieval.files.yaml import nearest
 from afrieval.results.samples import cell_name, is_harness, is_unparsed
 from afrieval.terminal import one_line, say
 
 Line = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Samples(Options):
-    """Prints documents of a stored run under two prompts: what was asked, what was answered, and whether it is right.
-
-    Examples:
-        afrieval samples runs/FIRST --language yor --only flips
-        afrieval samples runs/FIRST --language yor --prompts eng1,native1 --n 3
-    """
-
-    run: Annotated[str, Word("RUN")]
-    """Run folder."""
-    task: Annotated[str, Metavar("TASK")] | None = None
-    """Task to show. Default: the only task of the run."""
-    language: Annotated[str, Metavar("CODE")] | None = None
-    """Language to show, as an ISO 639-3 code. Default: the only language of the run."""
-    prompts: list[str] | None = None
-    """One or two prompts, such as eng1,native1. Default: English and native of the same number, or the first two."""
-    only: Literal["all", "flips", "wrong", "unparsed", "unread"] = "all"
-    """Documents to show: flips are right under one prompt only; wrong and unparsed are so under either prompt.
-    unread is the former name of unparsed."""
-    n: Positive = 5
-    """Maximum number of documents."""
 
 
 def main(argv: list[str]) -> None:

@@ -4,16 +4,14 @@ import difflib
 from dataclasses import MISSING, dataclass
 from typing import Any, TypeVar
 
-from afrieval.config.help import help_text
 from afrieval.config.merge import SECTIONS, Given, check_types, read_file, run_config
-from afrieval.config.options import File, Option, Options, options_of
+from afrieval.config.options import File, Option, Options, RunOptions, options_of
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import shortened, user_path
 from afrieval.resources import here_or_shipped
-from afrieval.terminal import say
 
-__all__ = ["Given", "read_config", "read_given", "read_options", "run_config"]
+__all__ = ["Given", "read_config", "read_given", "read_options", "run_config", "sections_of"]
 
 T = TypeVar("T")
 OPEN_MAP = "model.backend_args."
@@ -40,14 +38,12 @@ def read_options(kind: type[T], argv: list[str], command: str) -> T:
     Args:
         kind: what the command declares, a subclass of `Options`.
         argv: its arguments, without its name.
-        command: its name, for messages and `--help`.
+        command: its name, for messages.
 
     Raises:
         UserError: for an option or value that is not allowed.
-        SystemExit: after printing `--help`.
     """
-    own = options_of(kind)
-    return _own(kind, own, _parsed(argv, {"Options": own}, kind, command), command)
+    return _own(kind, _parsed(argv, kind, command), command)
 
 
 def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
@@ -55,19 +51,18 @@ def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
 
     Arguments and errors are those of `read_options`; `run_config` makes a config of the settings.
     """
-    own, files = options_of(kind), options_of(Files)
-    given = _parsed(argv, {"Options": own, "Config files": files, **_settings()}, kind, command)
+    given = _parsed(argv, kind, command)
     settings: Given = []
-    for option in files:
+    for option in options_of(Files):
         if (path := dict(given).get(option.name)) is not None:
             settings += read_file(here_or_shipped(user_path(path)), option.name.partition("_")[0])
-    elsewhere = {option.name for option in (*own, *files)}
+    elsewhere = {option.name for declared in (kind, Files) for option in options_of(declared)}
     settings += [(name, value) for name, value in given if name not in elsewhere]
-    return _own(kind, own, given, command), settings
+    return _own(kind, given, command), settings
 
 
 def read_config(
-    argv: list[str], *, command: str, needs_model: bool, needs_task: bool = True, kind: type = Options
+    argv: list[str], *, command: str, needs_model: bool, needs_task: bool = True, kind: type = RunOptions
 ) -> RunConfig:
     """Returns the config of a command that has no options but the settings of a run.
 
@@ -76,21 +71,21 @@ def read_config(
     return run_config(read_given(kind, argv, command)[1], needs_model=needs_model, needs_task=needs_task)
 
 
-def _settings() -> dict[str, list[Option]]:
-    """Returns the settings of a run, by section."""
-    sections: dict[str, list[Option]] = {}
+def sections_of(kind: type) -> dict[str, list[Option]]:
+    """Returns the options of a command, and the settings of a run if it takes them, by heading."""
+    sections = {"Options": options_of(kind)}
+    if not issubclass(kind, RunOptions):
+        return sections
+    sections["Config files"] = options_of(Files)
     for option in options_of(RunConfig):
         section = SECTIONS.get(option.name.partition(".")[0], RunConfig)
         sections.setdefault(str(section.__doc__), []).append(option)
     return sections
 
 
-def _parsed(argv: list[str], sections: dict[str, list[Option]], kind: type, command: str) -> Given:
-    """Returns names and values; prints the help instead, and exits, if it is asked for."""
-    if {"-h", "--help"} & {*argv}:
-        say(help_text(command, kind, sections))
-        raise SystemExit(0)
-    known = {option.name: option for options in sections.values() for option in options}
+def _parsed(argv: list[str], kind: type, command: str) -> Given:
+    """Returns names and values, options without a name last."""
+    known = {option.name: option for options in sections_of(kind).values() for option in options}
     words, given, alone = list(argv), Given(), []
     while words:
         word = words.pop(0)
@@ -144,10 +139,10 @@ def _without_names(alone: list[str], options: list[Option], command: str) -> Giv
     return given
 
 
-def _own(kind: type[T], options: list[Option], given: Given, command: str) -> T:
+def _own(kind: type[T], given: Given, command: str) -> T:
     """Returns what a command declares, filled in."""
     content: dict[str, Any] = {}
-    for option in options:
+    for option in options_of(kind):
         values = [value for name, value in given if name == option.name]
         if option.repeats:
             values = [[part for value in values for part in (value if isinstance(value, list) else [value])]]

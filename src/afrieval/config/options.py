@@ -42,6 +42,11 @@ class Options:
 
 
 @dataclass(frozen=True)
+class RunOptions(Options):
+    """Base of what commands declare that take the settings of a run as well."""
+
+
+@dataclass(frozen=True)
 class Option:
     """One option.
 
