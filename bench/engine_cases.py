@@ -10,7 +10,7 @@ from lm_eval.api.model import LM
 from afrieval.config.settings import AnswerForm, DataConfig, EvalConfig, RunConfig, TaskConfig
 from afrieval.models.engine.tree import plant
 from afrieval.run.evaluate import run_cell
-from afrieval.tasks.sources.plan import declared_cells
+from afrieval.tasks.sources.plan import all_questions
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,13 @@ def requests(case: Case, lm: Any, data: str, limit: int) -> tuple[str, list[Any]
         eval=EvalConfig(num_fewshot=0 if case.form == "generate" else case.shots, limit=limit),
         data=DataConfig(source=data),
     )
-    cell = declared_cells(config)[0][0]
+    cell = all_questions(config)[0][0]
     if case.form == "generate":  # the few-shot split is not in every copy of the data: other documents stand in
         others = cell.data._replace(documents=cell.data.documents[limit:])
         with_shots = replace(config, eval=replace(config.eval, num_fewshot=case.shots))
         cell = replace(cell, pool=others, config=with_shots)
     listener = _Listener(lm)
-    run_cell(cell, listener)
+    run_cell(cell.cell(), listener)
     return next(iter(listener.asked.items()))
 
 

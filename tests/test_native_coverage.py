@@ -5,7 +5,7 @@ import os
 import pytest
 
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.report.scores import ranges
+from afrieval.report.values import ranges
 from afrieval.tasks.prompts import load_prompts, prompt_languages
 from afrieval.tasks.spec import TaskSpec, load_task
 from tests.conftest import ROOT, TEMPLATED

@@ -1,14 +1,14 @@
-"""The one exception that is shown to users without a traceback, and how a hint names what is known."""
+"""The one exception that users see without a traceback, and hints that suggest a known name."""
 
 import difflib
 
 
 class UserError(Exception):
-    """Something the user can mend.
+    """An error that the user can fix.
 
     Args:
         message: what is wrong, in one line, with the offending value.
-        hint: how to mend it, in one line.
+        hint: how to fix it, in one line.
     """
 
     def __init__(self, message: str, hint: str):
@@ -21,6 +21,6 @@ class UserError(Exception):
 
 
 def nearest(name: str, known: list[str]) -> str:
-    """Returns a hint: the known name that looks most like `name`, or all of them."""
+    """Returns a hint: the known name most similar to `name`, or all of them."""
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     return f"did you mean {near[0]}?" if near else f"choose from {', '.join(known)}"

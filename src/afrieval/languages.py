@@ -1,4 +1,4 @@
-"""The language table: what the suite calls a language, and what it is."""
+"""The language table: the suite's codes, names, scripts, families and regions."""
 
 from typing import NamedTuple
 

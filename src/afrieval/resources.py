@@ -1,4 +1,4 @@
-"""Where the task and config files are that come with the suite: at the top of a checkout, or inside a wheel."""
+"""The task and config files that come with the suite: at the top of a checkout, or inside a wheel."""
 
 from pathlib import Path
 
@@ -8,15 +8,15 @@ CHECKOUT = None if _PACKAGED.is_dir() else Path(__file__).parents[2]
 
 
 def shipped(name: str) -> Path:
-    """Returns one of FOLDERS, as it comes with the suite."""
+    """Returns one of FOLDERS, as shipped with the suite."""
     return (CHECKOUT or _PACKAGED) / name
 
 
 def here_or_shipped(path: Path) -> Path:
-    """Returns a path as it is; one such as `configs/tasks/demo.yaml` that is not there, as that of the shipped file.
+    """Returns a path unchanged, or the shipped file if a path such as `configs/tasks/demo.yaml` does not exist.
 
     Args:
-        path: a file or folder that a user names; nothing needs to exist there.
+        path: a file or folder given by the user; it need not exist.
     """
     first, *rest = path.parts or [""]
     if first not in FOLDERS or ".." in rest or path.exists():

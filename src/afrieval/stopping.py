@@ -1,4 +1,4 @@
-"""Ctrl-C, and the signals of batch systems and closed terminals: a command ends in order, with one line."""
+"""Ctrl-C, and the signals of batch systems and closed terminals: a command stops cleanly, with one line."""
 
 import atexit
 import os
@@ -14,14 +14,14 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 SPEAKS = os.environ.get("WORLD_SIZE", "1") == "1" or os.environ.get("RANK", "0") == "0"  # one of several processes
 STDERR = 2
 REPEATS = hasattr(signal, "pthread_kill")  # not on Windows
-AGAIN = 0.05  # seconds until a signal is repeated that came at a bad moment
+AGAIN = 0.05  # seconds until a signal that cannot be handled yet is repeated
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asks the process to end; to code that knows only Ctrl-C, it is that.
+    """A signal asks the process to end; code that handles Ctrl-C handles all of them.
 
     Attributes:
-        number: of the signal.
+        number: the signal's.
     """
 
     def __init__(self, number: int):
@@ -30,14 +30,14 @@ class Stopped(KeyboardInterrupt):
 
 
 class _State:
-    """What this process knows of signals, which are the process' own.
+    """The state of signal handling, one per process.
 
     Attributes:
-        received: the first decides the exit code.
-        works: whether a command runs, which puts things in order first.
-        line: what to say.
-        turns: where to say it, once.
-        stays: whether signals are answered until the process ends.
+        received: the signals so far; the first one sets the exit code.
+        works: whether a command runs, which must clean up first.
+        line: the message.
+        turns: yields the stream for the message, once.
+        stays: whether signals are handled until the process ends.
     """
 
     def __init__(self) -> None:
@@ -51,20 +51,20 @@ _state = _State()
 
 
 def listen() -> None:
-    """Answers signals from now on until the process ends."""
+    """Handles signals from now on until the process ends."""
     _state.stays = True
     _install()
 
 
 def stoppable(work: Callable[[], int], goes_on: str) -> int:
-    """Returns the exit code of a command's work, or 128 and the signal's number if one ended it.
+    """Returns the exit code of a command, or 128 plus the number of the signal that stopped it.
 
-    The work is ended by an exception. Whatever else fails after a signal failed because of it: a library that was
-    interrupted while it was loaded, for one, says something else.
+    A signal raises an exception. Any other exception after a signal is its consequence: a library that is interrupted
+    during its import, for example, raises a different one.
 
     Args:
         work: the command.
-        goes_on: what to say after `stopped`.
+        goes_on: the message after `stopped`.
     """
     with _listening(goes_on):
         try:
@@ -80,22 +80,22 @@ def stoppable(work: Callable[[], int], goes_on: str) -> int:
 
 
 def check() -> None:
-    """Ends what runs if a signal came and its exception was lost, as in code that catches everything.
+    """Raises a signal's exception again, if one was received and lost in code that catches everything.
 
     Raises:
-        Stopped: with the first signal.
+        Stopped: for the first signal.
     """
     if _state.received:
         raise Stopped(_state.received[0])
 
 
 def exit_code(error: BaseException) -> int:
-    """Returns the exit code of a process that a signal ends: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP."""
+    """Returns the exit code of a process that a signal stopped: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP."""
     return 128 + (_state.received[0] if _state.received else getattr(error, "number", signal.SIGINT))
 
 
 def leave(code: int) -> NoReturn:
-    """Ends the process; after a signal without waiting for the threads of libraries."""
+    """Ends the process; after a signal, without waiting for threads of libraries."""
     if not _state.received:
         sys.exit(code)
     for stream in (sys.stdout, sys.stderr):
@@ -106,7 +106,7 @@ def leave(code: int) -> NoReturn:
 
 
 def _install() -> dict[int, Any]:
-    """Answers signals, but for those that are to be ignored, as after nohup; returns the handlers there were."""
+    """Handles all signals but ignored ones, as after nohup; returns the previous handlers."""
     if threading.current_thread() is not threading.main_thread():
         return {}
     handlers = {number: signal.getsignal(number) for number in SIGNALS}
@@ -133,7 +133,7 @@ def _listening(goes_on: str) -> Iterator[None]:
 
 
 def _answer(number: int, frame: Any) -> None:
-    """Ends the command in order; ends the process at once at the second signal, and where no command runs."""
+    """Stops the command cleanly; ends the process at once at the second signal, or if no command runs."""
     if REPEATS and _state.works and not _state.received and _in_extension(frame):
         return _repeat(number)
     _state.received.append(number)
@@ -144,29 +144,29 @@ def _answer(number: int, frame: Any) -> None:
 
 
 def _say_once(number: int) -> None:
-    """Says that a signal ended the command, the first time; in a terminal, below its ^C."""
+    """Prints, the first time, that a signal stopped the command; in a terminal, below its ^C."""
     name = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"
     below = "\n" if os.isatty(STDERR) else ""
     line = (below + _state.line.format(signal=name)) if SPEAKS else ""
     with suppress(OSError):  # the terminal may be gone
-        # no signal comes between the turn and the write, which is one step; a print may be what was interrupted
+        # taking the turn and writing is one step for signals; print may be what was interrupted
         next(map(os.write, _state.turns, [line.encode()]), None)
 
 
 def _in_extension(frame: Any) -> bool:
-    """Tells whether a compiled module is loaded: some crash where Python code that they call raises."""
+    """Returns whether a compiled module is being imported: some crash if Python code that they call raises."""
     while frame and not isinstance(frame.f_locals.get("self"), ExtensionFileLoader):
         frame = frame.f_back
     return bool(frame)
 
 
 def _repeat(number: int) -> None:
-    """Sends a signal again that came where no exception helps."""
+    """Repeats a signal that was received where an exception would not help."""
     threading.Timer(AGAIN, signal.pthread_kill, [threading.main_thread().ident, number]).start()
 
 
 def _unraisable(what: Any) -> None:
-    """Repeats a signal that came where Python cannot raise; says nothing of what breaks while the process ends."""
+    """Repeats a signal received where Python cannot raise; hides errors while the process ends."""
     if isinstance(what.exc_value, Stopped) and REPEATS:
         _state.received.clear()
         _repeat(what.exc_value.number)
@@ -175,13 +175,13 @@ def _unraisable(what: Any) -> None:
 
 
 def _in_thread(what: Any) -> None:
-    """Says nothing of threads that break while the process ends."""
+    """Hides errors of threads while the process ends."""
     if not _state.received:
         threading.__excepthook__(what)
 
 
 def _forget() -> None:
-    """Lets a copy of this process end as any other."""
+    """Restores default signals in a fork of this process."""
     for number in SIGNALS:
         if signal.getsignal(number) is _answer:
             signal.signal(number, signal.SIG_DFL)

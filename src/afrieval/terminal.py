@@ -1,4 +1,4 @@
-"""The one way to the screen: what comes from data, names and files is shown there, and never obeyed."""
+"""All output to the screen: control characters from data, names and files are escaped."""
 
 import io
 import logging
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-# What a terminal obeys, or what nobody sees: C0 controls but tab and newline, DEL, C1 controls; lone surrogates, which
-# cannot be written; line and paragraph separators; embeddings, overrides and isolates of direction, which make a text
-# look like another; and characters without width that belong to no spelling: soft hyphen, zero width space, joiner of
-# words, invisible operators, byte order mark, annotations, tags.
-# ZWJ, ZWNJ and variation selectors stay, for Arabic script and emoji need them; so do LRM, RLM and ALM, which stand in
-# Arabic text and move no more than the punctuation next to them.
+# What a terminal interprets, or what is invisible: C0 controls except tab and newline, DEL, C1 controls; lone
+# surrogates, which cannot be written; line and paragraph separators; embeddings, overrides and isolates of direction,
+# which make a text look like another; and characters without width that no spelling needs: soft hyphen, zero width
+# space, word joiner, invisible operators, byte order mark, annotations, tags.
+# ZWJ, ZWNJ and variation selectors stay, since Arabic script and emoji need them; so do LRM, RLM and ALM, which occur
+# in Arabic text and move only the punctuation next to them.
 _UNSEEN = (
     r"\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     r"\ud800-\udfff\U000e0000-\U000e007f"
@@ -30,15 +30,15 @@ _OF_A_LINE = re.compile(f"[\t\n{_UNSEEN}]")
 
 
 def visible(text: str) -> str:
-    r"""Returns a text with characters that a terminal would obey, or nobody would see, as escapes such as `\x1b`.
+    r"""Returns a text with control and invisible characters as escapes such as `\x1b`.
 
-    Newlines, tabs, and all that any script needs, stay as they are.
+    Newlines, tabs, and all characters that a script needs, are kept.
     """
     return _DANGEROUS.sub(_escape, text)
 
 
 def one_line(text: object) -> str:
-    r"""Returns a text as `visible` does, in one line: newlines and tabs are `\n` and `\t`."""
+    r"""Returns a text as `visible` does, in one line: newlines and tabs become `\n` and `\t`."""
     return _OF_A_LINE.sub(_escape, str(text))
 
 
@@ -47,17 +47,17 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def say(text: str = "") -> None:
-    """Prints what a user asked for to standard output, at once, so that it stays in order with notes."""
+    """Prints the output that a user asked for, unbuffered, so that it stays in order with notes."""
     _write(visible(text), sys.stdout)
 
 
 def note(text: str = "") -> None:
-    """Prints one line on what happens to standard error."""
+    """Prints one line of information to standard error."""
     _write(one_line(text), sys.stderr)
 
 
 def complain(message: str, hint: str) -> None:
-    """Prints what is wrong, and how to put it right: one line each, on standard error."""
+    """Prints an error and how to fix it: one line each, on standard error."""
     note(f"error: {message}")
     note(f"hint: {hint}")
 
@@ -67,22 +67,22 @@ def _write(text: str, stream: TextIO) -> None:
 
 
 def console(least: int = 0, **options: Any) -> "Console":
-    """Returns a Console of rich for which a text is just that: no markup, no emoji codes, no highlights.
+    """Returns a Console of rich that prints text verbatim: no markup, no emoji codes, no highlights.
 
     Args:
-        least: its width if the terminal is narrower; lines then break, and numbers are not cut.
-        options: of rich's Console, such as `stderr`, `quiet` and `file`.
+        least: the minimum width; in a narrower terminal, lines wrap, and numbers are not truncated.
+        options: options of rich's Console, such as `stderr`, `quiet` and `file`.
     """
     from rich.console import Console
 
     class Screen(Console):
-        """Makes all strings visible that rich measures or prints, those of tables too."""
+        """Escapes all strings that rich measures or prints, including those of tables."""
 
         def render_str(self, text: str, **options: Any) -> "Text":
             return super().render_str(visible(text), **options)
 
         def on_broken_pipe(self) -> None:
-            raise  # where rich would end the process, with an exit code that is not ours
+            raise  # rich would end the process, with another exit code
 
     screen = Screen(markup=False, emoji=False, highlight=False, **options)
     if screen.width < least:
@@ -91,7 +91,7 @@ def console(least: int = 0, **options: Any) -> "Console":
 
 
 class _Record(logging.LogRecord):
-    """A record of any log whose message is made visible; one of ours is one line."""
+    """A log record with an escaped message; a message of ours is one line."""
 
     def getMessage(self) -> str:
         message = super().getMessage()
@@ -99,10 +99,10 @@ class _Record(logging.LogRecord):
 
 
 def prepare() -> None:
-    """Prepares this process' streams, logs, warnings and tracebacks for text of any kind.
+    """Prepares this process' streams, logs, warnings and tracebacks for any text.
 
-    Prompts are printed in UTF-8 where the locale knows ASCII only, as on many clusters, and nothing that is printed
-    raises a UnicodeEncodeError.
+    Prompts are printed in UTF-8 even if the locale is ASCII, as on many clusters, and printing never raises a
+    UnicodeEncodeError.
     """
     _fill()
     for stream in (sys.stdout, sys.stderr):
@@ -114,7 +114,7 @@ def prepare() -> None:
 
 
 def _fill() -> None:
-    """Opens streams that were closed when the process began: a data file would get their numbers and their text."""
+    """Opens streams that were closed at the start; otherwise a data file could get their numbers and output."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             mode = "w" if number else "r"

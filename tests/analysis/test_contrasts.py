@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from tests.analysis.cells import scored
 
-from afrieval.analysis.contrasts import Contrast, contrasts, sentence
+from afrieval.analysis.contrasts import Contrast, contrasts
 from afrieval.results.scores import CellScores
 
 
@@ -99,21 +99,6 @@ def test_all_pairs_of_models_in_the_order_given() -> None:
     assert [(c.first, c.second) for c in contrasts(units, "model", 1)] == [("c", "a"), ("c", "b"), ("a", "b")]
 
 
-def test_in_words() -> None:
-    better, worse, same = [1.0] * 20, [0.0] * 20, [1.0, 0.0] * 10
-    units = []
-    for code, first, second in [
-        ("hau", worse, better), ("swa", worse, better), ("amh", better, worse), ("yor", same, same),
-    ]:  # fmt: skip
-        units += [scored(first, language=code), native(second, language=code)]
-    text = sentence(only(units, "prompt_language"))
-    assert text == "Native prompts help in hau and swa, hurt in amh, no visible difference in yor."
-    two = [scored(worse), scored(better, model="n")]
-    assert sentence(only(two, "model")) == "n scores higher in yor (against m)."
-    many = [u for c in ("hau", "swa", "zul", "ibo") for u in (scored(same, language=c), native(same, language=c))]
-    assert sentence(only(many, "prompt_language")) == "Native prompts: no visible difference in 4 languages."
-
-
 def test_pairs_of_languages_are_adjusted_together() -> None:
     declared = {"parallel": [["yor", "hau", "swa", "zul"]]}
     gains = [1.0] * 6 + [0.0] * 4
@@ -123,4 +108,3 @@ def test_pairs_of_languages_are_adjusted_together() -> None:
     found = contrasts(units, "language", 1)
     of_zulu = [c.rows[0].adjusted for c in found if c.second == "zul"]
     assert len(found) == 6 and of_zulu == pytest.approx([6 / 32] * 3)
-    assert sentence(found[0]) == "hau and yor: no visible difference."

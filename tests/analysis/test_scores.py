@@ -9,12 +9,10 @@ from tests.analysis.cells import scored
 
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import by_language
-from afrieval.report.scores import mean_lines, overview_table, points, ranges, score_table
 from afrieval.results.reader import cell_scores
 from afrieval.results.scores import CellScores
 from afrieval.results.summary import harness_results, summary_row
 from afrieval.statistics.intervals import clustered_wilson, wilson
-from afrieval.terminal import console
 
 
 def sample(doc_id: int, acc: float | None, **changes: Any) -> dict[str, Any]:
@@ -83,62 +81,9 @@ def test_results_have_the_harness_form() -> None:
     assert single["acc_stderr,none"] == "N/A"
 
 
-def printed(table: object) -> str:
-    screen = console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    screen.print(table)
-    return screen.export_text()
-
-
-def test_tables_fit_80_columns_and_mark_what_needs_a_mark() -> None:
-    cells = [
-        cell([1.0, 0.0] * 250, language="kin"),
-        *(cell([1.0, 1.0] * 250, language="kin", prompt=n, prompt_language="native") for n in (1, 2, 3, 5)),
-    ]
-    text = printed(score_table("afrimmlu: text", by_language(cells), ["Mind this."], {"kin"}, {"yor"}))
-    assert (
-        "…" not in text
-        and "Mind this." in text
-        and "native 1-3,5*" in text
-        and "Kinyarwanda°" in text
-        and "A guess gives 25.0 %" in text
-    )
-
-
-def test_the_line_of_a_mean_has_its_interval_and_members() -> None:
-    units = [scored([1.0] * 4, language="yor"), scored([0.0] * 2, language="swa"), scored([1.0], language="eng")]
-    units += [scored([1.0, 0.0], language="yor", prompt_language="native")]
-    found = means(units, ["Africa"])
-    assert mean_lines(found) == ["Mean over 2 African languages, English prompts: 50.0, 95 % int. 0.0-100.0 (swa yor)"]
-    assert len(found) == 2, "one language has a mean of one, and no line"
-
-
 def test_the_mean_is_that_of_the_rows_above_it() -> None:
     """Also where one prompt ran on more documents than another."""
     cells = [cell([1.0, 0.0, 1.0, 1.0]), cell([1.0, 1.0], prompt=2), cell([0.0, 1.0, 1.0], language="swa")]
     units = [scored(c.values.tolist(), task=c.task, language=c.language, prompt=c.prompt) for c in cells]
     (mean,) = means(units, ["Africa"])
     assert mean.score == pytest.approx(np.mean([s.score for s in by_language(cells)]))
-
-
-def test_the_overview_has_a_row_per_task_and_prompt_language_and_english_beside_the_mean() -> None:
-    kinds = {"eng": {"yor": [1.0, 1.0], "swa": [0.0, 1.0], "eng": [1.0, 0.0]}}
-    kinds |= {"native": {"yor": [0.0, 0.0], "swa": [0.0, 1.0], "fra": [1.0, 1.0]}}
-    flat: list[tuple[str, str, list[Any]]] = [
-        (kind, code, values) for kind, of in kinds.items() for code, values in of.items()
-    ]
-    cells = [cell(values, language=code, prompt_language=kind) for kind, code, values in flat]
-    units = [scored(values, task="afrimmlu", language=code, prompt_language=kind) for kind, code, values in flat]
-    found = means([*units, scored([1.0], task="afrixnli")], ["Africa"])
-    lines = [line.split() for line in printed(overview_table(found, by_language(cells))).splitlines()]
-    eng, native = (f"{100 * m.interval.low:.1f}-{100 * m.interval.high:.1f}" for m in found[:2] if m.interval)
-    assert ["afrimmlu", "English", "75.0", eng, "2", "50.0"] in lines
-    assert ["afrimmlu", "native", "25.0", native, "2", "100.0"] in lines
-    assert not any("afrixnli" in line for line in lines), "one language has no mean"
-
-
-def test_ranges() -> None:
-    assert [ranges(n) for n in ([1], [1, 2], [1, 2, 3, 5], [2, 4])] == ["1", "1-2", "1-3,5", "2,4"]
-
-
-def test_points() -> None:
-    assert [points(d) for d in (0.0, -0.0001, 0.1234, -0.5)] == ["+0.0", "+0.0", "+12.3", "-50.0"]

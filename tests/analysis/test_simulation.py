@@ -13,8 +13,10 @@ import pytest
 from tests.analysis.simulations import SIMULATIONS, Simulation
 from tests.conftest import ROOT
 
+from afrieval.analysis.differences import paired_test
 from afrieval.analysis.means import over_languages
 from afrieval.statistics.intervals import Interval, wilson
+from afrieval.statistics.scores import mean_values
 from afrieval.statistics.significance import mcnemar, sign_permutation
 
 PAGE = ROOT / "docs/statistics.md"
@@ -92,6 +94,10 @@ def only_documents(languages: list[dict[Any, float]]) -> Interval:
     return Interval(float(middle - half), float(middle + half))
 
 
+def of_counts(share: float, n: float) -> Interval:
+    return wilson(share * n, n)
+
+
 # A formula that is wrong, and the first lines of the table it must fall out of.
 WRONG: dict[str, tuple[str, Callable[..., Any]]] = {
     "no score interval": ("interval, one prompt", wald),
@@ -111,6 +117,21 @@ WRONG: dict[str, tuple[str, Callable[..., Any]]] = {
         "interval, mean over languages",
         lambda ls: over_languages([{(i, q): v for q, v in of.items()} for i, of in enumerate(ls)]),
     ),
+    "a score that is no share as if it were": (
+        "interval, macro F1",
+        lambda of, sides: wilson(
+            mean_values(of, sides).mean() * len(sides[0]) * len(sides), len(sides[0]) * len(sides)
+        ),
+    ),
+    "n-grams as if they were documents": (
+        "interval, n-gram F-score",
+        lambda of, sides: [100 * end for end in of_counts(mean_values(of, sides).mean() / 100, sides[0].sum())],
+    ),
+    "sides that are not paired": (
+        "interval of a difference, macro F1",
+        lambda one, two, rng: [b - a for a, b in zip(reversed(one.interval), two.interval, strict=True)],
+    ),
+    "one-sided swaps": ("p, macro F1", lambda one, two, rng: paired_test(one, two, rng, 999) / 2),
     "only documents drawn": ("interval, mean over languages", lambda ls: only_documents(ls)),
 }
 

@@ -6,7 +6,7 @@ from tests.conftest import ROOT
 
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.spread import spreads
-from afrieval.report.scores import percent, points
+from afrieval.report.values import shown_change, shown_score
 from afrieval.results.scores import CellScores
 from afrieval.statistics.intervals import clustered_wilson, wilson
 from afrieval.statistics.significance import holm
@@ -28,18 +28,18 @@ def numbers(units: list[CellScores]) -> list[list[str]]:
     both = clustered_wilson(np.mean([u.values for u in units], axis=0), 2)
     adjusted, others = holm([row.p, OTHER_P])
     return [
-        ["score, prompt 1", percent(row.first)],
-        ["its interval", "-".join(map(percent, wilson(row.first * row.n, row.n)))],
-        ["score, prompt 2", percent(row.second)],
-        ["diff.", points(row.difference)],
-        ["its interval", " to ".join(map(points, row.interval))],
+        ["score, prompt 1", shown_score(row.first)],
+        ["its interval", "-".join(map(shown_score, wilson(row.first * row.n, row.n)))],
+        ["score, prompt 2", shown_score(row.second)],
+        ["diff.", shown_change(row.difference)],
+        ["its interval", " to ".join(map(shown_change, row.interval))],
         ["+/-", f"{row.gained}/{row.lost}"],
         ["p", f"{row.p:.3f}"],
         ["adjusted p", f"{adjusted:.3f}"],
         ["the other's", f"{others:.3f}"],
-        ["visible", percent(row.visible)],
-        ["mean, spread", f"{percent(spread.mean)}, {percent(spread.spread)}"],
-        ["interval of the mean", "-".join(map(percent, both))],
+        ["visible", shown_score(row.visible)],
+        ["mean, spread", f"{shown_score(spread.mean)}, {shown_score(spread.spread)}"],
+        ["interval of the mean", "-".join(map(shown_score, both))],
     ]
 
 

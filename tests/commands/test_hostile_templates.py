@@ -44,7 +44,7 @@ WORDS = ("--task.task_name", "afrixnli", "--task.languages", "eng", "--data.sour
         ("{{ 1 / 0 }}", "divides by zero"),
         ("{% extends 'x' %}", "extends is not supported"),
         (ENDLESS, "longer than 0.4 s"),
-        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "calls itself without end"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "calls itself endlessly"),
     ],
 )
 def test_file_and_prompt_are_named(cli: Cli, tasks: Path, tmp_path: Path, command: str, code: str, reason: str) -> None:

@@ -188,17 +188,13 @@ BAD = {
     "empty languages": (["--task.languages", "[]"], "task.languages is an empty list", "leave task.languages out"),
     "empty prompts": (["--task.prompts", "[]"], "task.prompts is an empty list", "leave task.prompts out"),
     "not yet": (["--task.wandb_project", "x"], "task.wandb_project", "leave it out"),
-    "unknown backend": (
-        ["--model.model_type", "vlm"],
-        '--model.model_type must be hf or vllm, not "vlm"',
-        "did you mean vllm?",
+    "unknown engine": (
+        ["--model.engine", "tre"],
+        '--model.engine must be auto, tree or plain, not "tre"',
+        "mean tree?",
     ),
     "no room": (["--eval.max_gen_toks", "0"], "--eval.max_gen_toks must be 1 or more, not 0", "1 or more"),
-    "another backend's engine": (
-        ["--model.engine=tree", "--model.model_type=vllm"],
-        "tree is not supported with model.model_type vllm",
-        "hf",
-    ),
+    "another backend's engine": (["--model.engine=tree", "--model.model_type=vllm"], "not supported with", "hf"),
     "seed too large": (["--eval.random_seed", "4294967296"], "must be 4294967295 or less", "or less"),
     "member of a list": (["--task.prompts", "1,x"], '--task.prompts must be a whole number, not "x"', "whole number"),
     "broken list": (["--task.languages", "[yor"], '--task.languages must be a list, not "[yor"', "a list"),
@@ -277,9 +273,9 @@ BAD_FILES = {
 
 @pytest.mark.parametrize("value", ["9" * 5000, "x" * 5000])
 def test_a_long_value_is_shown_by_its_ends(value: str) -> None:
-    error = refused("--model.model_type", value)
-    assert error.message.startswith("--model.model_type must be hf or vllm, not ") and len(error.message) < 250
-    assert error.hint == "choose from hf, vllm"
+    error = refused("--model.engine", value)
+    assert error.message.startswith("--model.engine must be auto, tree or plain, not ") and len(error.message) < 250
+    assert error.hint == "choose from auto, tree, plain"
 
 
 def test_a_file_that_cannot_be_used_is_not_suggested_in_its_own_place(tmp_path: Path) -> None:

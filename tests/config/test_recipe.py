@@ -108,6 +108,11 @@ def test_values_that_make_no_sense(tmp_path: Path, keys: dict[str, object], mess
         read_recipe(write(tmp_path, **keys))
 
 
+def test_a_recipe_runs_on_two_backends(cli: Cli, tmp_path: Path) -> None:
+    refused = cli("llama", write(tmp_path), "--model.model_type", "local-completions")
+    assert refused.code == 2 and "a recipe runs on vllm or hf" in refused.err and "afrieval run" in refused.err
+
+
 @pytest.mark.parametrize("size", ["automatic", "auto:0"])
 def test_batch_sizes_that_make_no_sense(tmp_path: Path, size: str) -> None:
     with pytest.raises(UserError, match=f"eval.batch_size is {size!r}"):

@@ -94,11 +94,11 @@ def test_a_file_named_twice_is_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "split", "message", "hint"),
     [
-        ("four", "latest", "names no configuration four", "it names one, two, bare, several, empty, 3"),
-        ("one", "test", "names no split test of one", "it names 2024_09_23T17_28, latest"),
-        ("bare", "latest", "names no split latest of bare", "it names train"),
-        ("empty", "train", "names no split train of empty", "it names none"),
-        ("default", "train", "names no configuration default", "it names one, "),
+        ("four", "latest", "has no configuration 'four'", "it has one, two, bare, several, empty, 3"),
+        ("one", "test", "has no split 'test' of 'one'", "it has 2024_09_23T17_28, latest"),
+        ("bare", "latest", "has no split 'latest' of 'bare'", "it has train"),
+        ("empty", "train", "has no split 'train' of 'empty'", "it has none"),
+        ("default", "train", "has no configuration 'default'", "it has one, "),
     ],
 )
 def test_what_a_card_does_not_name(tmp_path: Path, config: str, split: str, message: str, hint: str) -> None:
@@ -117,12 +117,12 @@ def test_without_configurations_all_tables_are_one_split(tmp_path: Path, card: s
     assert sorted(found(tmp_path, "default", "train")) == sorted(tables)
     assert len(named(tmp_path, "default", "train")) == 2 * len(TABLES)
     for config, split in (("default", "test"), ("one", "train")):
-        with pytest.raises(UserError, match=f"names no configuration {config}") as caught:
+        with pytest.raises(UserError, match=f"has no configuration {config!r}") as caught:
             found(tmp_path, config, split)
-        assert caught.value.hint == ("there is no README.md; fetch it" if card is None else "it names none")
+        assert caught.value.hint == ("there is no README.md; download it" if card is None else "it has none")
 
 
 def test_a_card_that_is_no_yaml(tmp_path: Path) -> None:
     write(tmp_path, "---\nconfigs: [\n---\n")
-    with pytest.raises(UserError, match=r"README\.md cannot be read"):
+    with pytest.raises(UserError, match=r"README\.md cannot be parsed"):
         named(tmp_path)

@@ -76,12 +76,12 @@ def test_the_client_finds_what_it_has_without_a_network(cache: Path) -> None:
 
 def test_the_client_does_not_pass_over_what_it_lacks(cache: Path) -> None:
     """Asked for files that it cannot fetch, it would else answer with a folder that does not have them."""
-    with pytest.raises(UserError, match=f"{REPOSITORY} is not in the hub's cache and the hub cannot be reached"):
+    with pytest.raises(UserError, match=f"{REPOSITORY} is not in the hub's cache, and the hub cannot be reached"):
         of_hub("one")
     (cache / f"snapshots/{COMMIT}/README.md").unlink()
     with pytest.raises(UserError, match="cannot be reached"):
         of_hub("two")
     (cache / f".no_exist/{COMMIT}").mkdir(parents=True)
     (cache / f".no_exist/{COMMIT}/README.md").touch()
-    with pytest.raises(UserError, match="names no configuration two"):
+    with pytest.raises(UserError, match="has no configuration 'two'"):
         of_hub("two")

@@ -62,7 +62,7 @@ def test_a_row_without_counterpart_keeps_its_place() -> None:
 def test_a_dialog_that_cannot_be_read_says_so() -> None:
     rows = joined(questions(repr(dialog("a")), "a", json.dumps(dialog("z"))), others("a"), DIALOG, "file")
     assert rows[0]["solution"] == "of 0"
-    assert [row[DEFECT] for row in rows[1:]] == ["its dialog cannot be read", "no row of o/n has its text"]
+    assert [row[DEFECT] for row in rows[1:]] == ["its dialog cannot be parsed", "no row of o/n has its text"]
 
 
 def test_a_column_that_both_have_stays_the_row_s_own() -> None:

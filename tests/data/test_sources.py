@@ -83,7 +83,7 @@ def test_repositories_are_named_as_on_the_hub(tmp_path: Path, section: str) -> N
     for value in [*bad, "a/b c", "a/b\n", "a/" + "b" * 97, ""]:
         with pytest.raises(UserError) as caught:
             load_task("afrimmlu", changed(tmp_path, "afrimmlu", (section, "hub"), value))
-        assert f"{section}.hub is {value!r}, not ORG/NAME" in caught.value.message
+        assert f"{section}.hub is {value!r}, but must be ORG/NAME" in caught.value.message
     for value in ("a/b", "A-1/b_c.d", "a/" + "b" * 96, "meta-llama/{evals}", "_a/b_"):
         check_repository(value, "here")
 
@@ -162,7 +162,7 @@ def test_a_commit_in_a_lock_is_no_path(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        ({"tset": 5}, "data.rows names an unknown split 'tset'"),
+        ({"tset": 5}, "data.rows has an unknown split 'tset'"),
         ({"test": 0}, "data.rows.test must be 1 or more, not 0"),
         ({"test": -1}, "data.rows.test must be 1 or more, not -1"),
         ({"test": True}, "data.rows.test must be a whole number, not true"),
@@ -183,4 +183,4 @@ def test_all_tasks_pass_and_the_command_line_says_it(cli: Cli, tmp_path: Path) -
     assert all(load_task(name) for name in task_names(ROOT / "tasks"))
     folder = changed(tmp_path, "afrimmlu", ("data", "hub"), "../..")
     done = cli("run", "--task.folder", folder, "--task.task_name", "afrimmlu", "--model.model_name", "demo")
-    assert done.code == 2 and "afrimmlu/task.yaml: data.hub is '../..', not ORG/NAME" in done.err
+    assert done.code == 2 and "afrimmlu/task.yaml: data.hub is '../..', but must be ORG/NAME" in done.err

@@ -35,8 +35,8 @@ def read(name: str, content: str | bytes) -> list[dict[str, Any]]:
         ("null", "not a map"),
         ('["text"]', "not a map"),
         ('"text"', "not a map"),
-        ('{"text": "a", "text": "b"}', "the key 'text' stands there twice"),
-        ('{"text": {"a": 1, "a": 1}}', "the key 'a' stands there twice"),
+        ('{"text": "a", "text": "b"}', "the key 'text' is given twice"),
+        ('{"text": {"a": 1, "a": 1}}', "the key 'a' is given twice"),
         ('{"text": NaN}', "NaN is not a JSON number"),
         ('{"text": [-Infinity]}', "-Infinity is not a JSON number"),
         *(('{"text": ' + "[" * depth + "]" * depth + "}", "nested too deeply") for depth in (300, 1000, 100_000)),
@@ -51,8 +51,8 @@ def test_json_that_is_no_row(line: str, why: str) -> None:
     sound = '{"text": "a"}'
     with pytest.raises(UserError, match="line 2") as caught:
         read("x.jsonl", f"{sound}\n{line}\n{sound}\n")
-    assert caught.value.message.startswith("x.jsonl cannot be read: line 2") and why in caught.value.message
-    with pytest.raises(UserError, match=r"x\.json cannot be read") as caught:
+    assert caught.value.message.startswith("x.jsonl cannot be parsed: line 2") and why in caught.value.message
+    with pytest.raises(UserError, match=r"x\.json cannot be parsed") as caught:
         read("x.json", f"[{sound},\n{line}]")
     assert "\n" not in caught.value.message and len(caught.value.message) < 200
 
@@ -76,7 +76,7 @@ def test_damaged_parquet_is_refused_in_one_line(data: st.DataObject) -> None:
     try:
         read("x.parquet", bytes(content))
     except UserError as e:
-        assert "x.parquet cannot be read" in e.message and "\n" not in e.message
+        assert "x.parquet cannot be parsed" in e.message and "\n" not in e.message
 
 
 @pytest.mark.parametrize("cell", [["a"], {"a": 1}, b"a", date(2026, 1, 1)])

@@ -88,13 +88,13 @@ BAD = {
     ),
     "a metric of the network": (
         ("--task.harness_tasks", "online_metric"),
-        "metric nosuch cannot be fetched",
+        "metric nosuch cannot be downloaded",
         "network",
     ),
-    "code to run": (("--task.harness_tasks", "runs_code"), "runs_code runs code", "leave it out"),
+    "code to run": (("--task.harness_tasks", "runs_code"), "runs_code runs code written by the model", "leave it out"),
     "one task twice, differently": (
         ("--task.harness_tasks", "mc_yor_1,other_shots"),
-        "have mc_yor_1, with other",
+        "contain mc_yor_1, with different",
         "run_dir",
     ),
     "no task at all": ((), "no task is given", "task"),

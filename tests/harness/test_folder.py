@@ -226,7 +226,7 @@ def spoil(folder: Path, line: int, text: str) -> None:
         ('{"doc_id": 2, "do', "line 3 is not valid JSON"),
         ('{"doc_id": 2}', "line 3: the key 'doc' is missing"),
         ("[]", "line 3: the content must be a map"),
-        ("", "line 3: document 0 is there already"),
+        ("", "line 3: document 0 is repeated"),
     ],
 )
 def test_a_damaged_line_is_named(runs: Runs, tmp_path: Path, text: str, message: str) -> None:
@@ -244,14 +244,14 @@ def test_missing_and_damaged_files(runs: Runs, tmp_path: Path) -> None:
     for content, message in (
         ("{", "is not valid JSON"),
         ("[]", "the content must be a map"),
-        (json.dumps({**whole, "configs": {}}), "tell no configs of"),
+        (json.dumps({**whole, "configs": {}}), "have no configs of"),
     ):
         results.write_text(content)
         with pytest.raises(UserError, match=message):
             foreign_cells(folder)
     results.unlink()
     assert is_foreign(folder)
-    with pytest.raises(UserError, match="no results file of its date"):
+    with pytest.raises(UserError, match="no results file of the same date"):
         foreign_cells(folder)
     for path in folder.glob("*/samples_*"):
         path.unlink()

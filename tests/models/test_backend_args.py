@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from afrieval.models.backend_args import FORWARDED, check_backend_args
 
 
 def check(backend: str = "hf", /, **given: Any) -> None:
-    check_backend_args(ModelConfig(model_name="o/n", model_type=backend, backend_args=given))  # type: ignore[arg-type]
+    check_backend_args(ModelConfig(model_name="o/n", model_type=backend, backend_args=given))
 
 
 GOOD: dict[str, tuple[Any, ...]] = {
@@ -134,3 +135,13 @@ def test_no_library_is_imported_for_it() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find(name: str) -> Any:
+        return None if name == "tenacity" else find_spec(name)
+
+    monkeypatch.setattr("afrieval.models.backend_args.find_spec", find)
+    with pytest.raises(UserError) as caught:
+        check("local-completions", base_url="http://localhost:1/v1/completions")
+    assert "not installed: tenacity" in caught.value.message and "afrieval[api]" in caught.value.hint

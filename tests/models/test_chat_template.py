@@ -127,7 +127,7 @@ HOSTILE = {
     "{{ messages + 1 }}": "can only concatenate",
     "{{ messages.nothing.nothing }}": "'nothing'",
     "{% include 'x' %}": "no loader",
-    "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}": "calls itself without end",
+    "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}": "calls itself endlessly",
     "{% for i in range(10**4) %}{{ 'x' * 10**4 }}{% endfor %}": "more than 10,000,000 characters",
     "{{ ''.__class__ }}{{ ''.__class__.x }}": "unsafe",
     "{{ namespace(_a=1) }}": "underscore",

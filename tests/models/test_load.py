@@ -12,7 +12,8 @@ from afrieval.errors import UserError
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.demo import demo_folder
 from afrieval.models.faults import explain, loading
-from afrieval.models.load import fingerprint, load_model
+from afrieval.models.fingerprint import fingerprint
+from afrieval.models.load import load_model
 from afrieval.models.response_cache import CachedLM
 
 

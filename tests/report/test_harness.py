@@ -1,6 +1,5 @@
 """Scores of harness tasks in a table: nothing is cut, groups follow their tasks."""
 
-import io
 import re
 from dataclasses import replace
 from typing import Any
@@ -9,21 +8,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.report import screen
 
 from afrieval.harness.scores import HarnessScore, HarnessTaskScores, around, task_scores, with_groups
 from afrieval.languages import LANGUAGES
-from afrieval.report.harness import harness_table, number
+from afrieval.report.harness import harness_table
+from afrieval.report.values import number
 from afrieval.results.reader import harness_scores
 from afrieval.statistics.intervals import Interval, wilson
-from afrieval.terminal import console
 
 ONE = HarnessScore("task", "", "acc", "none", 0.5, 0.1, Interval(0.3, 0.7), 25, 0, True)
 
 
 def printed(scores: list[HarnessScore]) -> str:
-    text = io.StringIO()
-    console(file=text, width=80).print(harness_table(scores, cleaned=False))
-    return text.getvalue()
+    return screen.printed(harness_table(scores, cleaned=False))
 
 
 names = st.from_regex(r"[a-z]{1,12}([_-][a-z0-9]{1,12}){0,6}", fullmatch=True)
@@ -121,7 +119,7 @@ def test_a_macro_mean_stands_where_it_differs_and_has_its_own_error() -> None:
     drawn = np.random.default_rng(0).binomial([10, 1000], [0.2, 0.5], size=(200_000, 2)) / [10, 1000]
     assert found.value == pytest.approx(0.35)
     assert found.standard_error == pytest.approx(drawn.mean(axis=1).std(), rel=0.02)
-    assert "acc, macro" in printed([found]) and "counts the same" in re.sub(r"\s+", " ", printed([found]))
+    assert "acc, macro" in printed([found]) and "have the same weight" in re.sub(r"\s+", " ", printed([found]))
     assert not macros([task("a", 0.2, 10), task("b", 0.5, 10)]), "the same as the group's own"
     assert not macros(uneven, by_size=False)
     assert not macros([uneven[0], task("b", 0.5, 1000, metric="f1")]), "a mean over some of the tasks is none"

@@ -23,7 +23,7 @@ from afrieval.run.limits import generation
 from afrieval.run.plan import plan
 from afrieval.run.preflight import check_fit
 from afrieval.scoring.scorers import Generation
-from afrieval.tasks.sources.plan import declared_cells
+from afrieval.tasks.sources.plan import all_questions
 
 EVALS = "meta-llama/Llama-3.1-8B-Instruct-evals"
 SHORT = ("--eval.max_gen_toks", 8)
@@ -97,17 +97,17 @@ def test_what_cannot_be_right(run_demo: Cli, words: tuple[object, ...], message:
 def test_a_model_without_room_for_the_longest_answer() -> None:
     """Nothing makes the limit smaller but the user: a cut answer is a wrong number."""
     config = RunConfig(task=TaskConfig(task_name="meta_math_hard"), data=DataConfig("samples"))
-    (cell,), _ = declared_cells(config)
+    (cell,), _ = all_questions(config)
     longest = max(len(d.prompt.encode()) for d in cell.documents if d.gold is not None)
     for room, fits in ((longest + 5120, True), (longest + 5119, False), (5120, False)):
-        lm = SimpleNamespace(max_length=room, tok_encode=str.encode)
+        lm = SimpleNamespace(max_length=room, count_tokens=lambda text: len(text.encode()))
         assert generation(cell, lm, config) == Generation(5120, (), "", runs_on=False)
         if fits:
-            check_fit([cell], lm)
+            check_fit([cell.cell()], lm)
             continue
         with pytest.raises(UserError, match=f"has {longest} tokens, its answer may have 5120, and .* {room} in all"):
-            check_fit([cell], lm)
-    (cell,), _ = declared_cells(replace(config, task=TaskConfig(task_name="meta_bbh")))
+            check_fit([cell.cell()], lm)
+    (cell,), _ = all_questions(replace(config, task=TaskConfig(task_name="meta_bbh")))
     assert tuple(generation(cell, lm, config).stop) == ("\n\nQ: ",)
 
 

@@ -12,8 +12,8 @@ from afrieval.models.load import load_model
 from afrieval.results.files import sample_files
 from afrieval.results.samples import Sample, read_samples
 from afrieval.run.limits import generation
-from afrieval.tasks.sources.plan import declared_cells
-from afrieval.tasks.sources.templated import TemplatedCell
+from afrieval.tasks.sources.plan import all_questions
+from afrieval.tasks.sources.templated import TemplatedQuestions
 
 SOME = ("--task.languages", "yor", "--task.prompts", "1", "--task.prompt_language", "native")
 
@@ -23,8 +23,8 @@ def config(*words: object) -> RunConfig:
     return read_config([str(w) for w in given], command="run", needs_model=False)
 
 
-def cell(*words: object) -> TemplatedCell:
-    return declared_cells(config(*words))[0][0]
+def cell(*words: object) -> TemplatedQuestions:
+    return all_questions(config(*words))[0][0]
 
 
 def stored(folder: Path) -> list[Sample]:

@@ -9,16 +9,16 @@ from afrieval.config.arguments import read_config
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.tasks.prompts import render
-from afrieval.tasks.sources.plan import declared_cells
-from afrieval.tasks.sources.templated import TemplatedCell
+from afrieval.tasks.sources.plan import all_questions
+from afrieval.tasks.sources.templated import TemplatedQuestions
 
 TASKS = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")
 
 
-def cells(task: str, *words: object) -> list[TemplatedCell]:
+def cells(task: str, *words: object) -> list[TemplatedQuestions]:
     given = ["--data.source", "samples", "--task.task_name", task, *words]
     config = read_config([str(w) for w in given], command="run", needs_model=False)
-    return declared_cells(config)[0]
+    return all_questions(config)[0]
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -26,7 +26,7 @@ licence: CC0
 data: {hub: ours/retold, revision: main, files: {test: "{code}.jsonl"}, evaluate: test}
 languages: {eng: en}
 parallel: {}
-fields: {text: text, length: length}
+fields: {text: text}
 answer: told
 prompts:
   1: {template: "Say it in other words: {{ text }}"}

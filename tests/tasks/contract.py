@@ -19,7 +19,7 @@ from afrieval.tasks.prompts import (
     example_answer,
     render,
 )
-from afrieval.tasks.sources.templated import TemplatedCell
+from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.splits import SAMPLES, Split, load_split
 from afrieval.templates.bounded import names
@@ -198,7 +198,7 @@ def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
     answer = {d.id: " " + example_answer(case.spec, case.prompt, d, form) for d in pool}
     config = RunConfig(eval=EvalConfig(num_fewshot=SHOTS))
     split, files = Split(asked, "", {}), PromptFiles(case.spec)
-    cell = TemplatedCell(case.spec, case.language, case.prompt, "eng", form, split, None, config, files)
+    cell = TemplatedQuestions(case.spec, case.language, case.prompt, "eng", form, split, None, config, files)
     task = InMemoryTask(task_config(cell), asked, lambda document, shots: pool[:shots])
     task.build_all_requests()
     contexts = {r.doc_id: r.args[0] for r in task.instances}

@@ -13,8 +13,8 @@ from afrieval.config.arguments import read_config
 from afrieval.errors import UserError
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import examples, ranking
-from afrieval.tasks.sources.plan import declared_cells
-from afrieval.tasks.sources.templated import TemplatedCell
+from afrieval.tasks.sources.plan import all_questions
+from afrieval.tasks.sources.templated import TemplatedQuestions
 
 
 def pool(n: int, defective: frozenset[int] = frozenset()) -> list[Document]:
@@ -65,13 +65,13 @@ def test_too_many_shots_is_an_error_that_says_how_many_there_are() -> None:
     assert caught.value.hint == "give 3 or fewer"
 
 
-def cells(*words: str) -> dict[str, TemplatedCell]:
+def cells(*words: str) -> dict[str, TemplatedQuestions]:
     base = ["--task.task_name", "afrimmlu,afrixnli", "--data.source", "samples", "--eval.num_fewshot", "3"]
     config = read_config([*base, "--task.prompt_language", "both", *words], command="run", needs_model=False)
-    return {cell.name: cell for cell in declared_cells(config)[0]}
+    return {cell.name: cell for cell in all_questions(config)[0]}
 
 
-def chosen(cell: TemplatedCell, document: int = 0) -> list[int]:
+def chosen(cell: TemplatedQuestions, document: int = 0) -> list[int]:
     return ids(cell.examples(cell.data.documents[document]))
 
 

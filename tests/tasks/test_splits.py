@@ -90,14 +90,14 @@ def test_parquet(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes) -> None:
     path = write_tsv(tmp_path, "yor", "test", [row(0)])
     path.write_bytes(content)
-    with pytest.raises(UserError, match=r"yor/test\.tsv cannot be read"):
+    with pytest.raises(UserError, match=r"yor/test\.tsv cannot be parsed"):
         load_split(MMLU, "yor", "test", str(tmp_path))
 
 
 def test_json_that_is_no_list_ofread_rows(tmp_path: Path) -> None:
     for name, content in (("x.json", b'{"a": 1}'), ("x.json", b"{"), ("x.parquet", b"no"), ("x.gz", b"")):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(UserError, match="cannot be read"):
+        with pytest.raises(UserError, match="cannot be parsed"):
             read_rows(tmp_path / name, content)
 
 

@@ -72,8 +72,6 @@ class Contrast:
     """One pair of values of a dimension, over languages.
 
     Attributes:
-        metric: what is compared.
-        higher_is_better: whether more of it is better.
         fixed: the other dimensions, as far as more than one value of them was given.
         rows: one per language.
         refused: a line for each pair that does not match.
@@ -88,8 +86,6 @@ class Contrast:
     rows: list[Row]
     refused: list[str]
     settings: list[str]
-    metric: str = ""
-    higher_is_better: bool = True
 
 
 def contrasts(
@@ -158,9 +154,7 @@ def _contrast(
     settings = sorted({line for pair in fitting for line in _settings(*pair)})
     task, fixed = about
     whole = [replace(row, adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
-    metric = members[0].metric
-    about_metric = (metric.name, metric.higher_is_better)
-    return Contrast(task, dimension, *sides, fixed, whole, list(dict.fromkeys(refused)), settings, *about_metric)
+    return Contrast(task, dimension, *sides, fixed, whole, list(dict.fromkeys(refused)), settings)
 
 
 def _same_place(one: CellScores, other: CellScores, dimension: str) -> bool:
@@ -227,39 +221,3 @@ def _common(pairs: list[tuple[CellScores, CellScores]]) -> Numbers:
         rows, at, there = np.intersect1d(one.ids, other.ids, assume_unique=True, return_indices=True)
         shared.append(rows[one.golds[at] == other.golds[there]])
     return reduce(np.intersect1d, shared)
-
-
-def sentence(contrast: Contrast) -> str:
-    """Returns in plain words what a contrast shows."""
-    names = {verdict: [r.language for r in contrast.rows if r.verdict == verdict] for verdict in (1, -1, 0)}
-    if contrast.dimension == "prompt_language" and not contrast.higher_is_better:
-        names[1], names[-1] = names[-1], names[1]  # less of what is bad is a help
-    native = contrast.dimension == "prompt_language"
-    subject = "Native prompts" if native else f"{_side(contrast, contrast.second)}"
-    higher, lower = ("help", "hurt") if native else ("scores higher", "scores lower")
-    parts = [f"{word} in {_listed(names[v])}" for v, word in ((1, higher), (-1, lower)) if names[v]]
-    if names[0]:
-        many = len(names[0]) > 3
-        where = f"{len(names[0])} languages" if many else _listed(names[0])
-        parts.append(f"no visible difference in {where}")
-    text = ", ".join(parts) if parts else "nothing to compare"
-    if contrast.dimension == "language":
-        verdict = contrast.rows[0].verdict if contrast.rows else 0
-        said = {1: "scores higher than", -1: "scores lower than", 0: "and"}[verdict]
-        return f"{contrast.second} {said} {contrast.first}{'' if verdict else ': no visible difference'}."
-    if not (names[1] or names[-1]):
-        return f"{subject}: {text}."
-    against = "" if native else f" (against {_side(contrast, contrast.first)})"
-    return f"{subject} {text}{against}."
-
-
-def _side(contrast: Contrast, value: Any) -> str:
-    return {
-        "prompt": f"Prompt {value}",
-        "shots": f"{value}-shot",
-        "answer_form": f"Answer form {value}",
-    }.get(contrast.dimension, str(value))
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

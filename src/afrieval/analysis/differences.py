@@ -1,5 +1,6 @@
 """The difference of two sides on the same documents, under any metric: its interval, and whether it is chance."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -7,8 +8,9 @@ import numpy as np
 from afrieval.analysis.scores import Average
 from afrieval.results.scores import Values
 from afrieval.statistics.influence import linear_values
+from afrieval.statistics.intervals import RESAMPLES as MEANS
 from afrieval.statistics.intervals import Interval, bootstrap
-from afrieval.statistics.resampling import percentile, swap_test
+from afrieval.statistics.resampling import PERMUTATIONS, RESAMPLES, percentile, swap_test
 from afrieval.statistics.significance import flips, mcnemar, sign_permutation, smallest_visible
 
 
@@ -41,20 +43,29 @@ def difference(first: Average, second: Average, tests: int, seed: int) -> Differ
     """
     metric, rng = first.metric, np.random.default_rng(seed)
     low, high = metric.bounds
+    interval, p = paired_interval(first, second, rng), paired_test(first, second, rng)
     visible = smallest_visible(second.values - first.values, tests, high - low)
-    if metric.is_mean:
-        interval, p = _of_means(first.values, second.values, rng)
-        return Difference(interval, p, visible, *flips(first.values, second.values))
-    n = len(first.ids)
-    interval = percentile(lambda w: second.scores(w) - first.scores(w), n, rng) if metric.interval != "none" else None
-    p = swap_test(lambda swapped: _swapped(first, second, swapped), n, rng)
     return Difference(interval, p, visible, *flips(*_on_one_scale(first, second)))
 
 
-def _of_means(first: Values, second: Values, rng: np.random.Generator) -> tuple[Interval | None, float]:
-    interval = bootstrap(second - first, rng)
-    binary = set(np.unique(np.concatenate([first, second]))) <= {0.0, 1.0}
-    return interval, mcnemar(first, second) if binary else sign_permutation(second - first, rng)
+def paired_interval(
+    first: Average, second: Average, rng: np.random.Generator, resamples: int | None = None
+) -> Interval | None:
+    """Returns the interval of a difference by paired bootstrap; arguments as in `difference` and `percentile`."""
+    if first.metric.is_mean:
+        return bootstrap(second.values - first.values, rng, resamples or MEANS)
+    if first.metric.interval == "none":
+        return None
+    return percentile(lambda w: second.scores(w) - first.scores(w), len(first.ids), rng, resamples or RESAMPLES)
+
+
+def paired_test(first: Average, second: Average, rng: np.random.Generator, permutations: int | None = None) -> float:
+    """Returns the p-value of a difference; arguments as in `difference` and `swap_test`."""
+    if not first.metric.is_mean:
+        swap = partial(_swapped, first, second)
+        return swap_test(swap, len(first.ids), rng, permutations or PERMUTATIONS)
+    binary = set(np.unique(np.concatenate([first.values, second.values]))) <= {0.0, 1.0}
+    return mcnemar(first.values, second.values) if binary else sign_permutation(second.values - first.values, rng)
 
 
 def _swapped(first: Average, second: Average, swapped: Values) -> Values:
@@ -70,6 +81,8 @@ def _swapped(first: Average, second: Average, swapped: Values) -> Values:
 
 def _on_one_scale(first: Average, second: Average) -> tuple[Values, Values]:
     """Returns what documents add on each side, as if they were of one set, so that like measures give like values."""
+    if first.metric.is_mean:
+        return first.values, second.values
     n = len(first.ids)
     pairs = zip(first.measures, second.measures, strict=True)
     values = np.mean([linear_values(first.metric, np.concatenate(pair)) for pair in pairs], axis=0)

@@ -1,6 +1,5 @@
 """`afrieval compare`: what the numbers of stored runs say, and how sure we are. Loads no model."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ from afrieval.config.arguments import read_options
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.yaml import nearest
-from afrieval.terminal import console, note, say
+from afrieval.terminal import note, say
 
 OUTPUTS = ("json", "csv", "markdown", "latex")
 MANY = ("prompt", "language")  # compared only if asked for: they have many pairs
@@ -23,6 +22,11 @@ def main(argv: list[str]) -> None:
     """
     options = read_options(Compare, argv, "compare")
     from afrieval.analysis.inputs import read_inputs
+    from afrieval.analysis.reference import evaluated
+    from afrieval.report.agreement import verdict_tables
+    from afrieval.report.comparison import comparison_tables
+    from afrieval.report.leaderboard import published_tables
+    from afrieval.report.reference import reference_tables
     from afrieval.results.scores import DIMENSIONS
 
     given = read_inputs([user_path(p) for p in options.runs]).on(options.metric)
@@ -30,13 +34,15 @@ def main(argv: list[str]) -> None:
     varying = [d for d in DIMENSIONS if len({u.dimensions[d] for u in units}) > 1]
     wanted: list[str] = [*options.contrast] or [d for d in varying if d not in MANY]
     found = _contrasts(units, wanted, given.foreign, options.seed)
-    evaluated = [] if options.metric else _evaluated(units)
-    if units and (options.contrast or not evaluated):
+    of_meta = [] if options.metric else evaluated(units)
+    if units and (options.contrast or not of_meta):
         _check(found, options, varying)
-    grids = [*_grids(units, found, options), *evaluated, *_published(units, given.published)]
-    if not grids:
+    groupings: list[str] = list(dict.fromkeys(["Africa", options.means]))
+    tables = comparison_tables(units, found, groupings, options.by)
+    tables += [*reference_tables(of_meta), *verdict_tables(of_meta), *published_tables(units, given.published)]
+    if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give another run, or --by FIELD")
-    _write(grids, options)
+    _write(tables, options)
 
 
 def _chosen(units: list[Any], options: Compare) -> list[Any]:
@@ -62,27 +68,6 @@ def _contrasts(units: list[Any], wanted: list[str], foreign: list[Any], seed: in
     return found + (beside(own, others, seed) if own and others and "model" in wanted else [])
 
 
-def _published(units: list[Any], rows: list[Any]) -> list[Any]:
-    """Returns a table of published scores per task, with our runs of it if there are some."""
-    from afrieval.analysis.leaderboard import average_grid, standing_grid
-
-    grids = []
-    for task in dict.fromkeys(row.task for row in rows):
-        grids += [g for g in (standing_grid(task, units, rows),) if g]
-        if not any(u.task == task for u in units):
-            grids.append(average_grid(task, rows))
-    return grids
-
-
-def _evaluated(units: list[Any]) -> list[Any]:
-    """Returns the tables of tasks with a published evaluation: scores beside published ones, verdicts beside Meta's."""
-    from afrieval.analysis.agreement import verdict_grids
-    from afrieval.analysis.reference import evaluated, reference_grids
-
-    found = evaluated(units)
-    return [*reference_grids(found), *verdict_grids(found)]
-
-
 def _check(found: list[Any], options: Compare, varying: list[str]) -> None:
     if any(c.rows for c in found):
         return
@@ -97,47 +82,17 @@ def _check(found: list[Any], options: Compare, varying: list[str]) -> None:
         )
 
 
-def _grids(units: list[Any], found: list[Any], options: Compare) -> list[Any]:
-    from afrieval.analysis.means import means
-    from afrieval.analysis.spread import spreads
-    from afrieval.report.comparison import breakdown_grids, contrast_grid, mean_grid, spread_grid
+def _write(tables: list[Any], options: Compare) -> None:
+    from afrieval.report.formats import show, write
 
-    unreviewed = {u.task: u.declared.get("unreviewed", {}) for u in units}
-    grids = [
-        contrast_grid(c, unreviewed[c.task] if "native" in (c.first, c.second) else (), legend=c is found[-1])
-        for c in found
-    ]
-    for task in dict.fromkeys(u.task for u in units):
-        of_task = [u for u in units if u.task == task]
-        if over_prompts := spreads(of_task):
-            grids.append(spread_grid(task, over_prompts))
-        groupings = ["Africa"] if options.means == "Africa" else ["Africa", options.means]
-        if over_languages := means(of_task, groupings):
-            grids.append(mean_grid(task, over_languages))
-    return grids + (breakdown_grids(units, options.by) if options.by else [])
-
-
-def _write(grids: list[Any], options: Compare) -> None:
-    from afrieval.report.table import as_csv, latex, markdown, records, terminal
-
-    texts = {
-        "json": lambda: json.dumps([{"title": g.title, "notes": g.notes, "rows": records(g)} for g in grids], indent=2),
-        "csv": lambda: as_csv(grids),
-        "markdown": lambda: "\n".join(map(markdown, grids)),
-        "latex": lambda: "\n".join(map(latex, grids)),
-    }
     asked = {name: getattr(options, name) for name in OUTPUTS if getattr(options, name)}
     if list(asked.values()).count("-") > 1:
         raise UserError("two forms are to go to the screen", "give - once, and files for the others")
     if "-" not in asked.values():
-        screen = console(least=80)
-        for grid in grids:
-            screen.print(terminal(grid), "")
+        show(tables)
     for name, path in asked.items():
-        if path == "-":
-            say(texts[name]())
-        else:
-            _to_file(user_path(path), texts[name]())
+        text = write(tables, name)
+        say(text) if path == "-" else _to_file(user_path(path), text)
 
 
 def _to_file(path: Path, text: str) -> None:

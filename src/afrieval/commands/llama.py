@@ -9,7 +9,7 @@ import yaml
 from afrieval.commands.options import Llama
 from afrieval.commands.run import run
 from afrieval.config.arguments import read_given, run_config
-from afrieval.config.recipe import Recipe, check_backend, lm_eval_command, read_recipe, settings
+from afrieval.config.recipe import Recipe, lm_eval_command, read_recipe, settings, with_backend
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
@@ -52,8 +52,7 @@ def _recipe_and_config(argv: list[str]) -> tuple[Recipe, RunConfig]:
     recipe = read_recipe(here_or_shipped(user_path(asked.file)))
     config = run_config([*settings(recipe), *given], needs_model=True)
     if config.model.model_type != recipe.model_type:  # the backends take different arguments
-        recipe = replace(recipe, model_type=config.model.model_type)
-        check_backend(recipe, "the recipe")
+        recipe = with_backend(recipe, config.model.model_type)
         config = run_config([*settings(recipe), *given], needs_model=True)
     return recipe, config
 

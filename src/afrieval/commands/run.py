@@ -1,7 +1,6 @@
 """`afrieval run`: evaluate, then say per language how good the model is and what the prompt language did."""
 
 import hashlib
-import json
 import re
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -15,6 +14,7 @@ from afrieval.config.arguments import read_config
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.files.paths import user_path
 from afrieval.models.backend_args import check_backend_args
+from afrieval.models.identity import telling_args
 from afrieval.models.processes import Processes, joined
 from afrieval.run.plan import plan
 from afrieval.tasks.cell import Cell, Plan
@@ -122,8 +122,8 @@ def default_folder(config: RunConfig, planned: Plan) -> Path:
     settings += ["chat"] if model.chat_template else []
     settings += ["thinks"] if model.thinking_end else []
     settings += [model.dtype] if model.dtype != "auto" else []
-    if model.backend_args:
-        settings.append("args" + _short_hash(json.dumps(model.backend_args, sort_keys=True)))
+    if (args := telling_args(model)) != "{}":
+        settings.append("args" + _short_hash(args))
     settings += [name] if (name := _other_evals(config)) else []
     settings += ["samples"] if config.data.source == "samples" else []
     name = str(model.model_name)

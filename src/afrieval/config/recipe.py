@@ -4,7 +4,7 @@ Recipe: llama-cookbook, end-to-end-use-cases/benchmarks/llm_eval_harness/meta_ev
 """
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -73,6 +73,20 @@ def check_backend(recipe: Recipe, where: str) -> None:
                     f"{where}: {name} is {getattr(recipe, name)}, which only vllm supports",
                     "give 1, or model_type vllm; docs/several-processes.md describes how hf uses several GPUs",
                 )
+
+
+def with_backend(recipe: Recipe, name: str) -> Recipe:
+    """Returns a recipe for another backend.
+
+    Raises:
+        UserError: if recipes do not support it, or it does not support a value of the recipe.
+    """
+    if name not in ("vllm", "hf"):
+        hint = "use hf or vllm; afrieval run supports other backends, with the same tasks"
+        raise UserError(f"model.model_type {name!r} is not supported for recipes", hint)
+    changed = replace(recipe, model_type="vllm" if name == "vllm" else "hf")
+    check_backend(changed, "the recipe")
+    return changed
 
 
 def settings(recipe: Recipe) -> list[tuple[str, Any]]:

@@ -33,9 +33,9 @@ class ModelConfig:
     model_name: Annotated[str, Metavar("NAME")] | None = None
     """Hub id or folder of the model; demo is a tiny random model that is built locally. Default: none; commands that
     run a model require it."""
-    model_type: Literal["hf", "vllm"] = "hf"
-    """Backend that runs the model. vllm needs a GPU, a decoder-only model and a separate installation
-    (docs/models.md)."""
+    model_type: Annotated[str, Metavar("BACKEND")] = "hf"
+    """Backend that runs the model: hf, vllm (for GPUs and decoder-only models), or any other backend of the harness,
+    such as local-completions or local-chat-completions for a model behind a server (docs/models.md)."""
     revision: str = "main"
     """Branch, tag or commit on the hub."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
@@ -49,7 +49,8 @@ class ModelConfig:
     add_bos_token: bool | None = None
     """Start each prompt with the beginning-of-sequence token. Default: null, which leaves it to the tokenizer."""
     chat_template: bool = False
-    """Apply the tokenizer's chat template to each prompt."""
+    """Apply the tokenizer's chat template to each prompt. For a server that accepts only chats, send prompts as
+    messages."""
     thinking_end: str | None = None
     """Text that ends the thinking of a reasoning model, such as </think>. The answer is extracted from what follows it.
     Default: the whole output is the answer."""

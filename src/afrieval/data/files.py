@@ -1,4 +1,4 @@
-"""Finds data files: on the hub, in a folder laid out as the hub is."""
+"""Finds data files: on the hub, or in a folder laid out as on the hub."""
 
 import re
 from pathlib import Path
@@ -26,7 +26,7 @@ class DataFile(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What is looked for: the file of a repository, or the files that its card names for a split of a configuration."""
+    """A file of a repository, or the files that its card lists for a split of a configuration."""
 
     repository: str
     revision: str
@@ -35,15 +35,15 @@ class Wanted(NamedTuple):
 
 
 def data_files(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
-    """Returns the files that hold a split, in order; none if the source lacks them.
+    """Returns the files of a split, in order; an empty list if the source lacks them.
 
     Args:
         wanted: the split.
         source: `hub`, or a folder laid out ORG/NAME as on the hub.
-        lock: which commits are meant.
+        lock: the commits to use.
 
     Raises:
-        UserError: if the hub cannot be reached, or the repository's card does not name the configuration.
+        UserError: if the hub cannot be reached, or the repository's card does not list the configuration.
     """
     repository, file = wanted.repository, wanted.file
     check_repository(repository, "data.hub")
@@ -69,29 +69,31 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
     try:
         return sorted(folder.glob(pattern))
     except ValueError as e:
-        raise UserError(f"the card in {folder} names files {pattern!r}: {e}", "correct the card") from None
+        raise UserError(
+            f"the card in {folder} has the pattern {pattern!r}, which is invalid: {e}", "correct the card"
+        ) from None
 
 
 def patterns(wanted: Wanted, card: Path | None) -> list[str]:
-    """Returns the patterns of the files that a dataset card names for a split of a configuration.
+    """Returns the patterns of the files that a dataset card lists for a split of a configuration.
 
-    A repository whose card names no configurations is one split `train` of all its tables, as for `datasets`.
+    If the card lists no configurations, all tables are the split `train`, as in `datasets`.
 
     Args:
         wanted: the split, its file being `config:NAME`.
         card: the repository's README.md, if it has one.
 
     Raises:
-        UserError: if it names configurations, and not this one, or not this split of it, or files that lie elsewhere.
+        UserError: if it lists configurations but not this one, or not this split, or files outside the repository.
     """
     config, split, where = wanted.file.removeprefix(CONFIG), wanted.split, f"the card of {wanted.repository}"
     configs = _configs(card) if card is not None and card.is_file() else {}
     if not configs and (config, split) == ("default", "train"):
         return [p for table in TABLES for p in (table, f"data/{table}")]
     if config not in configs:
-        known = f"it names {', '.join(configs) or 'none'}"
-        hint = known if card and card.is_file() else "there is no README.md; fetch it"
-        raise UserError(f"{where} names no configuration {config}", hint)
+        known = f"it has {', '.join(configs) or 'none'}"
+        hint = known if card and card.is_file() else "there is no README.md; download it"
+        raise UserError(f"{where} has no configuration {config!r}", hint)
     files = configs[config] or []
     if isinstance(files, dict):
         files = [{"split": split, "path": path} for split, path in files.items()]
@@ -100,7 +102,7 @@ def patterns(wanted: Wanted, card: Path | None) -> list[str]:
     paths = next((entry.get("path") for entry in files if entry.get("split") == split), None)
     if paths is None:
         known = ", ".join(str(entry.get("split")) for entry in files) or "none"
-        raise UserError(f"{where} names no split {split} of {config}", f"it names {known}")
+        raise UserError(f"{where} has no split {split!r} of {config!r}", f"it has {known}")
     found = paths if isinstance(paths, list) else [paths]
     for path in found:
         check_inside(path, f"{where}, {config}: the path of {split}")
@@ -108,12 +110,12 @@ def patterns(wanted: Wanted, card: Path | None) -> list[str]:
 
 
 def _configs(card: Path) -> dict[str, Any]:
-    """Returns configuration to `data_files`, from the YAML between the dashes that a card begins with."""
+    """Returns configuration to `data_files`, from the YAML header of a card."""
     head = re.match(r"\s*---\n(.*?)\n---", card.read_text(encoding="utf-8-sig", errors="replace"), re.DOTALL)
     try:
         content = yaml.safe_load(head[1]) if head else {}
     except (yaml.YAMLError, ValueError, RecursionError) as e:  # a date such as 2026-02-31 is a ValueError
-        raise UserError(f"{card} cannot be read: {' '.join(str(e).split())}", "fetch it again") from None
+        raise UserError(f"{card} cannot be parsed: {' '.join(str(e).split())}", "download it again") from None
     listed = content.get("configs") if isinstance(content, dict) else None
     entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     return {str(entry.get("config_name")): entry.get("data_files") for entry in entries}

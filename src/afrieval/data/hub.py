@@ -1,4 +1,4 @@
-"""Fetches single data files from the Hugging Face hub; what is in its cache is never asked for again."""
+"""Downloads single data files from the Hugging Face hub; cached files are never requested again."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ def download(repository: str, file: str, revision: str, local_files_only: bool) 
 
     known = try_to_load_from_cache(repository, file, repo_type="dataset", revision=revision)
     if local_files_only and known is _CACHED_NO_EXIST:
-        raise EntryNotFoundError(f"{repository} was seen to have no {file}")
+        raise EntryNotFoundError(f"{repository} has no {file}, as of an earlier request")
     path = hf_hub_download(repository, file, repo_type="dataset", revision=revision, local_files_only=local_files_only)
     return Path(path)
 
@@ -23,14 +23,14 @@ def download_all(repository: str, patterns: list[str], revision: str, local_file
     """Returns a folder of the hub's cache with the files that match; raises what the hub's client raises."""
     from huggingface_hub import HfApi, snapshot_download
 
-    if not local_files_only:  # where there is no network or no access, the client is content with what it has
+    if not local_files_only:  # without network or access, the client would return only what it has
         HfApi().list_repo_files(repository, revision=revision, repo_type="dataset")
     where: dict[str, Any] = {"revision": revision, "allow_patterns": patterns, "local_files_only": local_files_only}
     return Path(snapshot_download(repository, repo_type="dataset", **where))
 
 
 def fetch(repository: str, file: str, revision: str) -> Path | None:
-    """Returns the local path of a dataset repository's file, downloaded if need be.
+    """Returns the local path of a dataset repository's file, and downloads it if necessary.
 
     Args:
         repository: ORG/NAME.
@@ -62,7 +62,7 @@ def fetch(repository: str, file: str, revision: str) -> Path | None:
 
 
 def snapshot(repository: str, patterns: list[str], revision: str) -> Path:
-    """Returns a folder with those files of a dataset repository that match, downloaded if none of them is there.
+    """Returns a folder with the matching files of a dataset repository, and downloads them if none is cached.
 
     Args:
         repository: ORG/NAME.
@@ -89,15 +89,15 @@ def snapshot(repository: str, patterns: list[str], revision: str) -> Path:
 
 
 def commit(path: Path) -> str | None:
-    """Returns the commit that a file of the hub's cache belongs to: its folder below `snapshots` is named so."""
+    """Returns the commit of a file in the hub's cache: the name of its folder below `snapshots`."""
     parts = path.parts
     return parts[parts.index("snapshots") + 1] if "snapshots" in parts else None
 
 
 def _unreachable(repository: str, error: Exception) -> UserError:
     return UserError(
-        f"{repository} is not in the hub's cache and the hub cannot be reached ({type(error).__name__})",
-        f"fetch it with `afrieval prefetch` where there is a network, or give --data.source FOLDER{_offline()}",
+        f"{repository} is not in the hub's cache, and the hub cannot be reached ({type(error).__name__})",
+        f"download it with `afrieval prefetch` where there is a network, or give --data.source FOLDER{_offline()}",
     )
 
 
@@ -111,9 +111,11 @@ def _explain(repository: str, revision: str, error: Exception) -> Exception:
     if isinstance(error, GatedRepoError):
         return UserError(f"no access to {repository}", "accept its terms on the hub, then run `hf auth login`")
     if isinstance(error, RepositoryNotFoundError):
-        return UserError(f"the hub has no dataset {repository}", "check the task file's data.hub, or `hf auth login`")
+        return UserError(
+            f"the hub has no dataset {repository}", "check data.hub in the task file, or run `hf auth login`"
+        )
     if isinstance(error, RevisionNotFoundError):
-        return UserError(f"{repository} has no revision {revision!r}", "check the task file's data.revision")
+        return UserError(f"{repository} has no revision {revision!r}", "check data.revision in the task file")
     if isinstance(error, OSError) or type(error).__module__.split(".")[0].startswith("http"):
         return _unreachable(repository, error)
     return error

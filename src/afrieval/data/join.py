@@ -1,4 +1,4 @@
-"""Completes rows from another data set, which has what they lack under the same text."""
+"""Completes rows from another data set: those with the same text have the missing columns."""
 
 import ast
 import json
@@ -10,9 +10,9 @@ from afrieval.data.schema import JoinSpec
 from afrieval.data.tables import DEFECT, Row
 from afrieval.errors import UserError
 
-LONGEST = 100_000  # characters of a dialog in Python's way; those of IFEval have some thousand
+LONGEST = 100_000  # characters of a dialog written as a Python literal; those of IFEval have some thousand
 _WORDS = {"None": "null", "True": "true", "False": "false"}
-# A text that is never closed is found too, so that the search does not begin again at each quote in it.
+# Unclosed texts match too, so that the search does not restart at each quote in them.
 _TEXT_OR_WORD = re.compile(
     r"""(?P<text>"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)|\b(?P<word>None|True|False)\b""", re.DOTALL
 )
@@ -21,14 +21,13 @@ _TEXT_OR_WORD = re.compile(
 def joined(rows: list[Row], others: list[Row], spec: JoinSpec, where: str) -> list[Row]:
     """Returns all rows, in order, each with the columns of the one other row that has the same text.
 
-    Texts are the same if they differ in blanks, line ends and capitals only. A row without a counterpart keeps its own
-    columns and gets the key DEFECT, which says why; rows of the other data set that nobody asks for are left out,
-    and equal ones count once, so that no row is lost and none is doubled.
+    Whitespace and case are ignored. A row without a counterpart keeps its columns and gets the key DEFECT, which says
+    why. Unused rows of the other data set are left out, and equal ones count once, so that no row is lost or doubled.
 
     Args:
         rows: the rows to complete.
         others: rows of the other data set.
-        spec: which columns hold the text.
+        spec: which columns have the text.
         where: file, for messages.
 
     Raises:
@@ -44,7 +43,7 @@ def joined(rows: list[Row], others: list[Row], spec: JoinSpec, where: str) -> li
             raise UserError(f"{where}, row {number}, has no column {spec.key!r}", f"it has {', '.join(row)}")
         text = first_turn(str(row[spec.key])) if spec.dialog else str(row[spec.key])
         other = None if text is None else known.get(same_form(text))
-        why = f"no row of {spec.hub} has its text" if text is not None else "its dialog cannot be read"
+        why = f"no row of {spec.hub} has its text" if text is not None else "its dialog cannot be parsed"
         found.append({**row, DEFECT: why} if other is None else {**other, **row})
     return found
 
@@ -56,12 +55,14 @@ def _by_text(others: list[Row], spec: JoinSpec) -> dict[str, Row]:
             raise UserError(f"{spec.hub} has a row without {spec.other_key!r}", f"it has {', '.join(other)}")
         before = known.setdefault(same_form(other[spec.other_key]), other)
         if not _alike(before, other):
-            raise UserError(f"{spec.hub} has two different rows for {other[spec.other_key][:60]!r}", "fetch it again")
+            raise UserError(
+                f"{spec.hub} has two different rows for {other[spec.other_key][:60]!r}", "download it again"
+            )
     return known
 
 
 def _alike(one: Row, other: Row) -> bool:
-    """Tells whether two rows say the same; numbers by which a file counts its rows are nothing that a row says."""
+    """Returns whether two rows have the same content; columns that number the rows are ignored."""
     numbers = ("idx", "key", "index")
     return [(k, v) for k, v in one.items() if k not in numbers] == [
         (k, v) for k, v in other.items() if k not in numbers
@@ -69,18 +70,18 @@ def _alike(one: Row, other: Row) -> bool:
 
 
 def same_form(text: str) -> str:
-    """Returns the same for texts that differ in blanks, line ends, capitals and coding of accents only."""
+    """Returns the same for texts that differ only in whitespace, case and the coding of accents."""
     return re.sub(r"\s+", " ", unicodedata.normalize("NFC", text)).strip().casefold()
 
 
 def first_turn(text: str) -> str | None:
-    """Returns what the first turn says of a dialog written out, as JSON or as Python writes it; None if it is neither.
+    """Returns the text of the first turn of a dialog, serialised as JSON or a Python literal; None if it is neither.
 
-    `{"dialog": [{"body": "Write ...", "role": "user", "media": null}]}`. It is read as data and never run.
+    `{"dialog": [{"body": "Write ...", "role": "user", "media": null}]}`. It is parsed as data and never executed.
     """
-    for read in (_json, _python):
+    for parse in (_json, _python):
         try:
-            body = read(text)["dialog"][0]["body"]
+            body = parse(text)["dialog"][0]["body"]
         except (ValueError, SyntaxError, KeyError, IndexError, TypeError, RecursionError, MemoryError):
             continue
         if isinstance(body, str):
@@ -93,12 +94,12 @@ def _json(text: str) -> Any:
 
 
 def _python(text: str) -> Any:
-    """Reads a Python literal, in which null, true and false may stand as in JSON.
+    """Parses a Python literal, which may contain JSON's null, true and false.
 
-    Only its texts are given to Python, one by one: its parser takes minutes for some texts that are no literal.
+    Only its strings are given to Python's parser, one by one: it takes minutes for some texts that are not literals.
     """
     if len(text) > LONGEST:
-        raise ValueError("no dialog is so long")
+        raise ValueError("the dialog is too long")
     return _json(_TEXT_OR_WORD.sub(_in_json, text))
 
 

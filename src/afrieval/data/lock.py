@@ -1,4 +1,4 @@
-"""`data.lock`: which commit of each data set is meant, and which bytes its files have."""
+"""`data.lock`: the commit of each data set, and the hashes of its files."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,25 +11,25 @@ from afrieval.errors import UserError
 from afrieval.files.schema import CLOSED
 from afrieval.files.yaml import read_as
 
-LOCK = Path("data.lock")  # where the command is run, as with other lock files
-ANEW = "delete it, and write it anew with `afrieval prefetch --lock`"
-HEADER = "# Written by `afrieval prefetch --lock`; a run in this folder uses these data and no others.\n"
+LOCK = Path("data.lock")  # in the working folder, as other lock files
+ANEW = "delete it, then write it again with `afrieval prefetch --lock`"
+HEADER = "# Written by `afrieval prefetch --lock`; runs started in this folder use exactly these data.\n"
 
 
 @dataclass(frozen=True)
 class DataLock:
-    """What is locked; empty where there is no file.
+    """What is locked; empty without a lock file.
 
     Attributes:
         commits: dataset repository to commit.
-        files: dataset repository to file below it to SHA-256.
+        files: dataset repository to file in it to SHA-256.
     """
 
     commits: dict[str, str] = field(default_factory=dict)
     files: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def check(self, repository: str, file: str, sha256: str) -> None:
-        """Refuses a file that is not the one that was locked; what is not locked passes.
+        """Refuses a file that differs from the locked one; files that are not locked pass.
 
         Raises:
             UserError: naming it.
@@ -37,8 +37,8 @@ class DataLock:
         locked = self.files.get(repository, {}).get(file, sha256)
         if locked != sha256:
             raise UserError(
-                f"{repository}, {file}: SHA-256 is {sha256[:12]}..., in {LOCK} {locked[:12]}...",
-                f"take the data that {LOCK} names, or write it anew with `afrieval prefetch --lock`",
+                f"{repository}, {file}: SHA-256 is {sha256[:12]}..., but {locked[:12]}... in {LOCK}",
+                f"use the data that {LOCK} lists, or write it again with `afrieval prefetch --lock`",
             )
 
 
@@ -50,10 +50,10 @@ class _Entry:
 
 
 def read_lock(path: Path = LOCK) -> DataLock:
-    """Returns what a lock file says; an empty lock if there is none.
+    """Returns the content of a lock file; an empty lock if there is none.
 
     Raises:
-        UserError: if it cannot be understood.
+        UserError: if it is invalid.
     """
     if not (path.exists() or path.is_symlink()):
         return DataLock()
@@ -68,7 +68,7 @@ def read_lock(path: Path = LOCK) -> DataLock:
 
 
 def write_lock(found: DataLock, path: Path = LOCK) -> None:
-    """Writes what was found into a lock file; data sets that it has and that were not looked for stay."""
+    """Adds what was found to a lock file; its other data sets stay."""
     old = read_lock(path)
     content: dict[str, Any] = {}
     for name in sorted({*old.files, *found.files}):

@@ -1,4 +1,4 @@
-"""Reads a published score table, as AfroBench has them: `TASK-0shot.csv`, columns model, prompt, languages, average."""
+"""Parses published score tables, such as AfroBench's `TASK-0shot.csv`: model, prompt, languages, average."""
 
 import math
 import re
@@ -12,7 +12,7 @@ from afrieval.files.delimited import parse_delimited
 
 FIRST = ["model", "prompt"]
 AVERAGES = ("avg", "avg_score", "average")
-HINT = "it needs the columns model, prompt, one for each language, and may end with avg"
+HINT = "the columns must be model, prompt and one per language; the last may be avg"
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class PublishedRow:
 
     Attributes:
         task: from the file's name.
-        prompt: its number, or its name where it has none.
-        shots: from the file's name; None if that does not tell.
-        scores: by language, ISO 639-3; other codes as printed. Empty cells are not in it.
-        average: the table's own; None where it has none.
-        line: where it stands in the file.
+        prompt: its number, or its name if it has none.
+        shots: from the file's name; None if it has none.
+        scores: by language, ISO 639-3; other codes as printed. Empty cells are left out.
+        average: the table's; None if it has none.
+        line: its line in the file.
     """
 
     task: str
@@ -41,7 +41,7 @@ def read_published(file: Path) -> list[PublishedRow]:
     """Returns the rows of a published table.
 
     Raises:
-        UserError: for a file that is not there or no such table, naming the line.
+        UserError: if the file does not exist or is not such a table; the line is named.
     """
     lines = _lines(file)
     header = _header(file, lines[0][1] if lines else [])
@@ -53,7 +53,7 @@ def read_published(file: Path) -> list[PublishedRow]:
         before = seen.setdefault((row.model, row.prompt), row.line)
         if before != row.line:
             raise UserError(
-                f"{file}, line {row.line}: {row.model}, prompt {row.prompt}, stands in line {before} already",
+                f"{file}, line {row.line}: {row.model}, prompt {row.prompt}, is already in line {before}",
                 "delete one of the two",
             )
     _check_counted_up(file, rows)
@@ -83,7 +83,7 @@ def _origin(row: PublishedRow) -> tuple[str, int] | None:
 
 
 def _lines(file: Path) -> list[tuple[int, list[str]]]:
-    """Returns the cells of each line with its number; a byte order mark is no part of the header."""
+    """Returns the cells of each line with its number; without a byte order mark."""
     records = parse_delimited(read_text(file, "give a published table: CSV in UTF-8"), ",")
     if faults := [record.defect for record in records if record.defect]:
         raise UserError(f"{file}, {faults[0]}", HINT)
@@ -95,11 +95,11 @@ def _header(file: Path, header: list[str]) -> list[str]:
     if header[:2] != FIRST:
         problem = f"the header begins with {','.join(header[:2])!r}, not 'model,prompt'"
     elif not [name for name in header[2:] if name not in AVERAGES]:
-        problem = "the header names no language"
+        problem = "the header has no language"
     elif "" in header:
         problem = f"column {header.index('') + 1} of the header has no name"
     elif twice := [name for name in header if header.count(name) > 1]:
-        problem = f"the header names {twice[0]} twice"
+        problem = f"the header has {twice[0]} twice"
     elif early := [name for name in header[:-1] if name in AVERAGES]:
         problem = f"the average {early[0]} is not the last column"
     if problem:
@@ -121,5 +121,7 @@ def _row(file: Path, line: int, header: list[str], cells: list[str], task: str, 
 def _percent(file: Path, line: int, name: str, cell: str) -> float:
     value = float(cell) if re.fullmatch(r"[0-9]+(\.[0-9]*)?", cell) else math.nan
     if not 0 <= value <= 100:
-        raise UserError(f"{file}, line {line}: {name} is {cell!r}, no number from 0 to 100", "scores are in percent")
+        raise UserError(
+            f"{file}, line {line}: {name} is {cell!r}, but must be a number from 0 to 100", "write scores in percent"
+        )
     return value

@@ -1,4 +1,4 @@
-"""The sections of a task file that say where its rows are."""
+"""The sections of a task file about its data."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,13 @@ class DataSpec:
     Attributes:
         hub: dataset repository on the hub.
         revision: branch, tag or commit of it.
-        files: split to file pattern below the repository, or `config:NAME` where the repository's card says which files
-            are of a configuration; `{code}` is the data set's language code.
+        files: split to file pattern in the repository, or `config:NAME` if the repository's card lists the files of a
+            configuration; `{code}` is the data set's language code.
         evaluate: the split that is scored.
-        fewshot: the split that few-shot examples come from; none if the benchmark has no pool.
-        headed: whether the texts of that split begin with a heading, such as `Question:`, which is cut off.
-        samples: folder of the sample rows, seen from the task's own.
-        rows: split to the number of rows it has in every language, where that is known; one number is that of the
-            evaluated split.
+        fewshot: the split of few-shot examples; None if there is none.
+        headed: whether the texts of that split begin with a heading, such as `Question:`, which is removed.
+        samples: folder of the sample rows, relative to the task's.
+        rows: split to its number of rows in every language, if known; a single number is for the evaluated split.
     """
 
     __pydantic_config__ = CLOSED
@@ -34,7 +33,7 @@ class DataSpec:
     rows: Positive | dict[str, Positive] | None = None
 
     def rows_of(self, split: str) -> int | None:
-        """Returns how many rows a split has; None if that is not known."""
+        """Returns how many rows a split has; None if it is not known."""
         if isinstance(self.rows, dict):
             return self.rows.get(split)
         return self.rows if split == self.evaluate else None
@@ -42,12 +41,12 @@ class DataSpec:
 
 @dataclass(frozen=True)
 class TranslateSpec:
-    """Where the evaluated split is that was translated to English by machine; for all languages but English.
+    """Where the evaluated split is, machine-translated to English, for all languages but English.
 
     Attributes:
         hub: dataset repository on the hub.
         revision: branch, tag or commit of it.
-        file: file pattern below the repository; `{code}` is the data set's language code.
+        file: file pattern in the repository; `{code}` is the data set's language code.
     """
 
     __pydantic_config__ = CLOSED
@@ -66,10 +65,10 @@ class JoinSpec:
         revision: branch, tag or commit of it.
         file: as in `data.files`.
         split: the split of it.
-        key: column of the task's rows that tells which row of the other is meant.
-        other_key: column of the other that has the same text, but for blanks and capitals.
+        key: column of the task's rows by which the other rows are found.
+        other_key: column of the other with the same text, ignoring whitespace and case.
         rows: how many rows the other has.
-        dialog: whether the task's column holds a dialog written out, whose first turn is the text.
+        dialog: whether the task's column has a serialised dialog, whose first turn is the text.
     """
 
     __pydantic_config__ = CLOSED

@@ -1,4 +1,4 @@
-"""Checks what a task file, a dataset card or a lock says about where rows are: nothing may lead out of its folder."""
+"""Checks the paths in task files, dataset cards and locks: none may leave its folder."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _OUTSIDE = re.compile(r"[/~]|[A-Za-z][\w+.-]*:|.*[\\\x00-\x1f\x7f]", re.DOTALL)
 def check_sources(
     path: Path, data: DataSpec, translate: TranslateSpec | None, join: JoinSpec | None, languages: Mapping[str, str]
 ) -> None:
-    """Refuses a task file that leads out of its data sets' folders, or counts rows of splits that it does not have.
+    """Refuses a task file whose paths leave the data sets' folders, or that counts rows of unknown splits.
 
     Args:
         path: the task file, for messages.
@@ -47,40 +47,42 @@ def check_sources(
 
 
 def check_repository(name: Any, where: str) -> None:
-    """Refuses what is not the name of a dataset repository by the hub's rule.
+    """Refuses an invalid name of a dataset repository, by the hub's rule.
 
     Raises:
-        UserError: naming `where` it stands.
+        UserError: naming `where`.
     """
     filled = name.replace("{evals}", "evals") if isinstance(name, str) else ""
     forbidden = "--" in filled or ".." in filled or filled.endswith(".git")
     if forbidden or not _REPOSITORY.fullmatch(filled):
-        raise UserError(f"{where} is {name!r}, not ORG/NAME", "write it as on the hub, such as masakhane/afrimmlu")
+        raise UserError(
+            f"{where} is {name!r}, but must be ORG/NAME", "write it as on the hub, such as masakhane/afrimmlu"
+        )
 
 
 def check_inside(name: Any, where: str, below: int = 0) -> None:
-    """Refuses what is not a relative path, or leads out of the folder that it begins in; links are not followed.
+    """Refuses what is not a relative path, or leaves its folder; links are not followed.
 
     Args:
         name: the path, a pattern of paths, or a part of one.
-        where: what says so, for messages.
-        below: how many folders above that one are allowed, too.
+        where: file and key, for messages.
+        below: how many levels above its folder are allowed.
 
     Raises:
-        UserError: naming `where` it stands.
+        UserError: naming `where`.
     """
-    hint = "write a path below the folder, without .. or a / at its beginning"
+    hint = "write a path inside the folder, without .. or a leading /"
     if not isinstance(name, str) or not name.strip():
-        raise UserError(f"{where} is {name!r}, not a path", hint)
+        raise UserError(f"{where} is {name!r}, but must be a path", hint)
     depth = below
     for part in name.split("/"):
         depth += {"..": -1, ".": 0, "": 0}.get(part, 1)
         if depth < 0 or (part == ".." and not below) or _OUTSIDE.match(name):
-            raise UserError(f"{where} is {name!r}, which leads out of its folder", hint)
+            raise UserError(f"{where} is {name!r}, which leaves its folder", hint)
 
 
 def _check_file(file: str, where: str, languages: Mapping[str, str]) -> None:
-    """Refuses a file that lies outside in some language; the name of a configuration is not a path."""
+    """Refuses a file outside its folder in any language; the name of a configuration is not a path."""
     for code in ("{code}", *languages.values()):
         if not file.startswith(CONFIG):
             check_inside(file.replace("{code}", code), where)
@@ -90,4 +92,4 @@ def _check_rows(path: Path, data: DataSpec) -> None:
     rows = data.rows if isinstance(data.rows, dict) else {} if data.rows is None else {data.evaluate: data.rows}
     for split in rows:
         if split not in data.files:
-            raise UserError(f"{path}: data.rows names an unknown split {split!r}", f"it has: {', '.join(data.files)}")
+            raise UserError(f"{path}: data.rows has an unknown split {split!r}", f"it has: {', '.join(data.files)}")

@@ -1,4 +1,4 @@
-"""Parses a table, whatever its format, to rows: column to value."""
+"""Parses a table of any supported format to rows: column to value."""
 
 import json
 from itertools import zip_longest
@@ -9,17 +9,17 @@ from afrieval.errors import UserError
 from afrieval.files.delimited import parse_delimited
 
 Row = dict[str, Any]
-DEFECT = "(defect)"  # the key, no column of any data set, under which a row says why it has no answer to score
+DEFECT = "(defect)"  # the key, not a column of any data set, for why a row cannot be scored
 DELIMITERS = {".tsv": "\t", ".csv": ","}
-DEEPEST = 100  # levels of a JSON row; those of published data have a handful
+DEEPEST = 100  # levels of a JSON row; published data has a handful
 
 
 def read_rows(path: Path, content: bytes) -> list[Row]:
-    """Returns the rows of a table, by its header; every value of a csv or tsv file stays the text it is.
+    """Returns the rows of a table, by its header; all values of a csv or tsv file are text.
 
     Args:
-        path: its name tells the format, and stands in messages.
-        content: its bytes.
+        path: its suffix is the format; messages name it.
+        content: the file's bytes.
 
     Returns:
         All rows, in order; one of a csv or tsv file that cannot be parsed has the key DEFECT, which says why.
@@ -27,10 +27,14 @@ def read_rows(path: Path, content: bytes) -> list[Row]:
     Raises:
         UserError: if no row can be parsed.
     """
-    if ".parquet" in path.suffixes[-2:]:  # as in x.parquet.gzip, whose columns are what is compressed
+    if ".parquet" in path.suffixes[-2:]:  # as in x.parquet.gzip, whose columns are compressed
         return _parquet_rows(path, content)
     if path.suffix not in (*DELIMITERS, ".json", ".jsonl"):
-        _refuse(path, f"{path.suffix or 'no ending'} is not supported", "it must be tsv, csv, json, jsonl or parquet")
+        _refuse(
+            path,
+            f"the format {path.suffix or '(no suffix)'} is not supported",
+            "it must be tsv, csv, json, jsonl or parquet",
+        )
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as e:
@@ -45,7 +49,7 @@ def _delimited_rows(path: Path, text: str) -> list[Row]:
     header, *records = parse_delimited(text, DELIMITERS[path.suffix]) or _refuse(path, "it is empty")
     columns = header.cells
     if twice := [name for name in columns if name and columns.count(name) > 1]:
-        _refuse(path, f"the header names the column {twice[0]!r} twice")
+        _refuse(path, f"the header has the column {twice[0]!r} twice")
     if header.defect:
         _refuse(path, header.defect, "it must be UTF-8 text")
     if records and all(record.defect for record in records):
@@ -63,7 +67,7 @@ def _parquet_rows(path: Path, content: bytes) -> list[Row]:
 
     try:
         rows: list[Row] = pq.read_table(pa.BufferReader(content)).to_pylist()
-    except Exception as e:  # pyarrow raises its own, Python's and those of what decompresses
+    except Exception as e:  # pyarrow raises its own, Python's and the decompressors'
         _refuse(path, " ".join(str(e).split()) or type(e).__name__)
     return rows
 
@@ -71,7 +75,7 @@ def _parquet_rows(path: Path, content: bytes) -> list[Row]:
 def _json_list(path: Path, text: str) -> list[Row]:
     rows = _json(path, text, "")
     if not isinstance(rows, list):
-        _refuse(path, "it does not hold a list of rows")
+        _refuse(path, "it is not a list of rows")
     return [_json_row(path, row, f"row {number}") for number, row in enumerate(rows)]
 
 
@@ -87,7 +91,7 @@ def _json(path: Path, text: str, where: str) -> Any:
         _refuse(path, f"{where or f'line {e.lineno}'} is not JSON: {e.msg}")
     except RecursionError:
         _refuse(path, f"{where or 'it'} is nested too deeply")
-    except ValueError as e:  # of the two functions, or a number of thousands of digits
+    except ValueError as e:  # from the two functions, or a number with thousands of digits
         _refuse(path, f"{where}: {e}".removeprefix(": ").partition(";")[0])
 
 
@@ -97,7 +101,7 @@ def _json_row(path: Path, row: Any, where: str) -> Row:
     level: list[Any] = [row]
     for _ in range(DEEPEST):
         if any(isinstance(value, str) and not _is_text(value) for value in level):
-            _refuse(path, f"{where} holds half of a surrogate pair, which is not a character")
+            _refuse(path, f"{where} contains half of a surrogate pair, which is not a character")
         held = [
             value.values() if isinstance(value, dict) else value for value in level if isinstance(value, dict | list)
         ]
@@ -119,7 +123,7 @@ def _map(pairs: list[tuple[str, Any]]) -> Row:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands there twice")
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} is given twice")
     return found
 
 
@@ -127,5 +131,5 @@ def _not_a_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _refuse(path: Path, why: str, cure: str = "check the file, or fetch it again") -> NoReturn:
-    raise UserError(f"{path} cannot be read: {why}", cure) from None
+def _refuse(path: Path, why: str, cure: str = "check the file, or download it again") -> NoReturn:
+    raise UserError(f"{path} cannot be parsed: {why}", cure) from None

@@ -1,1 +1,1 @@
-"""The border that every file crosses on its way in: a path, its bytes, YAML or JSON, and a schema."""
+"""Everything that parses and validates files: paths, bytes, YAML, JSON, delimited text and schemas."""

@@ -8,15 +8,15 @@ from afrieval.files.paths import user_path
 
 
 def read_bytes(path: Path, hint: str, largest: int | None = None) -> bytes:
-    """Returns what a file holds.
+    """Returns the bytes of a file.
 
     Args:
         path: a regular file, or a pipe such as a shell's `<(command)`.
-        hint: the cure, if it cannot be read.
-        largest: the most bytes that such a file can have; None for any number.
+        hint: how to fix it, if the file cannot be read.
+        largest: the largest size, in bytes, of a valid file; None for no limit.
 
     Raises:
-        UserError: if there is no such file, or it is a folder or device, or it is too large or cannot be read.
+        UserError: if the file does not exist, is a folder or device, is too large or cannot be read.
     """
     too_large = f"{path} is larger than {largest} bytes, the limit for such a file"
     try:
@@ -25,13 +25,15 @@ def read_bytes(path: Path, hint: str, largest: int | None = None) -> bytes:
             raise UserError(f"{path} is a folder, not a file", hint)
         if not (stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)):
             raise UserError(f"{path} is a device, not a file", hint)
-        if stat.S_ISFIFO(found.st_mode) and path.resolve().parent.name != "fd":  # a shell's are /dev/fd/63 and such
-            raise UserError(f"{path} is a named pipe, not a file", hint)  # which may have no writer, ever
+        if (
+            stat.S_ISFIFO(found.st_mode) and path.resolve().parent.name != "fd"
+        ):  # a shell's pipes are /dev/fd/63 and such
+            raise UserError(f"{path} is a named pipe, not a file", hint)  # it may never have a writer
         if largest is not None and found.st_size > largest:
             raise UserError(too_large, hint)
         with path.open("rb") as file:
             content = file.read(-1 if largest is None else largest + 1)
-        if largest is not None and len(content) > largest:  # a pipe tells no size
+        if largest is not None and len(content) > largest:  # a pipe has no size
             raise UserError(too_large, hint)
         return content
     except FileNotFoundError:
@@ -41,15 +43,15 @@ def read_bytes(path: Path, hint: str, largest: int | None = None) -> bytes:
 
 
 def read_text(path: Path, hint: str, largest: int | None = None) -> str:
-    """Returns what a file of UTF-8 text holds, without a byte order mark.
+    """Returns the text of a UTF-8 file, without a byte order mark.
 
     Args:
         path: as for `read_bytes`.
-        hint: the cure, if it cannot be read.
-        largest: the most bytes that such a file can have; None for any number.
+        hint: how to fix it, if the file cannot be read.
+        largest: the largest size, in bytes, of a valid file; None for no limit.
 
     Raises:
-        UserError: if it cannot be read, or is not UTF-8; the line is named.
+        UserError: if the file cannot be read, or is not UTF-8; the line is named.
     """
     content = read_bytes(path, hint, largest)
     try:

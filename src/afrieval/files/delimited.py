@@ -1,9 +1,9 @@
-"""Parses delimited text, whether its cells are quoted by the standard (RFC 4180) or hold raw quotation marks.
+"""Parses delimited text with cells quoted as in the standard (RFC 4180), or with raw quotation marks.
 
-Both occur: pandas and csv writers enclose a cell that holds a quotation mark, a delimiter or a line break, and double
-the marks in it; tables made by hand leave marks as they are. A raw mark at the beginning of a cell looks like the
-beginning of an enclosed one, which then runs on to a mark some lines below. The number of columns settles it: the lines
-of a cell that really is enclosed hardly ever have, each of them, as many delimiters as the header.
+Both occur: pandas and csv writers enclose a cell that contains a quotation mark, a delimiter or a line break, and
+double the marks in it; tables made by hand contain raw marks. A raw mark at the beginning of a cell looks like the
+beginning of an enclosed cell, which would end at a mark some lines below. The number of columns decides: the lines of
+a cell that really is enclosed hardly ever have, each of them, as many delimiters as the header.
 """
 
 import re
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-CHANCE = 2  # one delimiter may stand inside a text where a column would begin, by chance; so many may not
+CHANCE = 2  # so many delimiters inside a text cannot be where columns would begin by chance; one can
 _LINE_END = re.compile(r"\r\n|\r|\n")  # other separators, such as U+2028, are text
 
 
@@ -20,9 +20,9 @@ class Record(NamedTuple):
     """A row.
 
     Attributes:
-        line: the first line it stands on, from 1.
-        cells: its cells, as many as the header has, or fewer where there is a defect.
-        defect: why they are not clear; empty for most.
+        line: its first line, from 1.
+        cells: its cells, as many as the header has, or fewer if there is a defect.
+        defect: why the row cannot be parsed; empty for most rows.
     """
 
     line: int
@@ -36,16 +36,16 @@ class _Cell(NamedTuple):
 
     @property
     def bare(self) -> bool:
-        """Whether it holds quotation marks and is not enclosed."""
+        """Whether it contains quotation marks and is not enclosed."""
         return self.value == self.raw and '"' in self.raw
 
     def needless(self, delimiter: str) -> bool:
-        """Whether it is enclosed although nothing in it asks for that."""
+        """Returns whether it is enclosed although nothing in it requires that."""
         return bool(self.value) and self.raw == f'"{self.value}"' and not set(self.value) & {delimiter, "\r", "\n"}
 
 
 class _Row(NamedTuple):
-    """A row on the lines `first` to `last`; `chance` counts those that would be rows themselves, beyond the first."""
+    """A row on the lines `first` to `last`; `chance` counts the delimiters of lines that would be rows themselves."""
 
     cells: list[_Cell]
     first: int
@@ -56,7 +56,7 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True)
 class _Sheet:
-    """A text, where its lines begin and end, and how many columns it has."""
+    """A text, the positions of its lines, and the number of its columns."""
 
     text: str
     delimiter: str
@@ -64,11 +64,11 @@ class _Sheet:
     width: int = 1
 
     def whole(self, line: int) -> bool:
-        """Tells whether a line has as many columns as the header if quotation marks mean nothing."""
+        """Returns whether a line has as many columns as the header if quotation marks are ignored."""
         return self.text.count(self.delimiter, *self.lines[line]) == self.width - 1
 
     def empty(self, line: int) -> bool:
-        """Tells whether a line holds nothing; in a table of one column, blanks are a cell."""
+        """Returns whether a line is empty; in a table with one column, spaces are a cell."""
         start, end = self.lines[line]
         return start == end or (self.width > 1 and not self.text[start:end].strip(" "))
 
@@ -76,8 +76,7 @@ class _Sheet:
 def parse_delimited(text: str, delimiter: str) -> list[Record]:
     """Returns the rows of a table, the header first; empty lines are left out.
 
-    An enclosed cell loses its quotation marks, any other keeps them. Lines that make no row stay in their place, as
-    one with a defect.
+    An enclosed cell loses its quotation marks, any other keeps them. Lines that are not a row become one with a defect.
 
     Args:
         text: the whole table.
@@ -93,7 +92,7 @@ def parse_delimited(text: str, delimiter: str) -> list[Record]:
     chance = 0 if delimiter != "\t" and _standard(sheet, rows) else sum(row.chance for row in rows)
     if chance >= CHANCE:
         rows = list(_rows(sheet, header.last + 1, lines_are_rows=True))
-    # Writers that enclose cells without need enclose the header's too; elsewhere such marks belong to the text.
+    # Writers that enclose cells needlessly also enclose the header's; otherwise, such marks belong to the text.
     raw = any(cell.bare for row in rows for cell in row.cells) and not any(c.needless(delimiter) for c in header.cells)
     return [_record(sheet, row, raw, bool(chance)) for row in (header, *rows)]
 
@@ -118,13 +117,13 @@ def _rows(sheet: _Sheet, line: int, lines_are_rows: bool) -> Iterator[_Row]:
 
 
 def _row(sheet: _Sheet, line: int, lines_are_rows: bool) -> _Row:
-    """Returns the row that begins in a line: by the standard if that gives all columns, or else the line alone."""
+    """Returns the row that begins in a line: by the standard if it has all columns, or else the line alone."""
     row = _enclosed(sheet, line)
     whole = [sheet.whole(number) for number in range(line, row.last + 1)]
     if len(row.cells) == sheet.width:
         if sheet.width == 1 or len(whole) == 1 or (sheet.delimiter != "\t" and not all(whole)):
             return row
-        # In the line where an enclosed cell begins or ends, there may be all delimiters; in two there may not.
+        # The line where an enclosed cell begins or ends may contain all delimiters; two lines may not.
         chance = (sheet.width - 1) * max(sum(whole) - 1, 0)
         if not (chance and lines_are_rows):
             return row._replace(chance=chance)
@@ -137,12 +136,12 @@ def _row(sheet: _Sheet, line: int, lines_are_rows: bool) -> _Row:
 
 
 def _enclosed(sheet: _Sheet, line: int) -> _Row:
-    """Parses a row by the standard, over as many lines as its enclosed cells have."""
+    """Parses a row by the standard, over all lines of its enclosed cells."""
     cells: list[_Cell] = []
     last, at = line, sheet.lines[line][0]
     while not cells or at <= sheet.lines[last][1]:
         found = _cell_pattern(sheet.delimiter).match(sheet.text, at)
-        assert found  # it matches nothing, too
+        assert found  # the pattern also matches an empty cell
         cells.append(_cell(found))
         while sheet.lines[last][1] < found.end():
             last += 1
@@ -159,7 +158,7 @@ def _alone(sheet: _Sheet, line: int) -> _Row:
 
 @cache
 def _cell_pattern(delimiter: str) -> re.Pattern[str]:
-    """Returns what finds a cell, enclosed or not; possessive, so that no text is searched again and again."""
+    """Returns the pattern of a cell, enclosed or not; possessive, to avoid backtracking."""
     end = f"{re.escape(delimiter)}\r\n"
     return re.compile(rf'"((?:[^"]++|"")*+)"(?=[{end}]|\Z)|[^{end}]*')
 
@@ -169,7 +168,7 @@ def _cell(found: re.Match[str]) -> _Cell:
 
 
 def _standard(sheet: _Sheet, rows: list[_Row]) -> bool:
-    """Tells whether some row has all columns by the standard alone."""
+    """Returns whether any row has all columns only by the standard."""
     return any(
         len(row.cells) == sheet.width and not row.chance and not (row.first == row.last and sheet.whole(row.first))
         for row in rows

@@ -1,4 +1,4 @@
-"""Paths that users name: in options, in files, in environment variables."""
+"""Paths given by users: in options, in files, in environment variables."""
 
 import errno
 import os
@@ -6,18 +6,18 @@ from pathlib import Path
 
 from afrieval.errors import UserError
 
-UNUSABLE = (errno.ENAMETOOLONG, errno.ELOOP, errno.EILSEQ)  # whatever else is wrong shows when the path is used
+UNUSABLE = (errno.ENAMETOOLONG, errno.ELOOP, errno.EILSEQ)  # other errors are raised when the path is used
 SHOWN = 90
 
 
 def user_path(text: str | os.PathLike[str]) -> Path:
-    """Returns a path that a user names, with `~` expanded; nothing needs to exist there.
+    """Returns a path given by a user, with `~` expanded; it need not exist.
 
     Args:
         text: the path, absolute or relative to the working directory.
 
     Raises:
-        UserError: if no file can have that path: an unknown user, too long a name, a loop of symbolic links.
+        UserError: if no file can have that path: an unknown user, a name that is too long, a loop of symbolic links.
     """
     given = os.fspath(text)
     if "\0" in given:
@@ -38,5 +38,5 @@ def user_path(text: str | os.PathLike[str]) -> Path:
 
 
 def shortened(text: str) -> str:
-    """Returns a text that fits into a message: its two ends, if it is long."""
+    """Returns a text shortened for a message: the two ends of a long text."""
     return text if len(text) <= 2 * SHOWN else f"{text[:SHOWN]}...{text[-SHOWN // 2 :]} ({len(text)} characters)"

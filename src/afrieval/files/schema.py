@@ -1,6 +1,6 @@
-"""What files and options must hold, as dataclasses and typed dicts; pydantic checks them, errors are one line each.
+"""Validates files and options against dataclasses and typed dicts, with pydantic; each error is one line.
 
-Content is checked as JSON: maps, lists, texts, numbers, true, false and null. Nothing is converted: the text "5" is not
+Values are those of JSON: maps, lists, texts, numbers, true, false and null. Nothing is converted: the text "5" is not
 the number 5, and 1 is not true.
 """
 
@@ -17,7 +17,7 @@ from annotated_types import Ge, MinLen
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import shortened
 
-if TYPE_CHECKING:  # takes a tenth of a second, and --help does not need it
+if TYPE_CHECKING:  # takes a tenth of a second, which --help must not
     from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 T = TypeVar("T")
@@ -27,8 +27,8 @@ AT_LEAST_ONE = MinLen(1)
 LineOf = Callable[[Place], int | None]
 
 CLOSED: "ConfigDict" = {"extra": "forbid", "strict": True}  # files that people write: an unknown key is a typo
-OPEN: "ConfigDict" = {"extra": "allow", "strict": True}  # files that the suite writes, and later versions extend
-LINE: "ConfigDict" = {"extra": "ignore", "strict": True}  # as OPEN, for lines, which are kept as they are
+OPEN: "ConfigDict" = {"extra": "allow", "strict": True}  # files that the suite writes, and that later versions extend
+LINE: "ConfigDict" = {"extra": "ignore", "strict": True}  # as OPEN, for lines, which are kept unchanged
 
 # pydantic's type of an error to what the value must be
 WANTED = {
@@ -64,7 +64,7 @@ def _adapter(kind: type[T]) -> "TypeAdapter[T]":
 
 @cache
 def _adapters() -> Callable[[Any], Any]:
-    """Returns pydantic's TypeAdapter, which makes one schema per type."""
+    """Returns a cached TypeAdapter of pydantic: one schema per type."""
     from pydantic import TypeAdapter
 
     return cache(TypeAdapter)
@@ -75,17 +75,17 @@ def _no_line(place: Place) -> int | None:
 
 
 def validated(kind: type[T], content: Any, where: str, hint: str = "", line: LineOf = _no_line) -> T:
-    """Returns content as the type that it must have.
+    """Returns content as the type that it must have, validated.
 
     Args:
         kind: a dataclass or typed dict whose `__pydantic_config__` is `CLOSED` or `OPEN`.
-        content: what a file holds, of the kinds that JSON has; maps may have whole numbers as keys.
+        content: the content of a file, of the types of JSON; maps may have whole numbers as keys.
         where: the file, for messages; `--` for options.
-        hint: the cure; what the value must be, if not given.
-        line: returns the line of a place in the file; None if it is not known.
+        hint: how to fix it; by default, what the value must be.
+        line: returns the line of a place in the file; None if unknown.
 
     Raises:
-        UserError: naming file, line and key of what is wrong first.
+        UserError: naming file, line and key of the first error.
     """
     try:
         text = json.dumps(content)
@@ -95,7 +95,7 @@ def validated(kind: type[T], content: Any, where: str, hint: str = "", line: Lin
 
 
 def validated_json(kind: type[T], text: str | bytes, where: str, hint: str = "", line: LineOf = _no_line) -> T:
-    """Returns what a JSON text holds as the type that it must have; arguments and errors are those of `validated`."""
+    """Returns the content of a JSON text as the type that it must have; arguments and errors as for `validated`."""
     from pydantic import ValidationError
 
     try:
@@ -106,14 +106,14 @@ def validated_json(kind: type[T], text: str | bytes, where: str, hint: str = "",
 
 
 def checked_line(kind: type[T], line: bytes, where: str, hint: str) -> dict[str, Any]:
-    """Returns the map that a line of JSON holds, as it is, with keys that the type does not name.
+    """Returns the map in a line of JSON unchanged, including keys that the type does not have.
 
-    It is quicker than `validated_json`, for files of a million lines; arguments and errors are the same.
+    It is faster than `validated_json`, for files of a million lines; arguments and errors are the same.
     """
     try:
         found: dict[str, Any] = orjson.loads(line)
         _adapter(kind).validate_python(found)
-    except ValueError:  # of orjson, which does not know infinity, or of pydantic
+    except ValueError:  # from orjson, which does not support infinity, or from pydantic
         validated_json(kind, line, where, hint)
         found = json.loads(line)
     return found
@@ -122,14 +122,14 @@ def checked_line(kind: type[T], line: bytes, where: str, hint: str) -> dict[str,
 def _explained(
     error: "ValidationError", kind: Any, text: str | bytes, where: str, hint: str, line: LineOf
 ) -> UserError:
-    """Returns the first finding in words: an unknown key before what its typo led to."""
+    """Returns the first error in words: an unknown key before the errors that its typo caused."""
     found: list[Any] = list(error.errors(include_url=False))
     if found[0]["type"] == "json_invalid":
         problem = str(found[0]["ctx"]["error"]).replace(" at line 1 column", " at column")
         return UserError(f"{where} is not valid JSON: {problem}", hint or "correct that place")
     content = json.loads(text)
     order = {**dict.fromkeys(UNKNOWN, 0), **dict.fromkeys(MISSING, 1)}
-    # Of a value that may have several types, the type that fits best has its fault deepest.
+    # If a value may have several types, the error of the best match is the deepest.
     first = min(found, key=lambda finding: (order.get(finding["type"], 2), -len(_place(finding, content))))
     place = _place(first, content)
     number, name = line(place), ".".join(str(step) for step in place if where != "--" or isinstance(step, str))
@@ -145,7 +145,7 @@ def _explained(
 
 
 def _place(finding: Any, content: Any) -> Place:
-    """Returns the keys and indices of a place, without the names of types that pydantic puts between them."""
+    """Returns the keys and indices of a place, without the names of types that pydantic inserts."""
     place: list[str | int] = []
     steps = finding["loc"]
     for number, step in enumerate(steps):
@@ -160,7 +160,7 @@ def _place(finding: Any, content: Any) -> Place:
 
 
 def _keys(kind: Any, place: Place) -> Iterator[str]:
-    """Yields the keys that the map at a place can have, if they are declared."""
+    """Yields the keys that the map at a place may have, if they are declared."""
     if is_dataclass(kind):
         hints = get_type_hints(kind)
         names = [f.name for f in fields(kind)]
@@ -172,7 +172,7 @@ def _keys(kind: Any, place: Place) -> Iterator[str]:
 
 
 def _wanted(found: Iterable[Any], place: Place, content: Any) -> str:
-    """Returns what a value must be; of several allowed kinds, all."""
+    """Returns what a value must be; of several allowed types, all."""
     return " or ".join(dict.fromkeys(_in_words(f) for f in found if _place(f, content) == place))
 
 

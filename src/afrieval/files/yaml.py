@@ -1,4 +1,4 @@
-"""Reads a YAML file: as plain values, or as the type that it must have, with the line of what is wrong."""
+"""Parses YAML files to plain values, or to the type that they must have; errors name the line."""
 
 import difflib
 import os
@@ -17,21 +17,21 @@ from afrieval.resources import here_or_shipped
 __all__ = ["YamlFile", "check_keys", "nearest", "read_as", "read_map", "read_yaml"]
 
 T = TypeVar("T")
-LARGEST = 2**28  # bytes; weights given in place of a config are refused before they are in memory
-MOST_NODES = 2_000_000  # of a file whose aliases are written out
+LARGEST = 2**28  # bytes; weights given instead of a config are refused before they are in memory
+MOST_NODES = 2_000_000  # with aliases expanded
 EXAMPLES = "see the files in configs/ for examples"
-NOT_JSON = ("timestamp", "binary", "omap", "pairs", "set")  # dates stay the texts that they are
+NOT_JSON = ("timestamp", "binary", "omap", "pairs", "set")  # dates stay texts
 
 
 class _Loader(yaml.SafeLoader):
-    """A SafeLoader of what JSON has too, which refuses a key given twice: YAML would drop the first without a word."""
+    """A SafeLoader of the types of JSON that refuses a key given twice; YAML would silently drop the first."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
             value = super().construct_object(node, deep)
             if isinstance(node, yaml.ScalarNode):
-                str(value).encode()  # not of half a character, or of a number of thousands of digits
-        except (ValueError, LookupError):  # also a tag that the text does not fit
+                str(value).encode()  # fails for half a character, or a number with thousands of digits
+        except (ValueError, LookupError):  # also for a tag that does not fit the text
             kind = node.tag.rpartition(":")[2]
             raise _marked(f"{shortened(str(node.value))!r} is not a valid {kind}", node) from None
         return value
@@ -60,11 +60,11 @@ _Loader.yaml_implicit_resolvers = {
 
 
 class YamlFile(NamedTuple):
-    """What a YAML file holds, and where.
+    """The content of a YAML file, and its lines.
 
     Attributes:
         content: maps, lists, texts, numbers, true, false and null; None for an empty file.
-        root: the nodes that it was made from.
+        root: the nodes that it was parsed from.
     """
 
     path: Path
@@ -72,7 +72,7 @@ class YamlFile(NamedTuple):
     root: yaml.Node | None
 
     def line(self, place: Place) -> int | None:
-        """Returns the line of a key or entry, from 1; of the map that lacks it, if it is missing."""
+        """Returns the line of a key or entry, from 1; if it is missing, that of the map."""
         node = self.root
         found = node
         for step in place:
@@ -88,7 +88,7 @@ class YamlFile(NamedTuple):
 
         Args:
             kind: as for `validated`.
-            hint: the cure; what the value must be, if not given.
+            hint: how to fix it; by default, what the value must be.
 
         Raises:
             UserError: naming file, line and key.
@@ -97,31 +97,31 @@ class YamlFile(NamedTuple):
 
 
 def read_as(kind: type[T], path: Path, hint: str = "") -> T:
-    """Returns what a YAML file holds as the type that it must have.
+    """Returns the content of a YAML file as the type that it must have.
 
     Args:
         kind: a dataclass or typed dict, as for `validated`.
         path: the file.
-        hint: the cure, whatever is wrong; one for each fault if not given.
+        hint: how to fix any error; by default, each error has its own.
 
     Raises:
-        UserError: if there is no such file, or it cannot be used; file, line and key are named.
+        UserError: if the file does not exist or is invalid; file, line and key are named.
     """
     return read_map_file(path, hint).checked(kind, hint)
 
 
 def read_map(path: Path) -> dict[Any, Any]:
-    """Returns the map that a YAML file holds.
+    """Returns the map in a YAML file.
 
     Raises:
-        UserError: if there is no such file, or it is empty, not YAML (the line is named) or not a map.
+        UserError: if the file does not exist, is empty, is not YAML (the line is named) or is not a map.
     """
     content: dict[Any, Any] = read_map_file(path).content
     return content
 
 
 def read_map_file(path: Path, hint: str = "") -> YamlFile:
-    """Returns a YAML file that holds a map; arguments and errors are those of `read_as`."""
+    """Returns a YAML file with a map; arguments and errors as for `read_as`."""
     found = read_yaml(path, hint)
     if found.content is None:
         raise UserError(f"{path} is empty", hint or EXAMPLES)
@@ -131,7 +131,7 @@ def read_map_file(path: Path, hint: str = "") -> YamlFile:
 
 
 def read_yaml(path: Path, hint: str = "") -> YamlFile:
-    """Returns a YAML file, whatever it holds; arguments and errors are those of `read_as`."""
+    """Returns a YAML file with any content; arguments and errors as for `read_as`."""
     text = read_text(path, hint or _near_files(path), LARGEST)
     try:
         return YamlFile(path, *parsed(text))
@@ -145,10 +145,10 @@ def read_yaml(path: Path, hint: str = "") -> YamlFile:
 
 
 def parsed(text: str) -> tuple[Any, yaml.Node | None]:
-    """Returns what a YAML text holds, and its nodes.
+    """Returns the content of a YAML text, and its nodes.
 
     Raises:
-        yaml.YAMLError: if it is not YAML, or its aliases go in a circle or stand for too much.
+        yaml.YAMLError: if it is not YAML, or its aliases are circular or expand to too much.
         RecursionError: if it is nested too deeply.
     """
     loader = _Loader(text)
@@ -167,7 +167,7 @@ def parsed(text: str) -> tuple[Any, yaml.Node | None]:
 
 
 def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
-    """Returns how many nodes there are with aliases written out, which doubles with each line of a YAML bomb."""
+    """Returns the number of nodes with aliases expanded, which doubles with each line of a YAML bomb."""
     if id(node) in sizes:
         if not sizes[id(node)]:
             raise _marked("an alias refers to a value that contains it", node)
@@ -189,7 +189,7 @@ def check_keys(given: Iterable[Any], known: Iterable[str], where: str) -> None:
     Args:
         given: the keys of a map.
         known: the keys it may have.
-        where: file, and the part of it, for the message.
+        where: the file and its part, for the message.
 
     Raises:
         UserError: naming the first unknown key and the nearest known one.
@@ -206,7 +206,7 @@ def _refuse_tag(node: yaml.Node) -> None:
 
 
 def _near_files(path: Path) -> str:
-    """Returns a hint for a path that cannot be read: the files that there are."""
+    """Returns a hint for a path that cannot be read: the existing files."""
     if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112  # as below
         return "give a YAML file in UTF-8"
     named = path if os.path.isdir(path) else path.parent  # noqa: PTH112  # Path.is_dir raises on impossible names

@@ -1,4 +1,4 @@
-"""Whatever a harness task's config or samples hold, as plain JSON, and its hash."""
+"""The config or samples of a harness task as plain JSON, and their hash."""
 
 import datetime
 import hashlib
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """Returns a value as JSON has it: functions by their source, arrays as lists, what JSON lacks as text."""
+    """Returns a value as JSON: functions as their source, arrays as lists, other types as text."""
     if value is None or isinstance(value, bool | int | float | str):
         return value.item() if isinstance(value, np.generic) else value
     if isinstance(value, dict):
@@ -28,7 +28,7 @@ def plain(value: Any) -> Any:
 
 
 def _function(function: Any) -> Any:
-    """Returns a function's source, not its address, which differs from run to run."""
+    """Returns a function's source; its address differs from run to run."""
     if isinstance(function, partial):
         return [_function(function.func), plain(function.args), plain(function.keywords)]
     try:

@@ -1,4 +1,4 @@
-"""A leaf task of lm-evaluation-harness to its Task object: local data, number of examples, clean prompts."""
+"""Builds the Task object of a leaf task: local data, number of examples, clean prompts."""
 
 from pathlib import Path
 from typing import Any
@@ -14,38 +14,38 @@ from afrieval.harness.index import Config, HarnessTask, short
 from afrieval.harness.silence import quiet
 from afrieval.tasks.splits import HUB
 
-# what is changed in a config to read local data and to stay off the network
+# changed in a config to use local data and no network
 DATA_KEYS = ("dataset_path", "dataset_kwargs", "metric_list")
 
 
 class LackingError(UserError):
-    """A folder has a task's data set, but not the part of it that the task needs, or in another form."""
+    """A folder has a task's data set, but not the part that the task needs, or in another format."""
 
 
 def build(task: HarnessTask, source: str, shots: int | None, seed: int, clean: bool) -> Any:
-    """Returns a fresh Task of the harness, its data read.
+    """Returns a new Task of the harness, with its data.
 
     Args:
         task: what to build.
-        source: `hub`, or a folder laid out as on the hub, used for the data sets that it has.
+        source: `hub`, or a folder laid out as on the hub, for the data sets that it has.
         shots: worked examples before each document; None for the task's own number.
-        seed: of the choice of these examples.
-        clean: whether stray blanks are taken out of its prompts.
+        seed: the seed for choosing these examples.
+        clean: whether to remove stray whitespace from its prompts.
 
     Raises:
-        LackingError: if a folder given as source lacks its part of a data set.
-        UserError: if its data cannot be had, or the task cannot be built or run here.
+        LackingError: if the source is a folder that lacks the task's part of a data set.
+        UserError: if its data cannot be loaded, or the task cannot be built or run.
     """
-    config = _mended(task.config, source)
+    config = _with_local_data(task.config, source)
     entry = Entry(task.name, Kind.PY_TASK if "class" in config else Kind.TASK, None, cfg=config)
     with quiet():
         try:
             built: Any = TaskFactory().build(entry, registry={})
-        except Exception as e:  # a data set's, the hub's, the task's own code's: there is no end to their kinds
+        except Exception as e:  # from the data set, the hub or the task's own code: any type
             raise _explain(task, config, e) from e
     _check_runnable(task.name, built)
     _set_shots(built, shots)
-    _mend_choices(built)
+    _choices_as_text(built)
     built.set_fewshot_seed(seed)
     if clean:
         clean_task(built)
@@ -59,7 +59,7 @@ def requests(name: str, built: Any, documents: int, **options: Any) -> list[Any]
         name: the task's.
         built: the Task.
         documents: how many.
-        options: of a chat template, if one is used, as the harness takes them.
+        options: the harness' options for a chat template, if one is used.
 
     Raises:
         UserError: if its prompt cannot be built, or it has too few examples.
@@ -80,7 +80,7 @@ def config_hash(task: HarnessTask, built: Any) -> str:
     return digest({k: v for k, v in dumped.items() if k not in ("metadata", "num_fewshot", "task_alias")})
 
 
-def _mended(config: Config, source: str) -> Config:
+def _with_local_data(config: Config, source: str) -> Config:
     """Returns a config that reads local data and asks the network for nothing that is not used."""
     config = dict(config)
     path = config.get("dataset_path")
@@ -96,10 +96,10 @@ def _mended(config: Config, source: str) -> Config:
 
 
 def _cache(folder: Path) -> str:
-    """Returns a cache folder for this state of these files.
+    """Returns a cache folder for the current state of a folder's files.
 
-    `datasets` knows a local folder with configs by its last name alone: it would give the rows of another mirror, or
-    those from before a change.
+    `datasets` identifies a local folder with configs by its last name only: it would return the rows of another mirror,
+    or those before a change.
     """
     import datasets
 
@@ -109,7 +109,7 @@ def _cache(folder: Path) -> str:
 
 
 def _set_shots(built: Any, shots: int | None) -> None:
-    """Sets the number of examples as the harness does: a task that says 0 itself takes none."""
+    """Sets the number of examples as the harness does: a task whose file says 0 takes none."""
     own = built.get_config("num_fewshot")
     if shots is not None and own != 0:
         built.set_config(key="num_fewshot", value=shots)
@@ -117,8 +117,8 @@ def _set_shots(built: Any, shots: int | None) -> None:
         built.set_config(key="num_fewshot", value=0)
 
 
-def _mend_choices(built: Any) -> None:
-    """Makes texts of choices that are numbers, as they are shown; the harness stops at a row with such."""
+def _choices_as_text(built: Any) -> None:
+    """Converts choices that are numbers to text, as they are printed; the harness fails at such rows."""
     if built.OUTPUT_TYPE != "multiple_choice" or not hasattr(built, "doc_to_choice"):
         return
     choices = built.doc_to_choice
@@ -127,13 +127,16 @@ def _mend_choices(built: Any) -> None:
 
 def _check_runnable(name: str, built: Any) -> None:
     if getattr(built, "MULTIMODAL", False):
-        raise UserError(f"{name} shows pictures or plays sound", "leave it out: text models only, so far")
+        raise UserError(f"{name} needs images or sound, which are not supported", "leave it out")
     if getattr(built, "UNSAFE_CODE", False):
-        raise UserError(f"{name} runs code that the model writes", "leave it out; run it with lm-eval in a sandbox")
+        raise UserError(
+            f"{name} runs code written by the model, which is not supported",
+            "leave it out, or run it with lm-eval in a sandbox",
+        )
     lacking = [m for m, function in getattr(built, "_metric_fn_list", {}).items() if function is None]
     if lacking and built.OUTPUT_TYPE == "generate_until" and not built.config.process_results:
         raise UserError(
-            f"{name}: its metric {lacking[0]} cannot be fetched from the hub (evaluate library)",
+            f"{name}: its metric {lacking[0]} cannot be downloaded from the hub (evaluate library)",
             "run it where there is a network, or leave it out",
         )
 
@@ -143,7 +146,7 @@ def _explain(task: HarnessTask, config: Config, error: Exception) -> UserError:
     if path is None:
         return UserError(f"the harness cannot build the task {task.name}: {short(error)}", "leave it out")
     shown = " ".join(str(part) for part in (path, config.get("dataset_name")) if part)
-    message = f"the data of {task.name} ({shown}) cannot be had or used: {short(error)}"
+    message = f"the data of {task.name} ({shown}) cannot be loaded: {short(error)}"
     if path != task.config.get("dataset_path"):
         return LackingError(message, "complete that folder, give --data.source hub, or leave the task out")
     return UserError(

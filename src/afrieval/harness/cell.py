@@ -8,13 +8,14 @@ from typing import Any
 
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
-from afrieval.harness.as_json import plain
-from afrieval.harness.build import requests
+from afrieval.harness.as_json import digest, plain
+from afrieval.harness.build import build, config_hash, requests
+from afrieval.harness.index import HarnessTask
 from afrieval.harness.silence import quiet
 from afrieval.models.load import seed_libraries
 from afrieval.models.response_cache import PairsLM
 from afrieval.results.samples import Sample
-from afrieval.tasks.cell import Coordinates, Job, Outcome, RunPart
+from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, RunPart
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown, turns
 
 # Resamples for the standard error of metrics that are no mean; the harness takes 100 for bleu and chrf.
@@ -22,74 +23,71 @@ BOOTSTRAP = 1000
 SEEDS = ("fewshot_random_seed", "random_seed", "numpy_random_seed", "torch_random_seed")
 
 
-@dataclass(frozen=True)
-class HarnessCell:
-    """One leaf task of the harness; see `tasks.cell.Cell` for what all cells have.
+def harness_cell(task: HarnessTask, language: str, config: RunConfig) -> Cell:
+    """Returns the cell of a leaf task, its data read and its first prompt built.
 
-    Attributes:
-        name: the harness' name of it, also of its sample file.
+    Args:
+        task: the task.
         language: the code that was filled into a template; empty if the task was named as it is.
-        fresh: gives a fresh Task of the harness; what is drawn at random in it depends on the seeds alone.
-        version: the task file's version.
-        definition: hash of its config.
-        data: hash of all its documents, and of those its examples come from, if it has any.
-        asks: the kinds of its requests, in the harness' words.
-        n: documents to run.
-        n_requests: how many requests they make, about.
-        shots: worked examples before each document, really.
         config: the merged config.
+
+    Raises:
+        UserError: if its data cannot be had, or the task cannot be built or run here.
     """
+
+    def fresh() -> Any:
+        evaluation = config.eval
+        seed_libraries(evaluation)
+        shots, seed = evaluation.num_fewshot, evaluation.fewshot_random_seed
+        return build(task, config.data.source, shots, seed, config.task.clean_prompts)
+
+    built = fresh()
+    first, docs, shots = requests(task.name, built, 1), list(built.eval_docs), built.config.num_fewshot
+    n = min(len(docs), config.eval.limit or len(docs))
+    leaf = _Leaf(task.name, language, fresh, shots, n, config)
+    return Cell(
+        task.name,
+        leaf.title,
+        Coordinates(task.name, language, shots=shots),
+        tuple(built.aggregation()),
+        asks=frozenset(request.request_type for request in first),
+        n=n,
+        n_requests=n * len(first),
+        identity={"harness_tasks": {task.name: _identity(task, built, docs, config)}},
+        build=leaf.build,
+        preview=leaf.preview,
+        recall=leaf.recall,
+    )
+
+
+def _identity(task: HarnessTask, built: Any, docs: list[Any], config: RunConfig) -> RunPart:
+    """Returns what a task's scores depend on; its code may draw from any of the generators."""
+    shots = built.config.num_fewshot
+    pool = list(built.sampler.df) if shots and hasattr(built, "sampler") else []
+    return {
+        "version": str(built.VERSION),
+        "num_fewshot": shots,
+        "config": config_hash(task, built),
+        "data": {"documents": digest(docs), **({"examples": digest(pool)} if pool else {})},
+        "clean_prompts": config.task.clean_prompts,
+        **{name: getattr(config.eval, name) for name in SEEDS},
+    }
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """A leaf task; `fresh` gives a Task of the harness, in which what is drawn at random depends on the seeds alone."""
 
     name: str
     language: str
     fresh: Callable[[], Any]
-    version: str
-    definition: str
-    data: dict[str, str]
-    metrics: tuple[str, ...]
-    asks: frozenset[str]
     shots: int
     n: int
-    n_requests: int
     config: RunConfig
-    can_generate = False  # a task of the harness has one form of answer
-    complete = False
 
     @property
     def title(self) -> str:
-        """The cell's name for people."""
         return f"harness task {self.name}"
-
-    @property
-    def coordinates(self) -> Coordinates:
-        """Where it stands in tables."""
-        return Coordinates(self.name, self.language, shots=self.shots)
-
-    @property
-    def identity(self) -> RunPart:
-        """What its scores depend on; its code may draw from any of the generators."""
-        found = {
-            "version": self.version,
-            "num_fewshot": self.shots,
-            "config": self.definition,
-            "data": self.data,
-            "clean_prompts": self.config.task.clean_prompts,
-        }
-        seeds = {name: getattr(self.config.eval, name) for name in SEEDS}
-        return {"harness_tasks": {self.name: found | seeds}}
-
-    @property
-    def facts(self) -> RunPart:
-        """What a reader has to know stands in its own file."""
-        return {}
-
-    @property
-    def commits(self) -> dict[str, str]:
-        """The harness does not say which commits its rows are of."""
-        return {}
-
-    def probe(self, model: Any) -> None:
-        """Returns nothing: a harness task takes long to build, and puts its prompts together in its own way."""
 
     def build(self, model: Any) -> Job:
         """Returns what the harness is asked to do with a loaded model."""
@@ -158,13 +156,13 @@ class HarnessCell:
         return f"{self.title}, document {number}, {self.shots} examples"
 
 
-def _outcome(cell: HarnessCell, task: Any, results: dict[str, Any]) -> Outcome:
+def _outcome(leaf: _Leaf, task: Any, results: dict[str, Any]) -> Outcome:
     """Returns the harness' results of a cell, and its samples by document and filter."""
-    answered = results["samples"][cell.name]
+    answered = results["samples"][leaf.name]
     filters = list(dict.fromkeys(s["filter"] for s in answered))
     in_order = sorted(answered, key=lambda s: (s["doc_id"], filters.index(s["filter"])))
-    samples = [_sample(cell, task, s, cell.config.eval.log_samples) for s in in_order]
-    return Outcome(samples, _record(cell, task, results))
+    samples = [_sample(leaf, task, s, leaf.config.eval.log_samples) for s in in_order]
+    return Outcome(samples, _record(leaf, task, results))
 
 
 def _explain_faults(name: str, task: Any) -> None:
@@ -199,9 +197,9 @@ def _one_process() -> Iterator[None]:
             os.environ["DISABLE_MULTIPROC"] = before
 
 
-def _record(cell: HarnessCell, task: Any, results: dict[str, Any]) -> dict[str, Any]:
+def _record(leaf: _Leaf, task: Any, results: dict[str, Any]) -> dict[str, Any]:
     """Returns the harness' results of a cell in its own words, and its metrics in order: the first is the main one."""
-    row, better = results["results"][cell.name], results["higher_is_better"][cell.name]
+    row, better = results["results"][leaf.name], results["higher_is_better"][leaf.name]
     order = list(task.aggregation())
     scores = []
     for key, value in row.items():
@@ -219,24 +217,24 @@ def _record(cell: HarnessCell, task: Any, results: dict[str, Any]) -> dict[str, 
             }
         )
     scores.sort(key=lambda s: order.index(s["metric"]) if s["metric"] in order else len(order))
-    own = {k: results[k].get(cell.name) for k in ("versions", "n-shot", "higher_is_better", "n-samples", "configs")}
+    own = {k: results[k].get(leaf.name) for k in ("versions", "n-shot", "higher_is_better", "n-samples", "configs")}
     return {
-        "task": cell.name,
-        "language": cell.language,
-        "n": cell.n,
-        "shots": cell.shots,
-        "clean_prompts": cell.config.task.clean_prompts,
+        "task": leaf.name,
+        "language": leaf.language,
+        "n": leaf.n,
+        "shots": leaf.shots,
+        "clean_prompts": leaf.config.task.clean_prompts,
         "metrics": scores,
         "harness": plain({"results": row, **own}),
     }
 
 
-def _sample(cell: HarnessCell, task: Any, answered: Sample, keep_texts: bool) -> Sample:
+def _sample(leaf: _Leaf, task: Any, answered: Sample, keep_texts: bool) -> Sample:
     """Returns a line of the sample file: the harness' fields, then ours."""
     sample = {k: v for k, v in answered.items() if keep_texts or k not in ("doc", "arguments")}
     ours: Sample = {
-        "task": cell.name,
-        "language": cell.language,
+        "task": leaf.name,
+        "language": leaf.language,
         "prompt": "",
         "prompt_language": "",
         "fewshot_ids": [],  # the harness does not tell

@@ -1,16 +1,16 @@
-"""Harness tasks that are written for a chat template: Meta's own, of its Llama models."""
+"""Tasks of the harness that are meant for a chat template: those with Meta's prompts for Llama."""
 
 import re
 
-# Those of the harness' llama3 folder, and others there that follow Meta's chat prompts, such as gsm8k_cot_llama.
+# Those in the harness' llama3 folder, and others with Meta's chat prompts, such as gsm8k_cot_llama.
 META = re.compile(r"_llama(_|$)")
 
 
 def chat_notes(tasks: dict[str, str]) -> list[str]:
-    """Returns a line on tasks that are meant for a chat template, if there are any.
+    """Returns a note on tasks that are meant for a chat template, if there are any.
 
     Args:
-        tasks: the names under which they were asked for, by their own names.
+        tasks: task name to the name that was requested: the task, or its group or tag.
     """
     asked = list(dict.fromkeys(asked for name, asked in tasks.items() if META.search(name)))
     if not asked:

@@ -1,4 +1,4 @@
-"""Takes stray blanks out of the prompts of harness tasks; nothing but blanks is changed."""
+"""Removes stray whitespace from the prompts of harness tasks; nothing else is changed."""
 
 import re
 from typing import Any
@@ -9,28 +9,28 @@ EMPTY_LINES = re.compile(r"\n{3,}")
 
 
 def clean(text: str) -> str:
-    """Returns a text without indentation, runs of blanks, blanks at line ends or more than one empty line.
+    """Returns a text without indentation, repeated or trailing spaces, or repeated empty lines.
 
-    Blanks are spaces and tabs; a no-break space is text. Nothing is left at either end.
+    Spaces include tabs; a no-break space is text. Both ends are stripped.
     """
     lines = [BLANKS.sub(" ", line).strip(" ") for line in LINE_END.sub("\n", text).split("\n")]
     return EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip("\n")
 
 
 def clean_before(text: str, delimiter: str) -> str:
-    """Returns a clean text, with a blank left at its end if it had some and no delimiter comes after it."""
+    """Returns a clean text that keeps one space at its end, if it had any and no delimiter follows."""
     body = clean(text)
     return body if delimiter else body + _edge(text[len(text.rstrip(" \t\r\n")) :])
 
 
 def clean_after(text: str, delimiter: str) -> str:
-    """Returns a clean text, with a blank left at its beginning if it had some and the delimiter before brings none."""
+    """Returns a clean text that keeps one space at its beginning, unless the delimiter before it ends with one."""
     body = clean(text)
     return body if delimiter[-1:].isspace() else _edge(text[: len(text) - len(text.lstrip(" \t\r\n"))]) + body
 
 
 def _edge(blanks: str) -> str:
-    """Returns a run of blanks in short: up to two line ends, or one space."""
+    """Returns whitespace in short: up to two line breaks, or one space."""
     line_ends = LINE_END.sub("\n", blanks).count("\n")
     return "\n" * min(2, line_ends) or (" " if blanks else "")
 
@@ -38,9 +38,9 @@ def _edge(blanks: str) -> str:
 def clean_task(task: Any) -> None:
     """Makes a Task of the harness clean its prompts: description, question and worked examples.
 
-    An answer in an example is cleaned as well, unless it is one of the choices: those stay as they are scored.
+    Answers in examples are cleaned too, except choices: those stay as they are scored.
     """
-    if not hasattr(task, "build_qa_turn"):  # a task of the old kind, whose prompt is one text
+    if not hasattr(task, "build_qa_turn"):  # an old type of task, whose prompt is one text
         old = task.doc_to_text
         task.doc_to_text = lambda doc: clean_before(old(doc), "")
         return
@@ -50,7 +50,7 @@ def clean_task(task: Any) -> None:
         answer = a[0] if isinstance(a, list) and a else a
         if isinstance(answer, str) and answer not in (c or ()):
             a = clean_after(answer, tgt_delim)
-        # where each choice makes a question of its own, the delimiter comes with what is scored after it
+        # if each choice has a different context, the delimiter is part of the continuation
         delimiter = task.config.target_delimiter if a is None else tgt_delim
         return build_turn(q=clean_before(q, delimiter), c=c, a=a, tgt_delim=tgt_delim, **rest)
 

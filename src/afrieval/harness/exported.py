@@ -1,6 +1,5 @@
 """A cell that the harness builds by itself, from a definition in one of its YAML files."""
 
-import math
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -10,12 +9,13 @@ import yaml
 from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.data.lock import read_lock
 from afrieval.harness.in_memory import InMemoryTask, task_config
+from afrieval.models.base import UnknownTokenizer
 from afrieval.run.limits import generation
 from afrieval.scoring.scorers import Generation
 from afrieval.tasks.documents import Document
 from afrieval.tasks.select import chosen_tasks
-from afrieval.tasks.sources.plan import task_cells
-from afrieval.tasks.sources.templated import TemplatedCell
+from afrieval.tasks.sources.plan import task_questions
+from afrieval.tasks.sources.templated import TemplatedQuestions
 
 Definition = dict[str, Any]
 
@@ -60,26 +60,19 @@ class ExportedTask(InMemoryTask):
 
     def _generation(self, shots: int, chat: bool) -> Generation:
         run = _run_config(self._described)
-        return generation(_cell(self._described, shots), _Bytes(), replace(run, model=ModelConfig(chat_template=chat)))
-
-
-class _Bytes:
-    """Stands for a tokenizer that is not known: a token per byte, and one to begin with, is room enough for any."""
-
-    max_length = math.inf
-
-    def tok_encode(self, text: str) -> bytes:
-        return b"^" + text.encode()
+        return generation(
+            _cell(self._described, shots), UnknownTokenizer(), replace(run, model=ModelConfig(chat_template=chat))
+        )
 
 
 @cache
-def _cell(described: str, shots: int) -> TemplatedCell:
+def _cell(described: str, shots: int) -> TemplatedQuestions:
     """Returns the cell that is described, with so many examples; data are read once for each number."""
     config = _run_config(described)
     config = replace(config, eval=replace(config.eval, num_fewshot=shots))
     (spec,) = chosen_tasks(config)
-    (cell,), _ = task_cells(spec, config, read_lock())
-    return cell
+    (questions,), _ = task_questions(spec, config, read_lock())
+    return questions
 
 
 def _run_config(described: str) -> RunConfig:

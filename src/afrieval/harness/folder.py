@@ -1,4 +1,4 @@
-"""Runs of the harness' own command as scores of cells, so that they can be compared with runs of ours."""
+"""Runs of lm_eval as scores of cells, to compare them with our runs."""
 
 from pathlib import Path
 from typing import Any
@@ -16,18 +16,19 @@ from afrieval.terminal import note
 
 __all__ = ["foreign_cells", "is_foreign"]
 
-OURS = {"id", "choices", "gold", "worked"}  # what every document of an exported task has
+OURS = {"id", "choices", "gold", "worked"}  # keys of all documents of exported tasks
 Sample = dict[str, Any]
 
 
 def foreign_cells(folder: Path) -> list[CellScores]:
-    """Returns the tasks in a folder of the harness as cells; a line on standard error for each left out.
+    """Returns the tasks in a folder of lm_eval as cells, and prints a note for each task left out.
 
-    Models are marked `(lm_eval)`. Tasks of the harness that have a name of ours are marked so too: other prompts, and
-    maybe other documents. Left out is what has no language of the suite in its name, or no score per document.
+    Models are marked `(lm_eval)`, and so are tasks of the harness with the name of one of ours: their prompts differ,
+    and maybe their documents. Left out are tasks without a language of the suite in their name, or without scores per
+    document.
 
     Raises:
-        UserError: for a folder without samples, or with damaged ones.
+        UserError: if the folder has no samples, or damaged ones.
     """
     tasks = foreign_tasks(folder)
     labels = _labels(tasks)
@@ -42,7 +43,7 @@ def foreign_cells(folder: Path) -> list[CellScores]:
 
 
 def _labels(tasks: list[ForeignTask]) -> dict[Path, str]:
-    """Returns a name for the model of each folder: the last part of a path, unless two have the same."""
+    """Returns a model name for each folder: the last part of a path, unless two are the same."""
     names = {task.path.parent: str(task.results.get("model_name") or task.path.parent.name) for task in tasks}
     short = {at: Path(name).name if name.startswith(("/", ".", "~")) else name for at, name in names.items()}
     again = {name for name in short.values() if list(short.values()).count(name) > 1}
@@ -50,7 +51,7 @@ def _labels(tasks: list[ForeignTask]) -> dict[Path, str]:
 
 
 def _cell(task: ForeignTask, model: str) -> CellScores | str:
-    """Returns the scores of a task, or why there are none."""
+    """Returns the scores of a task, or the reason why there are none."""
     name = named(task.name)
     if not name.language:
         return "its name has no language of the suite"
@@ -64,7 +65,7 @@ def _cell(task: ForeignTask, model: str) -> CellScores | str:
 
 
 def _scored_cell(task: ForeignTask, name: Named, model: str, metric: Metric, samples: list[Sample]) -> CellScores:
-    """Returns the scores; exported tasks lack the rows without an answer, but keep the number of each row."""
+    """Returns the scores; exported tasks lack the rows without an answer, but keep row numbers."""
     exported = name.ours and all(isinstance(s["doc"], dict) and s["doc"].keys() >= OURS for s in samples)
     samples = sorted(samples, key=lambda s: s["doc"]["id"] if exported else s["doc_id"])
     output_type = task.told("configs").get("output_type")
@@ -94,7 +95,7 @@ def _scored_cell(task: ForeignTask, name: Named, model: str, metric: Metric, sam
 
 
 def _metric(task: ForeignTask, samples: list[Sample]) -> Metric | None:
-    """Returns the first of the harness' metrics that scores single documents, more being better; None if none does.
+    """Returns the first metric that scores single documents, higher being better; None if there is none.
 
     Some, like f1, store a pair to be counted over all documents.
     """
@@ -111,7 +112,7 @@ def _is_score(value: object) -> bool:
 
 
 def _scored_form(samples: list[Sample]) -> str:
-    """Returns `letter` if all that is scored after a question are single letters, else `text`."""
+    """Returns `letter` if all continuations are single letters, else `text`."""
     scored = {str(part).strip(" ().:\n") for sample in samples for part in continuations(sample)}
     return "letter" if all(len(part) == 1 and part.isalpha() for part in scored) else "text"
 

@@ -1,4 +1,4 @@
-"""The folder that `lm_eval --output_path DIR --log_samples` writes: its tasks, their samples, what is said of them."""
+"""The folder that `lm_eval --output_path DIR --log_samples` writes: its tasks, samples and results."""
 
 import re
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from afrieval.results.files import RUN
 
 DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
 SAMPLES = re.compile(rf"samples_(.+)_({DATE})\.jsonl")
-DATED = re.compile(rf".+_{DATE}\.jsonl?")  # samples too: without their results they are damaged, not unknown
-HINT = "run lm_eval again with --output_path and --log_samples, in this version or one near it"
+DATED = re.compile(rf".+_{DATE}\.jsonl?")  # also samples: without results, they are damaged
+HINT = "run lm_eval again with --output_path and --log_samples, in the installed version or a similar one"
 Pair = Annotated[list[Any], MinLen(2)]
 
 
 class Results(TypedDict):
-    """The results file; each heading has an entry per task."""
+    """The results file; each key has an entry per task."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
     results: dict[str, dict[str, Any]]
@@ -33,7 +33,7 @@ class Results(TypedDict):
 
 
 class ForeignSample(TypedDict):
-    """A line of a sample file; the scores stand under their metrics' names."""
+    """A line of a sample file; scores are under the names of their metrics."""
 
     __pydantic_config__ = LINE  # type: ignore[misc]
     doc_id: Annotated[int, Ge(0)]
@@ -51,7 +51,7 @@ class ForeignTask:
 
     Attributes:
         path: its sample file.
-        results: the results file of the same run, as it is.
+        results: the content of the results file of the same run.
     """
 
     name: str
@@ -59,27 +59,27 @@ class ForeignTask:
     results: dict[str, Any]
 
     def told(self, what: str) -> Any:
-        """Returns what the results file says of the task under a heading such as `configs`.
+        """Returns the task's entry of the results file under a key such as `configs`.
 
         Raises:
-            UserError: if it says nothing.
+            UserError: if there is none.
         """
         said = self.results.get(what)
         if not isinstance(said, dict) or self.name not in said:
-            raise UserError(f"the results beside {self.path} tell no {what} of {self.name}", HINT)
+            raise UserError(f"the results next to {self.path} have no {what} of {self.name}", HINT)
         return said[self.name]
 
 
 def is_foreign(folder: Path) -> bool:
-    """Tells a folder that the harness' own command has written from one of `afrieval run`."""
+    """Returns whether a folder was written by lm_eval, rather than by `afrieval run`."""
     return folder.is_dir() and not (folder / RUN).exists() and bool(_dated(folder, DATED))
 
 
 def foreign_tasks(folder: Path) -> list[ForeignTask]:
-    """Returns the tasks in a folder, sorted by model folder and name; of several dates the newest.
+    """Returns the newest samples of each task in a folder, sorted by model folder and name.
 
     Raises:
-        UserError: if there are no samples, or the results that belong to them are missing or damaged.
+        UserError: if there are no samples, or their results are missing or damaged.
     """
     newest: dict[tuple[Path, str], tuple[str, Path]] = {}
     for path, match in _dated(folder, SAMPLES):
@@ -97,7 +97,7 @@ def foreign_tasks(folder: Path) -> list[ForeignTask]:
 
 
 def _dated(folder: Path, form: re.Pattern[str]) -> list[tuple[Path, re.Match[str]]]:
-    """Returns the files of such a name, in a folder and in those right below it."""
+    """Returns the files whose name has a form, in a folder and its direct subfolders."""
     paths = sorted([*folder.glob("*.json*"), *folder.glob("*/*.json*")])
     return [(path, match) for path in paths if (match := form.fullmatch(path.name))]
 
@@ -105,15 +105,17 @@ def _dated(folder: Path, form: re.Pattern[str]) -> list[tuple[Path, re.Match[str
 def _results(samples: Path, date: str) -> dict[str, Any]:
     paths = sorted(samples.parent.glob(f"*_{date}.json"))
     if not paths:
-        raise UserError(f"{samples} has no results file of its date beside it", "copy the whole folder of lm_eval")
+        raise UserError(
+            f"there is no results file of the same date next to {samples}", "copy the whole folder of lm_eval"
+        )
     return dict(validated_json(Results, read_bytes(paths[0], HINT), str(paths[0]), HINT))
 
 
 def read_foreign(path: Path) -> list[dict[str, Any]]:
-    """Returns the samples of a file under one filter: `none` if it is there, else the first.
+    """Returns the samples of a file under one filter: `none` if it exists, else the first.
 
     Raises:
-        UserError: naming the line that is damaged, or that has a document again.
+        UserError: naming a line that is damaged, or that repeats a document.
     """
     lines: dict[str, dict[int, dict[str, Any]]] = {}
     for number, line in enumerate(read_bytes(path, HINT).split(b"\n"), 1):
@@ -121,7 +123,7 @@ def read_foreign(path: Path) -> list[dict[str, Any]]:
             sample = checked_line(ForeignSample, line, f"{path}, line {number}", HINT)
             of_filter = lines.setdefault(str(sample.get("filter", "none")), {})
             if of_filter.setdefault(sample["doc_id"], sample) is not sample:
-                raise UserError(f"{path}, line {number}: document {sample['doc_id']} is there already", HINT)
+                raise UserError(f"{path}, line {number}: document {sample['doc_id']} is repeated", HINT)
     if not lines:
         raise UserError(f"{path} is empty", HINT)
     return list(lines.get("none", next(iter(lines.values()))).values())

@@ -1,4 +1,4 @@
-"""What the name of a harness task tells: task, language, language of the prompt, number of the prompt."""
+"""Parses names of harness tasks: task, language, prompt language, prompt number."""
 
 import re
 from functools import cache
@@ -8,17 +8,17 @@ from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.spec import load_task, task_names
 
 EXPORTED = re.compile(r"(.+)_([a-z]{3})_(eng|native)_(\d+)")  # as afrieval.harness.export names its cells
-LANGUAGE = r"(?<=_)({code})(?:_[A-Z][a-z]{{3}})?+(?=_|$)"  # yor or yor_Latn, and no part of a pair of languages
+LANGUAGE = r"(?<=_)({code})(?:_[A-Z][a-z]{{3}})?+(?=_|$)"  # yor or yor_Latn, but not part of a pair of languages
 WRITTEN = re.compile(r"_(en|eng|native)(?=_)")
 
 
 class Named(NamedTuple):
-    """What a name tells.
+    """A parsed name.
 
     Attributes:
-        language: ISO 639-3; empty if the name has none that the suite knows.
+        language: ISO 639-3; empty if the name has no language of the suite.
         prompt: its number; 0 if the name has none.
-        ours: whether it is named as our exported tasks are.
+        ours: whether it has the form of our exported tasks.
     """
 
     task: str
@@ -29,7 +29,7 @@ class Named(NamedTuple):
 
 
 def named(name: str) -> Named:
-    """Returns what a task's name tells; what is no language and no prompt remains the task."""
+    """Parses a task's name; the rest, without language and prompt, is the task."""
     if name in _complete():
         return Named(name, ENGLISH, "eng", 1, True)
     exported = EXPORTED.fullmatch(name)
@@ -50,23 +50,23 @@ def named(name: str) -> Named:
 
 @cache
 def _complete() -> set[str]:
-    """Returns the tasks with complete prompts, which are exported under their own names."""
+    """Returns the tasks with complete prompts, which are exported by their names."""
     return {name for name in task_names() if load_task(name).prompt}
 
 
 @cache
 def _codes() -> dict[str, str]:
-    """Returns all words for a language, with the suite's code: its own, the data sets' own, its English name."""
+    """Returns all names of languages to the suite's codes: the codes, the data sets' codes, the English names."""
     theirs = {code: ours for name in task_names() for ours, code in load_task(name).languages.items()}
     known = {code.split("_")[0]: ours for code, ours in theirs.items()}
     return known | {language.name.lower(): code for code, language in LANGUAGES.items()} | {c: c for c in LANGUAGES}
 
 
 def own_name(task: str) -> bool:
-    """Tells whether a task of ours has the name, so that one of the harness needs another."""
+    """Returns whether one of our tasks has the name, so that a harness task must be marked."""
     return task.removesuffix("_translate") in task_names()
 
 
 def native_of_itself(name: Named) -> bool:
-    """Tells English prompts that are called native in English; they are run under `eng` as well."""
+    """Returns whether a name means native prompts in English, which are the same as its English prompts."""
     return name.language == ENGLISH and name.prompt_language == "native"

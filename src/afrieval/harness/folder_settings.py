@@ -1,4 +1,4 @@
-"""What the harness tells of a run of its own: data, prompts and settings, and what is known of an exported task."""
+"""The data, prompts and settings of a run of lm_eval, and the declaration of an exported task."""
 
 import hashlib
 import re
@@ -15,7 +15,7 @@ Sample = dict[str, Any]
 
 
 def must(task: ForeignTask, samples: list[Sample]) -> dict[str, object]:
-    """Returns what has to match, under the names that runs of ours have for it.
+    """Returns the settings that must match, by the names that our runs have for them.
 
     The template of exported tasks is told as a function, the same for all prompts: their version has to stand for it.
     """
@@ -31,7 +31,7 @@ def must(task: ForeignTask, samples: list[Sample]) -> dict[str, object]:
 
 
 def may(task: ForeignTask) -> dict[str, object]:
-    """Returns the settings that may differ, under the names that runs of ours have for them."""
+    """Returns the settings that may differ, by the names that our runs have for them."""
     config, results = task.results.get("config") or {}, task.results
     return {
         "dtype": config.get("model_dtype"),
@@ -46,7 +46,7 @@ def may(task: ForeignTask) -> dict[str, object]:
 
 
 def declared(name: Named) -> Declared:
-    """Returns what is known of our own task; no labels, as the harness does not store what was picked."""
+    """Returns the declaration of our task, without labels, as the harness does not store picked choices."""
     spec = load_task(name.task.removesuffix("_translate"))
     translated = spec.name != name.task
     parallel = [] if translated else spec.parallel.get(spec.data.evaluate, [])
@@ -54,5 +54,5 @@ def declared(name: Named) -> Declared:
 
 
 def digest(texts: Iterable[str]) -> str:
-    """Returns a hash of texts in their order."""
+    """Returns a hash of texts, in order."""
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]

@@ -12,7 +12,7 @@ from afrieval.tasks.documents import Document
 from afrieval.tasks.presets import by_likelihood
 from afrieval.tasks.prompts import answers, example_answer
 from afrieval.tasks.questions import scorer
-from afrieval.tasks.sources.templated import TemplatedCell
+from afrieval.tasks.sources.templated import TemplatedQuestions
 
 MAX_TOKENS = 32
 Config = dict[str, Any]
@@ -83,16 +83,17 @@ class InMemoryTask(ConfigurableTask):
             self._instances += requests if isinstance(requests, list) else [requests]
 
 
-def task_config(cell: TemplatedCell, generation: Generation | None = None) -> Config:
+def task_config(questions: TemplatedQuestions, generation: Generation | None = None) -> Config:
     """Returns the harness' config of a cell.
 
     Args:
-        cell: its task, prompt and answer form.
+        questions: what the cell asks.
         generation: how a generated answer ends; not needed for likelihoods.
     """
-    form, metrics = cell.answer_form, cell.task.scoring.metrics_of(cell.answer_form)
+    spec, prompt, form = questions.task, questions.prompt, questions.answer_form
+    metrics = spec.scoring.metrics_of(form)
     ends = generation or Generation(MAX_TOKENS)
-    score = scorer(cell.task, cell.prompt, cell.announced, form, ends)
+    score = scorer(spec, prompt, questions.announced, form, ends)
 
     def score_document(document: Document, given: Any) -> tuple[Score, dict[str, Any]]:
         found = score(document, given if by_likelihood(form) else given[:1])
@@ -100,25 +101,25 @@ def task_config(cell: TemplatedCell, generation: Generation | None = None) -> Co
 
     # Plain functions, no bound methods: the harness copies its config deeply.
     config: Config = {
-        "task": cell.name,
+        "task": questions.name,
         "test_split": "test",
-        "doc_to_text": lambda row: cell.text(row.document),
-        "doc_to_target": lambda row: example_answer(cell.task, cell.prompt, row.document, form),
-        "num_fewshot": cell.shots,
+        "doc_to_text": lambda row: questions.text(row.document),
+        "doc_to_target": lambda row: example_answer(spec, prompt, row.document, form),
+        "num_fewshot": questions.shots,
         "fewshot_config": {"sampler": "first_n", "samples": []},
         "metric_list": [
             {"metric": m.name, "aggregation": _aggregation(m), "higher_is_better": m.higher_is_better} for m in metrics
         ],
-        "metadata": {"version": cell.task.version},
+        "metadata": {"version": spec.version},
         "process_results": score_document,
     }
-    return config | (_of_choices(cell) if by_likelihood(form) else _of_texts(ends))
+    return config | (_of_choices(questions) if by_likelihood(form) else _of_texts(ends))
 
 
-def _of_choices(cell: TemplatedCell) -> Config:
+def _of_choices(questions: TemplatedQuestions) -> Config:
     return {
         "output_type": "multiple_choice",
-        "doc_to_choice": lambda row: answers(cell.prompt, row.document, cell.answer_form),
+        "doc_to_choice": lambda row: answers(questions.prompt, row.document, questions.answer_form),
         "doc_to_target": lambda row: row["gold"],
     }
 

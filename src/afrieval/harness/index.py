@@ -1,4 +1,4 @@
-"""Tasks of lm-evaluation-harness by name: which leaf tasks a task, group or tag stands for."""
+"""Tasks of lm-evaluation-harness by name: the leaf tasks of a task, group or tag."""
 
 import difflib
 from collections.abc import Iterator
@@ -22,11 +22,11 @@ Index = dict[str, Entry]
 
 @dataclass(frozen=True)
 class HarnessTask:
-    """A leaf task; no data is read yet.
+    """A leaf task; its data is not loaded yet.
 
     Attributes:
-        asked: the name under which it was first found: its own, or that of a group or tag.
-        config: what its YAML file, what that includes, and the groups above it say.
+        asked: the name by which it was first requested: its own, or that of a group or tag.
+        config: the merged config of its YAML file, included files, and the groups that contain it.
     """
 
     name: str
@@ -39,9 +39,9 @@ class HarnessGroup:
     """A group of tasks.
 
     Attributes:
-        children: names of the tasks and groups right below it.
-        tasks: names of all tasks below it.
-        aggregate: metric, filters and weighting of each score of its own; empty if it has none.
+        children: names of its direct tasks and groups.
+        tasks: names of all tasks in it.
+        aggregate: metric, filters and weighting of each score of the group; empty if it has none.
     """
 
     name: str
@@ -54,27 +54,27 @@ class HarnessGroup:
 
 @dataclass(frozen=True)
 class Found:
-    """What names stand for: leaf tasks without repetition, and the groups above them."""
+    """The leaf tasks of some names, without repetition, and the groups that contain them."""
 
     tasks: list[HarnessTask]
     groups: list[HarnessGroup]
 
 
 def task_manager() -> TaskManager:
-    """Returns the harness' index of all its tasks; reading 14,000 files takes 10 to 20 seconds."""
-    note("reading the index of the harness' tasks, about 12 s ...")
+    """Returns the harness' index of all its tasks; loading 14,000 files takes 10 to 20 seconds."""
+    note("loading the index of the harness' tasks, about 12 s ...")
     return TaskManager()
 
 
 def find(names: list[str], index: Index) -> Found:
-    """Returns the leaf tasks and groups that names of tasks, groups or tags stand for.
+    """Returns the leaf tasks and groups of the given tasks, groups or tags.
 
     Args:
-        names: in the order in which they should run.
+        names: their names, in the order in which they should run.
         index: the task manager's.
 
     Raises:
-        UserError: for an unknown name, a task that cannot be read, or two versions of one task.
+        UserError: for an unknown name, a task that cannot be loaded, or two versions of one task.
     """
     tasks: dict[str, HarnessTask] = {}
     groups: dict[str, HarnessGroup] = {}
@@ -90,7 +90,7 @@ def find(names: list[str], index: Index) -> Found:
 
 
 class _Leaf(Task):
-    """Stands for a task in the harness' own walk over groups and tags, without reading its data set."""
+    """Replaces a task when the harness expands groups and tags, without loading its data set."""
 
     def __init__(self, given: Config):
         self.given = given
@@ -100,11 +100,11 @@ class _Leaf(Task):
         return str(self.given["task"])
 
 
-_Leaf.__abstractmethods__ = frozenset()  # nothing is ever asked of it
+_Leaf.__abstractmethods__ = frozenset()  # its methods are never called
 
 
 class _Leaves(TaskFactory):
-    """The harness' factory, but for tasks that are named and not built."""
+    """The harness' factory, except that tasks are named and not built."""
 
     def _build_task(self, entry: Entry, overrides: Config | None) -> _Leaf:
         return _Leaf(self._load_full_config(entry, overrides))
@@ -115,7 +115,7 @@ class _Leaves(TaskFactory):
         members = []
         for member in member_list:
             if isinstance(member, dict) and "group" not in member and member.get("task") not in registry:
-                # a task written out in its group: the factory would build it on the spot
+                # a task defined inside its group: the factory would build it immediately
                 name = f"{group_name}::{member['task']}"
                 registry[name] = Entry(name, Kind.TASK, None, cfg={"task": name})
                 member = {**member, "task": name}
@@ -133,7 +133,7 @@ def _load(name: str, index: Index) -> Iterator[Any]:
             loaded: Any = _Leaves().build(index[name], registry=index)
         except Exception as e:
             raise UserError(
-                f"the harness cannot read its task {name}: {short(e)}", "leave it out; it may need another package"
+                f"the harness cannot load its task {name}: {short(e)}", "leave it out; it may need another package"
             ) from e
     for item in loaded if isinstance(loaded, list) else [loaded]:
         yield item
@@ -151,12 +151,12 @@ def _group(group: Group) -> HarnessGroup:
 
 
 def _check_same(known: HarnessTask, config: Config) -> None:
-    """Refuses one task under two configs, which groups that override their tasks' settings lead to."""
+    """Refuses a task with two different configs, which groups cause by overriding settings."""
     ours, theirs = ({k: v for k, v in c.items() if k != "task_alias"} for c in (known.config, config))
     if digest(ours) != digest(theirs):
         raise UserError(
-            f"two of the groups or names given have {known.name}, with other settings each",
-            "run them one after the other, each with a --run_dir of its own",
+            f"two of the given groups or names contain {known.name}, with different settings",
+            "run them one after the other, each with a separate --run_dir",
         )
 
 

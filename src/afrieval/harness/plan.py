@@ -1,18 +1,12 @@
 """Harness tasks as cells: which ones a config asks for, and what is known of each before a model is loaded."""
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.harness.chat_note import chat_notes
-from afrieval.models.load import seed_libraries
 from afrieval.tasks.cell import Cell, Plan, RunPart
 from afrieval.tasks.splits import SAMPLES
-
-if TYPE_CHECKING:
-    from afrieval.harness.cell import HarnessCell
-    from afrieval.harness.index import HarnessTask
 
 LANGUAGE = re.compile(r"\{\{\s*language\s*\}\}")
 BRACES = re.compile(r"\{[{%#].*?(?:[}%#]\}|\Z)|[}%#]\}", re.DOTALL)
@@ -33,6 +27,7 @@ def plan_harness(config: RunConfig) -> Plan:
     names = template_names(config)  # a bad template is told before 12 s have gone by
     from afrieval.harness import index as harness
     from afrieval.harness.build import LackingError
+    from afrieval.harness.cell import harness_cell
 
     languages = {name: language for language, of_language in names.items() for name in of_language}
     found = harness.find([*languages, *config.harness_names], harness.task_manager().task_index)
@@ -40,7 +35,7 @@ def plan_harness(config: RunConfig) -> Plan:
     lacking: list[str] = []
     for task in found.tasks:
         try:
-            cells.append(_cell(task, languages.get(task.asked, ""), config))
+            cells.append(harness_cell(task, languages.get(task.asked, ""), config))
         except LackingError:
             if task.asked == task.name:
                 raise
@@ -82,40 +77,3 @@ def _fill(template: str, language: str, example: str) -> str:
     if other := BRACES.search(LANGUAGE.sub("", template)):
         raise UserError(f"task.task_template cannot be filled in: {other[0][:100]!r} is not {{{{language}}}}", example)
     return LANGUAGE.sub(lambda _: language, template)
-
-
-def _cell(task: "HarnessTask", language: str, config: RunConfig) -> "HarnessCell":
-    from afrieval.harness.as_json import digest
-    from afrieval.harness.build import build, config_hash, requests
-    from afrieval.harness.cell import HarnessCell
-
-    evaluation = config.eval
-
-    def fresh() -> Any:
-        seed_libraries(evaluation)
-        return build(
-            task,
-            config.data.source,
-            evaluation.num_fewshot,
-            evaluation.fewshot_random_seed,
-            config.task.clean_prompts,
-        )
-
-    built = fresh()
-    first, docs, shots = requests(task.name, built, 1), list(built.eval_docs), built.config.num_fewshot
-    n = min(len(docs), evaluation.limit or len(docs))
-    pool = list(built.sampler.df) if shots and hasattr(built, "sampler") else []
-    return HarnessCell(
-        name=task.name,
-        language=language,
-        fresh=fresh,
-        version=str(built.VERSION),
-        definition=config_hash(task, built),
-        data={"documents": digest(docs), **({"examples": digest(pool)} if pool else {})},
-        metrics=tuple(built.aggregation()),
-        asks=frozenset(request.request_type for request in first),
-        shots=shots,
-        n=n,
-        n_requests=n * len(first),
-        config=config,
-    )

@@ -1,4 +1,4 @@
-"""The harness without its chatter."""
+"""Silences the harness."""
 
 import contextlib
 import io
@@ -9,7 +9,7 @@ from typing import Any
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Keeps the harness' bars, notes and printed lines out of the way; errors are raised as ever."""
+    """Hides the harness' progress bars, logs and printed lines; errors are raised as usual."""
     import datasets
     from tqdm import tqdm
 

@@ -1,4 +1,4 @@
-"""A process of its own, for work that may have to be ended; another is started where it was."""
+"""A separate process for work that may have to be ended; it is then replaced by another."""
 
 import contextlib
 import json
@@ -10,18 +10,18 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-READY = "ready"  # what the process says once it has loaded its libraries
+READY = "ready"  # what the process prints once it has loaded its libraries
 
 
 class EndedError(Exception):
     """The process ended before it answered.
 
     Attributes:
-        late: whether its time was up.
+        late: whether it ran out of time.
     """
 
     def __init__(self, late: bool):
-        super().__init__("its time was up" if late else "it was ended from outside")
+        super().__init__("it ran out of time" if late else "it was ended from outside")
         self.late = late
 
 
@@ -29,7 +29,7 @@ class Isolated:
     """A process that is asked one question at a time, by any thread.
 
     Args:
-        module: what it runs, as `python -m` does: a module that calls `serve`.
+        module: the module that it runs, as `python -m` does; the module calls `serve`.
     """
 
     def __init__(self, module: str) -> None:
@@ -38,12 +38,12 @@ class Isolated:
         self._process: subprocess.Popen[str] | None = None
 
     def ask(self, question: Any, seconds: float) -> Any:
-        """Returns the answer to a question; both are what JSON can say.
+        """Returns the answer to a question; both are JSON values.
 
-        The time to start the process does not count, nor does the wait for other threads' questions.
+        The time to start the process, and to wait for other threads' questions, does not count.
 
         Raises:
-            EndedError: if that takes longer than the seconds given, or the process ends for another reason.
+            EndedError: if the answer takes too long, or the process ends for another reason.
         """
         text = json.dumps([seconds, question])
         with self._lock:
@@ -51,7 +51,7 @@ class Isolated:
             begun = time.monotonic()
             try:
                 answer = _answer(process, text)
-            except BaseException:  # interrupted: its answer must not be taken for that to the next question
+            except BaseException:  # interrupted: its answer must not be used for the next question
                 self._process = None
                 process.kill()
                 raise
@@ -65,7 +65,7 @@ class Isolated:
                 return self._process
             _close(self._process)
         command = [sys.executable, "-P", "-W", "ignore", "-m", self._module]
-        process = subprocess.Popen(  # out of reach of Ctrl-C; it ends with this process
+        process = subprocess.Popen(  # Ctrl-C does not reach it; it ends with this process
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
         )
         if _line(process) != READY:
@@ -75,23 +75,23 @@ class Isolated:
 
 @cache
 def _isolated(module: str, process_id: int) -> Isolated:
-    """Returns the one of a process: one that was forked must not use its parent's."""
+    """Returns the separate process of a process; a forked process must not use its parent's."""
     return Isolated(module)
 
 
 def isolated(module: str) -> Isolated:
-    """Returns this process' process of its own that runs a module."""
+    """Returns the separate process of this process that runs a module."""
     return _isolated(module, os.getpid())
 
 
 def _answer(process: "subprocess.Popen[str]", question: str) -> str:
-    """Returns the answer; empty if the process ended over it, which it then has."""
+    """Returns the answer; empty if the process ended, which this function then waits for."""
     assert process.stdin
     try:
         process.stdin.write(question + "\n")
         process.stdin.flush()
         answer = _line(process)
-    except OSError:  # nobody reads the question any more
+    except OSError:  # the process has ended
         answer = ""
     if not answer:
         process.wait()
@@ -101,11 +101,11 @@ def _answer(process: "subprocess.Popen[str]", question: str) -> str:
 def _line(process: "subprocess.Popen[str]") -> str:
     assert process.stdout
     line = process.stdout.readline()
-    return line.strip() if line.endswith("\n") else ""  # a part of one is no answer
+    return line.strip() if line.endswith("\n") else ""  # part of a line is not an answer
 
 
 def _close(process: "subprocess.Popen[str]") -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe:
-            with contextlib.suppress(OSError):  # what was never sent
+            with contextlib.suppress(OSError):  # unsent data
                 pipe.close()

@@ -1,4 +1,4 @@
-"""What a process of its own does: it answers lines of JSON, and ends where a question takes too long."""
+"""The work of a separate process: it answers lines of JSON, and ends if a question takes too long."""
 
 import contextlib
 import faulthandler
@@ -20,20 +20,19 @@ except ImportError:  # Windows
 
 PAGES = Path("/proc/self/statm")
 MIB = 2**20
-ENDING = ("SIGALRM", "SIGPIPE")  # the time is up; nobody is there any more
+ENDING = ("SIGALRM", "SIGPIPE")  # out of time; the parent has ended
 
 
 def serve(answer: Callable[[Any], Any], memory: int | None = None) -> None:
     """Answers questions, `[seconds, question]` each, until there are no more.
 
-    A question that takes longer than its seconds ends the process: nothing that Python itself runs, a signal handler or
-    a thread, could stop `9**9**9**9` in the middle of it.
+    A question that takes too long ends the process: no signal handler or thread of Python can interrupt `9**9**9**9`.
 
     Args:
-        answer: question to answer; both are what JSON can say.
-        memory: MiB that answers may take beyond what the libraries have taken, where the system can limit it.
+        answer: returns the answer to a question; both are JSON values.
+        memory: MiB that answers may take in addition to the libraries, if the system can limit it.
     """
-    for number in (signal.SIGINT, signal.SIGTERM):  # for the process that asks, whose end is the end of this one
+    for number in (signal.SIGINT, signal.SIGTERM):  # these are for the parent; when it ends, so does this process
         signal.signal(number, signal.SIG_IGN)
     for name in ENDING:
         if hasattr(signal, name):  # not on Windows
@@ -58,18 +57,18 @@ def _reply(answers: IO[str], line: str) -> None:
 
 
 def _end_in(seconds: float, nowhere: IO[str]) -> None:
-    """Has the process ended in so many seconds; in none, no more."""
+    """Ends the process after some seconds; 0 cancels that."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
-    elif seconds:  # Windows; a thread for each question takes longer
+    elif seconds:  # Windows; a thread per question would be slower
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
     else:
         faulthandler.cancel_dump_traceback_later()
 
 
 def _limit(more: int) -> None:
-    """Lets the process take so many bytes more; a limit that is lower already stays."""
-    if resource is None or not PAGES.exists():  # macOS keeps no such limit
+    """Limits the memory that the process may take in addition, in bytes; a lower limit stays."""
+    if resource is None or not PAGES.exists():  # macOS does not enforce such a limit
         return
     taken = int(PAGES.read_text().split()[0]) * resource.getpagesize()
     now, most = resource.getrlimit(resource.RLIMIT_AS)

@@ -4,6 +4,8 @@ They are read from the source of the installed packages: importing the backends 
 """
 
 import ast
+import inspect
+import re
 from difflib import get_close_matches
 from functools import cache
 from importlib.util import find_spec
@@ -12,6 +14,8 @@ from typing import Any
 
 from afrieval.config.settings import ModelConfig, is_batch_size
 from afrieval.errors import UserError
+from afrieval.models.capabilities import backend_class, is_server, missing, parameters
+from afrieval.models.credentials import bare_address, is_secret
 
 BACKENDS = {
     "hf": ("models/huggingface.py", "HFLM"),
@@ -38,9 +42,16 @@ FORWARDED = {
     "use_safetensors": "bool",
     "variant": "str",
 }
-OURS = {"pretrained": "model.model_name"}  # another model under this one's name
+PACKAGES = ("aiohttp", "requests", "tenacity", "tqdm")  # of models behind a server
+OURS = {"pretrained": "model.model_name", "model": "model.model_name"}  # another model under this one's name
 DTYPES = ("float64", "float32", "bfloat16", "float16")
-FROM_ZERO = ("prefix_token_id", "seed", "think_end_token")  # the other whole numbers count something
+ADDRESSED = ("local-completions", "local-chat-completions", "sglang-generate")  # whose server has no known address
+FROM_ZERO = (
+    "prefix_token_id",
+    "custom_prefix_token_id",
+    "seed",
+    "think_end_token",
+)  # the other whole numbers count something
 KINDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "dict": "a map"}
 
 
@@ -52,6 +63,8 @@ def check_backend_args(config: ModelConfig) -> None:
     Raises:
         UserError: with the nearest name, or what the value may be.
     """
+    if config.model_type not in BACKENDS:
+        _check_server(config)
     if not config.backend_args:
         return
     known, handed_on = _signature(config.model_type), _handed_on(config.model_type)
@@ -68,6 +81,28 @@ def check_backend_args(config: ModelConfig) -> None:
             _check_value(name, value, handed_on[name])
 
 
+def _check_server(config: ModelConfig) -> None:
+    """Refuses keys, which run.yaml would keep, a model whose server is not named, and a lack of packages to ask it."""
+    if is_server(backend_class(config.model_type)):
+        for package in PACKAGES:
+            if find_spec(package) is None:
+                raise missing(config.model_type, package, "run `pip install 'afrieval[api]'`")
+    for name in config.backend_args:
+        if is_secret(str(name)):
+            hint = "set the key in the environment, such as OPENAI_API_KEY; docs/models.md has more"
+            raise UserError(f"backend_args.{name} may hold a key, and run.yaml keeps backend_args", hint)
+    url = config.backend_args.get("base_url")
+    if url and not (isinstance(url, str) and re.match(r"https?://[^/\[\]\s]", bare_address(url))):
+        hint = "write http:// or https://, the server and the path, such as http://localhost:8000/v1/completions"
+        raise UserError(f"backend_args.base_url {bare_address(str(url))!r} is not an address", hint)
+    if config.model_type in ADDRESSED and not url:
+        example = "http://localhost:8000/v1/" + config.model_type.removeprefix("local-").replace("chat-", "chat/")
+        raise UserError(
+            f"model.backend_args.base_url is missing, the address of the server for {config.model_type}",
+            f"give --model.backend_args.base_url, such as {example}",
+        )
+
+
 def _check_value(name: str, value: Any, annotation: ast.expr | None) -> None:
     if annotation is None:
         return
@@ -81,6 +116,8 @@ def _members(annotation: ast.expr) -> list[ast.expr]:
     """Returns the members of a union."""
     if isinstance(annotation, ast.BinOp):
         return [*_members(annotation.left), *_members(annotation.right)]
+    if isinstance(annotation, ast.Subscript) and _plain(annotation) == "Optional":
+        return [*_members(annotation.slice), ast.Constant(None)]
     return [annotation]
 
 
@@ -138,9 +175,25 @@ def _choices(member: ast.expr) -> tuple[Any, ...]:
 @cache
 def _signature(backend: str) -> dict[str, ast.expr | None]:
     """Returns the arguments of the harness' class and their annotations."""
+    if backend not in BACKENDS:
+        return _named(backend_class(backend))
     file, name = BACKENDS[backend]
     init = next(n for n in _class("lm_eval", file, name) if isinstance(n, ast.FunctionDef) and n.name == "__init__")
     return {a.arg: a.annotation for a in [*init.args.args[1:], *init.args.kwonlyargs]}
+
+
+def _named(kind: Any) -> dict[str, ast.expr | None]:
+    """Returns the arguments that a class and those above it name, and what is known of their kinds."""
+    kinds: dict[str, str] = {}
+    defaults: dict[str, list[Any]] = {}
+    for base in kind.__mro__:
+        for name, parameter in parameters(base).items():
+            defaults.setdefault(name, []).append(parameter.default)
+            if parameter.annotation is not parameter.empty:
+                kinds.setdefault(name, inspect.formatannotation(parameter.annotation))
+    texts = {name: {value for value in values if isinstance(value, str)} for name, values in defaults.items()}
+    found = {name: "".join([kinds[name], *(f" | Literal[{text!r}]" for text in texts[name])]) for name in kinds}
+    return {name: ast.parse(found[name], mode="eval").body if name in found else None for name in defaults}
 
 
 @cache
@@ -148,6 +201,8 @@ def _handed_on(backend: str) -> dict[str, ast.expr | None] | None:
     """Returns what a backend takes beyond its signature; None if that cannot be known."""
     if backend == "hf":
         return {name: ast.parse(kinds, mode="eval").body for name, kinds in FORWARDED.items()}
+    if backend not in BACKENDS:
+        return {} if is_server(backend_class(backend)) else None
     if find_spec("vllm") is None:
         return None
     fields = _class("vllm", "engine/arg_utils.py", "EngineArgs")

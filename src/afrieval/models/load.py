@@ -1,7 +1,5 @@
 """A model config to a model of the harness, or to an error that says what to do."""
 
-import hashlib
-import json
 import random
 import sys
 from typing import Any
@@ -10,15 +8,16 @@ from afrieval.config.settings import DEMO, EvalConfig, ModelConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.models.backend_args import check_backend_args
+from afrieval.models.backends.other import load_other
 from afrieval.models.backends.vllm import load_vllm
+from afrieval.models.capabilities import OURS
 from afrieval.models.demo import demo_folder
 from afrieval.models.faults import loading
 from afrieval.models.folder import Shapes, check_adapter, check_files, model_folder
 from afrieval.models.processes import ALONE, Processes
-from afrieval.models.trial import PROBE, try_model
+from afrieval.models.trial import try_model
 
 CPU_BATCH = 8
-NOT_THE_MODEL = ("_name_or_path", "transformers_version", "_commit_hash")
 
 
 def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes = ALONE) -> Any:
@@ -30,21 +29,31 @@ def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes
     import transformers
 
     check_backend_args(config)
-    _check_whole(config, processes)
-    shapes = _check_parts(config)
     if not sys.stderr.isatty():
         transformers.logging.disable_progress_bar()
     seed_libraries(evaluation)
-    if config.model_type == "vllm":
-        lm = loading(config, lambda: load_vllm(config, evaluation))
-    else:
-        lm = _load_hf(config, evaluation, processes, shapes)
-    loading(config, lambda: try_model(str(config.model_name), lm))
+    lm = _load_ours(config, evaluation, processes) if config.model_type in OURS else _load_other(config, evaluation)
     if config.chat_template:
         _check_chat_template(config, lm)
     if config.model_type == "hf":
         lm.choose_engine(config.engine)
     return lm
+
+
+def _load_ours(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Any:
+    """Returns a model whose files are looked at before and which is tried after it is loaded."""
+    _check_whole(config, processes)
+    shapes = _check_parts(config)
+    if config.model_type == "vllm":
+        lm = loading(config, lambda: load_vllm(config, evaluation))
+    else:
+        lm = _load_hf(config, evaluation, processes, shapes)
+    loading(config, lambda: try_model(str(config.model_name), lm))
+    return lm
+
+
+def _load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
+    return loading(config, lambda: load_other(config, evaluation))
 
 
 def _check_parts(config: ModelConfig) -> Shapes:
@@ -71,7 +80,9 @@ def _check_model(name: str, subfolder: str) -> Shapes:
 
 def _check_chat_template(config: ModelConfig, lm: Any) -> None:
     """Refuses a chat template that is not there, or cannot be filled in with the shortest of chats."""
-    if not lm.tokenizer.chat_template:
+    if lm.can.chat == "messages":
+        return  # the server has it
+    if not loading(config, lambda: getattr(lm.tokenizer, "chat_template", None)):
         raise UserError(f"{config.model_name} has no chat template", "set model.chat_template to false")
     lm.apply_chat_template([{"role": "user", "content": "question"}])
 
@@ -115,37 +126,6 @@ def hf_arguments(config: ModelConfig) -> dict[str, Any]:
         "softmax_dtype": "float32",  # in 16 bits, sums of log-probabilities are rounded until choices tie
         **config.backend_args,
     }
-
-
-def fingerprint(lm: Any) -> str:
-    """Returns a short name of the very weights and tokenizer that were loaded.
-
-    256 values of each parameter, its name and shape, the model's settings, the tokens of a text in several scripts and
-    the chat template go into it: another checkpoint under the same name is another model. vLLM keeps the parameters in
-    processes of its own; there it is the hub's commit that tells checkpoints apart.
-    """
-    digest = hashlib.sha256()
-    settings = model_settings(lm)
-    for name, parameter in lm.model.named_parameters() if hasattr(lm.model, "named_parameters") else ():
-        digest.update(f"{name}{tuple(parameter.shape)}{parameter.dtype}".encode())
-        if parameter.is_meta:
-            continue  # offloaded to a disk by accelerate: not in memory
-        values = parameter.detach().flatten()
-        sample = values[:: max(1, values.numel() // 256)][:256].float().cpu()
-        digest.update(sample.numpy().tobytes())
-    kept = {k: v for k, v in settings.to_dict().items() if k not in NOT_THE_MODEL}
-    commit = None if hasattr(lm.model, "named_parameters") else getattr(settings, "_commit_hash", None)
-    digest.update(
-        json.dumps(
-            [kept, *([commit] if commit else []), lm.tok_encode(PROBE), lm.tokenizer.chat_template], default=str
-        ).encode()
-    )
-    return digest.hexdigest()[:16]
-
-
-def model_settings(lm: Any) -> Any:
-    """Returns the model's own configuration object, wherever the backend keeps it."""
-    return lm.config if hasattr(lm, "config") else lm._config
 
 
 def seed_libraries(evaluation: EvalConfig) -> None:

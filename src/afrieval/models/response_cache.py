@@ -47,9 +47,9 @@ class CachedLM(LM):
         """Name of the model's tokenizer."""
         return str(self._lm.tokenizer_name)
 
-    def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
-        """Returns a chat as the model's own template writes it."""
-        return str(self._lm.apply_chat_template(chat_history, add_generation_prompt))
+    def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> Any:
+        """Returns a chat as the model takes it."""
+        return self._lm.apply_chat_template(chat_history, add_generation_prompt)
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
         """Returns (log-likelihood, is greedy, ...) per request."""

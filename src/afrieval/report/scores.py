@@ -1,145 +1,119 @@
-"""Numbers to terminal tables that fit in 80 columns."""
+"""Scores per language at the end of a run, and their means over languages."""
 
 import math
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
-
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore
+from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
-from afrieval.statistics.intervals import Interval
-from afrieval.terminal import one_line
+from afrieval.report.table import Column, Table
+from afrieval.report.values import Bounds, Scored, bounds_of, ranges, shown_interval, shown_score
+from afrieval.scoring.labels import DESCRIPTIONS, label
 
-STYLE: Any = {
-    "title_justify": "left",
-    "caption_justify": "left",
-    "box": SIMPLE_HEAD,
-    "pad_edge": False,
-    "show_edge": False,
-    "padding": (0, 1, 0, 0),
-}
-
-SCORES = {"exact_match": "exact"}  # other metrics stand under their own names
-BESIDE = ("eng", "fra")  # shown beside a mean over African languages, never in it
+APART = ("eng", "fra")  # next to a mean over African languages, never in it
 WRITTEN = {"eng": "English", "native": "native"}
-OTHERS = {"acc_norm": "/char", "acc_bytes": "/byte", "acc_tokens": "/tok", "unparsed": "unparsed"}
+UNREVIEWED = "*: machine-written prompts that no speaker has reviewed."
+INTERVAL = "95% CI"
 
 
 def score_table(
-    title: str, scores: Iterable[LanguageScore], notes: list[str], unreviewed: set[str], supported: set[str]
+    title: str,
+    scores: list[LanguageScore],
+    notes: list[str],
+    unreviewed: set[str],
+    supported: set[str],
+    means: Iterable[Mean] = (),
+    metrics: Mapping[str, Scored] | None = None,
 ) -> Table:
     """Returns a task's table: one row per language and prompt language.
 
     Args:
         title: what it is about.
-        scores: the task's scores.
+        scores: the task's scores, one or more.
         notes: what else a reader has to know.
         unreviewed: languages whose native prompts nobody has reviewed; marked with a star.
         supported: languages that the model's authors name; others are marked. Empty if they name none.
+        means: the task's means over languages; of two languages or more are shown.
+        metrics: those of the scores by name; one that is missing is a share.
     """
-    rows = list(scores)
-    table = Table(title=title, **STYLE)
-    for name in ("language", "prompts"):
-        table.add_column(name, no_wrap=True)
-    measured = [m for m in OTHERS if any(m in row.others for row in rows)]
-    for name in (SCORES.get(rows[0].metric, rows[0].metric), "95 % int.", *(OTHERS[m] for m in measured), "n", "bad"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        name = LANGUAGES[row.language].name
-        table.add_row(
-            name if not supported or row.language in supported else f"{name}°",
-            _prompts(row, unreviewed),
-            percent(row.score),
-            _interval(row.interval),
-            *(percent(row.others[m]) if m in row.others else "" for m in measured),
-            str(row.n),
-            str(row.n_defect),
-        )
-    notes = [*notes]
-    unparsed = "unparsed: answers that cannot be parsed, in percent; they count as wrong."
-    notes += [unparsed] if "unparsed" in measured else []
-    notes += [] if math.isnan(rows[0].chance) else [f"A guess gives {percent(rows[0].chance)} %."]
-    notes += ["bad: rows with a defect."]
-    if any(r.prompt_language == "native" and r.language in unreviewed for r in rows):
-        notes.append("*\u00a0machine-written prompts that no speaker has reviewed.")
-    if supported and any(r.language not in supported for r in rows):
-        notes.append("° not among the languages that the model's authors name.")
-    table.caption = " ".join(notes)
-    return table
+    main, others = scores[0].metric, list(dict.fromkeys(name for row in scores for name in row.others))
+    bounds = {name: bounds_of((metrics or {}).get(name)) for name in (main, *others)}
+    marks = {row.language: "°" for row in scores if supported and row.language not in supported}
+    described = [f"{label(name)}: {DESCRIPTIONS[name]}." for name in others if name in DESCRIPTIONS]
+    return Table(
+        kind="scores",
+        title=title,
+        columns=_columns(main, others, bounds),
+        rows=[_row(row, others, unreviewed) for row in scores],
+        notes=[*notes, *described, *_legend(scores, unreviewed, bool(marks))],
+        findings=[_mean_line(mean, bounds[main]) for mean in means if len(mean.members) > 1],
+        about={"task": scores[0].task},
+        marks=marks,
+    )
 
 
-def mean_lines(means: Iterable[Mean]) -> list[str]:
-    """Returns a line for each mean of two languages or more, with its interval and members."""
+def _columns(main: str, others: list[str], bounds: Mapping[str, Bounds]) -> list[Column]:
     return [
-        f"Mean over {len(mean.members)} African languages, {WRITTEN[mean.dimensions['prompt_language']]} prompts: "
-        f"{percent(mean.score)}, 95 % int. {_interval(mean.interval)} ({' '.join(mean.members)})"
-        for mean in means
-        if mean.interval
+        Column("language", "language"),
+        Column("prompts", "text", "-"),
+        *(Column("", "hidden", key) for key in ("prompt_language", "prompts")),
+        Column(label(main), "score", main, bounds[main]),
+        Column(INTERVAL, "interval", "interval", bounds[main]),
+        *(Column(label(name), "score", name, bounds[name]) for name in others),
+        Column("n", "count"),
+        Column("bad", "count", "n_defect"),
     ]
 
 
-def overview_table(means: Iterable[Mean], scores: Iterable[LanguageScore]) -> Table:
-    """Returns one row per task and prompt language: the mean over African languages, English and French beside it.
+def _row(row: LanguageScore, others: list[str], unreviewed: set[str]) -> list[Any]:
+    star = "*" if row.prompt_language == "native" and row.language in unreviewed else ""
+    prompts = f"{WRITTEN[row.prompt_language]} {ranges(row.prompts)}{star}"
+    score = [row.score, row.interval, *(row.others.get(name) for name in others)]
+    return [row.language, prompts, row.prompt_language, row.prompts, *score, row.n, row.n_defect]
+
+
+def _legend(rows: list[LanguageScore], unreviewed: set[str], marked: bool) -> list[str]:
+    notes = [] if math.isnan(rows[0].chance) else [f"A random guess scores {shown_score(rows[0].chance)}%."]
+    notes.append("bad: rows with a defect.")
+    notes += [UNREVIEWED] if any(r.prompt_language == "native" and r.language in unreviewed for r in rows) else []
+    return notes + (["°: not among the languages that the model's authors name."] if marked else [])
+
+
+def _mean_line(mean: Mean, bounds: Bounds) -> str:
+    """Returns a mean of two languages or more in words, with its interval and members."""
+    members = f"{len(mean.members)} African languages, {WRITTEN[mean.dimensions['prompt_language']]} prompts"
+    interval = f", {INTERVAL} {shown_interval(mean.interval, bounds)}" if mean.interval else ""
+    return f"Mean over {members}: {shown_score(mean.score, bounds)}{interval} ({' '.join(mean.members)})"
+
+
+def overview_tables(
+    means: Iterable[Mean], scores: Iterable[LanguageScore], metrics: Mapping[str, Scored] | None = None
+) -> list[Table]:
+    """Returns means over African languages, a row per task and prompt language; English and French next to them.
+
+    Scores on other scales are no neighbours: each scale has a table.
 
     Args:
         means: those of all tasks; of two languages or more are shown.
         scores: where English and French are.
+        metrics: task to the metric of its score; a share if not given.
     """
-    table = Table(title="Mean over African languages", **STYLE)
-    for name in ("task", "prompts"):
-        table.add_column(name, no_wrap=True)
-    for name in ("mean", "95 % int.", "languages", *(LANGUAGES[code].name for code in BESIDE)):
-        table.add_column(name, justify="right", no_wrap=True)
-    same = {(s.task, s.prompt_language, s.language): percent(s.score) for s in scores}
+    same = {(s.task, s.prompt_language, s.language): s.score for s in scores}
+    several = (mean for mean in means if len(mean.members) > 1)
+    scales = grouped(several, lambda mean: bounds_of((metrics or {}).get(mean.task)))
+    return [_overview(of_scale, same, scale) for scale, of_scale in scales.items()]
+
+
+def _overview(means: list[Mean], same: dict[tuple[str, str, str], float], bounds: Bounds) -> Table:
+    columns = [Column("task"), Column("prompts", "text", "-"), Column("", "hidden", "prompt_language")]
+    columns += [Column("mean", "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds)]
+    columns += [Column("languages", "count", "n_languages"), Column("", "hidden", "members")]
+    columns += [Column(LANGUAGES[code].name, "score", code, bounds) for code in APART]
+    rows = []
     for mean in means:
         kind = mean.dimensions["prompt_language"]
-        if mean.interval:
-            beside = [same.get((mean.task, kind, code), "") for code in BESIDE]
-            shown = [percent(mean.score), _interval(mean.interval), str(len(mean.members))]
-            table.add_row(mean.task, WRITTEN[kind], *shown, *beside)
-    return table
-
-
-def _prompts(row: LanguageScore, unreviewed: set[str]) -> str:
-    if row.prompt_language == "native":
-        return f"native {ranges(row.prompts)}" + ("*" if row.language in unreviewed else "")
-    return f"English {ranges(row.prompts)}"
-
-
-def ranges(numbers: list[int]) -> str:
-    """Returns sorted numbers in short: 1-3,5."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return ",".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
-
-
-def broken(name: str, width: int) -> str:
-    """Returns a name in lines of at most `width` where it can be broken, after blanks, underscores and the like."""
-    lines = [""]
-    for part in re.findall(r"[^\s_-]*[\s_-]|[^\s_-]+", one_line(name)):
-        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def percent(share: float) -> str:
-    """Returns a share of 0 to 1 in percent with one decimal."""
-    return f"{100 * share:.1f}"
-
-
-def points(difference: float) -> str:
-    """Returns a difference of shares in points with its sign; nothing is +0.0, never -0.0."""
-    return f"{round(100 * difference, 1) + 0.0:+.1f}"
-
-
-def _interval(interval: Interval | None) -> str:
-    return "none" if interval is None else f"{percent(interval.low)}-{percent(interval.high)}"
+        known = [mean.score, mean.interval, len(mean.members), mean.members]
+        rows.append([mean.task, WRITTEN[kind], kind, *known, *(same.get((mean.task, kind, c)) for c in APART)])
+    return Table("overview", "Mean over African languages", columns, rows)

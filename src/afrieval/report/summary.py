@@ -5,20 +5,22 @@ from dataclasses import dataclass
 
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
-from afrieval.analysis.reference import Evaluated, has_evals, reference_grids
+from afrieval.analysis.reference import Evaluated, has_evals
 from afrieval.analysis.scores import by_language
 from afrieval.harness.scores import HarnessTaskScores, merged_results, summary_rows, task_scores, with_groups
-from afrieval.report.comparison import contrast_grid
+from afrieval.report.comparison import metrics_of
+from afrieval.report.contrasts import contrast_table
+from afrieval.report.formats import show as show_tables
 from afrieval.report.harness import harness_table
-from afrieval.report.scores import mean_lines, overview_table, score_table
-from afrieval.report.table import terminal
+from afrieval.report.reference import reference_tables
+from afrieval.report.scores import overview_tables, score_table
 from afrieval.results.files import write_results, write_summary
 from afrieval.results.reader import RunFolder
 from afrieval.results.runs import described, model_labels
 from afrieval.results.schema import HarnessGroup, Identity
 from afrieval.results.scores import CellScores
 from afrieval.results.summary import harness_results, summary_columns, summary_row
-from afrieval.terminal import console
+from afrieval.terminal import say
 
 
 @dataclass(frozen=True)
@@ -74,30 +76,25 @@ def show(
         supported: languages that the model's authors name.
         seed: of the bootstrap.
     """
-    screen = console(least=80)
-    published = [cell for cell in cells if has_evals(cell)]
+    published = [Evaluated(cell) for cell in cells if cell.n and has_evals(cell)]
     own = [cell for cell in cells if cell.n and not has_evals(cell)]
+    metrics = metrics_of(own)
     scores = by_language(own)
     tasks = list(dict.fromkeys(s.task for s in scores))
     african = means(own, ["Africa"])
+    tables = []
     for task in tasks:
-        doubtful = unreviewed.get(task, set())
-        screen.print()
+        doubtful, (title, notes) = unreviewed.get(task, set()), _heading(task, identity)
         of_task = [s for s in scores if s.task == task]
-        title, notes = _heading(task, identity)
-        screen.print(score_table(title, of_task, notes, doubtful, supported))
-        for line in mean_lines(mean for mean in african if mean.task == task):
-            screen.print(line)
-        for contrast in contrasts([c for c in own if c.task == task], "prompt_language", seed):
-            screen.print()
-            screen.print(terminal(contrast_grid(contrast, doubtful)))
-    for grid in reference_grids([Evaluated(cell) for cell in published if cell.n]):
-        screen.print()
-        screen.print(terminal(grid))
-    screen.print()
-    if len(tasks) > 1 and any(mean.interval for mean in african):
-        screen.print(overview_table(african, scores))
-        screen.print()
+        over_languages = [mean for mean in african if mean.task == task]
+        of_cells = [c for c in own if c.task == task]
+        every = {name: known for c in of_cells for name, known in c.metrics.items()}
+        tables.append(score_table(title, of_task, notes, doubtful, supported, over_languages, every))
+        of_prompts = contrasts(of_cells, "prompt_language", seed)
+        tables += [contrast_table(contrast, doubtful, metric=metrics[task]) for contrast in of_prompts]
+    tables += reference_tables(published)
+    say()
+    show_tables([*tables, *(overview_tables(african, scores, metrics) if len(tasks) > 1 else [])])
 
 
 def _heading(task: str, identity: Identity) -> tuple[str, list[str]]:
@@ -111,6 +108,4 @@ def _heading(task: str, identity: Identity) -> tuple[str, list[str]]:
 
 def show_harness(tasks: list[HarnessTaskScores], groups: Mapping[str, HarnessGroup], cleaned: bool) -> None:
     """Prints the table of harness tasks and of the groups whose tasks are all among them."""
-    screen = console(least=80)
-    screen.print(harness_table(with_groups(tasks, groups), cleaned))
-    screen.print()
+    show_tables([harness_table(with_groups(tasks, groups), cleaned)])

@@ -31,6 +31,14 @@ class _Inputs:
     of: list[tuple[Metric, int, int]]
     reference: list[tuple[Metric, Array]]
 
+    @property
+    def metric(self) -> Metric:
+        """The derived metric, whose interval is that of a share if it is made of shares and is one."""
+        how = self.derived
+        shares = how.bounds == (0.0, 1.0) and not self.reference and all(m.interval == "wilson" for m, _, _ in self.of)
+        interval = "wilson" if shares and how.interval == "bootstrap" else how.interval
+        return Metric(how.name, not_measured, self.score, how.higher_is_better, how.bounds, interval, self.linear)
+
     @cached_property
     def _others(self) -> list[tuple[Array, Array]]:
         return [(known.score(m, np.ones((1, len(m)))), linear_values(known, m)) for known, m in self.reference]
@@ -71,12 +79,9 @@ def with_derived(found: Measured, declared: Mapping[str, DerivedFrom], reference
             continue
         stops = np.cumsum([every[of][1].shape[1] for of in names]).tolist()
         spans = zip(names, [0, *stops], stops, strict=False)
-        how = derived(name, spec["how"])
-        inputs = _Inputs(
-            how, [(every[of][0], a, b) for of, a, b in spans], [others[of] for of in names] if others else []
-        )
-        known = Metric(name, not_measured, inputs.score, how.higher_is_better, how.bounds, how.interval, inputs.linear)
-        every[name] = known, np.hstack([every[of][1] for of in names])
+        of_reference = [others[of] for of in names] if others else []
+        inputs = _Inputs(derived(name, spec["how"]), [(every[of][0], a, b) for of, a, b in spans], of_reference)
+        every[name] = inputs.metric, np.hstack([every[of][1] for of in names])
     return every
 
 

@@ -31,9 +31,6 @@ def read_lines(path: Path) -> Iterator[Sample]:
             continue
         empty = False
         sample = checked_line(SampleLine, line, f"{path}, line {number}", REDO)
-        if "unread" in sample:  # the former name
-            sample["unparsed"] = sample.pop("unread")
-            sample["metrics"] = ["unparsed" if name == "unread" else name for name in sample["metrics"]]
         if problem := _problem(sample):
             raise UserError(f"{path}, line {number}: {problem}", REDO)
         yield sample

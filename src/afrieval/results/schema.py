@@ -15,6 +15,8 @@ class ModelIdentity(TypedDict):
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
     model_name: str
+    model_type: NotRequired[str]
+    backend_args: NotRequired[str]
 
 
 class FewshotIdentity(TypedDict):

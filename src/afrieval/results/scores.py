@@ -140,6 +140,12 @@ class CellScores:
         return self.metrics[self.main]
 
     @property
+    def of_derived(self) -> list[str]:
+        """The metrics that derived metrics are made of, and these."""
+        parts = {name for of in self.derived.values() for name in of}
+        return [name for name in self.metrics if name in parts or name in self.derived]
+
+    @property
     def measured(self) -> dict[str, tuple[Metric, Values]]:
         """Each metric with its measures."""
         return {name: (known, self.measures[name]) for name, known in self.metrics.items()}

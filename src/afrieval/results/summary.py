@@ -24,9 +24,8 @@ def summary_columns(cells: Iterable[CellScores], others: Iterable[Row] = ()) -> 
     names: dict[str, bool] = {}
     derived: dict[str, None] = {}
     for cell in cells:
-        parts = {name for of in cell.derived.values() for name in of}
-        derived |= dict.fromkeys(name for name in cell.metrics if name in parts or name in cell.derived)
-        names |= {name: m.higher_is_better for name, m in cell.metrics.items() if name not in (cell.main, *parts)}
+        derived |= dict.fromkeys(cell.of_derived)
+        names |= {name: known.higher_is_better for name, known in cell.metrics.items() if name != cell.main}
     names |= {name: True for row in others for name in row if name not in (*FIRST, *names)}
     plain = sorted((name for name in names if name not in derived), key=lambda name: not names[name])
     return [*FIRST, *plain, *PARTS, *derived]
@@ -39,8 +38,7 @@ def summary_row(cell: CellScores) -> Row:
         return row
     low, high = cell.interval or ("", "")
     row |= {"metric": cell.main, "score": cell.score, "standard_error": cell.standard_error, "low": low, "high": high}
-    parts = {name for of in cell.derived.values() for name in of}
-    row |= {name: cell.on(name).score for name in cell.metrics if name != cell.main or name in parts}
+    row |= {name: cell.on(name).score for name in cell.metrics if name != cell.main or name in cell.of_derived}
     return row | ({"macro": found.score, "parts": found.parts} if (found := cell.macro) else {})
 
 

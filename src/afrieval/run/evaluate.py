@@ -13,7 +13,7 @@ from lm_eval.evaluator import evaluate as harness_evaluate
 from afrieval import stopping
 from afrieval.config.settings import RunConfig
 from afrieval.models.answer_file import AnswerFile
-from afrieval.models.load import fingerprint, load_model
+from afrieval.models.load import load_model
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.response_cache import CachedLM, Tick
 from afrieval.results.files import read_run, write_harness, write_run, write_samples
@@ -90,7 +90,7 @@ def _load(config: RunConfig, processes: Processes, described: dict[str, Any]) ->
     """Returns the model, the same in all processes, and describes it."""
     with processes.together():
         lm = load_model(config.model, config.eval, processes)
-        described["model"]["fingerprint"] = fingerprint(lm)
+        described["model"]["fingerprint"] = lm.fingerprint()
     processes.agree(described["model"]["fingerprint"], "model")
     return lm
 

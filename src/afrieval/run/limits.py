@@ -7,18 +7,18 @@ from afrieval.errors import UserError
 from afrieval.scoring.scorers import Generation
 from afrieval.tasks.prompts import answers, question_label
 from afrieval.tasks.schema import GenerationSpec
-from afrieval.tasks.sources.templated import TemplatedCell
+from afrieval.tasks.sources.templated import TemplatedQuestions
 
 SOME_WORDS, THOUGHTS = 32, 16_384
 BLANK_LINE = "\n\n"
 
 
-def generation(cell: TemplatedCell, lm: Any, config: RunConfig) -> Generation:
+def generation(cell: TemplatedQuestions, lm: Any, config: RunConfig) -> Generation:
     """Returns how the answers of a cell end.
 
     Args:
         cell: what is run.
-        lm: the model; its tokenizer measures the lengths.
+        lm: the model; its tokenizer measures the lengths, or where it is not known, their bytes.
         config: the merged config.
 
     Raises:
@@ -46,7 +46,7 @@ def _declared(declared: GenerationSpec, config: RunConfig) -> Generation:
     return Generation(most, tuple(declared.stop), config.model.thinking_end or "", runs_on=False)
 
 
-def _room(cell: TemplatedCell, lm: Any, config: RunConfig) -> int:
+def _room(cell: TemplatedQuestions, lm: Any, config: RunConfig) -> int:
     """Returns a limit in tokens.
 
     A number that suits English cuts Amharic short: its letters take several tokens each in most models. A bare answer
@@ -59,7 +59,7 @@ def _room(cell: TemplatedCell, lm: Any, config: RunConfig) -> int:
         return THOUGHTS
 
     def longest(texts: list[str]) -> int:
-        return max((len(lm.tok_encode(text)) for text in texts), default=0)
+        return max((lm.count_tokens(text) for text in texts), default=0)
 
     answer = cell.task.scoring.answer
     if answer.is_choice:
@@ -72,7 +72,7 @@ def _room(cell: TemplatedCell, lm: Any, config: RunConfig) -> int:
     return (4 * worked or 2 * longest([d.fields[question] for d in cell.data.documents])) + SOME_WORDS
 
 
-def _stop(cell: TemplatedCell) -> tuple[str, ...]:
+def _stop(cell: TemplatedQuestions) -> tuple[str, ...]:
     """Returns texts that begin another example, which is what a model without chat template goes on with.
 
     A worked solution may have empty lines in it, unless examples show that it has none.

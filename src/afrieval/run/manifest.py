@@ -1,8 +1,6 @@
 """What run.yaml says of a run: its identity, and the circumstances in which it was made."""
 
-import hashlib
 import importlib.metadata
-import json
 import platform
 import subprocess
 from collections.abc import Mapping
@@ -11,16 +9,13 @@ from datetime import UTC, datetime
 from functools import reduce
 from typing import Any
 
-from afrieval.config.settings import DEMO, RunConfig
-from afrieval.files.paths import user_path
-from afrieval.models.load import model_settings
+from afrieval.config.settings import RunConfig
+from afrieval.models import identity as of_model
 from afrieval.resources import CHECKOUT
 from afrieval.results.identity import merged
 from afrieval.tasks.cell import Plan, RunPart
 
 PACKAGES = ("afrieval", "lm-eval", "transformers", "torch", "accelerate", "datasets")
-# Settings of the model that change how it is run and not what it is.
-FREE = ("device", "parallelize", "engine", "languages_supported", "trust_remote_code")
 
 
 def identity(config: RunConfig, plan: Plan) -> dict[str, Any]:
@@ -28,11 +23,8 @@ def identity(config: RunConfig, plan: Plan) -> dict[str, Any]:
 
     A folder may hold more cells later, and a larger limit; what is named here must stay.
     """
-    model = {k: v for k, v in asdict(config.model).items() if k not in FREE}
-    model["backend_args"] = json.dumps(config.model.backend_args, sort_keys=True)
-    model |= _local(str(config.model.model_name))
     of_cells: RunPart = reduce(merged, (cell.identity for cell in plan.cells), {})
-    return {"model": model, "variant": config.task.variant, **of_cells}
+    return {"model": of_model.identity_of_model(config.model), "variant": config.task.variant, **of_cells}
 
 
 def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], visit: dict[str, Any]) -> dict[str, Any]:
@@ -56,17 +48,6 @@ def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], vis
     }
 
 
-def _local(name: str) -> dict[str, str]:
-    """Returns what tells a local model folder from the same folder with other weights, without loading them."""
-    folder = user_path(name)
-    if name == DEMO or not folder.is_dir():
-        return {}
-    files = sorted(p for p in folder.iterdir() if p.suffix in (".json", ".safetensors", ".bin", ".model"))
-    stamp = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files]
-    digest = hashlib.sha256(json.dumps(stamp).encode()).hexdigest()[:16]
-    return {"model_name": str(folder.resolve()), "size_and_time_of_files": digest}
-
-
 def circumstances(config: RunConfig, plan: Plan, lm: Any, processes: int) -> dict[str, Any]:
     """Returns what may differ between two visits to a folder, as a map.
 
@@ -78,18 +59,13 @@ def circumstances(config: RunConfig, plan: Plan, lm: Any, processes: int) -> dic
     """
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "device": str(getattr(lm, "device", "")),
-        "dtype": str(getattr(lm.model, "dtype", config.model.dtype)),
+        **of_model.facts(config.model, lm),
         "processes": processes,
-        "engine": getattr(lm, "engine", None),
-        "batch_size": lm.batch_size,
-        "max_length": lm.max_length,
-        "model_commit": getattr(model_settings(lm), "_commit_hash", None),
         "data_commits": {hub: known for cell in plan.cells for hub, known in cell.commits.items()},
         "left_out": plan.left_out,
         "versions": {name: _version(name) for name in PACKAGES} | {"python": platform.python_version()},
         "git_commit": _git_commit(),
-        "config": asdict(config),
+        "config": {**asdict(config), "model": of_model.stored(config.model)},
     }
 
 

@@ -11,7 +11,7 @@ LOOKED_AT = 100
 
 
 def first_tokens(cells: Sequence[Cell], lm: Any) -> dict[str, list[int]]:
-    """Returns task to the ids of the first tokens of a prompt of it, as the model gets them.
+    """Returns task to the ids of the first tokens of a prompt of it, as the model gets them, where they are known.
 
     Args:
         cells: what is run.
@@ -21,6 +21,8 @@ def first_tokens(cells: Sequence[Cell], lm: Any) -> dict[str, list[int]]:
         UserError: if complete prompts would not begin with one beginning-of-sequence token. Without it, or with two,
             scores of Llama 3 drop by some points, and nothing else tells.
     """
+    if not lm.can.count_tokens:
+        return {}
     first: dict[str, Probe] = {}
     for cell in cells:
         if cell.coordinates.task not in first and (probe := cell.probe(lm)):
@@ -28,7 +30,7 @@ def first_tokens(cells: Sequence[Cell], lm: Any) -> dict[str, list[int]]:
     begun = {task: list(lm.tok_encode(probe.prompt)) for task, probe in first.items()}
     for task, tokens in begun.items():
         if first[task].complete:
-            _check(task, tokens, lm.tokenizer.bos_token_id)
+            _check(task, tokens, getattr(lm.tokenizer, "bos_token_id", None))
     return {task: tokens[:SHOWN] for task, tokens in begun.items()}
 
 
@@ -44,13 +46,13 @@ def check_fit(cells: Sequence[Cell], lm: Any) -> None:
         if not cell.complete or not (probe := cell.probe(lm)):
             continue
         prompts = sorted(probe.complete, key=lambda p: len(p.encode()))
-        longest = max(len(lm.tok_encode(prompt)) for prompt in prompts[-LOOKED_AT:])
+        longest = max(lm.count_tokens(prompt) for prompt in prompts[-LOOKED_AT:])
         room = longest + probe.answer_tokens
         if room > lm.max_length:
             raise UserError(
                 f"a prompt of {cell.coordinates.task} has {longest} tokens, its answer may have "
                 f"{probe.answer_tokens}, and the model takes {lm.max_length} in all",
-                f"give room for {room} (backend_args: max_model_len for vllm, max_length for hf), "
+                f"give room for {room} (backend_args: max_model_len for vllm, else max_length), "
                 "or a smaller --eval.max_gen_toks, which may lower scores",
             )
 

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 
 from afrieval.scoring.base import Likelihood
 
-ACCURACIES = ("acc", "acc_norm", "acc_bytes", "acc_tokens")
-UNREAD = "unparsed"
 TIE = 1e-5  # of a value's size; float32 rounds the same request in two batches to values some 1e-7 apart
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from afrieval.scoring.base import Array, Metric
 from afrieval.statistics.influence import linear_values
 from afrieval.statistics.intervals import Interval, clustered_wilson, wilson
-from afrieval.statistics.resampling import SEED, percentile
+from afrieval.statistics.resampling import RESAMPLES, SEED, percentile
 
 
 def mean_values(metric: Metric, sides: Sequence[Array]) -> Array:
@@ -25,18 +25,19 @@ def mean_score(metric: Metric, sides: Sequence[Array], weights: Array) -> Array:
     return np.asarray(np.mean([metric.score(measures, weights) for measures in sides], axis=0))
 
 
-def score_interval(metric: Metric, sides: Sequence[Array]) -> Interval | None:
+def score_interval(metric: Metric, sides: Sequence[Array], resamples: int = RESAMPLES) -> Interval | None:
     """Returns the 95 % interval of the mean score of one prompt or several; None where none makes sense.
 
     Args:
         metric: what was measured.
         sides: measures under each prompt, of the same documents.
+        resamples: how many samples a bootstrap draws.
     """
     if metric.interval == "none":
         return None
     n = len(sides[0])
     if metric.interval == "bootstrap":
-        return percentile(lambda weights: mean_score(metric, sides, weights), n, np.random.default_rng(SEED))
+        return percentile(lambda weights: mean_score(metric, sides, weights), n, np.random.default_rng(SEED), resamples)
     values = mean_values(metric, sides)
     if not metric.is_mean:  # counts of answers, of which a document may have many: there may be fewer independent ones
         answers = max(1.0, float(np.mean([measures.max(axis=1).mean() for measures in sides])))

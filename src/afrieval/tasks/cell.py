@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from afrieval.results.samples import Sample
 from afrieval.tasks.shown import Shown
@@ -77,72 +77,45 @@ class Probe:
     answer_tokens: int = 0
 
 
-class Cell(Protocol):
-    """Task x language x prompt x prompt language x shots."""
+@dataclass(frozen=True)
+class Cell:
+    """Task x language x prompt x prompt language x shots, whatever it is made from.
 
-    @property
-    def name(self) -> str:
-        """Stable name of the cell, used for its sample file."""
+    Attributes:
+        name: stable; used for its sample file.
+        title: its name for people.
+        coordinates: where it stands in tables.
+        metrics: names of its metrics, the main one first.
+        asks: the kinds of its requests, in the harness' words.
+        n: number of documents, those that cannot be scored included.
+        n_requests: number of requests that they make, about.
+        identity: what its scores depend on, the model apart: its part of the identity in run.yaml.
+        build: a loaded model to what the harness is asked to do with it.
+        preview: a document's number to the document as a model would get it.
+        recall: the cell's samples to the first scored document, with what the model answered.
+        probe: a loaded model to what it can be checked with; None if nothing is asked, or it takes long to find.
+        facts: what a reader of its samples has to know: its part of the rest of run.yaml.
+        commits: data set to its commit, where its rows came from the hub.
+        can_generate: whether its task has generated answers as one of its answer forms.
+        complete: whether its prompts have all words and tokens of a chat inside, so that nothing may be added.
+    """
 
-    @property
-    def title(self) -> str:
-        """The cell's name for people."""
-
-    @property
-    def coordinates(self) -> Coordinates:
-        """Where it stands in tables."""
-
-    @property
-    def metrics(self) -> Sequence[str]:
-        """Names of its metrics, the main one first."""
-
-    @property
-    def asks(self) -> frozenset[str]:
-        """The kinds of its requests, in the harness' words."""
-
-    @property
-    def can_generate(self) -> bool:
-        """Whether its task has generated answers as one of its answer forms."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether its prompts have all words and tokens of a chat inside, so that nothing may be added."""
-
-    @property
-    def n(self) -> int:
-        """Number of documents, those that cannot be scored included."""
-
-    @property
-    def n_requests(self) -> int:
-        """Number of requests that they make, about."""
-
-    @property
-    def identity(self) -> RunPart:
-        """What its scores depend on, the model apart: its part of the identity in run.yaml."""
-
-    @property
-    def facts(self) -> RunPart:
-        """What a reader of its samples has to know: its part of the rest of run.yaml."""
-
-    @property
-    def commits(self) -> dict[str, str]:
-        """Data set to its commit, where its rows came from the hub."""
-
-    def probe(self, model: Any) -> Probe | None:
-        """Returns what a loaded model can be checked with; None if nothing can be asked, or it takes long to find."""
-
-    def build(self, model: Any) -> Job:
-        """Returns what the harness is asked to do with a loaded model."""
-
-    def preview(self, number: int) -> Shown:
-        """Returns a document as a model would get it.
-
-        Raises:
-            UserError: if there is no such document.
-        """
-
-    def recall(self, samples: Iterator[Sample]) -> Shown:
-        """Returns the first scored document as a model got it, with what it answered."""
+    name: str
+    title: str
+    coordinates: Coordinates
+    metrics: Sequence[str]
+    asks: frozenset[str]
+    n: int
+    n_requests: int
+    identity: RunPart
+    build: Callable[[Any], Job]
+    preview: Callable[[int], Shown]
+    recall: Callable[[Iterator[Sample]], Shown]
+    probe: Callable[[Any], Probe | None] = lambda model: None
+    facts: RunPart = field(default_factory=dict)
+    commits: dict[str, str] = field(default_factory=dict)
+    can_generate: bool = False
+    complete: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Kinds of tasks: presets of request, answer type, extractor and metrics, each of which a task file may override."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -129,7 +129,7 @@ def scoring(declared: "TaskFile") -> Scoring:
     metrics = [metric(spec) for spec in specs]
     found = Scoring(ANSWERS[answer], extractor(extract), specs, metrics, derived, forms)
     _check_metrics(found, answer)
-    _check_derived(derived, [m.name for m in metrics], declared.groups)
+    _check_derived(derived, [m.name for m in metrics])
     return found
 
 
@@ -142,17 +142,14 @@ def _check_metrics(found: Scoring, answer: str) -> None:
         raise UserError(f"the metric {unfit[0]} cannot score answers of type {answer}", "name another metric or type")
 
 
-def _check_derived(named: Mapping[str, DerivedSpec], known: list[str], groups: Collection[str]) -> None:
+def _check_derived(named: Mapping[str, DerivedSpec], known: list[str]) -> None:
     known = list(known)
     for name, spec in named.items():
         if name in known:
             raise UserError(f"derived {name!r} has the name of a metric", "give it another name")
         for of in spec.names:
-            group, _, base = of.rpartition(".")
-            if base not in known:
-                raise UserError(f"derived {name}: there is no metric {base!r}", nearest(base, known))
-            if group and group not in groups:
-                raise UserError(f"derived {name}: there is no group {group!r}", nearest(group, sorted(groups)))
+            if of not in known:
+                raise UserError(f"derived {name}: there is no metric {of!r}", nearest(of, known))
         n = len(spec.names) * (2 if spec.reference else 1)
         if (wanted := derived_metric(name, spec.how).n_inputs) not in (None, n):
             cure = f"{spec.how} takes {wanted}; those of a reference run count too"

@@ -42,7 +42,7 @@ class DerivedSpec:
 
     Attributes:
         how: name of a derived metric.
-        of: metrics of the task, as METRIC, or as GROUP.METRIC for the documents of a group.
+        of: metrics of the task, or derived ones that stand before.
         reference: folder of a stored run, whose metrics are inputs too.
     """
 

@@ -1,7 +1,7 @@
-"""Fills templates in within bounded time and memory, whoever has written them.
+"""Renders untrusted templates in bounded time and memory.
 
-Jinja's sandbox keeps a template from code and files, not from work without end. A plain template has none; any other is
-filled in by a process of its own, which ends where its time is up.
+Jinja's sandbox keeps a template from code and files, but not from endless work. Plain templates cannot run long; all
+others are rendered in a separate process, which ends when its time is up.
 """
 
 from collections.abc import Mapping
@@ -22,25 +22,25 @@ def fill(source: str, values: Mapping[str, Any], seconds: float = SECONDS) -> st
 
     Args:
         source: the template.
-        values: name to what it stands for, of the kinds that JSON knows.
-        seconds: it may take.
+        values: name to value, of the types of JSON.
+        seconds: how long it may take.
 
     Raises:
-        TemplateFault: if it cannot be filled in, whatever the reason, or takes too much time or memory.
+        TemplateFault: if it cannot be rendered, for any reason, or takes too much time or memory.
     """
     try:
         if _is_plain(source):
             return environment.fill(source, values)
-    except Exception as e:  # any is a fault of the template
+    except Exception as e:  # all are faults of the template
         raise fault(e) from None
     return str(ask(WORKER, [source, dict(values)], seconds))
 
 
 def names(source: str, seconds: float = SECONDS) -> list[str]:
-    """Returns the names that a template takes from outside, sorted.
+    """Returns the names of the variables that a template uses, sorted.
 
     Raises:
-        TemplateFault: if it cannot be parsed, wants other files, or takes too much time or memory.
+        TemplateFault: if it cannot be parsed, uses other files, or takes too much time or memory.
     """
     try:
         if _is_plain(source):
@@ -51,7 +51,7 @@ def names(source: str, seconds: float = SECONDS) -> list[str]:
 
 
 def ask(worker: str, question: Any, seconds: float) -> Any:
-    """Returns what a process of its own, with answers as `replying` gives them, makes of a question.
+    """Returns the answer of a separate process whose answers are made by `replying`.
 
     Raises:
         TemplateFault: if it cannot answer, or not in time.
@@ -59,7 +59,7 @@ def ask(worker: str, question: Any, seconds: float) -> Any:
     try:
         reply = isolated(worker).ask(question, seconds)
     except EndedError as e:
-        reason = f"it takes longer than {seconds:g} s" if e.late else "its process ended, maybe for want of memory"
+        reason = f"it takes longer than {seconds:g} s" if e.late else "its process ended, maybe for lack of memory"
         raise TemplateFault(reason, ended=True) from None
     if "fault" in reply:
         raise TemplateFault(reply["fault"])

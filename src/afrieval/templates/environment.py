@@ -1,4 +1,4 @@
-"""The Jinja environment of prompts, and filling a template in. Nothing here limits time or memory."""
+"""The Jinja environment of prompts. Nothing here limits time or memory."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -12,7 +12,7 @@ from afrieval.templates.fault import check_length, checked
 
 
 def lettered(choices: Sequence[str], separator: str = ": ") -> str:
-    """Returns one line per choice, headed by its letter: `A: ...`."""
+    """Returns one line per choice, beginning with its letter: `A: ...`."""
     return "\n".join(f"{letter}{separator}{text}" for letter, text in zip(ascii_uppercase, choices, strict=False))
 
 
@@ -22,16 +22,16 @@ def spaced(text: str) -> str:
 
 
 def _shown(value: Any) -> Any:
-    """Returns a value that a template shows; an object would show its address in memory, another one each time."""
+    """Returns a value that a template may print; an object would print its address, which differs each time."""
     if isinstance(value, str | int | float | list | tuple | dict | Undefined):
         return value
-    raise TypeError(f"it shows a {type(value).__name__}, and not text")
+    raise TypeError(f"it prints a {type(value).__name__}, which is not text")
 
 
 def _environment() -> SandboxedEnvironment:
     environment = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False, finalize=_shown)
     environment.filters.update(lettered=lettered, spaced=spaced)
-    environment.filters.pop("random")  # a prompt is the same each time
+    environment.filters.pop("random")  # a prompt must be the same each time
     environment.globals.pop("lipsum")
     return environment
 
@@ -40,7 +40,7 @@ ENVIRONMENT = _environment()
 
 
 def names(source: str) -> list[str]:
-    """Returns the names that a template takes from outside, sorted."""
+    """Returns the names of the variables that a template uses, sorted."""
     return sorted(meta.find_undeclared_variables(ENVIRONMENT.parse(source)))
 
 
@@ -49,7 +49,7 @@ def fill(source: str, values: Mapping[str, Any]) -> str:
 
     Args:
         source: the template.
-        values: name to what it stands for.
+        values: name to value.
     """
     parts, length = [], 0
     for part in _compiled(source).generate(values):

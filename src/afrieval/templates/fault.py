@@ -1,4 +1,4 @@
-"""What is wrong with a template, in words."""
+"""Errors of templates, in words."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,20 +6,20 @@ from typing import Any
 from jinja2 import TemplateSyntaxError
 
 LONGEST_TEXT = 10_000_000  # characters
-MEMORY = 512  # MiB that filling a template in may take, where the system can limit it
+MEMORY = 512  # MiB that rendering a template may take, if the system can limit it
 WORDS: dict[type[Exception], str] = {
     MemoryError: f"it needs more than {MEMORY} MiB of memory",
-    RecursionError: "it is nested too deeply, or calls itself without end",
+    RecursionError: "it is nested too deeply, or calls itself endlessly",
     ZeroDivisionError: "it divides by zero",
 }
 
 
 class TemplateFault(Exception):
-    """A template that cannot be filled in.
+    """A template that cannot be rendered.
 
     Attributes:
         reason: why, in one line.
-        ended: whether it was ended; otherwise it failed by itself.
+        ended: whether its process was ended, rather than failing.
     """
 
     def __init__(self, reason: str, ended: bool = False):
@@ -29,7 +29,7 @@ class TemplateFault(Exception):
 
 
 def fault(error: Exception) -> TemplateFault:
-    """Returns the fault that an exception is, whatever a template has raised."""
+    """Returns any exception of a template as a TemplateFault."""
     if isinstance(error, TemplateFault):
         return error
     for kind, words in WORDS.items():
@@ -42,21 +42,21 @@ def fault(error: Exception) -> TemplateFault:
 
 
 def check_length(length: int) -> None:
-    """Refuses a text that no prompt is as long as.
+    """Refuses a text that is too long for a prompt.
 
     Raises:
         TemplateFault: if it has too many characters.
     """
     if length > LONGEST_TEXT:
-        raise TemplateFault(f"it writes more than {LONGEST_TEXT:,} characters")
+        raise TemplateFault(f"its text has more than {LONGEST_TEXT:,} characters")
 
 
 def checked(text: str) -> str:
-    """Returns a whole text, if a tokenizer can take it.
+    """Returns a text, if a tokenizer can encode it.
 
     Raises:
         TemplateFault: if it has too many characters.
-        UnicodeEncodeError: if it has half a character, as U+D800 is.
+        UnicodeEncodeError: if it contains half a character, such as U+D800.
     """
     check_length(len(text))
     text.encode()
@@ -64,12 +64,12 @@ def checked(text: str) -> str:
 
 
 def replying(work: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
-    """Returns work as a process of its own does it: what comes of it, or the reason why nothing does."""
+    """Returns a function for a separate process, which returns the result of work, or the reason for a fault."""
 
     def reply(question: Any) -> dict[str, Any]:
         try:
             return {"result": work(question)}
-        except Exception as e:  # any is a fault of the template, and the next one is to be filled in
+        except Exception as e:  # all are faults of the template; the process must live on for the next one
             return {"fault": fault(e).reason}
 
     return reply

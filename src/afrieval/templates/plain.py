@@ -1,8 +1,8 @@
-"""Which templates are plain: they can neither run long nor grow, whatever the values are.
+"""Which templates are plain: with any values, they can neither run long nor grow.
 
-A plain template shows values and chooses by them, no more: no loop, no arithmetic, no call, no variable of its own, and
-of the filters those that take no longer than their text. What it takes to fill one in is at most its length times that
-of the values. Only node types that are named here are plain, so that new ones of Jinja are not.
+A plain template only prints values and chooses between them. It has no loops, arithmetic, calls or variables, and only
+filters whose time is linear in their text. Rendering it takes at most its length times that of the values. Only the
+node types listed here are plain, so that new ones of Jinja are not.
 """
 
 from collections.abc import Iterator
@@ -28,10 +28,10 @@ PLAIN_FILTERS = ("capitalize", "lettered", "length", "lower", "spaced", "upper")
 
 
 def is_plain(source: str) -> bool:
-    """Tells whether a template is plain.
+    """Returns whether a template is plain.
 
     Raises:
-        TemplateFault: if it is too long to be a prompt, or wants other files.
+        TemplateFault: if it is too long for a prompt, or uses other files.
         TemplateError: if it cannot be parsed.
     """
     if len(source) > LONGEST:
@@ -39,12 +39,12 @@ def is_plain(source: str) -> bool:
     every = list(_nodes(ENVIRONMENT.parse(source)))
     for node in every:
         if word := FILES.get(type(node)):
-            raise TemplateFault(f"{word} is not supported, in line {node.lineno}; a template is whole by itself")
+            raise TemplateFault(f"{word} is not supported, in line {node.lineno}; a template must be self-contained")
     return len(source) <= LONGEST_PLAIN and all(map(_is_plain, every))
 
 
 def _nodes(tree: nodes.Node) -> Iterator[nodes.Node]:
-    """Returns all nodes, in no order; a tree may be too deep for a function that calls itself."""
+    """Yields all nodes, in any order; a tree may be too deep for recursion."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()

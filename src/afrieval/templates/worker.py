@@ -1,6 +1,6 @@
-"""Fills templates in, in a process of its own: `python -m afrieval.templates.worker`.
+"""Renders templates in a separate process: `python -m afrieval.templates.worker`.
 
-A question is `[template, values]`, or `[template, null]` for the names that the template takes.
+A question is `[template, values]`, or `[template, null]` for the names of the variables that the template uses.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from afrieval.templates.fault import MEMORY, replying
 
 
 def answer(question: list[Any]) -> Any:
-    """Returns a template's text, or the names that it takes."""
+    """Returns a template's text, or the names of its variables."""
     source, values = question
     return names(source) if values is None else fill(source, values)
 

@@ -17,6 +17,7 @@ from afrieval.config.arguments import read_config
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.errors import UserError
 from afrieval.models.backends.vllm import check_gpus, vllm_arguments
+from afrieval.models.base import Model
 from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.load import load_model
 from afrieval.results.files import sample_files
@@ -137,7 +138,7 @@ def test_without_the_package_the_extra_is_named(run_demo: Cli) -> None:
     assert refused.code == 2 and "needs the package vllm" in refused.err and "vllm>=0.29,<0.31" in refused.err
 
 
-class StandIn(LM):
+class StandIn(Model, LM):
     """Answers as the hf backend does, but is to the outside what vllm is: pairs without counts, no parameters."""
 
     def __init__(self, pretrained: str, batch_size: Any, **kwargs: Any):

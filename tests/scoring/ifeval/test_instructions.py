@@ -7,17 +7,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.scoring.ifeval.accuracy import accuracy
 from tests.scoring.ifeval.sentence_model import sentence_model
 
 from afrieval.errors import UserError
 from afrieval.scoring.ifeval import checkers
 from afrieval.scoring.ifeval.instructions import (
     Followed,
-    accuracies,
     build_checkers,
     followed,
-    meta_mean,
-    recipe_mean,
     variants,
 )
 
@@ -127,21 +125,18 @@ def test_what_is_followed_strictly_is_followed_loosely(response: str) -> None:
     assert all(b or not a for a, b in zip(strict, loose, strict=True))
 
 
-def test_accuracies_by_hand() -> None:
+@pytest.mark.parametrize(
+    ("name", "score"),
+    [
+        ("prompt_level_strict_acc", 1 / 3),
+        ("inst_level_strict_acc", 2 / 4),
+        ("prompt_level_loose_acc", 2 / 3),
+        ("inst_level_loose_acc", 3 / 4),
+    ],
+)
+def test_accuracies_by_hand(name: str, score: float) -> None:
     results = [Followed((True,), (True,)), Followed((True, False), (True, True)), Followed((False,), (False,))]
-    scores = accuracies(results)
-    assert scores == pytest.approx(
-        {
-            "prompt_level_strict_acc": 1 / 3,
-            "inst_level_strict_acc": 2 / 4,
-            "prompt_level_loose_acc": 2 / 3,
-            "inst_level_loose_acc": 3 / 4,
-        }
-    )
-    assert recipe_mean(scores) == pytest.approx(5 / 12)
-    assert meta_mean(scores) == pytest.approx(9 / 16)
-    with pytest.raises(ValueError):
-        accuracies([])
+    assert accuracy(name, results) == pytest.approx(score)
 
 
 def test_nulls_and_whole_floats() -> None:

@@ -11,6 +11,7 @@ from lm_eval.models.huggingface import HFLM
 from afrieval.errors import UserError
 from afrieval.models.backends.encoding import EncodesAtOnce
 from afrieval.models.backends.generating import GeneratesTogether
+from afrieval.models.base import Model
 from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.checkpoint import check_found, check_sizes
 from afrieval.models.engine.check import objection
@@ -28,7 +29,7 @@ harness_log = logging.getLogger("lm_eval.models.huggingface")
 loading_log = logging.getLogger("transformers.modeling_utils")
 
 
-class HF(KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
+class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     """HFLM that refuses incomplete checkpoints, counts the tokens it scores and truncates, and keeps system texts.
 
     Attributes:
@@ -38,7 +39,6 @@ class HF(KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     cache_hook: Any
     batch_size_per_gpu: int | str
     engine = "plain"
-    too_long = 0  # requests that lost their beginning since somebody asked
     _model: Any
     AUTO_MODEL_CLASS: Any
     _has_written = False

@@ -7,6 +7,7 @@ from typing import Any
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
+from afrieval.models.base import Model
 from afrieval.models.chat_template import KeepsSystemText
 
 
@@ -54,7 +55,7 @@ def backend() -> Any:
             "run `pip install -e . 'vllm>=0.29,<0.31'` in an environment of its own; docs/models.md has more",
         ) from None
 
-    class KeepingVLLM(KeepsSystemText, VLLM):
+    class KeepingVLLM(Model, KeepsSystemText, VLLM):
         """The harness' class, with system texts kept."""
 
         @property

@@ -7,7 +7,6 @@ from decimal import Decimal
 
 from afrieval.scoring.base import Asked, Extractor, Question
 
-EXACT_MATCH = "exact_match"
 ANSWER = "{answer}"  # where the number stands in a lead-in; at its end if it is not there
 
 LARGEST = 2**53  # up to which every program reads whole numbers in JSON exactly

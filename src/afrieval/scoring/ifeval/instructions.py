@@ -1,7 +1,6 @@
-"""IFEval: which of its prompt's instructions a response follows, and the accuracies over many responses."""
+"""IFEval: which of its prompt's instructions a response follows."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from afrieval.errors import UserError
@@ -67,32 +66,6 @@ def variants(response: str) -> list[str]:
     lines = response.split("\n")
     cut = [response, *("\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1]))]
     return list(dict.fromkeys([*cut, *(text.replace("*", "") for text in cut)]))
-
-
-def accuracies(results: Sequence[Followed]) -> dict[str, float]:
-    """Returns the four accuracies of IFEval, under the harness' names.
-
-    Prompt-level accuracy is the share of responses that follow all instructions, instruction-level accuracy the share
-    of all instructions that are followed, each of them strict and loose ("IFEval Metrics" in arXiv 2311.07911).
-
-    Args:
-        results: one per response; at least one.
-    """
-    scores = {}
-    for way, lists in (("strict", [r.strict for r in results]), ("loose", [r.loose for r in results])):
-        scores[f"prompt_level_{way}_acc"] = fmean(all(each) for each in lists)
-        scores[f"inst_level_{way}_acc"] = fmean(one for each in lists for one in each)
-    return scores
-
-
-def recipe_mean(scores: Mapping[str, float]) -> float:
-    """Returns the mean of the two strict accuracies, as Meta's recipe for the harness and Open LLM Leaderboard v2."""
-    return fmean((scores["inst_level_strict_acc"], scores["prompt_level_strict_acc"]))
-
-
-def meta_mean(scores: Mapping[str, float]) -> float:
-    """Returns the mean of all four accuracies, which Meta's model cards report for Llama 3."""
-    return fmean(scores[name] for name in FOLLOWED)
 
 
 def _any_follows(check: Checker, responses: Iterable[str]) -> bool:

@@ -8,12 +8,12 @@ from afrieval.data.lock import DataLock
 from afrieval.errors import UserError
 from afrieval.tasks.cell import Probe
 from afrieval.tasks.documents import Document
-from afrieval.tasks.sources.templated import TemplatedCell
+from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.splits import HUB, load_split
 
 
-class CompleteCell(TemplatedCell):
+class CompleteQuestions(TemplatedQuestions):
     """A cell of a task with a column of complete prompts, which stand in the place of templates."""
 
     complete = True

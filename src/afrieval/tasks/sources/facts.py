@@ -7,68 +7,68 @@ from afrieval.tasks.cell import RunPart
 from afrieval.tasks.meta import published
 
 if TYPE_CHECKING:
-    from afrieval.tasks.sources.templated import TemplatedCell
+    from afrieval.tasks.sources.templated import TemplatedQuestions
 
 
-def identity(cell: "TemplatedCell") -> RunPart:
+def identity(questions: "TemplatedQuestions") -> RunPart:
     """Returns what a cell's scores depend on, the model apart; what is named here must stay in a run folder."""
-    evaluation = cell.config.eval
+    evaluation = questions.config.eval
     fewshot = {
-        "num_fewshot": cell.shots,
+        "num_fewshot": questions.shots,
         "selection": evaluation.fewshot_selection,
         "seed": evaluation.fewshot_random_seed,
     }
     return {
         "fewshot": fewshot,
-        "tasks": {cell.task.name: _task(cell)},
-        **({"max_gen_toks": evaluation.max_gen_toks} if cell.generates else {}),
+        "tasks": {questions.task.name: _task(questions)},
+        **({"max_gen_toks": evaluation.max_gen_toks} if questions.generates else {}),
     }
 
 
-def _task(cell: "TemplatedCell") -> RunPart:
-    task, split = cell.task, cell.task.data.evaluate
-    hashes = {split: cell.data.sha256}
-    if cell.pool is not None:
-        hashes[str(task.data.fewshot)] = cell.pool.sha256
+def _task(questions: "TemplatedQuestions") -> RunPart:
+    task, split = questions.task, questions.task.data.evaluate
+    hashes = {split: questions.data.sha256}
+    if questions.pool is not None:
+        hashes[str(task.data.fewshot)] = questions.pool.sha256
     return {
         "version": task.version,
         "declaration": task.declaration,
-        "answer_form": cell.answer_form,
-        **({"evaluate": split, "fewshot": str(task.data.fewshot)} if cell.shots else {}),
+        "answer_form": questions.answer_form,
+        **({"evaluate": split, "fewshot": str(task.data.fewshot)} if questions.shots else {}),
         **({"evals": task.data.hub} if task.evals else {}),
-        "prompts": {cell.prompt.language: {cell.prompt.number: cell.prompt.hash}},
-        "data": {cell.language: hashes},
+        "prompts": {questions.prompt.language: {questions.prompt.number: questions.prompt.hash}},
+        "data": {questions.language: hashes},
     }
 
 
-def facts(cell: "TemplatedCell") -> RunPart:
+def facts(questions: "TemplatedQuestions") -> RunPart:
     """Returns what a reader of a cell's samples has to know."""
     return {
-        "declared": {cell.task.name: _declared(cell)},
-        **({"fewshot_ids": {cell.name: _fewshot_ids(cell)}} if cell.shots else {}),
+        "declared": {questions.task.name: _declared(questions)},
+        **({"fewshot_ids": {questions.name: _fewshot_ids(questions)}} if questions.shots else {}),
     }
 
 
-def _declared(cell: "TemplatedCell") -> RunPart:
-    task, split = cell.task, cell.task.data.evaluate
-    unreviewed = cell.prompt_language == "native" and not cell.prompt.reviewed_by
+def _declared(questions: "TemplatedQuestions") -> RunPart:
+    task, split = questions.task, questions.task.data.evaluate
+    unreviewed = questions.prompt_language == "native" and not questions.prompt.reviewed_by
     evals: RunPart = {"evals": task.data.hub, "macro": task.macro, "published": published(task)}
-    evals |= {"rows": task.data.rows_of(split), "samples": cell.config.data.source == "samples"}
+    evals |= {"rows": task.data.rows_of(split), "samples": questions.config.data.source == "samples"}
     return {
         "title": task.title,
         "labels": task.labels,
         "breakdowns": task.breakdowns,
         "parallel": task.parallel.get(split, []),
-        "unreviewed": {cell.language: True} if unreviewed else {},
-        "metrics": list(task.scoring.specs_of(cell.answer_form)),
+        "unreviewed": {questions.language: True} if unreviewed else {},
+        "metrics": list(task.scoring.specs_of(questions.answer_form)),
         **({"derived": derived} if (derived := {n: asdict(d) for n, d in task.scoring.derived.items()}) else {}),
         **({"groups": task.groups} if task.groups else {}),
         **(evals if task.evals else {}),
     }
 
 
-def _fewshot_ids(cell: "TemplatedCell") -> list[int] | str:
+def _fewshot_ids(questions: "TemplatedQuestions") -> list[int] | str:
     """Returns the rows that stand before the documents, or where to find them if they differ."""
-    if cell.config.eval.fewshot_selection == "per_document" or cell.task.apart:
+    if questions.config.eval.fewshot_selection == "per_document" or questions.task.apart:
         return "per document, in the sample file"
-    return [example.id for example in cell.examples(cell.documents[0])]
+    return [example.id for example in questions.examples(questions.documents[0])]

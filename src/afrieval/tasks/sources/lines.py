@@ -9,14 +9,16 @@ from afrieval.tasks.documents import Document
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown
 
 if TYPE_CHECKING:
-    from afrieval.tasks.sources.templated import TemplatedCell
+    from afrieval.tasks.sources.templated import TemplatedQuestions
 
 
-def sample_line(cell: "TemplatedCell", document: Document, answered: Sample | None, score: Score | None) -> Sample:
+def sample_line(
+    questions: "TemplatedQuestions", document: Document, answered: Sample | None, score: Score | None
+) -> Sample:
     """Returns the line of a document: the harness' fields, then ours.
 
     Args:
-        cell: what it is a document of.
+        questions: what it is a document of.
         document: the document.
         answered: the harness' sample of it; None if it cannot be scored.
         score: its score; None if it cannot be scored.
@@ -24,22 +26,23 @@ def sample_line(cell: "TemplatedCell", document: Document, answered: Sample | No
     unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
     unanswered |= {"arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
     sample = dict(answered or unanswered)
-    if not cell.config.eval.log_samples:
+    if not questions.config.eval.log_samples:
         sample = {k: v for k, v in sample.items() if k not in ("doc", "arguments")}
+    task = questions.task
     return {
         **sample,
         "doc_id": document.id,
-        "task": cell.task.name,
-        "language": cell.language,
-        "prompt": cell.prompt.number,
-        "prompt_language": cell.prompt_language,
-        "fewshot_ids": [e.id for e in cell.examples(document)] if answered else [],
+        "task": task.name,
+        "language": questions.language,
+        "prompt": questions.prompt.number,
+        "prompt_language": questions.prompt_language,
+        "fewshot_ids": [e.id for e in questions.examples(document)] if answered else [],
         "defect": document.defect,
         "n_choices": len(document.choices),
         **({"answer": score.answer, "measures": score.measures} if score else {}),
-        **({"gold": document.gold, "picked": score.answer} if score and cell.task.scoring.answer.is_choice else {}),
+        **({"gold": document.gold, "picked": score.answer} if score and task.scoring.answer.is_choice else {}),
         **({"published_correct": document.verdict} if document.verdict is not None else {}),
-        **({"part": document.fields[cell.task.macro]} if cell.task.macro else {}),
+        **({"part": document.fields[task.macro]} if task.macro else {}),
         **({"key": document.key} if document.key else {}),
     }
 

@@ -1,18 +1,17 @@
 """The tasks that a config asks for, to cells, with all rows read and all prompts filled in."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from afrieval.config.settings import RunConfig
 from afrieval.data.lock import DataLock, read_lock
 from afrieval.errors import UserError
 from afrieval.languages import ENGLISH
 from afrieval.tasks.cell import Plan
-from afrieval.tasks.documents import Document
 from afrieval.tasks.prompts import Prompt, PromptFiles
 from afrieval.tasks.select import chosen_tasks, named_languages
-from afrieval.tasks.sources.complete_prompts import CompleteCell
+from afrieval.tasks.sources.complete_prompts import CompleteQuestions
 from afrieval.tasks.sources.notes import all_notes
-from afrieval.tasks.sources.templated import TemplatedCell
+from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.splits import Split, check_source, load_split
 
@@ -24,41 +23,41 @@ def plan_declared(config: RunConfig) -> Plan:
         UserError: for an unknown task, language or prompt, data that is not there, too many shots, or a prompt that
             cannot be filled in with one of the rows.
     """
-    cells, left_out = declared_cells(config)
-    return Plan([*cells], left_out, all_notes(cells, config))
+    asked, left_out = all_questions(config)
+    return Plan([questions.cell() for questions in asked], left_out, all_notes(asked, config))
 
 
-def declared_cells(config: RunConfig) -> tuple[list[TemplatedCell], list[str]]:
-    """Returns the same cells, and a line for each thing left out."""
-    cells: list[TemplatedCell] = []
+def all_questions(config: RunConfig) -> tuple[list[TemplatedQuestions], list[str]]:
+    """Returns what these cells ask, and a line for each thing left out."""
+    asked: list[TemplatedQuestions] = []
     left_out: list[str] = []
     lock = read_lock()
     for spec in chosen_tasks(config):
-        of_task, missing = task_cells(spec, config, lock)
-        cells += of_task
+        of_task, missing = task_questions(spec, config, lock)
+        asked += of_task
         left_out += missing
-    return cells, left_out
+    return asked, left_out
 
 
-def task_cells(spec: TaskSpec, config: RunConfig, lock: DataLock) -> tuple[list[TemplatedCell], list[str]]:
-    """Returns the cells of a task, and a line for each thing left out; errors are those of `plan_declared`."""
+def task_questions(spec: TaskSpec, config: RunConfig, lock: DataLock) -> tuple[list[TemplatedQuestions], list[str]]:
+    """Returns what the cells of a task ask, and a line for each thing left out; errors are those of `plan_declared`."""
     answer_form = config.task.answer_form or spec.answer_forms[0]
     if answer_form not in spec.answer_forms:
         raise UserError(f"{spec.name} has no answer form {answer_form!r}", f"it has: {', '.join(spec.answer_forms)}")
     check_source(spec, config.data.source)
     languages, missing = _languages(spec, config, lock)
-    files, make = PromptFiles(spec), CompleteCell if spec.prompt else TemplatedCell
-    cells: list[TemplatedCell] = []
+    files, make = PromptFiles(spec), CompleteQuestions if spec.prompt else TemplatedQuestions
+    asked: list[TemplatedQuestions] = []
     unprompted: list[str] = []
     for language, (data, pool) in languages.items():
         prompts = chosen_prompts(spec, config, language, files)
         if _lacks_native(config, language, prompts):
             unprompted.append(language)
-        cells += [make(spec, language, prompt, of, answer_form, data, pool, config, files) for of, prompt in prompts]
-    _check(cells)
+        asked += [make(spec, language, prompt, of, answer_form, data, pool, config, files) for of, prompt in prompts]
+    _check(asked)
     left_out = [f"{spec.name}: no {split} rows for {', '.join(codes)}" for split, codes in missing.items()]
     left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
-    return cells, left_out
+    return asked, left_out
 
 
 def _lacks_native(config: RunConfig, language: str, prompts: list[tuple[str, Prompt]]) -> bool:
@@ -137,17 +136,12 @@ def _numbered(spec: TaskSpec, config: RunConfig, prompts: dict[int, Prompt], lan
     return [prompts[number] for number in dict.fromkeys(config.task.prompts or prompts)]
 
 
-def _check(cells: Sequence[TemplatedCell]) -> None:
+def _check(asked: Sequence[TemplatedQuestions]) -> None:
     """Chooses examples and fills prompts in: what fails must not be found out when the model has run for hours."""
-    for cell in cells:
-        if cell.documents:
-            cell.examples(cell.documents[0])
-    for cell in cells:
-        for document in _asked(cell):
-            cell.text(document)
-
-
-def _asked(cell: TemplatedCell) -> Iterator[Document]:
-    yield from cell.scorable
-    if cell.scorable:
-        yield from cell.examples(cell.scorable[0])
+    for questions in asked:
+        if questions.documents:
+            questions.examples(questions.documents[0])
+    for questions in asked:
+        scorable = questions.scorable
+        for document in [*scorable, *(questions.examples(scorable[0]) if scorable else [])]:
+            questions.text(document)

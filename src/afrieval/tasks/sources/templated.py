@@ -1,6 +1,6 @@
 """Cells of declared tasks whose prompts are templates, filled in with the texts of each row."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -8,10 +8,9 @@ from typing import Any
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.languages import LANGUAGES
-from afrieval.results.samples import Sample
 from afrieval.scoring.base import Score
 from afrieval.scoring.scorers import Generation
-from afrieval.tasks.cell import Coordinates, Job, Outcome, Probe, RunPart
+from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Probe
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import examples, ranking
 from afrieval.tasks.prompts import Prompt, PromptFiles, answers, render
@@ -24,8 +23,8 @@ from afrieval.terminal import one_line
 
 
 @dataclass(frozen=True)
-class TemplatedCell:
-    """Task x language x prompt x prompt language; `tasks.cell.Cell` says what all cells have.
+class TemplatedQuestions:
+    """What a cell asks: documents under a prompt, after worked examples.
 
     Attributes:
         prompt_language: `eng` or `native`; English itself is always `eng`.
@@ -48,40 +47,37 @@ class TemplatedCell:
 
     @property
     def name(self) -> str:
-        """Stable name of the cell, used for its sample file."""
+        """Stable name of the cell."""
         return f"{self.task.name}_{self.language}_{self.prompt_language}_{self.prompt.number}"
 
-    @property
-    def title(self) -> str:
-        """The cell's name for people."""
+    def cell(self) -> Cell:
+        """Returns the cell that is run."""
         written = "native" if self.prompt_language == "native" else "English"
-        return f"{self.task.name} {LANGUAGES[self.language].name}, {written} prompt {self.prompt.number}"
-
-    @property
-    def coordinates(self) -> Coordinates:
-        """Where it stands in tables."""
         place = (self.task.name, self.language, self.prompt.number, self.prompt_language)
-        return Coordinates(*place, self.shots, self.answer_form)
-
-    @property
-    def metrics(self) -> Sequence[str]:
-        """Names of its metrics, the main one first."""
-        return [m.name for m in self.task.scoring.metrics_of(self.answer_form)]
+        title = f"{self.task.name} {LANGUAGES[self.language].name}, {written} prompt {self.prompt.number}"
+        return Cell(
+            self.name,
+            title,
+            Coordinates(*place, self.shots, self.answer_form),
+            [metric.name for metric in self.task.scoring.metrics_of(self.answer_form)],
+            asks=frozenset({"generate_until" if self.generates else "loglikelihood"}),
+            n=len(self.documents),
+            n_requests=sum(1 if self.generates else len(d.choices) for d in self.scorable),
+            identity=identity(self),
+            build=self.build,
+            preview=partial(self.preview, title),
+            recall=partial(recalled, title),
+            probe=self.probe,
+            facts=facts(self),
+            commits=self.data.commits,
+            can_generate="generate" in self.task.answer_forms,
+            complete=self.complete,
+        )
 
     @property
     def generates(self) -> bool:
         """Whether answers are generated, and not chosen by their likelihoods."""
         return self.answer_form == "generate"
-
-    @property
-    def asks(self) -> frozenset[str]:
-        """The kinds of its requests, in the harness' words."""
-        return frozenset({"generate_until" if self.generates else "loglikelihood"})
-
-    @property
-    def can_generate(self) -> bool:
-        """Whether the task has generated answers as one of its answer forms."""
-        return "generate" in self.task.answer_forms
 
     @property
     def shots(self) -> int:
@@ -99,24 +95,9 @@ class TemplatedCell:
         return [d for d in self.documents if d.gold is not None]
 
     @property
-    def n(self) -> int:
-        """Number of documents."""
-        return len(self.documents)
-
-    @property
-    def n_requests(self) -> int:
-        """Number of requests: one per choice of each document, or one to generate."""
-        return sum(1 if self.generates else len(d.choices) for d in self.scorable)
-
-    @property
     def text_language(self) -> str:
         """The language that its texts are in."""
         return self.task.text_language or self.language
-
-    @property
-    def commits(self) -> dict[str, str]:
-        """Data set to its commit, where its rows came from the hub."""
-        return self.data.commits
 
     @property
     def announced(self) -> Sequence[str]:
@@ -150,16 +131,6 @@ class TemplatedCell:
         if self.task.chain_of_thought:
             pool = [d for d in pool if d.worked]
         return ranking(pool, seed, self.task.fewshot_source, split, document_id)
-
-    @property
-    def identity(self) -> RunPart:
-        """What its scores depend on, the model apart."""
-        return identity(self)
-
-    @property
-    def facts(self) -> RunPart:
-        """What a reader of its samples has to know."""
-        return facts(self)
 
     def generation(self, model: Any) -> Generation | None:
         """Returns how generated answers end; None if likelihoods are asked for."""
@@ -203,7 +174,7 @@ class TemplatedCell:
         )
         return text
 
-    def preview(self, number: int) -> Shown:
+    def preview(self, title: str, number: int) -> Shown:
         """Returns a document as a model would get it."""
         documents, chat = self.data.documents, self.config.model.chat_template
         if number >= len(documents):
@@ -212,7 +183,7 @@ class TemplatedCell:
             )
         document = documents[number]
         if document.gold is None:
-            return Shown(f"{self.title}, document {number}: left out, {one_line(document.defect)}\n")
+            return Shown(f"{title}, document {number}: left out, {one_line(document.defect)}\n")
         rows = [e.id for e in self.examples(document)] or "none"
         answer = self.task.scoring.answer
         lines = [] if answer.is_choice else [f"  gold: {one_line(answer.shown(document.gold))}"]
@@ -220,8 +191,4 @@ class TemplatedCell:
             shown = f"{'' if chat else ' '}{continuation}"
             lines.append(f"  {shown!r}{'  gold' if i == document.gold else ''}")
         text = self.prompt_text(document, turns)
-        return Shown(f"{self.title}, document {number}, few-shot rows {rows}", [Block(text, lines)])
-
-    def recall(self, samples: Iterator[Sample]) -> Shown:
-        """Returns the first scored document as a model got it, with what it answered."""
-        return recalled(self.title, samples)
+        return Shown(f"{title}, document {number}, few-shot rows {rows}", [Block(text, lines)])

@@ -1,0 +1,168 @@
+"""Models behind a server: what it answers is checked, what goes wrong is one line, and keys stay in the environment."""
+
+import json
+import logging
+import math
+import os
+from typing import Any
+
+from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
+
+from afrieval.errors import UserError
+from afrieval.harness.silence import quiet
+from afrieval.models.backends.other import Named
+from afrieval.models.backends.server_faults import server_fault
+from afrieval.models.chat_template import KeepsSystemText, Turns
+from afrieval.models.credentials import with_basic_header
+
+log = logging.getLogger("afrieval")
+
+
+class API(Named, KeepsSystemText):
+    """Mixin for the harness' models behind a server.
+
+    A chat that goes out as messages is a text here, as prompts are everywhere in the suite: the messages as JSON.
+    """
+
+    base_url: str | None
+    tokenized_requests: bool
+    _max_gen_toks: int
+    _batch_size: int
+    _empty = 0
+
+    def __init__(self, **arguments: Any):
+        super().__init__(**arguments)
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it shows each request that ends with the first fault
+        if not self.can.count_tokens:
+            self.tokenized_requests = False
+            if self.can.max_length is None:
+                self.max_length = math.inf
+
+    @property
+    def batch_size(self) -> int:
+        """How many prompts go out at once."""
+        return self._batch_size
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        """Returns the text generated for each request, in order.
+
+        Raises:
+            UserError: if answers leave no room for prompts, which the harness would cut to nothing.
+        """
+        if self.tokenized_requests:
+            new = [r.args[1].get("max_gen_toks", self._max_gen_toks) for r in requests]
+            if (most := max(new, default=0)) >= self.max_length:
+                hint = "give the model's own length as --model.backend_args.max_length"
+                raise UserError(f"answers may have {most} tokens, and {self.max_length} are assumed for all", hint)
+            lengths = [self.count_tokens(r.args[0]) + n for r, n in zip(requests, new, strict=True)]
+            self.too_long += sum(length > self.max_length for length in lengths)
+        answers: list[str] = self._answers("generate_until", requests)
+        if self._empty:
+            log.warning("%d of %d answers of the server are null, and count as empty", self._empty, len(requests))
+        self._empty = 0
+        return answers
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
+        """Returns (log-likelihood, is greedy) per request, in order."""
+        return self._answers("loglikelihood", requests)
+
+    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
+        """Returns the log-likelihood of each whole text."""
+        return self._answers("loglikelihood_rolling", requests)
+
+    def _answers(self, method: str, requests: list[Any]) -> list[Any]:
+        try:
+            with quiet():
+                return list(getattr(super(), method)(requests))
+        except Exception as e:
+            if (fault := server_fault(e, self.names[0], self.base_url or "")) is None:
+                raise
+            raise fault from e
+
+    def _loglikelihood_tokens(self, requests: list[Any], **kwargs: Any) -> list[tuple[float, bool]]:
+        self.too_long += sum(len(context) + len(answer) > self.max_length for _, context, answer in requests)
+        answers: list[tuple[float, bool]] = super()._loglikelihood_tokens(requests, **kwargs)  # type: ignore[misc]
+        return answers
+
+    def apply_chat_template(self, chat_history: Turns, add_generation_prompt: bool = True) -> str:
+        """Returns a chat as one text: by the tokenizer's template, or where the server has it, as JSON."""
+        if self.can.chat == "messages":
+            return json.dumps(chat_history, ensure_ascii=False)
+        return super().apply_chat_template(chat_history, add_generation_prompt)
+
+    def create_message(self, messages: Any, generate: bool = False) -> Any:
+        """Returns prompts as they go out."""
+        if self.can.chat == "messages":
+            return json.loads(messages[0])
+        return super().create_message(messages, generate)  # type: ignore[misc]
+
+    def _create_payload(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        payload: dict[str, Any] = super()._create_payload(*args, **kwargs)  # type: ignore[misc]
+        return {name: value for name, value in payload.items() if (name, value) != ("stop", [])}  # some refuse it
+
+    def parse_generations(self, outputs: Any, **kwargs: Any) -> list[str | None]:
+        """Returns the texts of an answer.
+
+        Raises:
+            ValueError: if there are none; the harness would take an error of the server for an empty answer.
+        """
+        if isinstance(self, LocalChatCompletion):
+            for output in outputs if isinstance(outputs, list) else [outputs]:
+                texts = [choice["message"]["content"] for choice in output["choices"]]
+                if not texts:
+                    raise ValueError("it has no choices")
+        answers: list[str | None] = super().parse_generations(outputs=outputs, **kwargs)  # type: ignore[misc]
+        self._empty += answers.count(None)
+        return answers
+
+    def parse_logprobs(self, outputs: Any, tokens: Any = None, ctxlens: Any = None, **kwargs: Any) -> list[Any]:
+        """Returns the likelihoods of an answer.
+
+        Raises:
+            UserError: if the server does not give one for each token of the prompts; the harness would take what it
+                gives for that of other tokens, and nothing at all for certainty.
+        """
+        parse = super().parse_logprobs  # type: ignore[misc]
+        if parse is LocalCompletionsAPI.parse_logprobs:
+            outs = outputs if isinstance(outputs, list) else [outputs]
+            choices = [c for out in outs for c in sorted(out["choices"], key=lambda choice: choice["index"])]
+            given = [len((choice["logprobs"] or {}).get("token_logprobs") or ()) for choice in choices]
+            if given != [len(asked) + 1 for asked in tokens]:  # it writes one token, and is asked to
+                raise UserError(
+                    f"{self.names[0]} was sent prompts of {[len(asked) for asked in tokens]} tokens and gives "
+                    f"likelihoods of {given}, where one more than sent is meant",
+                    "give a server that knows echo with logprobs (vLLM does), and --model.backend_args.tokenizer",
+                )
+        parsed: list[Any] = parse(outputs=outputs, tokens=tokens, ctxlens=ctxlens, **kwargs)
+        return parsed
+
+
+def load_api(kind: Any, known: dict[str, Any], arguments: dict[str, Any]) -> Any:
+    """Returns a model behind a server; nothing is asked of it yet.
+
+    Args:
+        kind: the harness' class.
+        known: attributes of the model.
+        arguments: of the class.
+
+    Raises:
+        UserError: if its tokenizer cannot be loaded, or its key is not in the environment.
+    """
+    tokenizer = arguments.get("tokenizer") or arguments.get("model")
+    if issubclass(kind, LocalCompletionsAPI) and (key := os.environ.get("OPENAI_API_KEY")):
+        arguments = {**arguments, "auth_token": key}  # for a tokenizer that the server has
+    if url := arguments.get("base_url"):
+        address, header = with_basic_header(url)
+        arguments = {**arguments, "base_url": address, **({"header": header} if header else {})}
+    try:
+        with quiet():
+            lm = type(kind.__name__, (API, kind), known)(**arguments)
+    except Exception as e:
+        said = " ".join(f"{type(e).__name__}: {e}".split())[:200]
+        hint = "give --model.backend_args.tokenizer with a hub id or folder; docs/models.md has more"
+        raise UserError(f"the tokenizer {tokenizer} cannot be loaded: {said}", hint) from e
+    try:
+        assert lm.header
+    except ValueError as e:  # it has no key
+        raise UserError(f"{known['names'][0]} cannot be asked: {e}", "set it in the environment") from None
+    return lm

@@ -1,0 +1,66 @@
+"""Keys and passwords stay out of what is stored and printed."""
+
+import base64
+import os
+import re
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+SECRET = re.compile(r"(?i)(^|_)(api_?key|secret|secret_key|access_key|password|auth_token|hf_token|headers?)$|^token$")
+HIDDEN = "***"
+
+
+def is_secret(name: str) -> bool:
+    """Tells by its name whether an argument holds a key."""
+    return bool(SECRET.search(name))
+
+
+def without_secrets(value: Any, name: str = "") -> Any:
+    """Returns a value as it may be stored: keys are hidden, and addresses lose user, password and query.
+
+    Args:
+        value: text, number, list or map.
+        name: the argument's; empty for members of lists.
+    """
+    if is_secret(name) and not isinstance(value, bool | None):
+        return HIDDEN
+    if isinstance(value, dict):
+        return {key: without_secrets(each, str(key)) for key, each in value.items()}
+    if isinstance(value, list):
+        return [without_secrets(each) for each in value]
+    return bare_address(value) if isinstance(value, str) and "://" in value else value
+
+
+def bare_address(url: str) -> str:
+    """Returns an address without user, password, query and fragment."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # of a part in brackets
+        return HIDDEN
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+def with_basic_header(url: str) -> tuple[str, dict[str, str]]:
+    """Returns an address without user and password, and the header that says them, if there are any.
+
+    Libraries differ in what they do with an address that has both.
+    """
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    said = base64.b64encode(unquote(user).encode()).decode()
+    return parts._replace(netloc=host).geturl(), {"Authorization": f"Basic {said}"} if at else {}
+
+
+def redacted(text: str, url: str = "") -> str:
+    """Returns a message without the keys of the environment and what an address holds besides its place.
+
+    Args:
+        text: what a library or a server says.
+        url: the address that was asked.
+    """
+    keys = [value for name, value in os.environ.items() if is_secret(name) and len(value) >= 8]
+    parts = urlsplit(url)
+    keys += [part for part in (parts.netloc.rpartition("@")[0], parts.password, parts.query) if part]
+    for key in sorted(keys, key=len, reverse=True):
+        text = text.replace(key, HIDDEN)
+    return text

@@ -1,0 +1,40 @@
+"""A short name of the very weights and tokenizer that were loaded."""
+
+import hashlib
+import json
+from typing import Any
+
+from afrieval.models.trial import PROBE
+
+NOT_THE_MODEL = ("_name_or_path", "transformers_version", "_commit_hash")
+
+
+def fingerprint(lm: Any) -> str:
+    """Returns a short name of the very weights and tokenizer that were loaded.
+
+    256 values of each parameter, its name and shape, the model's settings, the tokens of a text in several scripts and
+    the chat template go into it: another checkpoint under the same name is another model. vLLM keeps the parameters in
+    processes of its own; there it is the hub's commit that tells checkpoints apart.
+    """
+    digest = hashlib.sha256()
+    settings = model_settings(lm)
+    for name, parameter in lm.model.named_parameters() if hasattr(lm.model, "named_parameters") else ():
+        digest.update(f"{name}{tuple(parameter.shape)}{parameter.dtype}".encode())
+        if parameter.is_meta:
+            continue  # offloaded to a disk by accelerate: not in memory
+        values = parameter.detach().flatten()
+        sample = values[:: max(1, values.numel() // 256)][:256].float().cpu()
+        digest.update(sample.numpy().tobytes())
+    kept = {k: v for k, v in settings.to_dict().items() if k not in NOT_THE_MODEL}
+    commit = None if hasattr(lm.model, "named_parameters") else getattr(settings, "_commit_hash", None)
+    digest.update(
+        json.dumps(
+            [kept, *([commit] if commit else []), lm.tok_encode(PROBE), lm.tokenizer.chat_template], default=str
+        ).encode()
+    )
+    return digest.hexdigest()[:16]
+
+
+def model_settings(lm: Any) -> Any:
+    """Returns the model's own configuration object, wherever the backend keeps it."""
+    return lm.config if hasattr(lm, "config") else lm._config

@@ -1,0 +1,60 @@
+"""What run.yaml keeps of a model: what it is, and how it was run."""
+
+import hashlib
+import json
+import math
+from dataclasses import asdict
+from typing import Any
+
+from afrieval.config.settings import DEMO, ModelConfig
+from afrieval.files.paths import user_path
+from afrieval.models.capabilities import OURS
+from afrieval.models.credentials import without_secrets
+from afrieval.models.fingerprint import model_settings
+
+# Settings of the model that change how it is run and not what it is.
+FREE = ("device", "parallelize", "engine", "languages_supported", "trust_remote_code")
+# The same among the arguments of backends that ask a server.
+FREE_ARGS = ("batch_size", "ca_cert_path", "max_retries", "num_concurrent", "timeout", "verify_certificate")
+
+
+def stored(config: ModelConfig) -> dict[str, Any]:
+    """Returns a model's settings without keys and passwords."""
+    return asdict(config) | {"backend_args": without_secrets(config.backend_args)}
+
+
+def telling_args(config: ModelConfig) -> str:
+    """Returns the arguments of the backend that make a model another one, as JSON without keys and passwords."""
+    free = () if config.model_type in OURS else FREE_ARGS
+    given = {name: value for name, value in config.backend_args.items() if name not in free}
+    return json.dumps(without_secrets(given), sort_keys=True)
+
+
+def identity_of_model(config: ModelConfig) -> dict[str, Any]:
+    """Returns everything that is known of a model before it is loaded and that makes it another one."""
+    model = {name: value for name, value in asdict(config).items() if name not in FREE}
+    return {**model, "backend_args": telling_args(config), **_local(str(config.model_name))}
+
+
+def facts(config: ModelConfig, lm: Any) -> dict[str, Any]:
+    """Returns how a loaded model is run, as far as its backend says."""
+    of_server = config.model_type not in OURS
+    return {
+        "device": str(getattr(lm, "device", None) or ""),
+        "dtype": str(getattr(getattr(lm, "model", None), "dtype", config.dtype)),
+        "engine": getattr(lm, "engine", None),
+        "batch_size": getattr(lm, "batch_size", None),
+        "max_length": None if lm.max_length == math.inf else lm.max_length,
+        "model_commit": None if of_server else getattr(model_settings(lm), "_commit_hash", None),
+    }
+
+
+def _local(name: str) -> dict[str, str]:
+    """Returns what tells a local model folder from the same folder with other weights, without loading them."""
+    folder = user_path(name)
+    if name == DEMO or not folder.is_dir():
+        return {}
+    files = sorted(p for p in folder.iterdir() if p.suffix in (".json", ".safetensors", ".bin", ".model"))
+    stamp = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files]
+    digest = hashlib.sha256(json.dumps(stamp).encode()).hexdigest()[:16]
+    return {"model_name": str(folder.resolve()), "size_and_time_of_files": digest}

@@ -1,0 +1,192 @@
+"""The forms a table can take: terminal, Markdown, LaTeX, CSV, JSON, HTML."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from html import escape
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table as Screen
+from rich.text import Text
+
+from afrieval.report.table import INTERVALS, WORDS, Table
+from afrieval.report.values import broken
+from afrieval.terminal import console, one_line
+
+BETWEEN, NARROWEST = 2, 10  # blanks between columns; what a column of names has at least
+# What begins a formula in a spreadsheet, which takes full-width signs too; -3.1 is a number.
+_FORMULA = re.compile(r"\s*([=@＝＠＋－]|[+-](?!\d+(\.\d+)?\Z))")
+
+
+def show(tables: Iterable[Table]) -> None:
+    """Prints tables, each with an empty line below it."""
+    screen = console(least=80)
+    for table in tables:
+        screen.print(table)
+        screen.print()
+
+
+def text(table: Table) -> str:
+    """Returns the table as a terminal of 80 columns shows it, without colours."""
+    screen = console(file=io.StringIO(), width=80)
+    screen.print(table)
+    return str(screen.file.getvalue())  # type: ignore[attr-defined]
+
+
+def write(tables: list[Table], form: str) -> str:
+    """Returns tables as one text.
+
+    Args:
+        tables: in order.
+        form: one of `FORMATS`.
+    """
+    return FORMATS[form](tables)
+
+
+def terminal(table: Table, width: int) -> Iterator[Text | Screen]:
+    """Yields the table for a terminal; only a `console` of ours takes its text as it is.
+
+    Numbers are never cut: names get the room that they leave, and are broken into lines.
+    """
+    yield Text(one_line(table.title), "table.title")
+    yield _drawn(table, width)
+    yield from (Text(one_line(finding)) for finding in table.findings)
+    if table.notes:
+        yield Text(one_line(" ".join(table.notes)), "table.caption")
+
+
+def _drawn(table: Table, width: int) -> Screen:
+    drawn = Screen(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    columns = [[head, *texts] for head, *texts in zip(table.heads, *table.cells(), strict=True)]
+    names = [at for at, column in enumerate(table.seen) if column.form in WORDS]
+    columns = _fitted(columns, names, width)
+    for at, (head, *_) in enumerate(columns):
+        side: Any = "left" if at in names else "right"
+        drawn.add_column(head, justify=side, no_wrap=at not in names, overflow="fold")
+    for at, row in enumerate(zip(*(texts for _, *texts in columns), strict=True)):
+        drawn.add_row(*row, style="dim" if at in table.dimmed else None, end_section=at in table.ends)
+    return drawn
+
+
+def _fitted(columns: list[list[str]], names: list[int], width: int) -> list[list[str]]:
+    """Returns columns in which names are broken, the widest first, until all columns together fit the terminal."""
+    fitted, widths = list(columns), [max(map(len, column)) for column in columns]
+    while names and sum(widths) + BETWEEN * (len(widths) - 1) > width:
+        widest = max(names, key=lambda at: widths[at])
+        most = widths[widest] - 1
+        if most < NARROWEST:
+            break
+        fitted[widest] = [broken(text, most) for text in columns[widest]]
+        longest = max(len(line) for text in fitted[widest] for line in text.split("\n"))
+        widths[widest] = min(most, longest)  # the terminal folds what has no place to be broken at
+    return fitted
+
+
+def markdown(table: Table) -> str:
+    """Returns the table in Markdown, under a heading."""
+    sides = [":--" if column.form in WORDS else "--:" for column in table.seen]
+    lines = [list(map(_md, table.heads)), sides, *(list(map(_md, line)) for line in table.cells())]
+    rows = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n\n".join([f"## {_md(table.title)}", rows, *map(_md, [*table.findings, *table.notes])]) + "\n"
+
+
+def _md(text: str) -> str:
+    return re.sub(r"[\\`*_\[\]<>|&#~$]", r"\\\g<0>", one_line(text))
+
+
+def latex(table: Table) -> str:
+    """Returns the table in LaTeX; it needs the package booktabs."""
+    sides = "".join("l" if column.form in WORDS else "r" for column in table.seen)
+    rows = [" & ".join(map(_tex, line)) + r" \\" for line in table.cells()]
+    head = " & ".join(map(_tex, table.heads)) + r" \\"
+    body = ["\\toprule", head, "\\midrule", *rows, "\\bottomrule"]
+    caption = _tex(" ".join([f"{table.title}.", *table.findings, *table.notes]))
+    lines = ["\\begin{table}", f"\\caption{{{caption}}}", f"\\begin{{tabular}}{{{sides}}}", *body]
+    return "\n".join([*lines, "\\end{tabular}", "\\end{table}"]) + "\n"
+
+
+_NAMED = {"~": "asciitilde", "\\": "backslash", "^": "asciicircum", "<": "less", ">": "greater", "|": "bar"}
+_SPECIAL = str.maketrans(
+    {c: f"\\{c}" for c in "&%$#_{}"}
+    | {c: f"\\text{name}{{}}" for c, name in _NAMED.items()}
+    | {c: f"{{{c}}}" for c in "[]*"}  # after the end of a row, an option of it
+)
+
+
+def _tex(text: str) -> str:
+    return re.sub("-(?=-)", "-{}", one_line(text).translate(_SPECIAL))  # -- would become a dash
+
+
+def html(table: Table) -> str:
+    """Returns the table in HTML; all text is escaped."""
+    sides = [f' style="text-align: {"left" if column.form in WORDS else "right"}"' for column in table.seen]
+    head = _html_row("th", table.heads, sides)
+    faint = ['<tr style="opacity: 0.6">' if at in table.dimmed else "<tr>" for at in range(len(table.rows))]
+    rows = [_html_row("td", row, sides, tr) for row, tr in zip(table.cells(), faint, strict=True)]
+    body = "\n".join(["<thead>", head, "</thead>", "<tbody>", *rows, "</tbody>"])
+    below = [f"<p>{escape(one_line(text))}</p>" for text in (*table.findings, " ".join(table.notes)) if text]
+    return "\n".join([f"<table>\n<caption>{escape(one_line(table.title))}</caption>\n{body}\n</table>", *below])
+
+
+def _html_row(tag: str, texts: list[str], sides: list[str], tr: str = "<tr>") -> str:
+    cells = "".join(f"<{tag}{side}>{escape(text)}</{tag}>" for text, side in zip(texts, sides, strict=True))
+    return f"{tr}{cells}</tr>"
+
+
+def as_json(tables: list[Table]) -> str:
+    """Returns all tables with raw values."""
+    whole = [{"title": t.title, "notes": [*t.findings, *t.notes], "rows": t.records()} for t in tables]
+    return json.dumps(whole, indent=2)
+
+
+def as_csv(tables: list[Table]) -> str:
+    """Returns all tables as one, with a column for each name that occurs; intervals in two columns.
+
+    Texts are in one line, and one that a spreadsheet would take for a formula has an apostrophe before it.
+    """
+    rows = [{_safe(k): _safe(v) for k, v in record.items()} for table in tables for record in flat(table)]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _safe(value: Any) -> Any:
+    """Returns a cell that no spreadsheet runs as a formula.
+
+    Tables are passed on and opened in spreadsheets, where a model's name such as `=HYPERLINK(...)` would be a program.
+    Names that begin so are hardly ever meant, and JSON has them as they are. Numbers are no texts, and stay.
+    """
+    if not isinstance(value, str):
+        return value
+    text = one_line(value)
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def flat(table: Table) -> list[dict[str, Any]]:
+    """Returns the table's records, in which each interval is two values, and each list a text."""
+    intervals = {column.key or column.name for column in table.columns if column.form in INTERVALS}
+    return [_flat(record, intervals) for record in table.records()]
+
+
+def _flat(record: dict[str, Any], intervals: set[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in record.items():
+        if name in intervals:
+            found[f"{name} low"], found[f"{name} high"] = value or (None, None)
+        else:
+            found[name] = " ".join(map(str, value)) if isinstance(value, list) else value
+    return found
+
+
+FORMATS: dict[str, Callable[[list[Table]], str]] = {
+    "json": as_json,
+    "csv": as_csv,
+    "markdown": lambda tables: "\n".join(map(markdown, tables)),
+    "latex": lambda tables: "\n".join(map(latex, tables)),
+}

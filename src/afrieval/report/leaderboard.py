@@ -1,0 +1,64 @@
+"""Published scores as tables, with those of our runs if there are some."""
+
+from afrieval.analysis.leaderboard import standings
+from afrieval.analysis.published import AFROBENCH, Average, PublishedRow, averages
+from afrieval.report.table import Column, Table
+from afrieval.results.scores import CellScores
+
+
+def published_tables(cells: list[CellScores], rows: list[PublishedRow]) -> list[Table]:
+    """Returns the tables of each task that has published scores.
+
+    Args:
+        cells: cells of our runs.
+        rows: of published tables.
+    """
+    tables = []
+    for task in dict.fromkeys(row.task for row in rows):
+        of_task = [row for row in rows if row.task == task]
+        if standing := _standing(task, cells, of_task):
+            tables.append(standing)
+        if not any(c.task == task for c in cells):
+            tables.append(_averages(task, of_task))
+    return tables
+
+
+def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
+    """Returns best and mean over prompts of each model; published ones are marked. None if they share no language."""
+    found, languages = standings(task, cells, rows)
+    if not found:
+        return None
+    columns = [Column("model"), Column("source"), Column("shots", "count"), Column("prompts", "count")]
+    columns += [Column("best", "score"), Column("mean", "score")]
+    notes = [
+        f"Means over the {len(languages)} languages that all of them have: {' '.join(languages)}.",
+        "best: the prompt was chosen on test.",
+        "Published scores are of whole test sets: compare them with runs without --eval.limit.",
+        *_inconsistent(averages(rows)[1]),
+    ]
+    return Table(
+        "standing", f"{task}: runs and published scores", columns, [list(s) for s in found], notes, about={"task": task}
+    )
+
+
+def _averages(task: str, rows: list[PublishedRow]) -> Table:
+    """Returns AfroBench's own average of each published row, next to the one that is printed."""
+    found, wrong = averages(rows)
+    columns = [Column("model"), Column("prompt"), Column("languages", "count")]
+    columns += [Column(AFROBENCH, "score"), Column("printed", "score")]
+    printed = [None if a.row.average is None else a.row.average / 100 for a in found]
+    cells = [
+        [a.row.model, a.row.prompt, len(a.languages), a.value / 100, of_row]
+        for a, of_row in zip(found, printed, strict=True)
+    ]
+    notes = [f"{AFROBENCH}: the mean over all languages of the row except English and French."]
+    notes += _inconsistent(wrong) or ["All printed averages agree with it to 0.1."]
+    return Table("published", f"{task}: published averages", columns, cells, notes, about={"task": task})
+
+
+def _inconsistent(wrong: list[Average]) -> list[str]:
+    return [
+        f"Inconsistent: {a.row.model}, prompt {a.row.prompt}, prints an average of {a.row.average}; "
+        f"the mean of its scores is {a.value:.1f}."
+        for a in wrong
+    ]

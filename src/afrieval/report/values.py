@@ -1,0 +1,109 @@
+"""Values as people read them: scores, differences, intervals, ranges of numbers, names broken into lines."""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+from afrieval.terminal import one_line
+
+Bounds = tuple[float, float]
+SHARE: Bounds = (0.0, 1.0)  # shown in percent; all other scores on their own scale
+ANY: Bounds = (-math.inf, math.inf)
+NARROW = 10  # scales of fewer units than this need more than one decimal
+
+
+class Scored(Protocol):
+    """What has to be known of a metric to show its scores."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def bounds(self) -> Bounds:
+        """Its lowest and highest score."""
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether more is better."""
+
+
+def bounds_of(metric: Scored | None) -> Bounds:
+    """Returns the lowest and the highest score of a metric; those of a share if it is not given."""
+    return metric.bounds if metric else SHARE
+
+
+def titled(task: str, metric: Scored | None) -> str:
+    """Returns a task's name for a title, with its metric where scores are not in percent."""
+    return f"{task}, {metric.name}" if metric and metric.bounds != SHARE else task
+
+
+def shown_score(value: float, bounds: Bounds = SHARE) -> str:
+    """Returns a score: a share in percent with one decimal, any other on its own scale.
+
+    Args:
+        value: the score.
+        bounds: lowest and highest score of its metric.
+    """
+    if _has_one_decimal(bounds):
+        return f"{round(_factor(bounds) * value, 6):.1f}"  # 0.6515 is 65.2, whatever its binary form
+    return number(value)
+
+
+def shown_change(difference: float, bounds: Bounds = SHARE) -> str:
+    """Returns a difference of two scores with its sign, of shares in points; nothing is +0.0, never -0.0."""
+    if _has_one_decimal(bounds):
+        return f"{round(_factor(bounds) * difference, 1) + 0.0:+.1f}"
+    return ("-" if difference < 0 else "+") + number(abs(difference))
+
+
+def shown_interval(interval: Sequence[float], bounds: Bounds = SHARE) -> str:
+    """Returns an interval of scores, shorter than two scores."""
+    low, high = interval
+    between = "-" if low >= 0 else " to "
+    if _has_one_decimal(bounds):
+        return f"{shown_score(low, bounds)}{between}{shown_score(high, bounds)}"
+    form = ".3f" if abs(high) < 10 else ".1f" if abs(high) < 1e4 else ".3g"
+    return f"{low:{form}}{between}{high:{form}}"
+
+
+def _has_one_decimal(bounds: Bounds) -> bool:
+    return bounds == SHARE or NARROW <= bounds[1] - bounds[0] < math.inf
+
+
+def _factor(bounds: Bounds) -> int:
+    return 100 if bounds == SHARE else 1
+
+
+def number(value: float) -> str:
+    """Returns a value in at most eight characters, with four decimals where it is small."""
+    size = abs(value)
+    form = ".4f" if size < 10 else ".2f" if size < 1e4 else ".0f" if size < 1e7 else ".2e"
+    return f"{value:{form}}"
+
+
+def ranges(numbers: list[int]) -> str:
+    """Returns sorted numbers in short: 1-3,5."""
+    runs: list[list[int]] = []
+    for value in numbers:
+        if runs and runs[-1][-1] == value - 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    return ",".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
+
+
+def broken(name: str, width: int) -> str:
+    """Returns a name in lines of at most `width`, broken at blanks, and long words after underscores and hyphens too.
+
+    A part without any of these stays whole.
+    """
+    lines = [""]
+    for word in re.findall(r"\S+\s*|\s+", one_line(name)):
+        parts = re.findall(r"[^_-]*[_-]|[^_-]+", word) if len(word.rstrip()) > width else [word]
+        for part in parts:
+            if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
+                lines.append("")
+            lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines)

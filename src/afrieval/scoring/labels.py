@@ -1,0 +1,27 @@
+"""What metrics are called in tables, where their own names take too much room, and what has to be said of them."""
+
+LABELS = {
+    "exact_match": "exact",
+    "acc_norm": "/char",
+    "acc_bytes": "/byte",
+    "acc_tokens": "/tok",
+    "unread": "unparsed",
+    "prompt_level_strict_acc": "prompt, strict",
+    "prompt_level_loose_acc": "prompt, loose",
+    "inst_level_strict_acc": "instr., strict",
+    "inst_level_loose_acc": "instr., loose",
+    "ifeval_recipe_mean": "recipe's mean",
+    "ifeval_meta_mean": "Meta's mean",
+}
+UNPARSED = "answers that could not be parsed, in percent; they count as wrong"
+DESCRIPTIONS = {
+    "unparsed": UNPARSED,
+    "unread": UNPARSED,  # its name in older runs
+    "ifeval_recipe_mean": "mean of the two strict, as in Meta's recipe for lm-eval",
+    "ifeval_meta_mean": "mean of the four, as in Meta's model cards",
+}
+
+
+def label(metric: str) -> str:
+    """Returns a metric's name for the head of a column; its own if it has no other."""
+    return LABELS.get(metric, metric)

@@ -1,0 +1,260 @@
+"""Models behind a server, from the command line to the tables; the server is on this machine."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.conftest import Cli, Outcome
+from tests.models.loopback import Loopback, serving
+
+from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.errors import UserError
+from afrieval.models.demo import demo_folder
+from afrieval.models.load import load_model
+from afrieval.results.files import read_run, sample_files
+from afrieval.results.samples import read_samples
+
+SOME = ("--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", 1)
+WRITES = (*SOME, "--task.answer_form", "generate")
+DOCUMENTS, CHOICES = 9, 3
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with serving() as loopback:
+        yield loopback
+
+
+def samples(folder: Path) -> list[dict[str, Any]]:
+    (path,) = sample_files(folder)
+    return read_samples(path)
+
+
+def stored(folder: Path) -> str:
+    return "".join(path.read_text() for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("words", [(), ("--eval.num_fewshot", 2), ("--model.backend_args.num_concurrent", 3)])
+def test_likelihoods_are_those_of_the_model_behind_the_server(
+    run_demo: Cli, tmp_path: Path, server: Loopback, words: tuple[object, ...]
+) -> None:
+    served = run_demo(*server.options, *SOME, *words, "--eval.batch_size", 4)
+    assert served.code == 0, served.err
+    here = [word for word in words if "backend_args" not in str(word)] if len(words) and "eval" in str(words[0]) else []
+    assert run_demo(*SOME, *here, "--run_dir", tmp_path / "hf").code == 0
+    for ours, theirs in zip(samples(tmp_path / "hf"), samples(tmp_path / "run"), strict=True):
+        assert theirs["arguments"] == ours["arguments"] and theirs["acc"] == ours["acc"]
+        for (likelihood, greedy), (expected, was_greedy, _) in zip(
+            (r[0] for r in theirs["resps"]), (r[0] for r in ours["resps"]), strict=True
+        ):
+            assert likelihood == pytest.approx(expected, abs=1e-3) and greedy == was_greedy
+    assert len(server.asked) == -(-DOCUMENTS * CHOICES // 4) and server.asked[0]["model"] == "served"
+
+
+def test_a_chat_goes_out_as_messages(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
+    server.text = "True"
+    done = run_demo(*server.chat_options, *WRITES, "--eval.num_fewshot", 1, "--eval.write-out")
+    assert done.code == 0, done.err
+    assert "the tokenizer of local-chat-completions is not known: a token per byte is assumed" in done.err
+    roles = [message["role"] for message in server.asked[0]["messages"]]
+    assert roles == ["system", "user", "assistant", "user"] and server.asked[0]["max_tokens"] == 48
+    assert "stop" not in server.asked[0], "some servers refuse an empty list"
+    found = samples(tmp_path / "run")
+    assert json.loads(found[0]["arguments"][0][0])[0]["role"] == "system"
+    assert {s["resps"][0][0] for s in found} == {"True"} and sum(s["acc"] for s in found) == 3
+    assert f'[{{"role": "system", "content": "{json.loads(found[0]["arguments"][0][0])[0]["content"]}"' in done.out
+
+
+def test_a_completion_is_written(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
+    server.text = " True"
+    done = run_demo(*server.options, *WRITES, "--model.backend_args.num_concurrent", 4)
+    assert done.code == 0, done.err
+    assert {tuple(asked["stop"]) for asked in server.asked} == {("\n\n",)} and len(server.asked) == DOCUMENTS
+    assert {s["resps"][0][0] for s in samples(tmp_path / "run")} == {" True"}
+
+
+def test_answers_of_null_are_empty_and_said(
+    run_demo: Cli, tmp_path: Path, server: Loopback, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.text = None
+    assert run_demo(*server.chat_options, *WRITES).code == 0
+    assert "9 of 9 answers of the server are null" in caplog.text
+    assert {s["resps"][0][0] for s in samples(tmp_path / "run")} == {""}
+
+
+REFUSED: dict[str, tuple[str, tuple[object, ...], str, str]] = {
+    "likelihoods": ("chat", SOME, "afrixnli asks for likelihoods, and local-chat-completions has none",
+        "give --task.answer_form generate"),
+    "no form": ("chat", ("--task.task_name", "meta_mmlu", "--model.chat_template=false"), "meta_mmlu asks for likeli",
+        "has no answer form generate; leave it out, or take a backend with likelihoods"),
+    "plain": ("chat", (*WRITES, "--model.chat_template=false"), "local-chat-completions takes chats only",
+        "--model.chat_template true"),
+    "tokenizer": ("plain", (*SOME, "--model.backend_args.tokenizer_backend=None", "--model.backend_args.tokenizer="),
+        "backend_args.tokenizer is ''", "a text"),
+    "template": ("plain", (*WRITES, "--model.chat_template"), "served has no chat template", "false"),
+    "address": ("chat", (*WRITES, "--model.backend_args.base_url="), "base_url is missing", "/v1/chat/completions"),
+    "no address": ("chat", (*WRITES, "--model.backend_args.base_url=localhost:80/v1"), "is not an address", "http://"),
+    "brackets": ("chat", (*WRITES, "--model.backend_args.base_url=http://[a/v1"), "is not an address", "http://"),
+    "typo": ("chat", (*WRITES, "--model.backend_args.timout", 3), "backend_args.timout is not", "timeout"),
+    "kind": ("chat", (*WRITES, "--model.backend_args.num_concurrent", "a"), "backend_args.num_concurrent", "whole"),
+    "key": ("chat", (*WRITES, "--model.backend_args.auth_token", "sk-123"), "auth_token may hold a key", "OPENAI_API"),
+    "name": ("chat", (*WRITES, "--model.backend_args.model", "x"), "backend_args.model is 'x'", "model.model_name"),
+    "complete": ("chat", ("--task.task_name", "meta_bbh", "--model.chat_template=false"),
+        "the prompts of meta_bbh have the words and tokens of the chat inside", "local-completions"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_is_refused_before_anything_is_asked(run_demo: Cli, server: Loopback, name: str) -> None:
+    kind, words, message, hint = REFUSED[name]
+    refused = run_demo(*(server.chat_options if kind == "chat" else server.options), *words)
+    assert refused.code == 2 and message in refused.err and hint in refused.err.partition("hint:")[2], refused.err
+    assert not server.asked and "sk-123" not in refused.err
+
+
+def test_completions_without_a_tokenizer_give_no_likelihoods(run_demo: Cli, server: Loopback) -> None:
+    options = [o for o in server.options if "tokenizer=" not in o and "max_length" not in o]
+    options.append("--model.backend_args.tokenizer_backend=None")
+    refused = run_demo(*options, *SOME)
+    assert refused.code == 2 and "afrixnli asks for likelihoods, and local-completions has none" in refused.err
+    assert run_demo(*options, *WRITES).code == 0
+    assert isinstance(server.asked[0]["prompt"], str)
+
+
+FAULTS: dict[str, tuple[int, bytes, str, str]] = {
+    "broken": (500, b"out of order", "answers with status 500: out of order", "server's log"),
+    "key": (401, b"wrong key sk-12345678", "answers with status 401: wrong key ***", "OPENAI_API_KEY"),
+    "model": (404, b"no such model", "answers with status 404: no such model", "model.model_name"),
+    "busy": (429, b"slow down", "answers with status 429", "num_concurrent"),
+    "not JSON": (200, b"<html>", "is not JSON", "base_url"),
+    "other JSON": (200, b'{"error": "overloaded"}', "answers in a form that local-", "speaks the API"),
+    "no choices": (200, b'{"choices": []}', "answers in a form that local-", "speaks the API"),
+    "nothing": (200, b"null", "answers in a form that local-", "speaks the API"),
+}
+
+
+@pytest.mark.parametrize("words", [(), ("--model.backend_args.num_concurrent", 2)])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_the_server_ends_the_run_and_answers_are_kept(
+    run_demo: Cli, server: Loopback, monkeypatch: pytest.MonkeyPatch, fault: str, words: tuple[object, ...]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-12345678")
+    status, body, message, hint = FAULTS[fault]
+    server.fails = {4: (status, body)}
+    stopped = run_demo(*server.chat_options, *WRITES, *words)
+    assert stopped.code == 2 and "Traceback" not in stopped.err and "sk-12345678" not in stopped.err
+    hints = stopped.err.partition("hint:")[2]
+    assert hint in hints and "the same command goes on" in hints, stopped.err
+    assert message in stopped.err or (words and message.partition(":")[0] in stopped.err), stopped.err
+    assert server.asked[0]["headers"]["Authorization"] == "Bearer sk-12345678"
+    server.fails, before = {}, len(server.asked)
+    assert run_demo(*server.chat_options, *WRITES, *words).code == 0
+    assert len(server.asked) - before <= DOCUMENTS - 3, "what was answered is not asked again"
+
+
+def test_a_server_that_is_not_there(run_demo: Cli) -> None:
+    with serving() as gone:
+        options = gone.chat_options
+    for words in ((), ("--model.backend_args.num_concurrent", 2)):
+        stopped = run_demo(*options, *WRITES, *words)
+        assert stopped.code == 2 and f"{gone.url}/v1/chat/completions cannot be reached" in stopped.err
+        assert "start the server" in stopped.err and "Traceback" not in stopped.err
+
+
+@pytest.mark.parametrize(
+    "likelihoods", [None, {}, {"token_logprobs": [-1.0], "top_logprobs": [{"a": -1.0}]}, {"token_logprobs": None}]
+)
+def test_likelihoods_of_other_tokens_are_refused(run_demo: Cli, server: Loopback, likelihoods: Any) -> None:
+    """A server that does not know `echo` gives those of what it writes; the harness would sum up nothing to 0."""
+    choice = {"index": 0, "text": "x", "logprobs": likelihoods}
+    server.fails = {-1: (200, json.dumps({"choices": [choice]}).encode())}
+    refused = run_demo(*server.options, *SOME)
+    assert refused.code == 2 and "likelihoods of" in refused.err and "echo" in refused.err, refused.err
+
+
+def test_fewer_answers_than_prompts_are_refused(run_demo: Cli, server: Loopback) -> None:
+    server.fails = {-1: (200, json.dumps({"choices": [{"index": 0, "text": "a"}]}).encode())}
+    refused = run_demo(*server.options, *WRITES, "--eval.batch_size", 3)
+    assert refused.code == 2 and "cannot parse" in refused.err, refused.err
+
+
+@pytest.mark.parametrize("several", [1, 2])
+def test_credentials_are_not_stored_and_not_printed(
+    run_demo: Cli, tmp_path: Path, server: Loopback, several: int
+) -> None:
+    url = server.url.replace("http://", "http://me:pass-word@") + "/v1/chat/completions?key=que-ry"
+    words = (*server.chat_options, *WRITES, f"--model.backend_args.base_url={url}")
+    words += (f"--model.backend_args.num_concurrent={several}",)
+    server.fails = {2: (500, b"no")}
+    first, second = run_demo(*words), _healed(server, run_demo, *words)
+    assert (first.code, second.code) == (2, 0)
+    for text in (first.err, first.out, second.err, second.out, stored(tmp_path / "run")):
+        assert "pass-word" not in text and "que-ry" not in text and "me:p" not in text
+    assert server.asked[0]["headers"]["Authorization"] == "Basic bWU6cGFzcy13b3Jk"
+    model = read_run(tmp_path / "run")["identity"]["model"]
+    assert f"{server.url}/v1/chat/completions" in model["backend_args"]
+
+
+def _healed(server: Loopback, run: Cli, *words: object) -> Outcome:
+    server.fails = {}
+    return run(*words)
+
+
+def test_how_a_server_is_asked_may_change_and_which_may_not(run_demo: Cli, server: Loopback) -> None:
+    assert run_demo(*server.chat_options, *WRITES).code == 0
+    asked = len(server.asked)
+    for words in (("--model.backend_args.num_concurrent", 2), ("--model.backend_args.timeout", 9)):
+        assert run_demo(*server.chat_options, *WRITES, *words).code == 0
+    assert len(server.asked) == asked
+    with serving() as other:
+        refused = run_demo(*other.chat_options, *WRITES)
+    assert refused.code == 2 and "holds another run: model.backend_args" in refused.err
+
+
+def test_a_tokenizer_that_is_not_there() -> None:
+    given = {"base_url": "http://localhost:1/v1/completions", "tokenizer": "/nowhere"}
+    with pytest.raises(UserError) as caught:
+        load_model(ModelConfig(model_name="m", model_type="local-completions", backend_args=given), EvalConfig())
+    assert (
+        "tokenizer /nowhere cannot be loaded" in caught.value.message and "backend_args.tokenizer" in caught.value.hint
+    )
+
+
+def test_a_key_that_is_not_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(UserError) as caught:
+        load_model(ModelConfig("gpt-4o", "openai-chat-completions", chat_template=True), EvalConfig())
+    assert "OPENAI_API_KEY" in caught.value.message and "environment" in caught.value.hint
+
+
+def test_answers_that_leave_no_room_for_a_prompt() -> None:
+    given = {"base_url": "http://localhost:1/v1/completions", "tokenizer": str(demo_folder()), "max_length": 100}
+    lm = load_model(ModelConfig("m", "local-completions", backend_args=given), EvalConfig())
+    with pytest.raises(UserError) as caught:
+        lm.generate_until([SimpleNamespace(args=("Question", {"max_gen_toks": 99}))])
+    assert "answers may have 99 tokens" in caught.value.message and "max_length" in caught.value.hint
+
+
+def test_long_prompts_are_counted(server: Loopback, caplog: pytest.LogCaptureFixture, run_demo: Cli) -> None:
+    done = run_demo(*server.options, *SOME, "--model.backend_args.max_length", 64)
+    assert done.code == 0 and "27 of 27 requests are longer than the model's 63 tokens" in caplog.text
+
+
+def test_the_texts_of_chats_are_those_of_the_tokenizer(tmp_path: Path) -> None:
+    from tests.models.tiny import CHAT, tiny_llama
+
+    folder = tiny_llama(tmp_path / "chat", chat_template=CHAT)
+    given = {"base_url": "http://localhost:1/v1/completions", "tokenizer": str(folder)}
+    config = ModelConfig("m", "local-completions", chat_template=True, backend_args=given)
+    turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Q"}]
+    assert load_model(config, EvalConfig()).apply_chat_template(turns) == "<user>Be brief.\n\nQ\n<assistant>"
+
+
+def test_the_harness_own_length_is_said_to_be_assumed(run_demo: Cli, server: Loopback) -> None:
+    options = [option for option in server.options if "max_length" not in option]
+    done = run_demo(*options, *WRITES)
+    assert done.code == 0 and "2047 tokens are assumed" in done.err
+    assert str(demo_folder()) not in done.err

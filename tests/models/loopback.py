@@ -1,0 +1,113 @@
+"""A server on this machine that speaks OpenAI's APIs: the demo model behind it, or faults on demand."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.models.demo import demo_folder
+from afrieval.models.load import load_model
+
+Answer = tuple[int, bytes]
+
+
+@cache
+def _demo() -> Any:
+    return load_model(ModelConfig(model_name="demo"), EvalConfig()).model
+
+
+class Loopback:
+    """What the server was asked, and what it is to answer.
+
+    Attributes:
+        asked: the payloads, with the path as `path` and the headers as `headers`.
+        fails: status and body by the number of a request; -1 is for all.
+        text: what it writes.
+    """
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self.fails: dict[int, Answer] = {}
+        self.text: str | None = "A"
+        self.url = ""
+
+    @property
+    def options(self) -> list[str]:
+        """Options of `afrieval run` for completions of this server."""
+        _demo()  # it is loaded in this thread: Python 3.11 cannot parse code in two at a time
+        return [
+            "--model.model_name=served", "--model.model_type=local-completions", "--model.add_bos_token",
+            f"--model.backend_args.base_url={self.url}/v1/completions",
+            f"--model.backend_args.tokenizer={demo_folder()}",
+            "--model.backend_args.max_length=32768", "--model.backend_args.max_retries=1",
+        ]  # fmt: skip
+
+    @property
+    def chat_options(self) -> list[str]:
+        """Options of `afrieval run` for chats of this server."""
+        return [
+            "--model.model_name=served", "--model.model_type=local-chat-completions", "--model.chat_template",
+            f"--model.backend_args.base_url={self.url}/v1/chat/completions", "--model.backend_args.max_retries=1",
+        ]  # fmt: skip
+
+    def answer(self, path: str, payload: dict[str, Any], headers: dict[str, str]) -> Answer:
+        number = len(self.asked)
+        self.asked.append({**payload, "path": path, "headers": headers})
+        if fault := self.fails.get(number) or self.fails.get(-1):
+            return fault
+        if path == "/v1/chat/completions":
+            choices = [{"index": 0, "message": {"role": "assistant", "content": self.text}}]
+        else:
+            prompts = payload["prompt"]
+            prompts = [prompts] if isinstance(prompts, str) or isinstance(prompts[0], int) else prompts
+            choices = [{"index": i, **self._completion(prompt, payload)} for i, prompt in enumerate(prompts)]
+        return 200, json.dumps({"choices": choices}).encode()
+
+    def _completion(self, prompt: Any, payload: dict[str, Any]) -> dict[str, Any]:
+        return {"text": "x", "logprobs": self._likelihoods(prompt)} if payload.get("echo") else {"text": self.text}
+
+    def _likelihoods(self, tokens: list[int]) -> dict[str, Any]:
+        import torch
+
+        with torch.no_grad():
+            logs = torch.log_softmax(_demo()(torch.tensor([tokens])).logits[0].float(), -1)
+        best = [float(row.max()) for row in logs]
+        given = [float(row[token]) for row, token in zip(logs, tokens[1:], strict=False)]
+        return {
+            "token_logprobs": [None, *given, best[-1]],
+            "top_logprobs": [None, *({"t": value} for value in best)],
+        }
+
+
+@contextmanager
+def serving() -> Iterator[Loopback]:
+    """Runs a server until the block ends."""
+    loopback = Loopback()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            status, answer = loopback.answer(self.path.partition("?")[0], json.loads(body), dict(self.headers))
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *args: Any) -> None:
+            """Says nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    loopback.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield loopback
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

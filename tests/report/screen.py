@@ -1,0 +1,11 @@
+"""What a terminal of 80 columns shows of a table."""
+
+from afrieval.report.table import Table
+from afrieval.terminal import console
+
+
+def printed(table: Table, color: bool = False) -> str:
+    """The text of a table; with codes of styles if `color`."""
+    screen = console(width=80, record=True, force_terminal=color, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    screen.print(table)
+    return screen.export_text(styles=color)

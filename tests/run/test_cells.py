@@ -1,0 +1,82 @@
+"""run/ knows cells by their values alone: one that no source made is run and stored like any other."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import Cli
+
+from afrieval.config.settings import DEMO, DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
+from afrieval.files import yaml
+from afrieval.harness.in_memory import Row
+from afrieval.results.files import read_run, sample_path
+from afrieval.results.reader import RunFolder
+from afrieval.results.samples import read_samples
+from afrieval.run.evaluate import evaluate, run_cell
+from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Plan
+from afrieval.tasks.shown import Shown
+from afrieval.tasks.sources.plan import all_questions
+
+CONFIG = RunConfig(
+    model=ModelConfig(model_name=DEMO),
+    task=TaskConfig(task_name="afrimgsm", languages=["yor", "hau"], prompt_language="both", prompts=[1, 2]),
+    eval=EvalConfig(limit=2, num_fewshot=1),
+    data=DataConfig("samples"),
+)
+LINE = {"task": "own", "language": "", "prompt": "", "prompt_language": "", "filter": "none", "doc_id": 0}
+
+
+def nothing_is_asked(model: Any) -> Job:
+    record = {"task": "own", "language": "", "n": 1, "shots": 0, "metrics": [], "harness": {"results": {}}}
+    samples = [{**LINE, "metrics": ["acc"], "acc": 1.0, "resps": [["x"]]}]
+    return Job(None, model, lambda results: Outcome(samples, record), chat=False)
+
+
+def test_a_cell_of_no_source_is_run_and_stored(tmp_path: Path) -> None:
+    shown = Shown("nothing")
+    identity = {"harness_tasks": {"own": {"version": "1"}}}
+    cell = Cell(
+        "own", "own", Coordinates("own"), ["acc"], frozenset(), 1, 0, identity,
+        nothing_is_asked, lambda number: shown, lambda samples: shown,
+    )  # fmt: skip
+    after: list[str] = []
+    evaluate(CONFIG, Plan([cell]), RunFolder(tmp_path), lambda cell: after.append(cell.name))
+    assert after == ["own"] and read_samples(sample_path(tmp_path, "own"))[0]["acc"] == 1.0
+    stored = read_run(tmp_path)
+    assert stored["cells"] == ["own"] and stored["identity"]["harness_tasks"] == {"own": {"version": "1"}}
+
+
+def test_prompt_files_are_parsed_once(run_demo: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    read = yaml.read_as
+
+    def counting(kind: Any, path: Path) -> Any:
+        parsed.append(path.stem)
+        return read(kind, path)
+
+    monkeypatch.setattr("afrieval.tasks.prompts.read_as", counting)
+    words = ("--task.task_name", "afrimgsm", "--task.languages", "yor,hau", "--task.prompt_language", "both")
+    assert run_demo(*words, "--task.prompts", "1,2", "--eval.limit", 1).code == 0
+    assert sorted(parsed) == ["eng", "hau", "yor"]
+
+
+def test_rows_of_the_harness_are_documents_and_stay_what_is_hashed() -> None:
+    """A data set would make the same maps of them, which older sample files have hashes of."""
+    from datasets import Dataset
+
+    for questions in all_questions(CONFIG)[0]:
+        rows = [Row(document) for document in questions.scorable]
+        assert [row.document for row in rows] == questions.scorable
+        assert list(map(json.dumps, rows)) == list(map(json.dumps, Dataset.from_list(rows)))
+
+
+def test_a_cell_without_a_document_to_score_asks_nothing() -> None:
+    questions = all_questions(CONFIG)[0][0]
+    unscored = [replace(document, gold=None, defect="no gold answer") for document in questions.documents]
+    cell = replace(questions, data=questions.data._replace(documents=unscored)).cell()
+    samples = run_cell(cell, model=None).samples
+    assert cell.n == len(samples) == 2 and cell.n_requests == 0
+    assert all(not sample["metrics"] and sample["defect"] for sample in samples)
+    assert cell.recall(iter(samples)).heading.endswith("no document of this cell can be scored")
