@@ -110,7 +110,7 @@ def test_values_that_make_no_sense(tmp_path: Path, keys: dict[str, object], mess
 
 def test_a_recipe_runs_on_two_backends(cli: Cli, tmp_path: Path) -> None:
     refused = cli("llama", write(tmp_path), "--model.model_type", "local-completions")
-    assert refused.code == 2 and "a recipe runs on vllm or hf" in refused.err and "afrieval run" in refused.err
+    assert refused.code == 2 and "is not supported for recipes" in refused.err and "afrieval run" in refused.err
 
 
 @pytest.mark.parametrize("size", ["automatic", "auto:0"])
