@@ -67,6 +67,14 @@ def test_links_and_named_files_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_linked_headings_exist(page: Path) -> None:
+    for name, anchor in re.findall(r"\]\(([\w./-]*)#([^)]+)\)", page.read_text()):
+        headings = re.findall(r"^#+ (.+)$", (page.parent / name if name else page).read_text(), re.M)
+        slugs = [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]
+        assert anchor in slugs, f"{page.name}: {name}#{anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_imports_exist(page: Path) -> None:
     for module, names in re.findall(r"^from (afrieval[\w.]*) import (.+)$", page.read_text(), re.M):
         assert all(hasattr(importlib.import_module(module), name) for name in names.split(", ")), (module, names)
