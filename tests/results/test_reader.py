@@ -132,6 +132,14 @@ def test_derived_metrics_are_metrics(tmp_path: Path) -> None:
     assert summary_columns([cell])[-4:] == ["parts", "acc", "acc_norm", "both"]
 
 
+def test_a_derived_metric_has_the_bounds_of_its_inputs(tmp_path: Path) -> None:
+    declared = {"t": {"derived": {"twice": {"how": "mean", "of": ["chrf", "chrf"]}}}}
+    (cell,) = read_runs([written(tmp_path, CHRF, declared=declared)])
+    twice = cell.on("twice")
+    assert (twice.metric.bounds, twice.metric.interval) == ((0.0, 100.0), "bootstrap")
+    assert twice.score == pytest.approx(cell.score) and cell.metrics["chrf"].bounds == (0.0, 100.0)
+
+
 def test_a_derived_metric_of_a_reference_run(tmp_path: Path) -> None:
     lines = [line(i, {"acc": [float(i % 2)]}) for i in range(40)]
     reference = written(tmp_path / "reference", [line(i, {"acc": [1.0]}) for i in range(40)])

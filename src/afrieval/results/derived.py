@@ -34,10 +34,11 @@ class _Inputs:
     @property
     def metric(self) -> Metric:
         """The derived metric, whose interval is that of a share if it is made of shares and is one."""
-        how = self.derived
-        shares = how.bounds == (0.0, 1.0) and not self.reference and all(m.interval == "wilson" for m, _, _ in self.of)
+        how, (lows, highs) = self.derived, zip(*(m.bounds for m, _, _ in self.of), strict=True)
+        bounds = how.bounds or (min(lows), max(highs))
+        shares = bounds == (0.0, 1.0) and not self.reference and all(m.interval == "wilson" for m, _, _ in self.of)
         interval = "wilson" if shares and how.interval == "bootstrap" else how.interval
-        return Metric(how.name, not_measured, self.score, how.higher_is_better, how.bounds, interval, self.linear)
+        return Metric(how.name, not_measured, self.score, how.higher_is_better, bounds, interval, self.linear)
 
     @cached_property
     def _others(self) -> list[tuple[Array, Array]]:
