@@ -252,7 +252,7 @@ def test_a_list_of_scores_that_is_damaged_is_refused(run_demo: Cli, cli: Cli, tm
     path = tmp_path / "run/samples_meta_ifeval_eng_eng_1.jsonl"
     samples = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for damaged in ([], ["x"], None):
-        samples[1]["inst_level_strict_acc"] = damaged
+        samples[1]["measures"]["inst_level_strict_acc"] = damaged
         path.write_text("\n".join(map(json.dumps, samples)) + "\n", encoding="utf-8")
         refused = cli("compare", tmp_path / "run")
         assert (
