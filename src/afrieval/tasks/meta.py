@@ -28,7 +28,7 @@ class Llama(NamedTuple):
         return f"Llama-{self.family}-{self.size}{'-Instruct' if self.instruct else ''}"
 
     @property
-    def kind(self) -> str:
+    def tuning(self) -> str:
         """What it is, for messages."""
         return "instruct" if self.instruct else "pretrained"
 
@@ -61,7 +61,8 @@ def chosen_evals(model_name: str | None, evals_dataset: str | None) -> Llama | N
     evals = _named(evals_dataset)
     if model and model.instruct != evals.instruct:
         raise UserError(
-            f"{evals_dataset} has prompts for {evals.kind} models, and {model_name} is {model.kind}", _fitting(model)
+            f"{evals_dataset} has prompts for {evals.tuning} models, and {model_name} is {model.tuning}",
+            _fitting(model),
         )
     if model and model.size != evals.size:
         raise UserError(
@@ -149,7 +150,7 @@ def members(group: str, specs: list[TaskSpec], evals: Llama | None) -> list[str]
         )
     if evals.instruct != GROUPS[group]:
         other = next(name for name in GROUPS if name != group)
-        raise UserError(f"{group} is not for {evals.kind} models such as {evals.name}", f"give {other}")
+        raise UserError(f"{group} is not for {evals.tuning} models such as {evals.name}", f"give {other}")
     wanted = (evals.family, evals.instruct)
     return [s.name for s in specs if s.evals and (s.evals.family, s.evals.instruct) == wanted]
 
