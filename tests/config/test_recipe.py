@@ -16,9 +16,10 @@ from tests.conftest import ROOT, Cli
 from afrieval.commands.llama import LOGGERS
 from afrieval.commands.llama_command import main as llama_command
 from afrieval.config.arguments import read_config
-from afrieval.config.recipe import Recipe, flags, lm_eval_command, read_recipe
+from afrieval.config.recipe import Recipe, flags, read_recipe
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
+from afrieval.harness.command import lm_eval_command
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
 

@@ -19,10 +19,10 @@ from afrieval.errors import UserError
 from afrieval.models.backends.hf import HF
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
-from afrieval.run.limits import generation
 from afrieval.run.plan import plan
 from afrieval.run.preflight import check_fit
 from afrieval.scoring.scorers import Generation
+from afrieval.tasks.sources.limits import generation
 from afrieval.tasks.sources.plan import all_questions
 
 EVALS = "meta-llama/Llama-3.1-8B-Instruct-evals"

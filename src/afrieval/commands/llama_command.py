@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from afrieval.commands.llama import recipe_and_config
-from afrieval.config.recipe import lm_eval_command
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
+from afrieval.harness.command import lm_eval_command
 from afrieval.tasks.meta import GROUPS
 from afrieval.tasks.select import chosen_tasks
 from afrieval.terminal import note, say

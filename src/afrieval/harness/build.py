@@ -11,7 +11,7 @@ from afrieval.files.paths import user_path
 from afrieval.harness.as_json import digest
 from afrieval.harness.cleaning import clean_task
 from afrieval.harness.index import Config, HarnessTask, short
-from afrieval.harness.silence import quiet
+from afrieval.silence import quiet
 from afrieval.tasks.splits import HUB
 
 # changed in a config to use local data and no network

@@ -8,12 +8,12 @@ import yaml
 
 from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.data.lock import read_lock
-from afrieval.harness.in_memory import InMemoryTask, task_config
 from afrieval.models.base import UnknownTokenizer
-from afrieval.run.limits import generation
 from afrieval.scoring.scorers import Generation
 from afrieval.tasks.documents import Document
 from afrieval.tasks.select import chosen_tasks
+from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
+from afrieval.tasks.sources.limits import generation
 from afrieval.tasks.sources.plan import task_questions
 from afrieval.tasks.sources.templated import TemplatedQuestions
 

@@ -13,7 +13,7 @@ from lm_eval.tasks._index import Entry, Kind
 
 from afrieval.errors import UserError
 from afrieval.harness.as_json import digest
-from afrieval.harness.silence import quiet
+from afrieval.silence import quiet
 from afrieval.terminal import note
 
 Config = dict[str, Any]

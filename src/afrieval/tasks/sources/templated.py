@@ -134,7 +134,7 @@ class TemplatedQuestions:
 
     def generation(self, model: Any) -> Generation | None:
         """Returns how generated answers end; None if likelihoods are asked for."""
-        from afrieval.run.limits import generation
+        from afrieval.tasks.sources.limits import generation
 
         return generation(self, model, self.config) if self.generates else None
 
@@ -146,7 +146,7 @@ class TemplatedQuestions:
         return Job(task, model, collect, chat, system=self.prompt.system if chat else None)
 
     def _task(self, documents: Sequence[Document], generation: Generation | None = None) -> Any:
-        from afrieval.harness.in_memory import InMemoryTask, task_config
+        from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
 
         return InMemoryTask(task_config(self, generation), documents, lambda document, shots: self.examples(document))
 
