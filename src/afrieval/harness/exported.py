@@ -59,10 +59,9 @@ class ExportedTask(InMemoryTask):
         super().build_all_requests(apply_chat_template=apply_chat_template, **kwargs)
 
     def _generation(self, shots: int, chat: bool) -> Generation:
-        run = _run_config(self._described)
-        return generation(
-            _cell(self._described, shots), UnknownTokenizer(), replace(run, model=ModelConfig(chat_template=chat))
-        )
+        cell = _cell(self._described, shots)
+        asked = replace(cell, config=replace(cell.config, model=ModelConfig(chat_template=chat)))
+        return generation(asked, UnknownTokenizer())
 
 
 @cache

@@ -62,8 +62,6 @@ class Prompt:
 def render(prompt: Prompt, document: Document, language: str) -> str:
     """Returns the text that asks the model for an answer; the answer follows after one blank.
 
-    A document that brings its own prompt is asked with that, to the last blank.
-
     Args:
         prompt: the template and its words.
         document: what is asked.
@@ -76,8 +74,6 @@ def render(prompt: Prompt, document: Document, language: str) -> str:
 
 
 def _render(prompt: Prompt, document: Document, language: str, where: str) -> str:
-    if document.prompt:
-        return document.prompt
     values: dict[str, Any] = {n: prompt.values.get(n, {}).get(text, text) for n, text in document.fields.items()}
     values["choices"] = choice_texts(prompt, document)
     values |= {"labels": prompt.labels, "language": LANGUAGES[language].name}

@@ -13,17 +13,17 @@ SOME_WORDS, THOUGHTS = 32, 16_384
 BLANK_LINE = "\n\n"
 
 
-def generation(cell: TemplatedQuestions, lm: Any, config: RunConfig) -> Generation:
+def generation(cell: TemplatedQuestions, lm: Any) -> Generation:
     """Returns how the answers of a cell end.
 
     Args:
         cell: what is run.
         lm: the model; its tokenizer measures the lengths, or where it is not known, their bytes.
-        config: the merged config.
 
     Raises:
         UserError: if the answer is to be longer than the model's whole context.
     """
+    config = cell.config
     chat = config.model.chat_template
     if (config.eval.max_gen_toks or 0) >= lm.max_length:
         raise UserError(
@@ -33,7 +33,7 @@ def generation(cell: TemplatedQuestions, lm: Any, config: RunConfig) -> Generati
     if cell.task.generation:
         return _declared(cell.task.generation, config)
     return Generation(
-        max_tokens=config.eval.max_gen_toks or min(_room(cell, lm, config), lm.max_length // 2),
+        max_tokens=config.eval.max_gen_toks or min(_room(cell, lm), lm.max_length // 2),
         stop=() if chat else _stop(cell),
         thinking_end=config.model.thinking_end or "",
         runs_on=not chat,
@@ -46,7 +46,7 @@ def _declared(declared: GenerationSpec, config: RunConfig) -> Generation:
     return Generation(most, tuple(declared.stop), config.model.thinking_end or "", runs_on=False)
 
 
-def _room(cell: TemplatedQuestions, lm: Any, config: RunConfig) -> int:
+def _room(cell: TemplatedQuestions, lm: Any) -> int:
     """Returns a limit in tokens.
 
     A number that suits English cuts Amharic short: its letters take several tokens each in most models. A bare answer
@@ -55,7 +55,8 @@ def _room(cell: TemplatedQuestions, lm: Any, config: RunConfig) -> int:
     question. Chat models reason in mathematics whether they are asked to or not, and models that think first need room
     for their thoughts.
     """
-    if config.model.thinking_end:
+    model = cell.config.model
+    if model.thinking_end:
         return THOUGHTS
 
     def longest(texts: list[str]) -> int:
@@ -65,7 +66,7 @@ def _room(cell: TemplatedQuestions, lm: Any, config: RunConfig) -> int:
     if answer.is_choice:
         names = [a for d in cell.documents[:1] for a in answers(cell.prompt, d, "generate")]
         return 2 * longest(names) + SOME_WORDS
-    if not answer.is_worked_out or not (cell.task.chain_of_thought or config.model.chat_template):
+    if not answer.is_worked_out or not (cell.task.chain_of_thought or model.chat_template):
         return 2 * longest([answer.shown(d.gold) for d in cell.data.documents if d.gold is not None]) + SOME_WORDS
     worked = longest([d.worked for d in cell.pool.documents if d.worked]) if cell.pool else 0
     question = next(iter(cell.task.fields))

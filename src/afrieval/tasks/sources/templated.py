@@ -136,7 +136,7 @@ class TemplatedQuestions:
         """Returns how generated answers end; None if likelihoods are asked for."""
         from afrieval.tasks.sources.limits import generation
 
-        return generation(self, model, self.config) if self.generates else None
+        return generation(self, model) if self.generates else None
 
     def build(self, model: Any) -> Job:
         """Returns what the harness is asked to do with a loaded model."""
