@@ -14,6 +14,7 @@ import yaml
 from lm_eval.tasks import TaskManager
 
 from afrieval.config.settings import DataConfig, RunConfig
+from afrieval.data.files import HUB, SAMPLES
 from afrieval.errors import UserError
 from afrieval.harness.exported import Definition
 from afrieval.languages import ENGLISH, LANGUAGES
@@ -22,7 +23,7 @@ from afrieval.tasks.prompts import PromptFiles
 from afrieval.tasks.select import answer_form, chosen_tasks, named_languages, task_folder
 from afrieval.tasks.sources.plan import chosen_prompts
 from afrieval.tasks.spec import TaskSpec, load_task, task_names, translated
-from afrieval.tasks.splits import HUB, SAMPLES, check_folder
+from afrieval.tasks.splits import check_folder
 
 CLASS = "!function afrieval.harness.exported.ExportedTask"
 GROUPS = {"irokobench": ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")}
@@ -80,10 +81,10 @@ def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
     metrics = [m.name for m in spec.scoring.metrics_of(answer_form(spec, config), counts_tokens=False)]
     found: dict[str, Definition] = {}
     files = PromptFiles(spec)
-    for kind, end in KINDS.items():
+    for written, end in KINDS.items():
         languages: dict[str, list[str]] = {}
         for language in [code for code in config.task.languages or spec.languages if code in spec.languages]:
-            if cells := dict(_cells(spec, language, kind, config, files)):
+            if cells := dict(_cells(spec, language, written, config, files)):
                 found |= cells
                 languages[language] = list(cells)
                 found |= _group(f"{spec.name}_{language}{end}", list(cells), metrics)
@@ -101,15 +102,15 @@ def _group(name: str, members: list[str], metrics: list[str]) -> dict[str, Defin
 
 
 def _cells(
-    spec: TaskSpec, language: str, kind: str, config: RunConfig, files: PromptFiles
+    spec: TaskSpec, language: str, written: str, config: RunConfig, files: PromptFiles
 ) -> Iterator[tuple[str, Definition]]:
-    if kind == "native" and (language == ENGLISH or spec.text_language):
+    if written == "native" and (language == ENGLISH or spec.text_language):
         return
-    wanted = replace(config.task, languages=None, prompt_language=kind)  # type: ignore[arg-type]
+    wanted = replace(config.task, languages=None, prompt_language=written)  # type: ignore[arg-type]
     for _, prompt in chosen_prompts(spec, replace(config, task=wanted), language, files):
-        if prompt.language != (language if kind == "native" else ENGLISH):
+        if prompt.language != (language if written == "native" else ENGLISH):
             continue
-        name = f"{spec.name}_{language}_{kind}_{prompt.number}"
+        name = f"{spec.name}_{language}_{written}_{prompt.number}"
         yield name, _cell(name, spec, language, prompt.number, replace(config, task=wanted))
 
 

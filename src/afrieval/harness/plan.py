@@ -3,9 +3,9 @@
 import re
 
 from afrieval.config.settings import RunConfig
+from afrieval.data.files import SAMPLES
 from afrieval.errors import UserError
 from afrieval.tasks.cell import Cell, Plan, RunPart
-from afrieval.tasks.splits import SAMPLES
 
 LANGUAGE = re.compile(r"\{\{\s*language\s*\}\}")
 META = re.compile(r"_llama(_|$)")  # the harness' llama3 folder, and others with Meta's chat prompts

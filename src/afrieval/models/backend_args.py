@@ -154,16 +154,16 @@ def _is_text(name: str, text: str) -> bool:
 
 def _word(name: str, member: ast.expr) -> str:
     """Returns what users call a member of a union; nothing for what a config cannot hold."""
-    kind = _plain(member)
-    if kind == "Literal":
+    found = _plain(member)
+    if found == "Literal":
         return " or ".join(map(str, _choices(member)))
-    if kind == "int" and name not in FROM_ZERO:
+    if found == "int" and name not in FROM_ZERO:
         return "a whole number of 1 or more"
-    if kind == "str" and name == "batch_size":
+    if found == "str" and name == "batch_size":
         return "auto or auto:N"
-    if kind == "str" and name.endswith("dtype"):
+    if found == "str" and name.endswith("dtype"):
         return ", ".join(DTYPES) + (" or auto" if name == "dtype" else "")
-    return "null" if kind == "None" else KINDS.get(kind, "")
+    return "null" if found == "None" else KINDS.get(found, "")
 
 
 def _plain(member: ast.expr) -> str:
@@ -186,11 +186,11 @@ def _signature(backend: str) -> dict[str, ast.expr | None]:
     return {a.arg: a.annotation for a in [*init.args.args[1:], *init.args.kwonlyargs]}
 
 
-def _named(kind: Any) -> dict[str, ast.expr | None]:
+def _named(found: Any) -> dict[str, ast.expr | None]:
     """Returns the arguments that a class and those above it name, and what is known of their kinds."""
     kinds: dict[str, str] = {}
     defaults: dict[str, list[Any]] = {}
-    for base in kind.__mro__:
+    for base in found.__mro__:
         for name, parameter in parameters(base).items():
             defaults.setdefault(name, []).append(parameter.default)
             if parameter.annotation is not parameter.empty:
