@@ -186,11 +186,11 @@ def _signature(backend: str) -> dict[str, ast.expr | None]:
     return {a.arg: a.annotation for a in [*init.args.args[1:], *init.args.kwonlyargs]}
 
 
-def _named(found: Any) -> dict[str, ast.expr | None]:
+def _named(kind: Any) -> dict[str, ast.expr | None]:
     """Returns the arguments that a class and those above it name, and what is known of their kinds."""
     kinds: dict[str, str] = {}
     defaults: dict[str, list[Any]] = {}
-    for base in found.__mro__:
+    for base in kind.__mro__:
         for name, parameter in parameters(base).items():
             defaults.setdefault(name, []).append(parameter.default)
             if parameter.annotation is not parameter.empty:

@@ -31,7 +31,10 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     names: list[str] = []
     for name in config.task_names:
         names += members(name, list(declared.values()), evals) if name in GROUPS else [name]
-    return [_chosen(declared[name], config, evals) for name in dict.fromkeys(names)]
+    specs = [of_evals(declared[name], evals, config.data.source == SAMPLES) for name in dict.fromkeys(names)]
+    for spec in specs:
+        check_complete(spec, config)
+    return [_variant(spec, config) for spec in specs]
 
 
 def task_folder(config: RunConfig) -> Path:
@@ -55,12 +58,6 @@ def _evals(config: RunConfig, needed: bool) -> Llama | None:
             raise UserError("task.evals_dataset is given, and no task here needs it", "leave it out")
         return None
     return chosen_evals(config.model.model_name, config.task.evals_dataset)
-
-
-def _chosen(declared: TaskSpec, config: RunConfig, evals: Llama | None) -> TaskSpec:
-    spec = of_evals(declared, evals, samples=config.data.source == SAMPLES)
-    check_complete(spec, config)
-    return _variant(spec, config)
 
 
 def named_languages(spec: TaskSpec, named: list[str] | None) -> list[str]:

@@ -49,18 +49,13 @@ def task_questions(spec: TaskSpec, config: RunConfig, lock: DataLock) -> tuple[l
     unprompted: list[str] = []
     for language, (data, pool) in languages.items():
         prompts = chosen_prompts(spec, config, language, files)
-        if _lacks_native(config, language, prompts):
+        if config.task.prompt_language != "eng" and language != ENGLISH and "native" not in dict(prompts):
             unprompted.append(language)
         asked += [make(spec, language, prompt, of, form, data, pool, config, files) for of, prompt in prompts]
     _check(asked)
     left_out = [f"{spec.name}: no {split} rows for {', '.join(codes)}" for split, codes in missing.items()]
     left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
     return asked, left_out
-
-
-def _lacks_native(config: RunConfig, language: str, prompts: list[tuple[str, Prompt]]) -> bool:
-    wanted = config.task.prompt_language != "eng" and language != ENGLISH
-    return wanted and not any(prompt_language == "native" for prompt_language, _ in prompts)
 
 
 def _languages(
