@@ -14,6 +14,7 @@ import io
 import itertools
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -186,8 +187,9 @@ def tables(run: Run, folder: Path) -> Iterator[Record]:
 
 def former(column: str) -> str:
     """Returns a column's name with its metric's former name."""
-    metric, *rest = column.split(",")
-    return ",".join([FORMER.get(metric, metric), *rest])
+    for now, was in FORMER.items():
+        column = re.sub(rf"^{now}(?=_stderr|,|$)", was, column)
+    return column
 
 
 def key(run: Run, *where: str) -> str:

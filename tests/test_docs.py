@@ -1,5 +1,6 @@
 """What the pages say holds: code runs, commands are known, files that are named exist."""
 
+import importlib
 import re
 import shlex
 from pathlib import Path
@@ -7,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from afrieval.cli import COMMANDS
-from afrieval.config.arguments import FILES, FLAGS
+from afrieval.commands.options import OPTIONS
+from afrieval.config.arguments import Files
+from afrieval.config.options import options_of
+from afrieval.config.settings import RunConfig
 from afrieval.models.demo import demo_folder
 from afrieval.results.files import sample_files, sample_path
 from afrieval.results.samples import read_samples
@@ -35,17 +39,21 @@ def commands(page: Path) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines]
 
 
+def own_options(command: str) -> set[str]:
+    return {option.name for option in options_of(OPTIONS[command])}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_commands_use_options_that_exist(page: Path) -> None:
-    own = {"document", "show_blanks", "help", "debug", "to", "lock", "print_command"}
-    own |= {"by", "contrast", "csv", "json", "language", "latex", "markdown", "means", "only", "prompts", "task"}
+    settings = {option.name for kind in (RunConfig, Files) for option in options_of(kind)} | {"help", "debug"}
     for words in commands(page):
-        if words[0] == "afrieval":
-            assert words[1] in {*COMMANDS, "COMMAND", "..."}, words
+        command = words[1] if words[0] == "afrieval" else "run"
+        assert command in {*COMMANDS, "COMMAND", "..."}, words
+        own = own_options(command) if command in COMMANDS else set()
         for word in words:
             if word.startswith("--"):
                 name = word[2:].split("=")[0].replace("-", "_")
-                known = name in {*FLAGS, *FILES, *own} or name.startswith("model.backend_args.")
+                known = name in {*settings, *own} or name.startswith("model.backend_args.")
                 assert known, f"{page.name}: {word}"
 
 
@@ -56,6 +64,20 @@ def test_links_and_named_files_exist(page: Path) -> None:
         assert link.startswith("https://") or (page.parent / link).exists(), link
     for path in re.findall(r"\b((?:configs|tasks|tests|docs|src)/[\w./-]+\.(?:yaml|py|md|jsonl))", text):
         assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_linked_headings_exist(page: Path) -> None:
+    for name, anchor in re.findall(r"\]\(([\w./-]*)#([^)]+)\)", page.read_text()):
+        headings = re.findall(r"^#+ (.+)$", (page.parent / name if name else page).read_text(), re.M)
+        slugs = [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]
+        assert anchor in slugs, f"{page.name}: {name}#{anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_imports_exist(page: Path) -> None:
+    for module, names in re.findall(r"^from (afrieval[\w.]*) import (.+)$", page.read_text(), re.M):
+        assert all(hasattr(importlib.import_module(module), name) for name in names.split(", ")), (module, names)
 
 
 def test_the_readme_leads_with_the_two_commands() -> None:

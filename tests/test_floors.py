@@ -7,7 +7,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src/afrieval"
 # Room to the rooms that it may know; every room may know itself and GROUND.
-GROUND = {"errors", "files", "grouping", "isolated", "languages", "resources", "silence", "stopping", "terminal"}
+GROUND = {"errors", "files", "grouping", "isolated", "languages", "resources", "stopping", "terminal"}
 FLOORS = {
     "config": set(),
     "data": {"config"},
@@ -22,10 +22,11 @@ FLOORS = {
     "analysis": {"data", "harness", "results", "scoring", "statistics", "tasks"},
     "report": {"analysis", "harness", "results", "scoring", "statistics", "tasks"},
 }
+MADE_FROM = ("tasks.sources.templated", "tasks.sources.in_memory", "harness.cell", "harness.build")
 
 
-def known(path: Path) -> set[str]:
-    """Returns the rooms and single modules that a file imports, wherever in it."""
+def imported(path: Path) -> list[str]:
+    """Returns the modules of the suite that a file imports, wherever in it."""
     names = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -34,13 +35,14 @@ def known(path: Path) -> set[str]:
             ]
         elif isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-    return {name.split(".")[1] for name in names if name.startswith("afrieval.")}
+    return [name.removeprefix("afrieval.") for name in names if name.startswith("afrieval.")]
 
 
 @pytest.mark.parametrize("room", sorted(FLOORS), ids="{}/".format)  # the bare name is that of a marker
 def test_a_room_knows_only_rooms_below(room: str) -> None:
     allowed = FLOORS[room] | GROUND | {room}
-    above = {str(p.relative_to(SOURCE)): extra for p in SOURCE.glob(f"{room}/**/*.py") if (extra := known(p) - allowed)}
+    files = SOURCE.glob(f"{room}/**/*.py")
+    above = [(str(p.relative_to(SOURCE)), m) for p in files for m in imported(p) if m.split(".")[0] not in allowed]
     assert not above
 
 
@@ -51,3 +53,9 @@ def test_rooms_are_floors() -> None:
         ready = {room for room, below in FLOORS.items() if below <= seen} - seen
         assert ready, f"circles among {set(FLOORS) - seen}"
         seen |= ready
+
+
+@pytest.mark.parametrize("room", ["run", "commands"])
+def test_what_runs_and_shows_cells_does_not_know_what_they_are_made_from(room: str) -> None:
+    found = {module for path in SOURCE.glob(f"{room}/*.py") for module in imported(path)}
+    assert not {m for m in found if m.startswith(MADE_FROM)}

@@ -13,7 +13,7 @@ import pytest
 from afrieval.stopping import SIGNALS, Stopped, stoppable
 from tests.conftest import ROOT
 
-GOES_ON = "; the same command goes on where this one stopped"
+GOES_ON = "; the same command continues where this one stopped"
 LINES = {
     signal.SIGINT: f"stopped{GOES_ON}\n",
     signal.SIGTERM: f"stopped by SIGTERM{GOES_ON}\n",

@@ -21,31 +21,37 @@ DENIED = (errno.EROFS, errno.EACCES, errno.EPERM)
 TAKEN = (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP)
 BROKEN = (errno.EIO, errno.ESTALE, errno.ENODEV, errno.ENXIO, errno.ENOTCONN, errno.ETIMEDOUT, errno.EHOSTDOWN)
 CURES = {
-    **dict.fromkeys(FULL, "free some room, raise the limit (quota, ulimit -f) or name another place"),
+    **dict.fromkeys(FULL, "free some space, raise the limit (quota, ulimit -f) or name another place"),
     **dict.fromkeys(DENIED, "change its permissions or name another place"),
-    **dict.fromkeys(TAKEN, "move away what is there or name another place"),
+    **dict.fromkeys(TAKEN, "move what is there, or name another place"),
     **dict.fromkeys(BROKEN, "check the disk or the network file system, or name another place"),
-    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.EMFILE: "raise the limit on open files (ulimit -n)",
     errno.ENAMETOOLONG: "name a shorter path",
     errno.ENFILE: "close other programs; the machine has too many open files",
 }
 COMMANDS = {
     "run": "evaluate a model on tasks",
-    "preview": "print the prompts that a model would get; loads no model",
-    "list": "tasks, their languages and prompts",
-    "compare": "compare stored runs: differences, how sure they are, and what they mean",
-    "samples": "read documents of a stored run under two prompts",
-    "llama": "Meta's evaluations of Llama 3, from a file with the keys of Meta's recipe",
-    "llama-command": "the same as a command of lm_eval, with task files",
-    "export": "task files for lm_eval --include_path",
-    "prefetch": "download what a config needs, so that a run needs no network",
+    "preview": "print prompts as a model would see them; no model is loaded",
+    "list": "show tasks, their languages and their prompts",
+    "compare": "compare stored runs: differences, intervals, p-values, means",
+    "samples": "show documents of a stored run, with prompts and answers",
+    "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
+    "export": "write task files for lm_eval --include_path",
+    "prefetch": "download data and model, so that a run needs no network",
 }
+RENAMED = {"llama-command": "afrieval llama FILE --print-command"}
+EXAMPLES = """Examples:
+  afrieval list
+  afrieval preview --task.task_name afrixnli --task.languages yor --data.source samples
+  afrieval run --model-config-yaml configs/models/demo.yaml \\
+      --task-config-yaml configs/tasks/demo.yaml --data.source samples
+  afrieval compare runs/FIRST runs/SECOND"""
 RUNS = ("run", "llama")
 RESUMED = (*RUNS, "prefetch")
 
 
 def command(*words: str) -> NoReturn:
-    """Runs the command that some words and this process' arguments are, and ends the process."""
+    """Runs the command that some words and this process' arguments form, and ends the process."""
     listen()
     leave(main([*words, *sys.argv[1:]]))
 
@@ -53,14 +59,14 @@ def command(*words: str) -> NoReturn:
 def main(argv: list[str] | None = None) -> int:
     """Runs a command and returns the exit code.
 
-    It is 0, 2 for what the user can mend, 141 where nobody reads the output any more, and 128 and its number after a
-    signal: 130 for Ctrl-C.
+    It is 0; 2 after an error that the user can correct; 141 if the output pipe was closed; and 128 plus its number
+    after a signal: 130 for Ctrl-C.
     """
     if argv is None:
         listen()
     arguments = list(sys.argv[1:] if argv is None else argv)
-    goes_on = "; the same command goes on where this one stopped" if {*arguments[:1]} & {*RESUMED} else ""
-    return stoppable(lambda: _run(arguments), goes_on)
+    continues = "; the same command continues where this one stopped" if {*arguments[:1]} & {*RESUMED} else ""
+    return stoppable(lambda: _run(arguments), continues)
 
 
 def _run(arguments: list[str]) -> int:
@@ -71,7 +77,7 @@ def _run(arguments: list[str]) -> int:
         say(_help())
         return 0
     try:
-        _command(arguments[0])(arguments[1:])
+        _obey(*arguments)
         sys.stdout.flush()
     except UserError as e:
         check()
@@ -90,16 +96,23 @@ def _run(arguments: list[str]) -> int:
         _drop_output()
         if isinstance(e, BrokenPipeError):  # the reader, head for one, has seen enough
             if arguments[0] in RUNS:
-                _safely(note, "stopped: nobody reads the output; the same command goes on from here")
+                _safely(note, "stopped: the output pipe was closed; the same command continues from here")
             return 141
         if debug or e.errno not in CURES:
             raise
-        more = "; the same command goes on from here" if arguments[0] in RESUMED else ""
+        more = "; the same command continues from here" if arguments[0] in RESUMED else ""
         done = "written" if e.errno in FULL else "read or written"
         message, hint = f"{e.filename or 'a file'} cannot be {done}: {e.strerror}", f"{CURES[e.errno]}{more}"
         _safely(complain, message, hint)
         return 2
     return 0
+
+
+def _obey(name: str, *words: str) -> None:
+    if {"-h", "--help"} & {*words}:
+        say(_help_of(name))
+    else:
+        _command(name)(list(words))
 
 
 def _safely(print_lines: Callable[..., None], *lines: str) -> None:
@@ -117,25 +130,36 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _command(name: str):  # type: ignore[no-untyped-def]
+def _check_command(name: str) -> None:
+    if name in RENAMED:
+        raise UserError(f"the command {name} has a new form", f"write {RENAMED[name]}")
     if name not in COMMANDS:
         from afrieval.errors import nearest
 
         raise UserError(f"there is no command {name!r}", nearest(name, list(COMMANDS)))
-    return importlib.import_module(f"afrieval.commands.{name.replace('-', '_')}").main
+
+
+def _help_of(name: str) -> str:
+    _check_command(name)
+    from afrieval.commands.options import OPTIONS
+    from afrieval.config.arguments import sections_of
+    from afrieval.config.help import help_text
+
+    return help_text(name, OPTIONS[name], sections_of(OPTIONS[name]))
+
+
+def _command(name: str):  # type: ignore[no-untyped-def]
+    _check_command(name)
+    return importlib.import_module(f"afrieval.commands.{name}").main
 
 
 def _help() -> str:
-    lines = [f"  {name:<15}{text}" for name, text in COMMANDS.items()]
-    return "\n".join(
-        [
-            "usage: afrieval COMMAND [options]",
-            "",
-            *lines,
-            "",
-            "afrieval COMMAND --help tells a command's options.",
-        ]
+    commands = "\n".join(f"  {name:<10}{text}" for name, text in COMMANDS.items())
+    more = (
+        "afrieval COMMAND --help describes a command and all its options.\n"
+        "afrieval COMMAND --debug shows the traceback of an error."
     )
+    return "\n\n".join(["usage: afrieval COMMAND [options]", f"Commands:\n{commands}", EXAMPLES, more])
 
 
 if __name__ == "__main__":

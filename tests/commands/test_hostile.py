@@ -163,7 +163,7 @@ WORDS: list[tuple[str, ...]] = [
     ("samples", "x", "--n", HOSTILE),
     ("samples", "x", "y", HOSTILE, f"\n{HOSTILE}"),
     ("llama", NAME),
-    ("llama-command", NAME),
+    ("llama", NAME, "--print-command"),
     ("export", "--to", HOSTILE),
     ("prefetch", "--data.source", NAME, "--task.task_name", "afrixnli"),
 ]
@@ -208,8 +208,7 @@ def test_what_a_file_says(cli: Cli, tmp_path: Path, content: object) -> None:
 
 def test_help_shows_a_hostile_environment(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("AFRIEVAL_DATA", NAME)
-    with pytest.raises(SystemExit):
-        main(["run", "--help"])
+    assert main(["run", "--help"]) == 0
     out = capsys.readouterr().out
     check(out)
     assert r"\x1b" in out

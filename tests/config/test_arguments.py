@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.config.arguments import normalise, read_config
+from afrieval.config.arguments import read_config, read_given
+from afrieval.config.options import RunOptions
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 
@@ -103,6 +104,30 @@ def test_lists_with_and_without_brackets() -> None:
     assert read("--model.model_name", "m", "--task.task_name", "a,b").task_names == ["a", "b"]
 
 
+def test_backend_arguments_together_and_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text("model_name: m\nbackend_args: {a: 1, b: {c: 2}}\n")
+    base = ["--model-config-yaml", str(path), "--task.task_name", "afrimmlu"]
+    cases: dict[tuple[str, ...], dict[str, object]] = {
+        ("--model.backend_args.x=1e-3",): {"x": 0.001},
+        ("--model.backend-args.x-y", "-5"): {"x_y": -5},
+        ("--model.backend_args.a", "[1, b]"): {"a": [1, "b"]},
+        ("--model.backend_args.b.d=true",): {"b": {"c": 2, "d": True}},
+        ("--model.backend_args.x=@", "--model.backend_args.y="): {"x": "@", "y": ""},
+    }
+    for words, added in cases.items():
+        assert read(*base, *words).model.backend_args == {"a": 1, "b": {"c": 2}, **added}
+    replaced = ["--model.backend_args.x=1", "--model.backend_args={z: 1}", "--model.backend_args.y=2"]
+    assert read(*base, *replaced).model.backend_args == {"z": 1, "y": 2}
+
+
+def test_texts_are_kept_as_they_are() -> None:
+    for text in ("5", "[a]", "a,b", "true", "#x", "a: b", "-x", "~x"):
+        assert read(*ENOUGH, "--model.revision", text).model.revision == text
+    assert read(*ENOUGH, "--model.device", "null").model.device is None
+    assert read(*ENOUGH, "--data.source=\udcff").data.source == "\udcff"  # a byte of a path that is not UTF-8
+
+
 def test_a_task_named_twice_runs_once() -> None:
     assert read("--model.model_name", "m", "--task.task_name", "a,b,a").task_names == ["a", "b"]
 
@@ -130,14 +155,14 @@ def test_the_order_of_flags_does_not_matter(order: list[list[str]]) -> None:
     assert read(*(word for flag in order for word in flag)) == read(*ENOUGH, *FLAGS)
 
 
-@given(st.lists(st.text(max_size=20)))
-def test_normalise_gives_flags_or_a_user_error(words: list[str]) -> None:
+@given(st.lists(st.text(max_size=20) | st.sampled_from(["--run_dir", "--model.backend_args.x", "[", "a,b"])))
+def test_any_words_are_settings_or_a_user_error(words: list[str]) -> None:
     try:
-        flags = normalise(words)
+        _, settings = read_given(RunOptions, words, "run")
     except UserError as e:
         assert e.message and e.hint
     else:
-        assert all(f.startswith("--") for f in flags)
+        assert len(settings) <= len(words)
 
 
 BAD = {
@@ -148,20 +173,32 @@ BAD = {
     "folder for a file": (["--model-config-yaml", "configs/llama"], "configs/llama is a folder", "eval_config.yaml"),
     "option without a value": (["--eval.limit"], "--eval.limit", "VALUE"),
     "stray word": (["yor"], "'yor'", "--help"),
-    "wrong type": (["--eval.limit", "ten"], "eval.limit cannot be 'ten'", "whole number"),
-    "wrong choice": (["--model.dtype", "int8"], "'int8'", "bfloat16"),
-    "wrong boolean": (["--eval.write_out=perhaps"], "'perhaps'", "true or false"),
-    "zero limit": (["--eval.limit", "0"], "eval.limit is 0", "1 or more"),
-    "negative limit": (["--eval.limit", "-4"], "eval.limit is -4", "1 or more"),
-    "negative shots": (["--eval.num_fewshot", "-1"], "-1", "0 or more"),
-    "seed out of range": (["--eval.numpy_random_seed", "-1"], "eval.numpy_random_seed is -1", "0 to"),
+    "wrong type": (["--eval.limit", "ten"], '--eval.limit must be a whole number, not "ten"', "whole number"),
+    "wrong choice": (["--model.dtype", "int8"], '"int8"', "bfloat16"),
+    "wrong boolean": (["--eval.write_out=perhaps"], '"perhaps"', "true or false"),
+    "zero limit": (["--eval.limit", "0"], "--eval.limit must be 1 or more, not 0", "1 or more"),
+    "negative limit": (["--eval.limit", "-4"], "--eval.limit must be 1 or more, not -4", "1 or more"),
+    "negative shots": (["--eval.num_fewshot", "-1"], "--eval.num_fewshot must be 0 or more, not -1", "0 or more"),
+    "seed out of range": (
+        ["--eval.numpy_random_seed", "-1"],
+        "--eval.numpy_random_seed must be 0 or more, not -1",
+        "0 or more",
+    ),
     "batch of none": (["--eval.batch_size", "0"], "eval.batch_size is 0", "1 or more"),
     "empty languages": (["--task.languages", "[]"], "task.languages is an empty list", "leave task.languages out"),
     "empty prompts": (["--task.prompts", "[]"], "task.prompts is an empty list", "leave task.prompts out"),
     "not yet": (["--task.wandb_project", "x"], "task.wandb_project", "leave it out"),
-    "unknown engine": (["--model.engine", "tre"], "model.engine cannot be 'tre'", "auto or tree or plain"),
-    "no room": (["--eval.max_gen_toks", "0"], "eval.max_gen_toks is 0", "1 or more"),
-    "another backend's engine": (["--model.engine=tree", "--model.model_type=vllm"], "tree is no way of vllm", "hf"),
+    "unknown engine": (
+        ["--model.engine", "tre"],
+        '--model.engine must be auto, tree or plain, not "tre"',
+        "mean tree?",
+    ),
+    "no room": (["--eval.max_gen_toks", "0"], "--eval.max_gen_toks must be 1 or more, not 0", "1 or more"),
+    "another backend's engine": (["--model.engine=tree", "--model.model_type=vllm"], "not supported with", "hf"),
+    "seed too large": (["--eval.random_seed", "4294967296"], "must be 4294967295 or less", "or less"),
+    "member of a list": (["--task.prompts", "1,x"], '--task.prompts must be a whole number, not "x"', "whole number"),
+    "broken list": (["--task.languages", "[yor"], '--task.languages must be a list, not "[yor"', "a list"),
+    "no map": (["--model.backend_args", "x"], '--model.backend_args must be a map, not "x"', "a map"),
     "no mark": (["--model.thinking_end="], "model.thinking_end is empty", "</think>"),
     "missing file": (["--model-config-yaml", "configs/models/dmo.yaml"], "dmo.yaml", "demo.yaml"),
 }
@@ -211,7 +248,7 @@ BAD_FILES = {
     ),
     "number for text": ("model_name: 5\n", "model_name must be text, not 5", "quotes"),
     "key that is no text": ("no: 5\n", "line 1, is not valid YAML: the key 'no' is not text", "correct that line"),
-    "alias of itself": ("model_name: &a [*a]\n", "an alias stands for what it is part of", "correct that line"),
+    "alias of itself": ("model_name: &a [*a]\n", "an alias refers to a value that contains it", "correct that line"),
     "many levels": ("model_name: " + "[" * 1000 + "]" * 1000, "nested too deeply", "configs/"),
     "many digits": ("model_name: 1" + "1" * 5000, "characters)' is not a valid int", "correct that line"),
     "many hexadecimal digits": ("model_name: 0x" + "f" * 5000, "line 1, is not valid YAML", "correct that line"),
@@ -227,7 +264,7 @@ BAD_FILES = {
     "tag": ("model_name: !!python/name:os.system", "the tag", "correct that line"),
     "list as a key": ("[1]: x", "the key is not text", "correct that line"),
     "impossible date": ("model_name: 2024-13-45\nrevison: x", "unknown key 'revison'", "revision"),
-    "YAML bomb": (BOMB, "aliases stand for too much", "correct that line"),
+    "YAML bomb": (BOMB, "aliases expand to too much", "correct that line"),
     "key twice": ("model_name: x\nmodel_name: y\n", "line 2", "correct that line"),
     "language names": ("model_name: x\nlanguages_supported: [yo]\n", "languages_supported has 'yo'", "yor"),
     "section instead of key": ("eval: 3\nmodel_name: x\n", "eval must be a map, not 3", "write a map"),
@@ -237,8 +274,8 @@ BAD_FILES = {
 @pytest.mark.parametrize("value", ["9" * 5000, "x" * 5000])
 def test_a_long_value_is_shown_by_its_ends(value: str) -> None:
     error = refused("--model.engine", value)
-    assert error.message.startswith("model.engine cannot be") and len(error.message) < 200
-    assert error.hint == "it takes auto or tree or plain"
+    assert error.message.startswith("--model.engine must be auto, tree or plain, not ") and len(error.message) < 250
+    assert error.hint == "choose from auto, tree, plain"
 
 
 def test_a_file_that_cannot_be_used_is_not_suggested_in_its_own_place(tmp_path: Path) -> None:

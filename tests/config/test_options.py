@@ -1,39 +1,107 @@
-"""Numbers of the command line: every whole number in range is taken, and nothing else is."""
+"""Options of commands: numbers in range and nothing else, words without names, lists, and what is missing."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
 import pytest
+from annotated_types import Ge, Le
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.config.options import Parser, whole_number
+from afrieval.config.arguments import read_options, sections_of
+from afrieval.config.help import help_text
+from afrieval.config.options import Options, Repeated, Word, options_of
 from afrieval.errors import UserError
 
 
-@given(st.integers(-5, 20), st.integers(-3, 3), st.integers(4, 9) | st.none())
-def test_numbers_in_range(number: int, least: int, most: int | None) -> None:
-    allowed = number >= least and (most is None or number <= most)
-    if allowed:
-        assert whole_number("--n", str(number), least, most) == number
+@dataclass(frozen=True)
+class Paint(Options):
+    """Paints walls."""
+
+    wall: Annotated[str, Word("WALL")]
+    """The wall."""
+    colours: Annotated[list[str], Word("COLOUR ...")]
+    """The colours."""
+    coats: Annotated[int, Ge(1), Le(9)] = 2
+    """How many
+    coats."""
+    only_edges: bool = False
+    """Leave the middle out."""
+    tool: Repeated[Literal["brush", "roll"]] = field(default_factory=list)
+    """What to paint with."""
+
+
+def paint(*words: str) -> Paint:
+    return read_options(Paint, list(words), "paint")
+
+
+def refused(*words: str) -> UserError:
+    with pytest.raises(UserError) as caught:
+        paint(*words)
+    return caught.value
+
+
+def test_words_and_options_in_any_order() -> None:
+    found = Paint("north", ["red", "-"], coats=3, only_edges=True, tool=["brush", "roll"])
+    assert paint("north", "red", "-", "--coats", "3", "--only-edges", "--tool=brush,roll") == found
+    assert paint("--only_edges", "north", "--tool", "brush", "red", "--tool", "roll", "-", "--coats=3") == found
+    assert paint("north", "red", "--only-edges", "false", "--coats", "3", "--coats", "4").coats == 4
+
+
+BAD = {
+    "nothing": ((), "WALL is missing", "see afrieval paint --help"),
+    "word missing": (("north",), "COLOUR is missing", "see afrieval paint --help"),
+    "unknown": (("--only-edge",), "unknown option --only_edge", "did you mean --only-edges?"),
+    "name of a word": (("--wall", "x"), "unknown option --wall", ""),
+    "setting of a run": (("--tasks", "x"), "unknown option --tasks", ""),
+    "no value": (("a", "b", "--coats"), "option --coats has no value", "--coats VALUE"),
+    "one dash": (("a", "b", "-c"), "unexpected argument '-c'", "--help"),
+    "not a choice": (("a", "b", "--tool", "gun"), '--tool must be brush or roll, not "gun"', "choose from brush, roll"),
+    "one of two": (
+        ("a", "b", "--tool", "roll,gun"),
+        '--tool must be brush or roll, not "gun"',
+        "choose from brush, roll",
+    ),
+    "not a boolean": (("a", "b", "--only-edges=x"), "--only_edges must be true or false", "true or false"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_refuses(name: str) -> None:
+    words, message, hint = BAD[name]
+    error = refused(*words)
+    assert message in error.message and hint in error.hint and error.hint
+
+
+@given(st.integers(-5, 20))
+def test_numbers_in_range(number: int) -> None:
+    words = ("north", "red", "--coats", str(number))
+    if 1 <= number <= 9:
+        assert paint(*words).coats == number
     else:
-        with pytest.raises(UserError) as refused:
-            whole_number("--n", str(number), least, most)
-        assert f"'{number}'" in refused.value.message and str(least) in refused.value.hint
+        assert refused(*words).message.endswith(f"not {number}")
 
 
 @given(st.text())
 def test_any_text_is_a_number_or_refused(text: str) -> None:
     try:
-        assert whole_number("--n", text, 0) == int(text)
+        assert paint("north", "red", f"--coats={text}").coats == int(text)
     except UserError as e:
-        assert repr(text) in e.message
+        assert e.message.startswith("--coats must be ")
 
 
-@pytest.mark.parametrize("text", ["", " 1", "1_0", "1.0", "1e3", "٣", "³", "0x1", "9" * 5000, "nan", "1\n"])
+@pytest.mark.parametrize("text", ["", " 1", "1_0", "1.0", "1e3", "٣", "³", "0x1", "9" * 5000, "nan", "1\n", "true"])
 def test_what_is_not_a_number(text: str) -> None:
-    with pytest.raises(UserError, match="--n is"):
-        whole_number("--n", text, 0)
+    assert refused("north", "red", "--coats", text).message.startswith("--coats must be a whole number")
 
 
-def test_errors_of_a_command_line_are_for_users() -> None:
-    with pytest.raises(UserError) as refused:
-        Parser(prog="afrieval x").parse_args(["--no-such"])
-    assert refused.value.hint == "see afrieval x --help"
+def test_docstrings_are_the_help() -> None:
+    assert {o.name: o.help for o in options_of(Paint)}["coats"] == "How many coats."
+
+
+def test_help_is_complete() -> None:
+    out = help_text("paint", Paint, sections_of(Paint)) + "\n"
+    assert out.startswith("usage: afrieval paint WALL COLOUR ... [options]\n\nPaints walls.\n\nOptions:\n  WALL\n")
+    assert "  --coats N\n      How many coats. 1 to 9. Default: 2.\n" in out
+    assert "  --only-edges [true|false]\n      Leave the middle out. Default: false.\n" in out
+    assert "  --tool {brush,roll}\n      What to paint with. May be repeated. Default: none.\n" in out

@@ -14,9 +14,8 @@ import yaml
 from tests.conftest import ROOT, Cli
 
 from afrieval.commands.llama import LOGGERS
-from afrieval.commands.llama_command import main as llama_command
-from afrieval.config.arguments import read_config
-from afrieval.config.recipe import Recipe, flags, read_recipe
+from afrieval.config.arguments import run_config
+from afrieval.config.recipe import Recipe, read_recipe, settings
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.harness.command import lm_eval_command
@@ -25,6 +24,7 @@ from afrieval.results.samples import read_samples
 
 FILE = ROOT / "configs/llama/eval_config.yaml"
 DEMO = {"model_name": "demo", "model_type": "hf", "max_model_len": 20000, "batch_size": 4}
+PRINT = "--print-command"
 SAMPLES = ("--data.source", "samples", "--eval.max_gen_toks", 8)
 
 
@@ -36,7 +36,7 @@ def write(folder: Path, **keys: object) -> Path:
 
 
 def config_of(folder: Path, **keys: object) -> RunConfig:
-    return read_config(flags(read_recipe(write(folder, **keys))), command="llama", needs_model=True)
+    return run_config(settings(read_recipe(write(folder, **keys))), needs_model=True)
 
 
 def test_the_file_has_all_keys_of_the_recipe() -> None:
@@ -100,7 +100,7 @@ def test_what_the_recipe_fixes(tmp_path: Path) -> None:
         ({"verbosity": "LOUD"}, "verbosity must be CRITICAL"),
         ({"log_samples": "yes"}, "log_samples must be true or false"),
         ({"model_name": ""}, "model_name must be text that is not empty"),
-        ({"model_type": "hf", "tensor_parallel_size": 2}, "tensor_parallel_size is 2, which is for vllm"),
+        ({"model_type": "hf", "tensor_parallel_size": 2}, "tensor_parallel_size is 2, which only vllm supports"),
         ({"taks": "meta_math"}, "unknown key 'taks'"),
     ],
 )
@@ -111,16 +111,16 @@ def test_values_that_make_no_sense(tmp_path: Path, keys: dict[str, object], mess
 
 def test_a_recipe_runs_on_two_backends(cli: Cli, tmp_path: Path) -> None:
     refused = cli("llama", write(tmp_path), "--model.model_type", "local-completions")
-    assert refused.code == 2 and "a recipe runs on vllm or hf" in refused.err and "afrieval run" in refused.err
+    assert refused.code == 2 and "is not supported for recipes" in refused.err and "afrieval run" in refused.err
 
 
 @pytest.mark.parametrize("size", ["automatic", "auto:0"])
 def test_batch_sizes_that_make_no_sense(tmp_path: Path, size: str) -> None:
-    with pytest.raises(UserError, match=f"eval.batch_size is {size}"):
+    with pytest.raises(UserError, match=f"eval.batch_size is {size!r}"):
         config_of(tmp_path, batch_size=size)
 
 
-@pytest.mark.parametrize("command", ["llama", "llama-command"])
+@pytest.mark.parametrize("printing", [(), ("--print-command",)])
 @pytest.mark.parametrize(
     ("keys", "message", "hint"),
     [
@@ -144,9 +144,9 @@ def test_batch_sizes_that_make_no_sense(tmp_path: Path, size: str) -> None:
     ],
 )
 def test_combinations_that_cannot_be_right(
-    cli: Cli, tmp_path: Path, command: str, keys: dict[str, object], message: str, hint: str
+    cli: Cli, tmp_path: Path, printing: tuple[str, ...], keys: dict[str, object], message: str, hint: str
 ) -> None:
-    done = cli(command, write(tmp_path, **keys), "--data.source", "samples")
+    done = cli("llama", write(tmp_path, **keys), "--data.source", "samples", *printing)
     assert done.code == 2 and message in done.err and hint in done.err.partition("hint:")[2], done.err
     assert not (tmp_path / "work").exists() and not (tmp_path / "out").exists()
 
@@ -156,14 +156,14 @@ def test_more_gpus_than_there_are(cli: Cli, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     for copies, code in ((2, 2), (1, 0)):
         monkeypatch.setattr("afrieval.models.backends.vllm.find_spec", lambda name: name)
-        done = cli("llama-command", write(tmp_path, tensor_parallel_size=4, data_parallel_size=copies))
+        done = cli("llama", write(tmp_path, tensor_parallel_size=4, data_parallel_size=copies), PRINT)
         assert done.code == code, done.err
         assert code == 0 or ("asks for 8 GPUs, and there are 4" in done.err and "lower" in done.err)
 
 
 def test_the_command_in_full(cli: Cli, tmp_path: Path) -> None:
     keys = {"limit": 3, "show_config": True, "verbosity": "DEBUG", "batch_size": "auto:2", "max_model_len": 9000}
-    done = cli("llama-command", write(tmp_path, tasks="meta_math,meta_gpqa", **keys))
+    done = cli("llama", write(tmp_path, tasks="meta_math,meta_gpqa", **keys), PRINT)
     assert done.code == 0, done.err
     assert done.out.startswith("LMEVAL_LOG_LEVEL=DEBUG lm_eval --model vllm ")
     words = shlex.split(done.out)
@@ -189,12 +189,12 @@ def test_the_command_in_full(cli: Cli, tmp_path: Path) -> None:
 
 def test_a_work_folder_is_written_anew_and_other_files_are_not_touched(cli: Cli, tmp_path: Path) -> None:
     for tasks in ("meta_gpqa", "meta_instruct"):
-        assert cli("llama-command", write(tmp_path, tasks=tasks)).code == 0
+        assert cli("llama", write(tmp_path, tasks=tasks), PRINT).code == 0
     assert {path.stem for path in (tmp_path / "work").iterdir()} == {
         *("meta_instruct", "meta_gpqa", "meta_math", "meta_mmlu_instruct")
     }
     (tmp_path / "work/notes.txt").write_text("mine")
-    done = cli("llama-command", write(tmp_path))
+    done = cli("llama", write(tmp_path), PRINT)
     assert done.code == 2 and "notes.txt" in done.err and (tmp_path / "work/meta_math.yaml").exists()
 
 
@@ -203,31 +203,41 @@ def test_work_folders_that_cannot_be_used(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "binary/x.yaml").write_bytes(b"\xff\xfe")
     (tmp_path / "folder/y.yaml").mkdir(parents=True)
     for name, message in (("binary", "x.yaml"), ("folder", "y.yaml"), ("/proc/new", "/proc/new cannot be written")):
-        done = cli("llama-command", write(tmp_path, work_dir=str(tmp_path / name)))
+        done = cli("llama", write(tmp_path, work_dir=str(tmp_path / name)), PRINT)
         assert done.code == 2 and message in done.err, done.err
 
 
-def test_the_command_names_folders_that_are_there(
-    cli: Cli, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done = cli("llama-command", write(tmp_path), "--data.source", "nowhere")
+def test_the_command_names_folders_that_are_there(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = cli("llama", write(tmp_path), "--data.source", "nowhere", PRINT)
     assert done.code == 2 and "'nowhere' is no folder" in done.err
     (tmp_path / "model").mkdir()
     monkeypatch.chdir(tmp_path)
-    llama_command([str(write(tmp_path, model_name="model", evals_dataset="meta-llama/Llama-3.1-8B-Instruct-evals"))])
-    out = capsys.readouterr().out
+    path = write(tmp_path, model_name="model", evals_dataset="meta-llama/Llama-3.1-8B-Instruct-evals")
+    out = cli("llama", PRINT, path).out
     assert f"pretrained={tmp_path / 'model'}," in out  # wherever lm_eval is started
     assert f"--output_path {tmp_path / 'out/model-lm_eval'} " in out  # beside the run, which has files of like names
 
 
-def test_help_and_a_missing_file(cli: Cli) -> None:
-    for command in ("llama", "llama-command"):
-        with pytest.raises(SystemExit) as ended:
-            cli(command, "--help")
-        assert ended.value.code == 0
-        assert cli(command, "--eval.limit", 1).code == 2
-        done = cli(command, "configs/llama/eval_confg.yaml")
+def test_a_missing_file(cli: Cli) -> None:
+    for words in (("llama",), ("llama", PRINT)):
+        done = cli(*words, "--eval.limit", 1)
+        assert done.code == 2 and "FILE is missing" in done.err
+        done = cli(*words, "configs/llama/eval_confg.yaml")
         assert done.code == 2 and "eval_config.yaml" in done.err
+
+
+def test_the_old_command_names_the_new_one(cli: Cli) -> None:
+    done = cli("llama-command", FILE)
+    assert done.code == 2 and "hint: write afrieval llama FILE --print-command\n" in done.err
+
+
+def test_options_and_files_beat_the_recipe(cli: Cli, tmp_path: Path) -> None:
+    model = tmp_path / "model.yaml"
+    model.write_text("model_name: meta-llama/Llama-3.2-1B-Instruct\nbackend_args: {max_model_len: 7000}\n")
+    words = ("--model-config-yaml", model, "--model.backend_args.gpu_memory_utilization", 0.5)
+    done = cli("llama", write(tmp_path, tasks="meta_gpqa"), PRINT, *words)
+    assert done.code == 0 and "pretrained=meta-llama/Llama-3.2-1B-Instruct" in done.out, done.err
+    assert "max_model_len=7000" in done.out and "gpu_memory_utilization=0.5" in done.out
 
 
 def test_verbosity_reaches_the_log(cli: Cli, tmp_path: Path) -> None:
@@ -255,7 +265,7 @@ def test_lm_eval_gives_the_same_answers_and_scores(cli: Cli, tmp_path: Path, eva
     path = write(tmp_path, **DEMO, evals_dataset=f"meta-llama/{evals}-evals", tasks=group)
     done = cli("llama", path, *SAMPLES)
     assert done.code == 0, done.err
-    done = cli("llama-command", path, *SAMPLES, "--model.device", "cpu")
+    done = cli("llama", path, *SAMPLES, "--model.device", "cpu", PRINT)
     assert done.code == 0, done.err
     words = [word for word in shlex.split(done.out) if "=" not in word or not word.startswith("LMEVAL")]
     subprocess.run([sys.executable, "-m", *words], check=True, capture_output=True, cwd=tmp_path)

@@ -36,7 +36,7 @@ def test_what_is_not_a_file(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "x").open("wb") as file:
         file.truncate(2**40)  # a hole: no disk is used
-    with pytest.raises(UserError, match="has more than 1000 bytes"):
+    with pytest.raises(UserError, match="is larger than 1000 bytes"):
         read_text(tmp_path / "x", "", 1000)
 
 
@@ -57,7 +57,7 @@ def test_refuses_a_named_pipe_which_may_have_no_writer(tmp_path: Path) -> None:
 def test_takes_no_more_of_a_pipe_than_such_a_file_can_have() -> None:
     reading, writing = os.pipe()
     os.write(writing, b"12345")  # and stays open
-    with pytest.raises(UserError, match="more than 4 bytes"):
+    with pytest.raises(UserError, match="larger than 4 bytes"):
         read_bytes(Path(f"/dev/fd/{reading}"), "hint", largest=4)
     os.close(reading)
     os.close(writing)

@@ -48,7 +48,7 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
     "list for a map": ({"data": []}, "f: data must be a map, not []", "write a map"),
     "text for true": ({"loud": "no"}, 'f: loud must be true or false, not "no"', "true or false"),
     "one for true": ({"loud": 1}, "f: loud must be true or false, not 1", "true or false"),
-    "not one of": ({"kind": "c"}, 'f: kind must be a or b, not "c"', "write a or b"),
+    "not one of": ({"kind": "c"}, 'f: kind must be a or b, not "c"', "choose from a, b"),
     "too much": ({"share": 1.5}, "f: share must be 1.0 or less, not 1.5", "1.0 or less"),
     "empty": ({"languages": {}}, "f: languages must be a list or map that is not empty", ""),
     "of several kinds": ({"answer": 5}, "f: answer must be text or a list, not 5", ""),

@@ -54,7 +54,9 @@ def test_every_option_that_takes_a_path(run_demo: Cli, tmp_path: Path, option: s
         assert done.code == 2 and done.err.count("\n") == 2 and done.err.startswith("error: "), (text[:20], done.err)
 
 
-@pytest.mark.parametrize("command", ["compare", "samples", "llama", "llama-command", "export --to harness", "preview"])
+@pytest.mark.parametrize(
+    "command", ["compare", "samples", "llama", "llama --print-command", "export --to harness", "preview"]
+)
 def test_every_command_that_takes_a_path(cli: Cli, tmp_path: Path, command: str) -> None:
     for text in impossible(tmp_path):
         done = cli(*command.split(), text)

@@ -138,10 +138,11 @@ def test_tasks_of_a_folder_of_ones_own_are_found_from_anywhere(tmp_path: Path, m
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--to", "harness"), "the folder to write to is missing"),
-        (("--to", "helm", "x"), "--to is 'helm'"),
+        (("--to", "harness"), "FOLDER is missing"),
+        (("--to", "helm", "x"), '--to must be harness, not "helm"'),
         ((), "--to is missing"),
-        (("--to", "harness", "docs"), "docs is there and not empty"),
+        (("docs", "--to=helm"), '--to must be harness, not "helm"'),
+        (("--to", "harness", "docs"), "docs exists and is not empty"),
         (("--to", "harness", "new", "--task.task_name", "afrimlu"), "there is no task 'afrimlu'"),
         (("--to", "harness", "new", "--task.task_name", "afrimmlu", "--task.languages", "yo"), "has no language 'yo'"),
         (("--to", "harness", "new", "--task.task_name", "afrixnli", "--task.answer_form", "letter"), "no answer form"),

@@ -22,7 +22,7 @@ from afrieval.results.samples import read_samples
 from afrieval.run.plan import plan
 from afrieval.run.preflight import check_fit
 from afrieval.scoring.scorers import Generation
-from afrieval.tasks.sources.limits import generation
+from afrieval.tasks.limits import generation
 from afrieval.tasks.sources.plan import all_questions
 
 EVALS = "meta-llama/Llama-3.1-8B-Instruct-evals"

@@ -11,7 +11,7 @@ from afrieval.config.settings import RunConfig
 from afrieval.models.load import load_model
 from afrieval.results.files import sample_files
 from afrieval.results.samples import Sample, read_samples
-from afrieval.tasks.sources.limits import generation
+from afrieval.tasks.limits import generation
 from afrieval.tasks.sources.plan import all_questions
 from afrieval.tasks.sources.templated import TemplatedQuestions
 

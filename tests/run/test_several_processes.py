@@ -122,7 +122,7 @@ def test_after_a_stop_from_outside_one_goes_on(run_demo: Cli, tmp_path: Path) ->
     ("words", "message"),
     [
         (("--task.languages", "yoruba"), "error: afrimmlu has no language 'yoruba'"),
-        (("--eval.limit", "0"), "error: eval.limit is 0"),
+        (("--eval.limit", "0"), "error: --eval.limit must be 1 or more, not 0"),
     ],
 )
 def test_an_error_is_said_once(tmp_path: Path, words: tuple[str, ...], message: str) -> None:

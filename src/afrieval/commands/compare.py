@@ -1,28 +1,26 @@
 """`afrieval compare`: what the numbers of stored runs say, and how sure we are. Loads no model."""
 
-import argparse
 from pathlib import Path
 from typing import Any
 
-from afrieval.config.options import Parser, whole_number
+from afrieval.commands.options import Compare
+from afrieval.config.arguments import read_options
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.yaml import nearest
 from afrieval.terminal import note, say
 
 OUTPUTS = ("json", "csv", "markdown", "latex")
-RUNS = "run folders, in the order to compare them; folders of lm_eval --output_path; published tables (CSV)"
 MANY = ("prompt", "language")  # compared only if asked for: they have many pairs
-MOST = 2**32 - 1  # the highest seed, as of eval.numpy_random_seed
 
 
 def main(argv: list[str]) -> None:
     """Reads runs, compares what can be compared, prints tables and writes the files asked for.
 
     Raises:
-        UserError: for a folder that is no run, or runs with nothing in common.
+        UserError: for a folder that is not a run, or for runs that share nothing.
     """
-    options = _parser().parse_args(argv)
+    options = read_options(Compare, argv, "compare")
     from afrieval.analysis.inputs import read_inputs
     from afrieval.analysis.reference import evaluated
     from afrieval.report.agreement import verdict_tables
@@ -35,13 +33,13 @@ def main(argv: list[str]) -> None:
     given = whole.on(options.metric)
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
     varying = [d for d in DIMENSIONS if len({u.dimensions[d] for u in units}) > 1]
-    wanted = options.contrast or [d for d in varying if d not in MANY]
+    wanted: list[str] = [*options.contrast] or [d for d in varying if d not in MANY]
     found = _contrasts(units, wanted, given.foreign, options.seed)
     of_meta = [] if options.metric else evaluated(units)
     if units and (options.contrast or not of_meta):
         _check(found, options, varying)
     asked = options.metric if any(c.main != options.metric for c in [*whole.own, *whole.foreign]) else None
-    groupings = list(dict.fromkeys(["Africa", options.means]))
+    groupings: list[str] = list(dict.fromkeys(["Africa", options.means]))
     tables = comparison_tables(units, found, groupings, options.by, asked)
     tables += [
         *reference_tables(of_meta),
@@ -53,39 +51,15 @@ def main(argv: list[str]) -> None:
     _write(tables, options)
 
 
-def _parser() -> argparse.ArgumentParser:
-    from afrieval.analysis.means import GROUPINGS
-    from afrieval.results.scores import DIMENSIONS
-
-    parser = Parser(prog="afrieval compare", description="Compare stored runs; no model is loaded.")
-    parser.add_argument("runs", nargs="+", metavar="RUN", help=RUNS)
-    of_all = "what to compare (may be repeated); if not given, all that differs but prompt and language"
-    parser.add_argument("--contrast", action="append", choices=DIMENSIONS, help=of_all)
-    parser.add_argument("--task", action="append", help="only this task (may be repeated)")
-    parser.add_argument("--metric", metavar="NAME", help="which metric; the main one of each task if not given")
-    parser.add_argument("--language", help="only these languages, as in yor,hau")
-    parser.add_argument("--means", default="Africa", choices=list(GROUPINGS), help="groups of African languages")
-    parser.add_argument("--by", metavar="FIELD", help="break scores down by a field, such as subject; or confusion")
-    parser.add_argument("--seed", type=_seed, default=42, help="of bootstrap and permutations")
-    for name in OUTPUTS:
-        parser.add_argument(f"--{name}", metavar="FILE", help=f"write all tables as {name.upper()}, - for the screen")
-    return parser
-
-
-def _seed(text: str) -> int:
-    return whole_number("--seed", text, 0, MOST)
-
-
-def _chosen(units: list[Any], options: argparse.Namespace) -> list[Any]:
+def _chosen(units: list[Any], options: Compare) -> list[Any]:
     """Returns the units of the tasks and languages asked for."""
-    languages = [code.strip() for code in options.language.split(",")] if options.language else None
-    wanted = {"task": options.task, "language": languages}
+    wanted = {"task": options.task, "language": options.language}
     for name, values in wanted.items():
         known = list(dict.fromkeys(getattr(u, name) for u in units))
-        for value in values or []:
+        for value in values:
             if value not in known:
-                raise UserError(f"no run here has the {name} {value!r}", nearest(value, known))
-        units = [u for u in units if values is None or getattr(u, name) in values]
+                raise UserError(f"none of the runs has the {name} {value!r}", nearest(value, known))
+        units = [u for u in units if not values or getattr(u, name) in values]
     return units
 
 
@@ -100,21 +74,21 @@ def _contrasts(units: list[Any], wanted: list[str], foreign: list[Any], seed: in
     return found + (beside(own, others, seed) if own and others and "model" in wanted else [])
 
 
-def _check(found: list[Any], options: argparse.Namespace, varying: list[str]) -> None:
+def _check(found: list[Any], options: Compare, varying: list[str]) -> None:
     if any(c.rows for c in found):
         return
     if refused := [line for c in found for line in c.refused]:
         raise UserError(f"nothing can be compared: {refused[0]}", "compare runs of the same data, prompts and examples")
     folders = [run for run in options.runs if not run.endswith(".csv")]
     if len(folders) > 1 or options.contrast:
-        seen = f"they differ in {', '.join(varying)}" if varying else "they hold the same cells"
+        seen = f"they differ in {', '.join(varying)}" if varying else "they contain the same cells"
         raise UserError(
-            f"the runs have nothing in common that could be compared; {seen}",
+            f"the runs share nothing that can be compared; {seen}",
             "give runs that differ in one thing: model, prompt language, shots or answer form",
         )
 
 
-def _write(tables: list[Any], options: argparse.Namespace) -> None:
+def _write(tables: list[Any], options: Compare) -> None:
     from afrieval.report.formats import show, write
 
     asked = {name: getattr(options, name) for name in OUTPUTS if getattr(options, name)}

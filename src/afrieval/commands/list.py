@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from textwrap import fill
 
+from afrieval.commands.options import List
+from afrieval.config.arguments import read_options
 from afrieval.errors import UserError
 from afrieval.files.yaml import nearest
 from afrieval.languages import ENGLISH
@@ -10,7 +12,6 @@ from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
 from afrieval.terminal import say
 
-USAGE = "usage: afrieval list [TASK ...]\n\nPrints what the tasks offer: all of them, or those named."
 WIDTH, LABEL = 80, 15
 
 
@@ -18,15 +19,13 @@ def main(argv: list[str]) -> None:
     """Prints each task with what it offers.
 
     Raises:
-        UserError: for a task that there is not.
+        UserError: for a task that does not exist.
     """
-    if argv in (["--help"], ["-h"]):
-        say(USAGE)
-        return
-    for name in argv:
+    asked = read_options(List, argv, "list").tasks
+    for name in asked:
         if name not in task_names():
             raise UserError(f"there is no task {name!r}", nearest(name, task_names()))
-    for name in argv or task_names():
+    for name in asked or task_names():
         spec = load_task(name)
         say(fill(f"{spec.name} (version {spec.version}): {spec.description}", WIDTH))
         for label, text in _facts(spec):
@@ -63,4 +62,4 @@ def _numbers(prompts: dict[int, Prompt]) -> str:
 def _review(prompts: dict[int, Prompt]) -> str:
     first = next(iter(prompts.values()))
     written = {"machine": "machine-written", "human": "written by people", "paper": "from the paper"}[first.origin]
-    return f"{written}, reviewed by {first.reviewed_by or 'nobody yet'}"
+    return f"{written}, {f'reviewed by {first.reviewed_by}' if first.reviewed_by else 'not reviewed yet'}"

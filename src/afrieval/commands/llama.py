@@ -1,40 +1,45 @@
 """`afrieval llama`: Meta's evaluations of Llama 3, from a file with the keys of Meta's recipe."""
 
 import logging
-import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import yaml
 
+from afrieval.commands.options import Llama
 from afrieval.commands.run import run
-from afrieval.config.arguments import read_config
-from afrieval.config.recipe import Recipe, flags, read_recipe, with_backend
-from afrieval.config.settings import RunConfig
+from afrieval.config.arguments import read_given, run_config
+from afrieval.config.recipe import Recipe, read_recipe, settings, with_backend
+from afrieval.config.settings import DEMO, RunConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
+from afrieval.harness.command import lm_eval_command
 from afrieval.resources import here_or_shipped
-from afrieval.terminal import say
+from afrieval.tasks.meta import GROUPS
+from afrieval.tasks.select import chosen_tasks
+from afrieval.terminal import note, say
 
-USAGE = """usage: afrieval llama FILE [options of afrieval run]
-
-Runs Meta's published Llama 3.1 and 3.2 evaluations. FILE has the keys of Meta's recipe; configs/llama/eval_config.yaml
-is one, with a comment for each key. Options beat the file: --eval.limit 10, --model.model_name FOLDER.
-"""
 LOGGERS = ("afrieval", "lm_eval", "vllm")
 
 
 def main(argv: list[str]) -> None:
-    """Runs what a recipe asks for.
+    """Runs what a recipe asks for, or prints the command of lm_eval for it.
 
     Raises:
-        UserError: for a key, value or combination that cannot be right.
+        UserError: for a key, value or combination that is not allowed.
     """
-    run(lambda: _read(argv))
+    try:
+        printing = read_given(Llama, argv, "llama")[0].print_command
+    except UserError:  # which `run` reports, once for all processes
+        printing = False
+    if printing:
+        print_command(*_recipe_and_config(argv))
+    else:
+        run(lambda: _prepared(*_recipe_and_config(argv)))
 
 
-def _read(argv: list[str]) -> RunConfig:
+def _prepared(recipe: Recipe, config: RunConfig) -> RunConfig:
     """Returns the config, with the log as loud as the recipe says, and the config printed if it says so."""
-    recipe, config = recipe_and_config(argv, USAGE)
     for name in LOGGERS:
         logging.getLogger(name).setLevel(recipe.verbosity)
     if recipe.show_config:
@@ -42,25 +47,55 @@ def _read(argv: list[str]) -> RunConfig:
     return config
 
 
-def recipe_and_config(argv: list[str], usage: str) -> tuple[Recipe, RunConfig]:
-    """Returns a recipe's keys, and the config that they and the flags after the file add up to.
-
-    Args:
-        argv: the file, then flags.
-        usage: printed where the user asks for help.
-
-    Raises:
-        UserError: if no file is given, or what it says cannot be used.
-        SystemExit: after printing help.
-    """
-    if not argv or "--help" in argv or "-h" in argv:
-        say(usage)
-        sys.exit(0)
-    if argv[0].startswith("-"):
-        raise UserError("the recipe's file is missing", "name it first: afrieval llama configs/llama/eval_config.yaml")
-    recipe = read_recipe(here_or_shipped(user_path(argv[0])))
-    config = read_config([*flags(recipe), *argv[1:]], command="llama", needs_model=True)
+def _recipe_and_config(argv: list[str]) -> tuple[Recipe, RunConfig]:
+    """Returns a recipe's keys, and the config that they and the given settings add up to."""
+    asked, given = read_given(Llama, argv, "llama")
+    recipe = read_recipe(here_or_shipped(user_path(asked.file)))
+    config = run_config([*settings(recipe), *given], needs_model=True)
     if config.model.model_type != recipe.model_type:  # the backends take different arguments
         recipe = with_backend(recipe, config.model.model_type)
-        config = read_config([*flags(recipe), *argv[1:]], command="llama", needs_model=True)
+        config = run_config([*settings(recipe), *given], needs_model=True)
     return recipe, config
+
+
+def print_command(recipe: Recipe, config: RunConfig) -> None:
+    """Writes task files and prints a command; nothing else goes to standard output.
+
+    Raises:
+        UserError: for a combination that is not allowed, or a work_dir that holds other files.
+    """
+    names = [spec.name for spec in chosen_tasks(config)]  # refuses combinations that are not allowed
+    if config.model.model_type == "vllm":
+        from afrieval.models.backends.vllm import check_gpus, vllm_arguments
+
+        check_gpus(vllm_arguments(config.model, config.eval))
+    from afrieval.harness.export import definitions, write_definitions
+
+    found, folder = definitions(config), user_path(recipe.work_dir)
+    _clear(folder)
+    write_definitions(found, folder)
+    note(f"wrote {', '.join(names)} to {folder}")
+    say(lm_eval_command(_with_whole_path(config), recipe, folder))
+
+
+def _with_whole_path(config: RunConfig) -> RunConfig:
+    """Returns the config with a model folder that is found wherever lm_eval is started."""
+    model = user_path(str(config.model.model_name))
+    if config.model.model_name == DEMO or not model.is_dir():
+        return config
+    return replace(config, model=replace(config.model, model_name=str(model.resolve())))
+
+
+def _clear(folder: Path) -> None:
+    """Removes task files of earlier calls from a folder, which lm_eval would load too; refuses to touch other files."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"work_dir {folder} is not a folder", "name another")
+    there = sorted(folder.iterdir()) if folder.exists() else []
+    starts = (b"task: meta_", *(f"group: {group}".encode() for group in GROUPS))
+    for path in there:
+        if path.suffix != ".yaml" or not path.is_file() or not path.read_bytes().startswith(starts):
+            raise UserError(
+                f"work_dir {folder} holds {path.name}, which afrieval did not write", "name a new or empty folder"
+            )
+    for path in there:
+        path.unlink()

@@ -3,7 +3,8 @@
 import hashlib
 from collections.abc import Iterator
 
-from afrieval.config.arguments import read_config
+from afrieval.commands.options import Prefetch
+from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.data.files import HUB, data_files
 from afrieval.data.hub import commit
@@ -18,28 +19,22 @@ from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.splits import wanted_files
 from afrieval.terminal import say
 
-OPTIONS = """
-Option of prefetch itself:
-  --lock    record the data's commits and hashes in data.lock, which later runs in this folder then check
-"""
 # What the hf backend never loads: other formats of the same weights.
 OTHER_FORMATS = ["original/*", "*.pth", "*.gguf", "*.onnx", "*.h5", "*.msgpack"]
 
 
 def main(argv: list[str]) -> None:
     """Downloads the data files of the tasks, and the model if one is named."""
-    locking, argv = "--lock" in argv, [a for a in argv if a != "--lock"]
-    if "--help" in argv or "-h" in argv:
-        say(OPTIONS)
-    config = read_config(argv, command="prefetch", needs_model=False)
+    asked, given = read_given(Prefetch, argv, "prefetch")
+    config = run_config(given, needs_model=False)
     if config.data.source != HUB:
         raise UserError(f"data.source is {config.data.source!r}", "prefetch needs --data.source hub")
-    lock, found = DataLock() if locking else read_lock(), DataLock()
+    lock, found = DataLock() if asked.lock else read_lock(), DataLock()
     for spec in chosen_tasks(config):
         say(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task.languages), lock, found)}")
         for line in check_fetched(spec, lock):
             say(line)
-    if locking:
+    if asked.lock:
         write_lock(found)
         say(f"wrote {LOCK}")
     for cell in plan_harness(config).cells:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from afrieval.commands.options import Run
 from afrieval.commands.writeout import write_out
 from afrieval.config.arguments import read_config
 from afrieval.config.settings import DEMO, RunConfig
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 def main(argv: list[str]) -> None:
     """Runs what the run folder lacks, writes its tables and prints them."""
-    run(lambda: read_config(argv, command="run", needs_model=True))
+    run(lambda: read_config(argv, command="run", kind=Run, needs_model=True))
 
 
 def run(read: Callable[[], RunConfig]) -> None:

@@ -1,17 +1,16 @@
 """`afrieval samples`: documents of a stored run under two prompts: what was asked, answered, and right."""
 
-import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from afrieval.config.options import Parser, whole_number
+from afrieval.commands.options import Samples
+from afrieval.config.arguments import read_options
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.yaml import nearest
 from afrieval.results.samples import cell_name, is_harness, is_unparsed
 from afrieval.terminal import one_line, say
 
-ONLY = ("all", "flips", "wrong", "unparsed")
 Line = dict[str, Any]
 
 
@@ -19,9 +18,9 @@ def main(argv: list[str]) -> None:
     """Prints documents of two cells of a run, one under the other.
 
     Raises:
-        UserError: for a folder that is no run, or a task, language or prompt that it does not have.
+        UserError: for a folder that is not a run, or a task, language or prompt that it does not have.
     """
-    options = _parser().parse_args(argv)
+    options = read_options(Samples, argv, "samples")
     from afrieval.results.reader import RunFolder
     from afrieval.results.runs import check_run
 
@@ -35,7 +34,7 @@ def main(argv: list[str]) -> None:
         firsts = _only(firsts, name, getattr(options, name))
     sides = _sides(firsts, options.prompts)
     if options.only == "flips" and len(sides) < 2:
-        raise UserError("flips are between two prompts", "name two with --prompts, as in eng1,native1")
+        raise UserError("--only flips needs two prompts", "name two, as in --prompts eng1,native1")
     lines = [{line["doc_id"]: line for line in run.samples(name)} for name in sides]
     found = [doc for doc in lines[0] if _wanted(options.only, [of.get(doc, {}) for of in lines])]
     say(f"{len(found)} of {len(lines[0])} documents, {' and '.join(sides)}\n")
@@ -44,22 +43,6 @@ def main(argv: list[str]) -> None:
             say(text)
     if len(found) > options.n:
         say(f"... and {len(found) - options.n} more; --n {len(found)} shows all")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="afrieval samples", description="Read documents of a stored run under two prompts.")
-    parser.add_argument("run", metavar="RUN", help="a run folder")
-    parser.add_argument("--task", help="which task; not needed if there is one")
-    parser.add_argument("--language", help="which language, as in yor; not needed if there is one")
-    parser.add_argument("--prompts", help="which two prompts, as in eng1,native1; the first two if not given")
-    of_only = "flips: right under one prompt only; wrong, unparsed: under either"
-    parser.add_argument("--only", type=_renamed, choices=ONLY, default="all", help=of_only)
-    parser.add_argument("--n", type=lambda text: whole_number("--n", text, 1), default=5, help="how many to show")
-    return parser
-
-
-def _renamed(only: str) -> str:
-    return "unparsed" if only == "unread" else only  # its former name
 
 
 def _only(firsts: list[Line], name: str, value: str | None) -> list[Line]:
@@ -72,19 +55,19 @@ def _only(firsts: list[Line], name: str, value: str | None) -> list[Line]:
     return [line for line in firsts if line[name] == (value or known[0])]
 
 
-def _sides(firsts: list[Line], asked: str | None) -> list[str]:
+def _sides(firsts: list[Line], asked: list[str] | None) -> list[str]:
     """Returns the cells of two prompts, or of one: English and native of one number if both are there."""
     cells = {f"{line['prompt_language']}{line['prompt']}": cell_name(line) for line in firsts}
-    if asked is None:
+    if not asked:
         twins = [name for name in cells if name.startswith("eng") and f"native{name[3:]}" in cells]
         names = [twins[0], f"native{twins[0][3:]}"] if twins else list(cells)[:2]
     else:
-        names = asked.split(",")
+        names = asked
     for name in names:
         if name not in cells:
             raise UserError(f"the run has no prompt {name!r}", f"it has: {', '.join(cells)}")
     if len(names) > 2:
-        raise UserError(f"--prompts has {len(names)} names", "give two, or one")
+        raise UserError(f"--prompts has {len(names)} names", "give one or two")
     return [cells[name] for name in names]
 
 
@@ -92,7 +75,7 @@ def _wanted(only: str, lines: list[Line]) -> bool:
     scores = [line[line["metrics"][0]] for line in lines if line.get("metrics")]
     if only == "all":
         return True
-    if only == "unparsed":
+    if only in ("unparsed", "unread"):
         return any(is_unparsed(line) for line in lines if line.get("metrics"))
     return len(set(scores)) > 1 if only == "flips" else any(score < 1 for score in scores)
 

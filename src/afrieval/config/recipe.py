@@ -1,11 +1,11 @@
-"""The keys of Meta's recipe for the harness, eval_config.yaml, as flags of `afrieval run`.
+"""The keys of Meta's recipe for the harness, eval_config.yaml, as settings of a run.
 
 Recipe: llama-cookbook, end-to-end-use-cases/benchmarks/llm_eval_harness/meta_eval.
 """
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Gt, Le, MinLen
 
@@ -53,7 +53,7 @@ def read_recipe(path: Path) -> Recipe:
 
 
 def check_backend(recipe: Recipe, where: str) -> None:
-    """Refuses values that the backend has no use for.
+    """Refuses values that the backend does not support.
 
     Args:
         recipe: all keys.
@@ -66,7 +66,7 @@ def check_backend(recipe: Recipe, where: str) -> None:
         for name in ("tensor_parallel_size", "data_parallel_size"):
             if getattr(recipe, name) != 1:
                 raise UserError(
-                    f"{where}: {name} is {getattr(recipe, name)}, which is for vllm",
+                    f"{where}: {name} is {getattr(recipe, name)}, which only vllm supports",
                     "give 1, or model_type vllm; to use several GPUs with hf, start one process per GPU with torchrun",
                 )
 
@@ -75,18 +75,18 @@ def with_backend(recipe: Recipe, name: str) -> Recipe:
     """Returns a recipe for another backend.
 
     Raises:
-        UserError: if it is not for recipes, or a value of the recipe is not for it.
+        UserError: if recipes do not support it, or it does not support a value of the recipe.
     """
     if name not in ("vllm", "hf"):
-        hint = "give hf or vllm; afrieval run takes other backends and has the same tasks"
-        raise UserError(f"model.model_type is {name!r}, and a recipe runs on vllm or hf", hint)
+        hint = "use hf or vllm; afrieval run supports other backends, with the same tasks"
+        raise UserError(f"model.model_type {name!r} is not supported for recipes", hint)
     changed = replace(recipe, model_type="vllm" if name == "vllm" else "hf")
     check_backend(changed, "the recipe")
     return changed
 
 
-def flags(recipe: Recipe) -> list[str]:
-    """Returns a recipe as flags of `afrieval run`; those of the recipe that are no keys of its file are fixed.
+def settings(recipe: Recipe) -> list[tuple[str, Any]]:
+    """Returns a recipe as settings of a run: their names and values.
 
     Args:
         recipe: all keys, as `read_recipe` gives them.
@@ -94,23 +94,20 @@ def flags(recipe: Recipe) -> list[str]:
     model = recipe.model_name
     folder = user_path(model)
     name = folder.name if folder.is_dir() else model.replace("/", "__")
+    tasks = [task.strip() for task in recipe.tasks.split(",")]
     of_vllm = ("tensor_parallel_size", "data_parallel_size", "gpu_memory_utilization", "max_model_len")
-    backend = of_vllm if recipe.model_type == "vllm" else ()
+    vllm = {name: getattr(recipe, name) for name in of_vllm}
     given = {
         "model.model_name": model,
         "model.model_type": recipe.model_type,
-        "model.dtype": "auto",
         "model.add_bos_token": True,
-        "model.chat_template": False,
-        **{f"model.backend_args.{name}": getattr(recipe, name) for name in backend},
-        **({} if backend else {"model.backend_args.max_length": recipe.max_model_len}),
-        "task.task_name": recipe.tasks.replace(" ", ""),
+        "model.backend_args": vllm if recipe.model_type == "vllm" else {"max_length": recipe.max_model_len},
+        "task.task_name": tasks[0] if len(tasks) == 1 else tasks,
         "task.evals_dataset": recipe.evals_dataset,
         "task.folder": recipe.template_dir,
         "eval.batch_size": recipe.batch_size,
         "eval.limit": recipe.limit,
         "eval.log_samples": recipe.log_samples,
-        "run_dir": user_path(recipe.output_path) / name,
+        "run_dir": str(user_path(recipe.output_path) / name),
     }
-    words = {True: "true", False: "false"}
-    return [f"--{name}={words.get(v, v) if isinstance(v, bool) else v}" for name, v in given.items() if v is not None]
+    return list(given.items())

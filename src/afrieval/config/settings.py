@@ -1,20 +1,26 @@
-"""What a user can set: frozen dataclasses whose field strings are the command line's help.
+"""What a user can set: frozen dataclasses whose field docstrings are the help of the command line.
 
-Ranges are checked here; types and names are checked where files and flags are read (`arguments.py`).
+`arguments.py` checks names, types and ranges when it parses files and flags; what no type can say is checked here.
 """
 
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from annotated_types import Ge, Le
+
+from afrieval.config.options import Folder, Metavar
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
-from afrieval.files.schema import CLOSED
+from afrieval.files.schema import CLOSED, Positive
 
 DEMO = "demo"
+Source = Annotated[str, Metavar("hub|samples|FOLDER")]
 AnswerForm = Literal["text", "letter", "generate"]
+NotNegative = Annotated[int, Ge(0)]
+Seed = Annotated[int, Ge(0), Le(2**32 - 1)]
 PromptLanguage = Literal["eng", "native", "both"]
 
 
@@ -22,66 +28,76 @@ PromptLanguage = Literal["eng", "native", "both"]
 class ModelConfig:
     """Model"""
 
-    model_name: str | None = None
-    """Hub id or folder of the model; `demo` is a tiny random model built on the spot."""
-    model_type: str = "hf"
-    """Backend of the harness: hf, vllm (GPUs, decoder-only models), or another by its name, such as local-completions
-    or local-chat-completions for a model behind a server; see docs/models.md."""
+    __pydantic_config__ = CLOSED
+
+    model_name: Annotated[str, Metavar("NAME")] | None = None
+    """Hub id or folder of the model; demo is a tiny random model that is built locally. Default: none; commands that
+    run a model require it."""
+    model_type: Annotated[str, Metavar("BACKEND")] = "hf"
+    """Backend that runs the model: hf, vllm (for GPUs and decoder-only models), or any other backend of the harness,
+    such as local-completions or local-chat-completions for a model behind a server (docs/models.md)."""
     revision: str = "main"
     """Branch, tag or commit on the hub."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """Number format of the weights; auto takes the model's own."""
+    """Data type of the weights. auto uses the type that the model was saved in."""
     device: str | None = None
-    """cuda, cuda:1, mps or cpu; the best there is if not given."""
+    """cuda, cuda:1, mps or cpu. Default: the best device available."""
     trust_remote_code: bool = False
     """Run Python code that comes with the model."""
     parallelize: bool = False
-    """Spread one model over all GPUs."""
+    """Split one model across all GPUs."""
     add_bos_token: bool | None = None
-    """Put the beginning-of-sequence token first; null is the tokenizer's own way."""
+    """Start each prompt with the beginning-of-sequence token. Default: null, which leaves it to the tokenizer."""
     chat_template: bool = False
-    """Wrap prompts in the tokenizer's chat template; for a server that takes chats only, send them as messages."""
+    """Apply the tokenizer's chat template to each prompt. For a server that accepts only chats, send prompts as
+    messages."""
     thinking_end: str | None = None
-    """What ends the thinking of a model that thinks first, such as </think>; only what follows it is read."""
+    """Text that ends the thinking of a reasoning model, such as </think>. The answer is extracted from what follows it.
+    Default: the whole output is the answer."""
     languages_supported: list[str] = field(default_factory=list)
-    """Languages the model's authors name, ISO 639-3; shown in tables."""
+    """Languages that the model's authors say it supports, as ISO 639-3 codes. Tables mark all other languages."""
     backend_args: dict[str, Any] = field(default_factory=dict)
-    """More arguments, handed to the backend as they are."""
+    """Further arguments for the backend, passed on unchanged."""
     engine: Literal["auto", "tree", "plain"] = "auto"
-    """How the hf backend computes: tree runs what prompts share once, plain is the harness' own way, auto takes tree
-    wherever its answers are the same."""
+    """How the hf backend computes likelihoods. tree computes the text that prompts share only once; plain is the
+    harness' own method; auto uses tree wherever it gives the same results."""
 
 
 @dataclass(frozen=True)
 class TaskConfig:
     """Task"""
 
+    __pydantic_config__ = CLOSED
+
     task_name: str | list[str] | None = None
-    """A task of tasks/, or a list of them."""
+    """One or more tasks; afrieval list shows them. Default: none."""
     languages: list[str] | None = None
-    """ISO 639-3 codes; all of the task's if not given."""
+    """Languages to evaluate, as ISO 639-3 codes such as yor,hau. Default: all languages of each task."""
     prompts: list[int] | None = None
-    """Prompt numbers; all of the task's if not given."""
+    """Numbers of the prompts to use. Default: all prompts of each task."""
     prompt_language: PromptLanguage = "eng"
-    """eng, native (the language evaluated) or both."""
+    """Language of the prompts: English, native (the language evaluated), or both in turn."""
     answer_form: AnswerForm | None = None
-    """Score option texts (text), letters (letter) or a generated answer; the task's first if not given."""
+    """What counts as an answer: the likelihood of each option's text, the likelihood of each option's letter, or a
+    generated answer. Default: the first form that the task declares."""
     variant: Literal["direct", "translate"] = "direct"
-    """direct, or translate: the test set translated to English by machine, with English prompts."""
+    """Test set: direct is the one in the language evaluated; translate is its machine translation into English, which
+    is used with English prompts."""
     evals_dataset: str | None = None
-    """Of Meta's Llama tasks: the data set with their prompts; that of the model if not given."""
-    folder: str | None = None
-    """Folder of task declarations; the suite's own tasks/ if not given."""
+    """For Meta's Llama tasks: the data set that holds their prompts. Default: the one published for the model."""
+    folder: Folder | None = None
+    """Folder with task declarations. Default: the tasks of the suite."""
     task_template: str | None = None
-    """Names of harness tasks, separated by commas, with {{language}} in them for each of task.languages."""
+    """Comma-separated names of harness tasks with {{language}} in them, which stands for each of task.languages.
+    Default: none."""
     harness_tasks: str | list[str] | None = None
-    """Tasks, groups or tags of lm-evaluation-harness, by name."""
+    """Names of tasks, groups or tags of the LM Evaluation Harness. Default: none."""
     clean_prompts: bool = False
-    """Take stray blanks out of the prompts of harness tasks: indentation, runs of blanks, blanks at line ends."""
+    """Clean the prompts of harness tasks: remove indentation, repeated spaces and trailing spaces."""
     wandb_project: str | None = None
-    """Weights & Biases project (not yet)."""
+    """Weights & Biases project. Not supported yet. Default: none."""
     wandb_job_type: str | None = None
-    """Weights & Biases job type (not yet)."""
+    """Weights & Biases job type. Not supported yet. Default: none."""
 
 
 @dataclass(frozen=True)
@@ -90,35 +106,37 @@ class EvalConfig:
 
     __pydantic_config__ = CLOSED
 
-    num_fewshot: int | None = None
-    """Worked examples before each question. If not given, 0; tasks of the harness then take their own number."""
+    num_fewshot: NotNegative | None = None
+    """Number of worked examples before each question. Default: 0; harness tasks use the number that they declare."""
     fewshot_selection: Literal["fixed", "per_document"] = "fixed"
-    """The same examples for all documents of a cell, or others for each; harness tasks have their own way."""
-    limit: int | None = None
-    """Only the first so many documents of each cell."""
-    max_gen_toks: int | None = None
-    """How many tokens a generated answer may have; found from the lengths of answers if not given."""
-    batch_size: int | str = "auto"
-    """Answers generated side by side, and with the plain engine requests per forward pass; auto finds a number on a GPU
-    and is 8 on a CPU; auto:N finds it N times."""
-    max_batch_size: int = 64
-    """Where the search for a batch size begins; not for vllm, which finds its own."""
-    random_seed: int = 42
-    """Seed of Python's random numbers in the libraries used."""
-    numpy_random_seed: int = 42
+    """Use the same examples for all documents of a cell, or choose them anew for each document. Harness tasks use their
+    own method."""
+    limit: Positive | None = None
+    """Evaluate only the first N documents of each cell. Default: all documents."""
+    max_gen_toks: Positive | None = None
+    """Maximum number of tokens in a generated answer. Default: derived from the lengths of the task's answers."""
+    batch_size: int | Annotated[str, Metavar("N|auto|auto:N")] = "auto"
+    """Number of answers generated at once; with the plain engine, also the number of requests per forward pass. auto
+    searches for the largest size that fits a GPU, and is 8 on a CPU; auto:N repeats the search N times."""
+    max_batch_size: Positive = 64
+    """Batch size at which the search starts. vllm ignores it."""
+    random_seed: Seed = 42
+    """Seed of Python's random module, for libraries that use it."""
+    numpy_random_seed: Seed = 42
     """Seed of the bootstrap."""
-    torch_random_seed: int = 42
+    torch_random_seed: Seed = 42
     """Seed of torch."""
-    fewshot_random_seed: int = 42
-    """Seed of the choice of few-shot examples."""
+    fewshot_random_seed: Seed = 42
+    """Seed for the choice of few-shot examples."""
     use_cache: bool = True
-    """Keep each answer of the model in the run folder as it comes, so that a stopped run loses nothing."""
+    """Save each answer of the model in the run folder as soon as it arrives, so that a stopped run loses nothing."""
     log_samples: bool = True
-    """Keep prompts and documents in the sample files; false keeps scores and ids only."""
+    """Store prompts and documents in the sample files. If false, store only scores and ids."""
     write_out: bool = False
-    """Print the first document under each prompt as the model sees it, and what the model says of the choices."""
+    """For each prompt, print the first document as the model sees it, and the model's answer or the log-likelihood of
+    each choice."""
     split_tasks: bool = True
-    """Accepted for old configs; cells are always separate."""
+    """Has no effect; accepted for older config files."""
 
     @property
     def shots(self) -> int:
@@ -130,13 +148,18 @@ class EvalConfig:
 class DataConfig:
     """Data"""
 
-    source: str = field(default_factory=lambda: os.environ.get("AFRIEVAL_DATA") or "hub")
-    """hub, samples, or a folder laid out ORG/NAME as on the hub; AFRIEVAL_DATA names such a folder too."""
+    __pydantic_config__ = CLOSED
+
+    source: Source = field(default_factory=lambda: os.environ.get("AFRIEVAL_DATA") or "hub")
+    """Where the data comes from: the Hugging Face hub, the few samples that come with each task, or a folder laid out
+    ORG/NAME as on the hub. The environment variable AFRIEVAL_DATA names a folder to use by default."""
 
 
 @dataclass(frozen=True)
 class RunConfig:
     """Run"""
+
+    __pydantic_config__ = CLOSED
 
     model: ModelConfig = field(default_factory=ModelConfig)
     """Model"""
@@ -146,8 +169,8 @@ class RunConfig:
     """Evaluation"""
     data: DataConfig = field(default_factory=DataConfig)
     """Data"""
-    run_dir: str | None = None
-    """Where results go; runs/<task>/<model>/<settings> if not given."""
+    run_dir: Folder | None = None
+    """Folder for the results. Default: runs/<task>/<model>/<settings>."""
 
     @property
     def task_names(self) -> list[str]:
@@ -168,34 +191,29 @@ class RunConfig:
 
 
 def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> None:
-    """Refuses values that have the right type and make no sense.
+    """Refuses what types and ranges cannot: missing settings, and values that do not go together.
 
     Args:
-        config: what was merged from files and flags.
-        needs_model: whether the command runs a model.
-        needs_task: whether it makes no sense without a task.
+        config: what files and flags add up to.
+        needs_model: whether a model must be named.
+        needs_task: whether a task must be named.
 
     Raises:
-        UserError: for the first such value.
+        UserError: for the first setting that is missing or not allowed.
     """
     _check_text(config)
     for path in (config.model.model_name, config.task.folder, config.data.source, config.run_dir):
         user_path(path or "")
-    _check_presence(config, needs_model, needs_task)
-    _check_not_yet(config)
-    for code in config.model.languages_supported:
-        if not re.fullmatch("[a-z]{3}", code):
-            raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
-    _check_names(config.model)
-    if config.model.engine == "tree" and config.model.model_type != "hf":
-        raise UserError(f"model.engine tree is no way of {config.model.model_type}", "leave it out, or take hf")
-    _check_ranges(config.eval)
+    _check_model(config.model, needs_model)
+    _check_task(config, needs_task)
+    if not is_batch_size(config.eval.batch_size):
+        raise UserError(f"eval.batch_size is {config.eval.batch_size!r}", "give 1 or more, auto or auto:N")
 
 
 def _check_text(config: RunConfig) -> None:
     for name, text in _texts(asdict(config)):
         if found := re.search("[\0\ud800-\udc7f\udd00-\udfff]", text):  # other surrogates are bytes of a path
-            raise UserError(f"{name} is {text!r}", f"take out {found[0]!r}, which no name and no path can have")
+            raise UserError(f"{name} is {text!r}", f"remove {found[0]!r}, which no name or path can contain")
 
 
 def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
@@ -210,68 +228,50 @@ def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
             yield from _texts(member, f"{name}.{key}" if name else str(key))
 
 
-def _check_names(model: ModelConfig) -> None:
-    """Refuses texts that nothing can be named by."""
-    hints = {
-        "model_name": "give a hub id or a folder",
-        "revision": "give a branch, tag or commit, or leave it out",
-        "device": "give cuda, cuda:1, mps or cpu, or leave it out",
-        "thinking_end": "write what ends the thinking, such as </think>, or leave it out",
-    }
-    for name, hint in hints.items():
-        if (value := getattr(model, name)) is not None and not value.strip():
-            raise UserError(f"model.{name} is empty", hint)
-
-
-def _check_ranges(evaluation: EvalConfig) -> None:
-    if evaluation.limit is not None and evaluation.limit < 1:
-        raise UserError(f"eval.limit is {evaluation.limit}", "give 1 or more, or leave it out to run every document")
-    if evaluation.max_gen_toks is not None and evaluation.max_gen_toks < 1:
-        raise UserError(f"eval.max_gen_toks is {evaluation.max_gen_toks}", "give 1 or more, or leave it out")
-    if evaluation.shots < 0:
-        raise UserError(f"eval.num_fewshot is {evaluation.num_fewshot}", "give 0 or more")
-    for name in ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed"):
-        if not 0 <= getattr(evaluation, name) < 2**32:
-            raise UserError(f"eval.{name} is {getattr(evaluation, name)}", "give 0 to 4294967295")
-    if not is_batch_size(evaluation.batch_size):
-        raise UserError(f"eval.batch_size is {evaluation.batch_size}", "give 1 or more, auto or auto:N")
-    if evaluation.max_batch_size < 1:
-        raise UserError(f"eval.max_batch_size is {evaluation.max_batch_size}", "give 1 or more")
-
-
-def is_batch_size(size: int | str) -> bool:
-    """Tells whether a batch size is 1 or more, auto or auto:N."""
-    return size >= 1 if isinstance(size, int) else bool(re.fullmatch(r"auto(:[1-9]\d*)?", size))
-
-
-def _check_presence(config: RunConfig, needs_model: bool, needs_task: bool) -> None:
-    if needs_model and not config.model.model_name:
+def _check_model(model: ModelConfig, needed: bool) -> None:
+    if needed and not model.model_name:
         raise UserError(
             "no model is given",
             "add --model-config-yaml configs/models/demo.yaml, or --model.model_name with a hub id or folder",
         )
-    if needs_task and not config.task_names and not config.wants_harness:
+    hints = {
+        "model_name": "give a hub id or a folder",
+        "revision": "give a branch, tag or commit, or leave it out",
+        "device": "give cuda, cuda:1, mps or cpu, or leave it out",
+        "thinking_end": "give the text that ends the thinking, such as </think>, or leave it out",
+    }
+    for name, hint in hints.items():
+        if (value := getattr(model, name)) is not None and not value.strip():
+            raise UserError(f"model.{name} is empty", hint)
+    for code in model.languages_supported:
+        if not re.fullmatch("[a-z]{3}", code):
+            raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
+    if model.engine == "tree" and model.model_type != "hf":
+        raise UserError(
+            f"model.engine tree is not supported with model.model_type {model.model_type}",
+            "leave model.engine out, or use model.model_type hf",
+        )
+
+
+def _check_task(config: RunConfig, needed: bool) -> None:
+    if needed and not config.task_names and not config.wants_harness:
         raise UserError(
             "no task is given",
             "add --task-config-yaml configs/tasks/afrimmlu-direct.yaml, or --task.task_name afrimmlu",
         )
     for name in ("languages", "prompts"):
         used = config.task_names or (name == "languages" and config.task.task_template)
-        if getattr(config.task, name) and not used:
-            hint = "leave it out; task.task_template with {{language}} in it takes languages"
-            raise UserError(f"task.{name} is given, and task.harness_tasks has no such setting", hint)
-    for name in ("languages", "prompts"):
-        if getattr(config.task, name) == []:
+        value = getattr(config.task, name)
+        if value and not used:
+            hint = "leave it out, or use task.task_template with {{language}} in the names of harness tasks"
+            raise UserError(f"task.{name} has no effect on task.harness_tasks", hint)
+        if value == []:
             raise UserError(f"task.{name} is an empty list", f"name some, or leave task.{name} out to run all")
+    for name in ("wandb_project", "wandb_job_type"):
+        if getattr(config.task, name):
+            raise UserError(f"task.{name} is not supported yet", "leave it out for now")
 
 
-def _check_not_yet(config: RunConfig) -> None:
-    """Refuses what the design has and the code has not."""
-    task = config.task
-    waiting = {
-        "task.wandb_project": task.wandb_project,
-        "task.wandb_job_type": task.wandb_job_type,
-    }
-    for name, asked in waiting.items():
-        if asked:
-            raise UserError(f"{name} is not supported yet", "leave it out for now")
+def is_batch_size(size: int | str) -> bool:
+    """Tells whether a batch size is 1 or more, auto or auto:N."""
+    return size >= 1 if isinstance(size, int) else bool(re.fullmatch(r"auto(:[1-9]\d*)?", size))

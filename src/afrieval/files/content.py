@@ -18,7 +18,7 @@ def read_bytes(path: Path, hint: str, largest: int | None = None) -> bytes:
     Raises:
         UserError: if the file does not exist, is a folder or device, is too large or cannot be read.
     """
-    too_large = f"{path} has more than {largest} bytes, the most that such a file can have"
+    too_large = f"{path} is larger than {largest} bytes, the limit for such a file"
     try:
         found = user_path(path).stat()
         if stat.S_ISDIR(found.st_mode):

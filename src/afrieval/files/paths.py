@@ -21,7 +21,7 @@ def user_path(text: str | os.PathLike[str]) -> Path:
     """
     given = os.fspath(text)
     if "\0" in given:
-        raise UserError(f"the path {shortened(given)} has a NUL character", "give a path without it")
+        raise UserError(f"the path {shortened(given)} contains a NUL character", "remove it")
     try:
         path = Path(given).expanduser()
     except RuntimeError:

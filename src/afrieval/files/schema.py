@@ -1,10 +1,11 @@
-"""Validates the content of files against dataclasses and typed dicts, with pydantic; each error is one line.
+"""Validates files and options against dataclasses and typed dicts, with pydantic; each error is one line.
 
 Values are those of JSON: maps, lists, texts, numbers, true, false and null. Nothing is converted: the text "5" is not
 the number 5, and 1 is not true.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -79,7 +80,7 @@ def validated(kind: type[T], content: Any, where: str, hint: str = "", line: Lin
     Args:
         kind: a dataclass or typed dict whose `__pydantic_config__` is `CLOSED` or `OPEN`.
         content: the content of a file, of the types of JSON; maps may have whole numbers as keys.
-        where: the file, for messages.
+        where: the file, for messages; `--` for options.
         hint: how to fix it; by default, what the value must be.
         line: returns the line of a place in the file; None if unknown.
 
@@ -88,12 +89,8 @@ def validated(kind: type[T], content: Any, where: str, hint: str = "", line: Lin
     """
     try:
         text = json.dumps(content)
-    except (
-        ValueError,
-        TypeError,
-        RecursionError,
-    ) as e:  # circular references, numbers with thousands of digits, deep nesting
-        raise UserError(f"{where} cannot be used: {e}", hint or "write plain maps, lists, texts and numbers") from None
+    except (ValueError, TypeError, RecursionError) as e:  # circles, numbers of thousands of digits, deep nesting
+        raise UserError(f"{where} cannot be used: {e}", hint or "write only maps, lists, text and numbers") from None
     return validated_json(kind, text, where, hint, line)
 
 
@@ -135,15 +132,15 @@ def _explained(
     # If a value may have several types, the error of the best match is the deepest.
     first = min(found, key=lambda finding: (order.get(finding["type"], 2), -len(_place(finding, content))))
     place = _place(first, content)
-    number, name = line(place), ".".join(map(str, place))
-    at = where if number is None else f"{where}, line {number}"
+    number, name = line(place), ".".join(str(step) for step in place if where != "--" or isinstance(step, str))
+    at = "--" if where == "--" else f"{where}: " if number is None else f"{where}, line {number}: "
     if first["type"] in UNKNOWN:
-        return UserError(f"{at}: unknown key {name!r}", hint or nearest(str(place[-1]), list(_keys(kind, place[:-1]))))
+        return UserError(f"{at}unknown key {name!r}", hint or nearest(str(place[-1]), list(_keys(kind, place[:-1]))))
     if first["type"] in MISSING:
-        return UserError(f"{at}: the key {name!r} is missing", hint or f"add {place[-1]}: and its value")
+        return UserError(f"{at}the key {name!r} is missing", hint or f"add {place[-1]}: and its value")
     wanted = _wanted(found, place, content)
     return UserError(
-        f"{at}: {name or 'the content'} must be {wanted}, not {_shown(first['input'])}", hint or _cure(first, wanted)
+        f"{at}{name or 'the content'} must be {wanted}, not {_shown(first['input'])}", hint or _cure(first, wanted)
     )
 
 
@@ -190,7 +187,9 @@ def _shown(value: Any) -> str:
 
 def _cure(first: Any, wanted: str) -> str:
     if first["input"] is None:
-        return "give it a value, or leave the key out"
+        return "give a value, or leave the key out"
+    if first["type"] == "literal_error" and isinstance(first["input"], str):
+        return nearest(first["input"], re.findall("'(.*?)'", first["ctx"]["expected"]))
     if wanted == "text" and isinstance(first["input"], bool | int | float):
         return 'put it in quotes, as in "No" or "1"'
     return f"write {wanted}"

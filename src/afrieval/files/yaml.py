@@ -19,7 +19,7 @@ __all__ = ["YamlFile", "check_keys", "nearest", "read_as", "read_map", "read_yam
 T = TypeVar("T")
 LARGEST = 2**28  # bytes; weights given instead of a config are refused before they are in memory
 MOST_NODES = 2_000_000  # with aliases expanded
-EXAMPLES = "the files of configs/ show what it may hold"
+EXAMPLES = "see the files in configs/ for examples"
 NOT_JSON = ("timestamp", "binary", "omap", "pairs", "set")  # dates stay texts
 
 
@@ -157,11 +157,11 @@ def parsed(text: str) -> tuple[Any, yaml.Node | None]:
         if root is None:
             return None, None
         if _size(root, {}) > MOST_NODES:
-            raise _marked("its aliases stand for too much", root)
+            raise _marked("its aliases expand to too much", root)
         return loader.construct_document(root), root
     except (ValueError, OverflowError):  # of chr
         mark = loader.get_mark()
-        raise yaml.MarkedYAMLError(problem="an escape stands for no character", problem_mark=mark) from None
+        raise yaml.MarkedYAMLError(problem="an escape does not stand for a character", problem_mark=mark) from None
     finally:
         loader.dispose()
 
@@ -170,7 +170,7 @@ def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
     """Returns the number of nodes with aliases expanded, which doubles with each line of a YAML bomb."""
     if id(node) in sizes:
         if not sizes[id(node)]:
-            raise _marked("an alias stands for what it is part of", node)
+            raise _marked("an alias refers to a value that contains it", node)
         return sizes[id(node)]
     sizes[id(node)] = 0
     inner = node.value if isinstance(node, yaml.CollectionNode) else []
@@ -208,10 +208,10 @@ def _refuse_tag(node: yaml.Node) -> None:
 def _near_files(path: Path) -> str:
     """Returns a hint for a path that cannot be read: the existing files."""
     if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112  # as below
-        return "give a YAML file, in UTF-8"
+        return "give a YAML file in UTF-8"
     named = path if os.path.isdir(path) else path.parent  # noqa: PTH112  # Path.is_dir raises on impossible names
     folder = here_or_shipped(named)
     there = sorted(p.name for p in folder.glob("*.yaml") if p != path) if os.path.isdir(folder) else []  # noqa: PTH112
     if near := difflib.get_close_matches(path.name, there, n=3):
         return f"did you mean {' or '.join(near)}? {named} has {len(there)} such files"
-    return f"in {named} there is: {', '.join(there[:5])}" if there else "check the path"
+    return f"{named} has {', '.join(there[:5])}" if there else "check the path"

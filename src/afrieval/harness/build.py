@@ -12,7 +12,7 @@ from afrieval.files.paths import user_path
 from afrieval.harness.as_json import digest
 from afrieval.harness.cleaning import clean_task
 from afrieval.harness.index import Config, HarnessTask, short
-from afrieval.silence import quiet
+from afrieval.models.silence import quiet
 
 # changed in a config to use local data and no network
 DATA_KEYS = ("dataset_path", "dataset_kwargs", "metric_list")

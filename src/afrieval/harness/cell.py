@@ -13,8 +13,8 @@ from afrieval.harness.build import build, config_hash, requests
 from afrieval.harness.index import HarnessTask
 from afrieval.models.load import seed_libraries
 from afrieval.models.response_cache import PairsLM
+from afrieval.models.silence import quiet
 from afrieval.results.samples import Sample
-from afrieval.silence import quiet
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, RunPart
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown, turns
 

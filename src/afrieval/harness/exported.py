@@ -11,9 +11,9 @@ from afrieval.data.lock import read_lock
 from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.scorers import Generation
 from afrieval.tasks.documents import Document
+from afrieval.tasks.limits import generation
 from afrieval.tasks.select import chosen_tasks
 from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
-from afrieval.tasks.sources.limits import generation
 from afrieval.tasks.sources.plan import task_questions
 from afrieval.tasks.sources.templated import TemplatedQuestions
 

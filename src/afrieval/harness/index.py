@@ -13,7 +13,7 @@ from lm_eval.tasks._index import Entry, Kind
 
 from afrieval.errors import UserError
 from afrieval.harness.as_json import digest
-from afrieval.silence import quiet
+from afrieval.models.silence import quiet
 from afrieval.tasks.cell import RunPart
 from afrieval.terminal import note
 

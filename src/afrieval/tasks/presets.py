@@ -125,7 +125,8 @@ def scoring(declared: "TaskFile") -> Scoring:
     metrics = [metric(spec) for spec in specs]
     found = Scoring(ANSWERS[answer], extractor(extract), specs, metrics, derived, forms)
     _check_metrics(found, answer)
-    _check_derived(derived, [m.name for m in metrics])
+    names = [m.name for m in metrics]
+    _check_derived(derived, [*names, *(f"{group}.{name}" for group in declared.groups for name in names)])
     return found
 
 

@@ -13,7 +13,7 @@ from afrieval.models.backends.other import Named
 from afrieval.models.backends.server_faults import server_fault
 from afrieval.models.chat_template import KeepsSystemText, Turns
 from afrieval.models.credentials import with_basic_header
-from afrieval.silence import quiet
+from afrieval.models.silence import quiet
 
 log = logging.getLogger("afrieval")
 

@@ -13,6 +13,7 @@ from afrieval.scoring.scorers import Generation
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Probe
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import examples, ranking
+from afrieval.tasks.limits import generation
 from afrieval.tasks.prompts import Prompt, PromptFiles, answers, render
 from afrieval.tasks.shown import Block, Shown, turns
 from afrieval.tasks.sources.facts import facts, identity
@@ -134,8 +135,6 @@ class TemplatedQuestions:
 
     def generation(self, model: Any) -> Generation | None:
         """Returns how generated answers end; None if likelihoods are asked for."""
-        from afrieval.tasks.sources.limits import generation
-
         return generation(self, model) if self.generates else None
 
     def build(self, model: Any) -> Job:

@@ -1,0 +1,173 @@
+"""What each command can be given; `--help` needs no more than this, and so answers at once."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from afrieval.config.options import File, Metavar, Options, Repeated, RunOptions, Word
+from afrieval.config.settings import NotNegative, Seed
+from afrieval.files.schema import Positive
+
+Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
+Grouping = Literal["Africa", "family", "script", "region"]
+
+
+@dataclass(frozen=True)
+class Run(RunOptions):
+    r"""Evaluates a model on tasks and prints a score, with its interval, for each language and prompt.
+
+    Results go into a run folder. If a run is stopped, the same command continues it. python src/evaluate.py does the
+    same.
+
+    Examples:
+        afrieval run --model-config-yaml configs/models/demo.yaml \
+            --task-config-yaml configs/tasks/demo.yaml --data.source samples
+        afrieval run --model.model_name FOLDER --task.task_name afrixnli \
+            --task.languages yor,hau --task.prompt_language both
+    """
+
+
+@dataclass(frozen=True)
+class Preview(RunOptions):
+    """Prints one document under each prompt, exactly as a model would see it. Loads no model.
+
+    Examples:
+        afrieval preview --task.task_name afrixnli --task.languages yor --data.source samples
+        afrieval preview --task.task_name afrimmlu --task.prompts 1,2 --document 3 --show-blanks
+    """
+
+    document: NotNegative = 0
+    """Row of the evaluated split to show, counted from 0."""
+    show_blanks: bool = False
+    """Make spaces, tabs and line ends visible."""
+
+
+@dataclass(frozen=True)
+class List(Options):
+    """Prints what each task offers: data, licence, variants, answer forms, languages and prompts.
+
+    Examples:
+        afrieval list
+        afrieval list afrimmlu afrixnli
+    """
+
+    tasks: Annotated[list[str], Word("[TASK ...]")] = field(default_factory=list)
+    """Tasks to show. Default: all."""
+
+
+@dataclass(frozen=True)
+class Compare(Options):
+    """Compares stored runs: differences with their intervals and p-values, prompts, and means over languages.
+
+    Loads no model. Runs are compared in the order given.
+
+    Examples:
+        afrieval compare runs/FIRST runs/SECOND
+        afrieval compare runs/FIRST --contrast prompt_language --by subject --csv table.csv
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders, folders of lm_eval --output_path, or published tables (CSV)."""
+    contrast: Repeated[Dimension] = field(default_factory=list)
+    """What to compare. Default: everything that differs, except prompts and languages."""
+    task: Repeated[str] = field(default_factory=list)
+    """Tasks to compare. Default: all."""
+    metric: Annotated[str, Metavar("NAME")] | None = None
+    """Metric to compare. Default: the main metric of each task."""
+    language: Repeated[str] = field(default_factory=list)
+    """Languages to compare, as ISO 639-3 codes such as yor,hau. Default: all."""
+    means: Grouping = "Africa"
+    """Groups of African languages to average over."""
+    by: Annotated[str, Metavar("FIELD")] | None = None
+    """Break scores down by a field such as subject, or by confusion: right answers against chosen ones. Default: no
+    breakdown."""
+    seed: Seed = 42
+    """Seed of bootstrap and permutation tests."""
+    json: File | None = None
+    """File to write all tables to, as JSON; - is standard output. Default: no file."""
+    csv: File | None = None
+    """The same, as CSV. Default: no file."""
+    markdown: File | None = None
+    """The same, as Markdown. Default: no file."""
+    latex: File | None = None
+    """The same, as LaTeX. Default: no file."""
+
+
+@dataclass(frozen=True)
+class Samples(Options):
+    """Prints documents of a stored run under two prompts: what was asked, what was answered, and whether it is right.
+
+    Examples:
+        afrieval samples runs/FIRST --language yor --only flips
+        afrieval samples runs/FIRST --language yor --prompts eng1,native1 --n 3
+    """
+
+    run: Annotated[str, Word("RUN")]
+    """Run folder."""
+    task: Annotated[str, Metavar("TASK")] | None = None
+    """Task to show. Default: the only task of the run."""
+    language: Annotated[str, Metavar("CODE")] | None = None
+    """Language to show, as an ISO 639-3 code. Default: the only language of the run."""
+    prompts: list[str] | None = None
+    """One or two prompts, such as eng1,native1. Default: English and native of the same number, or the first two."""
+    only: Literal["all", "flips", "wrong", "unparsed", "unread"] = "all"
+    """Documents to show: flips are right under one prompt only; wrong and unparsed are so under either prompt.
+    unread is the former name of unparsed."""
+    n: Positive = 5
+    """Maximum number of documents."""
+
+
+@dataclass(frozen=True)
+class Llama(RunOptions):
+    """Runs Meta's published Llama 3.1 and 3.2 evaluations.
+
+    FILE has the keys of Meta's recipe, such as configs/llama/eval_config.yaml, which explains each of them. Options
+    beat the file.
+
+    Examples:
+        afrieval llama configs/llama/eval_config.yaml
+        afrieval llama configs/llama/eval_config.yaml --eval.limit 10 --model.model_name FOLDER
+        afrieval llama configs/llama/eval_config.yaml --print-command
+    """
+
+    file: Annotated[str, Word("FILE")]
+    """YAML file with the keys of Meta's recipe."""
+    print_command: bool = False
+    """Run nothing. Write task files to the work_dir of FILE, and print the lm_eval command that evaluates them in the
+    same way. The package afrieval must be installed where that command runs."""
+
+
+@dataclass(frozen=True)
+class Export(RunOptions):
+    """Writes task files for lm_eval --include_path FOLDER.
+
+    Without --task.task_name, all tasks are written except Meta's, which depend on a model. Prompts in English,
+    prompts in the language itself and translated test sets get different names; --task.prompt_language and
+    --task.variant have no effect. The package afrieval must be installed where lm_eval runs.
+
+    Examples:
+        afrieval export --to harness my-tasks --task.task_name afrimmlu --task.languages yor,hau
+    """
+
+    to: Literal["harness"]
+    """Program that the files are for."""
+    folder: Annotated[str, Word("FOLDER")]
+    """Folder to write to. It must be new or empty."""
+
+
+@dataclass(frozen=True)
+class Prefetch(RunOptions):
+    r"""Downloads the data of tasks, and the model if one is named. Afterwards a run needs no network.
+
+    Examples:
+        afrieval prefetch --task.task_name afrixnli --task.languages yor,hau
+        afrieval prefetch --model-config-yaml configs/models/meta_llama_8b_instruct.yaml \
+            --task-config-yaml configs/tasks/afrimmlu-direct.yaml --lock
+    """
+
+    lock: bool = False
+    """Write commits and hashes of the data to data.lock. Later runs in the same folder check them."""
+
+
+OPTIONS: dict[str, type[Options]] = {
+    kind.__name__.lower(): kind for kind in (Run, Preview, List, Compare, Samples, Llama, Export, Prefetch)
+}
