@@ -14,15 +14,16 @@ import yaml
 from lm_eval.tasks import TaskManager
 
 from afrieval.config.settings import DataConfig, RunConfig
+from afrieval.data.files import HUB, SAMPLES
 from afrieval.errors import UserError
 from afrieval.harness.exported import Definition
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.meta import GROUPS as META_GROUPS
 from afrieval.tasks.prompts import PromptFiles
-from afrieval.tasks.select import chosen_tasks, named_languages, task_folder
+from afrieval.tasks.select import answer_form, chosen_tasks, named_languages, task_folder
 from afrieval.tasks.sources.plan import chosen_prompts
 from afrieval.tasks.spec import TaskSpec, load_task, task_names, translated
-from afrieval.tasks.splits import HUB, SAMPLES, check_folder
+from afrieval.tasks.splits import check_folder
 
 CLASS = "!function afrieval.harness.exported.ExportedTask"
 GROUPS = {"irokobench": ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")}
@@ -51,7 +52,7 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
     for spec in specs:
         named_languages(spec, config.task.languages)
         if spec.prompt:
-            _form(spec, config)
+            answer_form(spec, config)
             chosen_prompts(spec, config, ENGLISH, PromptFiles(spec))  # refuses numbers that it does not have
             found[spec.name] = _cell(spec.name, spec, "eng", 1, config)
             continue
@@ -77,7 +78,7 @@ def _from_anywhere(config: RunConfig) -> RunConfig:
 
 def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
     # Not every backend counts tokens.
-    metrics = [m.name for m in spec.scoring.metrics_of(_form(spec, config), counts_tokens=False)]
+    metrics = [m.name for m in spec.scoring.metrics_of(answer_form(spec, config), counts_tokens=False)]
     found: dict[str, Definition] = {}
     files = PromptFiles(spec)
     for prompt_language, end in ENDS.items():
@@ -91,13 +92,6 @@ def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
         found |= _group(f"{spec.name}{end}", [f"{spec.name}_{code}{end}" for code in languages], [])
         found |= _group(f"{spec.name}_african{end}", african, metrics)
     return found
-
-
-def _form(spec: TaskSpec, config: RunConfig) -> str:
-    form = config.task.answer_form or spec.answer_forms[0]
-    if form not in spec.answer_forms:
-        raise UserError(f"{spec.name} has no answer form {form!r}", f"it has: {', '.join(spec.answer_forms)}")
-    return form
 
 
 def _group(name: str, members: list[str], metrics: list[str]) -> dict[str, Definition]:

@@ -62,10 +62,9 @@ def evaluate(
         check_fit(plan.cells, lm)
         processes.first(_checked(check, lambda: _begin(plan, folder, described, visit)))
         kept = _answer_path(folder, described["model"]) if config.eval.use_cache and processes.is_first else None
-        with (
-            AnswerFile(kept) as answer_file,
-            _progress(plan, missing, config, processes) as progress,
-        ):
+        cells = [cell for cell in plan.cells if cell.name in missing]
+        shown = Progress(cells, bar=not config.eval.write_out, quiet=not processes.is_first)
+        with AnswerFile(kept) as answer_file, shown as progress:
             cached = CachedLM(lm, answer_file, _looking_after(progress.tick, check), processes)
             for cell in plan.cells:
                 if cell.name in missing:
@@ -106,11 +105,6 @@ def _answer_path(folder: Path, model: dict[str, Any]) -> Path:
     """Returns the file of a model's answers; another model, or the same one run otherwise, has another."""
     digest = hashlib.sha256(json.dumps(model, sort_keys=True).encode()).hexdigest()[:16]
     return folder / f"answers_{digest}.jsonl"
-
-
-def _progress(plan: Plan, missing: list[str], config: RunConfig, processes: Processes) -> Progress:
-    cells = [cell for cell in plan.cells if cell.name in missing]
-    return Progress(cells, bar=not config.eval.write_out, quiet=not processes.is_first)
 
 
 def run_cell(cell: Cell, model: Any) -> Outcome:
