@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.conftest import ROOT, Cli
 
-from afrieval.commands.run import default_folder
+from afrieval.run.folder_name import default_folder
 from afrieval.config.arguments import read_config
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples

@@ -12,7 +12,7 @@ import yaml
 from tests.conftest import Cli
 from tests.tasks.meta_rows import TASKS, read
 
-from afrieval.commands.run import default_folder
+from afrieval.run.folder_name import default_folder
 from afrieval.config.arguments import read_config
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 from afrieval.errors import UserError
