@@ -12,7 +12,6 @@ from afrieval.terminal import note, say
 
 OUTPUTS = ("json", "csv", "markdown", "latex")
 RUNS = "run folders, in the order to compare them; folders of lm_eval --output_path; published tables (CSV)"
-MANY = ("prompt", "language")  # compared only if asked for: they have many pairs
 MOST = 2**32 - 1  # the highest seed, as of eval.numpy_random_seed
 
 
@@ -23,23 +22,22 @@ def main(argv: list[str]) -> None:
         UserError: for a folder that is no run, or runs with nothing in common.
     """
     options = _parser().parse_args(argv)
+    from afrieval.analysis.compared import all_contrasts, check_compared
     from afrieval.analysis.inputs import read_inputs
     from afrieval.analysis.reference import evaluated
     from afrieval.report.agreement import verdict_tables
     from afrieval.report.comparison import comparison_tables
     from afrieval.report.leaderboard import published_tables
     from afrieval.report.reference import reference_tables
-    from afrieval.results.scores import DIMENSIONS
 
     whole = read_inputs([user_path(p) for p in options.runs])
     given = whole.on(options.metric)
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
-    varying = [d for d in DIMENSIONS if len({u.dimensions[d] for u in units}) > 1]
-    wanted = options.contrast or [d for d in varying if d not in MANY]
-    found = _contrasts(units, wanted, given.foreign, options.seed)
+    found = all_contrasts(units, given.foreign, options.contrast, options.seed)
     of_meta = [] if options.metric else evaluated(units)
     if units and (options.contrast or not of_meta):
-        _check(found, options, varying)
+        folders = [run for run in options.runs if not run.endswith(".csv")]
+        check_compared(found, units, needed=len(folders) > 1 or bool(options.contrast))
     asked = options.metric if any(c.main != options.metric for c in [*whole.own, *whole.foreign]) else None
     groupings = list(dict.fromkeys(["Africa", options.means]))
     tables = comparison_tables(units, found, groupings, options.by, asked)
@@ -87,31 +85,6 @@ def _chosen(units: list[Any], options: argparse.Namespace) -> list[Any]:
                 raise UserError(f"no run here has the {name} {value!r}", nearest(value, known))
         units = [u for u in units if values is None or getattr(u, name) in values]
     return units
-
-
-def _contrasts(units: list[Any], wanted: list[str], foreign: list[Any], seed: int) -> list[Any]:
-    """Returns the contrasts among our runs, among the harness' runs, and between the two."""
-    from afrieval.analysis.contrasts import contrasts
-    from afrieval.analysis.with_harness import beside
-
-    ids = set(map(id, foreign))
-    own, others = ([u for u in units if (id(u) in ids) == is_foreign] for is_foreign in (False, True))
-    found = [c for side in (own, others) for d in wanted for c in contrasts(side, d, seed, units)]
-    return found + (beside(own, others, seed) if own and others and "model" in wanted else [])
-
-
-def _check(found: list[Any], options: argparse.Namespace, varying: list[str]) -> None:
-    if any(c.rows for c in found):
-        return
-    if refused := [line for c in found for line in c.refused]:
-        raise UserError(f"nothing can be compared: {refused[0]}", "compare runs of the same data, prompts and examples")
-    folders = [run for run in options.runs if not run.endswith(".csv")]
-    if len(folders) > 1 or options.contrast:
-        seen = f"they differ in {', '.join(varying)}" if varying else "they hold the same cells"
-        raise UserError(
-            f"the runs have nothing in common that could be compared; {seen}",
-            "give runs that differ in one thing: model, prompt language, shots or answer form",
-        )
 
 
 def _write(tables: list[Any], options: argparse.Namespace) -> None:
