@@ -111,7 +111,7 @@ def _model(model: Model, chat_template: bool, evaluation: EvalConfig) -> Iterato
     elif isinstance(model, str | os.PathLike):
         yield ModelConfig(model_name=os.fspath(model), chat_template=chat_template), None
     else:
-        raise UserError(f"the model is a {type(model).__name__}", HINT)
+        raise UserError(f"the model has the type {type(model).__name__}", HINT)
 
 
 def _run(config: RunConfig, load: Load | None) -> Run:

@@ -36,12 +36,12 @@ class Loaded:
     def __init__(self, model: Any, tokenizer: Any, evaluation: EvalConfig):
         if missing := [name for name in ("config", "device", "named_parameters") if not hasattr(model, name)]:
             raise UserError(
-                f"the model is a {type(model).__name__}, which has no {missing[0]}",
+                f"the model has the type {type(model).__name__}, which has no {missing[0]}",
                 "give (model, tokenizer) as transformers loads them; of a wrapped model, the one inside",
             )
         if not hasattr(tokenizer, "get_vocab"):
             raise UserError(
-                f"the tokenizer is a {type(tokenizer).__name__}, which has no vocabulary",
+                f"the tokenizer has the type {type(tokenizer).__name__}, which has no vocabulary",
                 "give (model, tokenizer) as transformers loads them",
             )
         name = _name(model)
