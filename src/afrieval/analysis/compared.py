@@ -1,7 +1,5 @@
 """Which contrasts a set of runs holds: among ours, among the harness' runs, and between the two."""
 
-from collections.abc import Sequence
-
 from afrieval.analysis.contrasts import Contrast, contrasts
 from afrieval.analysis.with_harness import beside
 from afrieval.errors import UserError
@@ -16,7 +14,7 @@ def varying(cells: list[CellScores]) -> list[str]:
 
 
 def all_contrasts(
-    cells: list[CellScores], foreign: list[CellScores], wanted: Sequence[str] | None, seed: int
+    cells: list[CellScores], foreign: list[CellScores], wanted: list[str] | None, seed: int
 ) -> list[Contrast]:
     """Returns the contrasts among our runs, among the harness' runs, and between the two.
 
@@ -50,8 +48,8 @@ def check_compared(found: list[Contrast], cells: list[CellScores], needed: bool)
         raise UserError(f"nothing can be compared: {refused[0]}", "compare runs of the same data, prompts and examples")
     if needed:
         names = varying(cells)
-        seen = f"they differ in {', '.join(names)}" if names else "they hold the same cells"
+        seen = f"they differ in {', '.join(names)}" if names else "they contain the same cells"
         raise UserError(
-            f"the runs have nothing in common that could be compared; {seen}",
+            f"the runs share nothing that can be compared; {seen}",
             "give runs that differ in one thing: model, prompt language, shots or answer form",
         )
