@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.analysis.evaluations import EVALS, evaluation
 from tests.report.screen import printed
@@ -82,6 +83,16 @@ def test_ifeval_has_four_accuracies_and_two_means_and_says_whose_they_are() -> N
     text = markdown(table)
     assert "as in Meta's recipe for lm-eval | recipe's mean | 56.2" in text
     assert "as in Meta's model cards | Meta's mean | 65.6" in text
+
+
+def test_each_metric_has_the_number_of_its_own_documents() -> None:
+    cell = cell_scores("c", [sample(i, *both) for i, both in enumerate(zip(STRICT, LOOSE, strict=True))])
+    last = list(cell.metrics)[-1]
+    measures = {name: values.copy() for name, values in cell.measures.items()}
+    measures[last][0] = np.nan
+    table = reference(Evaluated(replace(cell, measures=measures, declared={"evals": EVALS})))
+    counts = {r["metric"]: r["n"] for r in table.records()}
+    assert counts[last] == cell.n - 1 and counts[cell.main] == cell.n
 
 
 @pytest.mark.parametrize("size", [5, 12032])

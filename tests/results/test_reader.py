@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from afrieval.analysis.scores import by_language
 from afrieval.errors import UserError
 from afrieval.results import reader, samples
 from afrieval.results.files import sample_path, write_run, write_samples
@@ -130,6 +131,33 @@ def test_derived_metrics_are_metrics(tmp_path: Path) -> None:
     weights = np.random.default_rng(1).multinomial(30, np.full(30, 1 / 30), 4000).astype(float)
     assert both.standard_error == pytest.approx(both.metric.score(both.measures["both"], weights).std(), rel=0.1)
     assert summary_columns([cell])[-4:] == ["parts", "acc", "acc_norm", "both"]
+
+
+def test_a_derived_metric_has_the_bounds_of_its_inputs(tmp_path: Path) -> None:
+    declared = {"t": {"derived": {"twice": {"how": "mean", "of": ["chrf", "chrf"]}}}}
+    (cell,) = read_runs([written(tmp_path, CHRF, declared=declared)])
+    twice = cell.on("twice")
+    assert (twice.metric.bounds, twice.metric.interval) == ((0.0, 100.0), "bootstrap")
+    assert twice.score == pytest.approx(cell.score) and cell.metrics["chrf"].bounds == (0.0, 100.0)
+
+
+def test_groups_of_documents_have_scores_and_derived_metrics_take_them(tmp_path: Path) -> None:
+    subjects = ["physics", "law", "biology", "history"]
+    lines = [line(i, {"acc": [float(i % 4 != 1)]}, doc={"subject": subjects[i % 4]}) for i in range(40)]
+    declared = {
+        "groups": {"stem": {"subject": ["physics", "biology"]}, "other": {"subject": ["law", "history"]}},
+        "derived": {"both": {"how": "mean", "of": ["stem.acc", "other.acc"]}},
+    }
+    (cell,) = read_runs([written(tmp_path, lines, declared={"t": declared})])
+    assert list(cell.metrics) == ["acc", "stem.acc", "other.acc", "both"]
+    stem, other, both = (cell.on(name) for name in ("stem.acc", "other.acc", "both"))
+    assert (stem.score, stem.n, stem.interval) == (1.0, 20, wilson(20, 20)) and (other.score, other.n) == (0.5, 20)
+    assert both.score == pytest.approx(0.75) and both.n == 40
+    error = stem.standard_error**2 + other.standard_error**2
+    assert both.standard_error == pytest.approx(error**0.5 / 2, rel=0.05)
+    assert summary_row(cell)["stem.acc"] == 1.0 and summary_columns([cell])[-3:] == ["stem.acc", "other.acc", "both"]
+    (language,) = by_language([cell])
+    assert list(language.others) == ["both"], "groups would make the table too wide"
 
 
 def test_a_derived_metric_of_a_reference_run(tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ class Measured(NamedTuple):
     """A score of a cell.
 
     Attributes:
+        n: documents that have the metric.
         average: micro or macro; None in tasks without parts.
         parts: how many parts a macro average is over.
     """
@@ -71,6 +72,7 @@ class Measured(NamedTuple):
     metric: str
     score: float
     interval: Interval | None
+    n: int
     average: str | None = None
     parts: int | None = None
 
@@ -87,11 +89,11 @@ class Published(NamedTuple):
 def measured(each: Evaluated) -> list[Measured]:
     """Returns a cell's scores, the main one first; derived metrics follow what they are made of."""
     scores, macro = each.scores, each.scores.macro
-    found = [Measured(scores.main, scores.score, scores.interval, "micro" if macro else None)]
+    found = [Measured(scores.main, scores.score, scores.interval, scores.n, "micro" if macro else None)]
     if macro:
-        found.append(Measured(scores.main, macro.score, macro.interval, "macro", macro.parts))
+        found.append(Measured(scores.main, macro.score, macro.interval, scores.n, "macro", macro.parts))
     for of in (scores.on(name) for name in scores.of_derived if name != scores.main):
-        found.append(Measured(of.main, of.score, of.interval))
+        found.append(Measured(of.main, of.score, of.interval, of.n))
     return found
 
 

@@ -82,7 +82,7 @@ class LanguageScore:
 
     Attributes:
         interval: of the metric's own kind; for several prompts with documents as clusters. None if it has none.
-        others: the same mean for the other metrics.
+        others: the same mean for the other metrics, but for those of groups of documents.
     """
 
     task: str
@@ -110,7 +110,8 @@ def by_language(cells: list[CellScores]) -> list[LanguageScore]:
 
 def _language_score(cells: list[CellScores]) -> LanguageScore:
     first, average = cells[0], averaged(cells)
-    others = [name for name in first.metrics if name != first.main and all(name in c.metrics for c in cells)]
+    known = [name for name in first.metrics if name != first.main and name not in first.of_groups]
+    others = [name for name in known if all(name in c.metrics for c in cells)]
     return LanguageScore(
         task=first.task,
         language=first.language,

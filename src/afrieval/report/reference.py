@@ -58,7 +58,7 @@ def _measured(each: Evaluated, found: Measured, first: bool) -> list[Any]:
     scores, parts = each.scores, found.parts
     over = f"mean of {parts} subtask{'s' if parts != 1 else ''}" if parts else DESCRIPTIONS.get(found.metric, "")
     metric = label(found.metric) + (f", {found.average}" if found.average else "")
-    counted = [scores.n, scores.n_defect, unparsed(each)] if first else [scores.n, None, None]
+    counted = [found.n, scores.n_defect, unparsed(each)] if first else [found.n, None, None]
     raw = [scores.task, "measured", found.metric, found.average, parts, None, None]
     return [scores.task if first else over, metric, found.score, found.interval, *counted, *raw]
 

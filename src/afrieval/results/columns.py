@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from afrieval.errors import UserError
 from afrieval.results.samples import REDO, Sample
@@ -128,6 +129,18 @@ class Columns:
         if not names:
             return None
         return Labels(np.array([-1 if text is None else codes[text] for text in texts]), tuple(names))
+
+    def in_groups(self, groups: Mapping[str, Mapping[str, list[str]]]) -> dict[str, NDArray[np.bool_]]:
+        """Returns whether each document is in a group, of those whose fields all documents have.
+
+        Args:
+            groups: name to fields, with the values that documents of the group have there.
+        """
+        return {
+            name: np.all([np.isin(self.fields[field], values) for field, values in fields.items()], axis=0)
+            for name, fields in groups.items()
+            if all(self.fields.get(field) for field in fields)
+        }
 
     def sent_numbers(self) -> dict[str, Numbers]:
         """Returns hashes of what was sent, as far as all documents have them."""

@@ -1,11 +1,12 @@
 """Derived metrics as metrics, so that their scores, errors and intervals come about as those of any other."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from afrieval.results.schema import DerivedFrom
 from afrieval.scoring import usual
@@ -13,6 +14,7 @@ from afrieval.scoring.base import Array, Derived, Input, Metric, Question, Respo
 from afrieval.scoring.derived import derived
 from afrieval.statistics.influence import linear_values, slopes_of_weights
 
+Mask = NDArray[np.bool_]
 Measured = dict[str, tuple[Metric, Array]]  # metric to what it is, and its measures of shape (n, k)
 # Of runs that do not say what they derive.
 USUAL = {name: cast(DerivedFrom, {"how": "mean", "of": of}) for name, of in usual.OF_INSTRUCTIONS.items()}
@@ -23,7 +25,8 @@ class _Inputs:
     """What a derived metric is computed from.
 
     Attributes:
-        of: each metric with its first and last column of the measures, which stand side by side.
+        of: each metric with its first and last column of the measures, which stand side by side; NaN in documents that
+            are not of its group.
         reference: the same metrics of another run, with their measures there.
     """
 
@@ -34,10 +37,11 @@ class _Inputs:
     @property
     def metric(self) -> Metric:
         """The derived metric, whose interval is that of a share if it is made of shares and is one."""
-        how = self.derived
-        shares = how.bounds == (0.0, 1.0) and not self.reference and all(m.interval == "wilson" for m, _, _ in self.of)
+        how, (lows, highs) = self.derived, zip(*(m.bounds for m, _, _ in self.of), strict=True)
+        bounds = how.bounds or (min(lows), max(highs))
+        shares = bounds == (0.0, 1.0) and not self.reference and all(m.interval == "wilson" for m, _, _ in self.of)
         interval = "wilson" if shares and how.interval == "bootstrap" else how.interval
-        return Metric(how.name, not_measured, self.score, how.higher_is_better, how.bounds, interval, self.linear)
+        return Metric(how.name, not_measured, self.score, how.higher_is_better, bounds, interval, self.linear)
 
     @cached_property
     def _others(self) -> list[tuple[Array, Array]]:
@@ -47,8 +51,9 @@ class _Inputs:
         """Returns the score for each row of weights, shape (b,)."""
         found = []
         for known, start, stop in self.of:
-            own = measures[:, start:stop]
-            found.append(Input(known.score(own, weights), linear_values(known, own), weights))
+            there = ~np.isnan(measures[:, start])
+            own, of_own = measures[there, start:stop], weights[:, there]
+            found.append(Input(known.score(own, of_own), linear_values(known, own), of_own))
         for scores, values in self._others:
             found.append(Input(np.repeat(scores, len(weights)), values, np.ones((len(weights), len(values)))))
         return self.derived.score(found)
@@ -63,6 +68,24 @@ class _Inputs:
         return np.asarray(whole + len(measures) * (slopes - slopes.mean()))
 
 
+def of_groups(found: Measured, groups: Mapping[str, Mask], declared: Mapping[str, DerivedFrom]) -> Measured:
+    """Returns metrics of groups of documents, as GROUP.METRIC: the main one, and those that others are derived from.
+
+    Args:
+        found: metrics with their measures, the main one first.
+        groups: name to whether each document is in the group.
+        declared: name to how it is derived.
+    """
+    wanted = {f"{group}.{name}": (group, name) for group in groups for name in list(found)[:1]}
+    parts = [of.partition(".") for spec in declared.values() for of in names_of(spec)]
+    wanted |= {f"{group}.{name}": (group, name) for group, _, name in parts if group in groups and name in found}
+    return {
+        of: (replace(found[name][0], name=of), np.where(groups[group][:, None], found[name][1], np.nan))
+        for of, (group, name) in wanted.items()
+        if groups[group].any()
+    }
+
+
 def with_derived(found: Measured, declared: Mapping[str, DerivedFrom], reference: Mapping[str, Measured]) -> Measured:
     """Returns metrics with those that are derived from them, as far as all that they are made of is there.
 
@@ -75,7 +98,7 @@ def with_derived(found: Measured, declared: Mapping[str, DerivedFrom], reference
     for name, spec in declared.items():
         names = names_of(spec)
         others = reference[folder] if (folder := spec.get("reference")) else None
-        if any(of not in known or np.isnan(known[of][1]).any() for of in names for known in (every, others or every)):
+        if any(of not in known for of in names for known in (every, others or every)):
             continue
         stops = np.cumsum([every[of][1].shape[1] for of in names]).tolist()
         spans = zip(names, [0, *stops], stops, strict=False)

@@ -12,7 +12,7 @@ import numpy as np
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.results.columns import Columns
-from afrieval.results.derived import USUAL, names_of, with_derived
+from afrieval.results.derived import USUAL, names_of, of_groups, with_derived
 from afrieval.results.files import RUN, harness_path, read_harness, read_run, sample_files, sample_path, stored_name
 from afrieval.results.samples import REDO, Sample, cell_name, is_harness, read_lines
 from afrieval.results.schema import Declared, HarnessMetric, HarnessRecord, RunRecord
@@ -74,7 +74,12 @@ class RunFolder:
     def _reads_otherwise(self, cell: CellScores) -> bool:
         """Tells whether run.yaml now declares what would have been read otherwise."""
         before, now = cell.declared, self._declared(cell.task)
-        keys: tuple[Literal["breakdowns", "metrics", "derived"], ...] = ("breakdowns", "metrics", "derived")
+        keys: list[Literal["breakdowns", "groups", "metrics", "derived"]] = [
+            "breakdowns",
+            "groups",
+            "metrics",
+            "derived",
+        ]
         return any(before.get(key) != now.get(key) for key in keys)
 
     def n_done(self, name: str) -> int:
@@ -152,14 +157,16 @@ def cell_scores(
         UserError: naming the line whose score cannot be.
     """
     declared = declared or Declared()
-    columns = Columns(declared.get("breakdowns", []), sent)
+    groups, breakdowns = declared.get("groups", {}), declared.get("breakdowns", [])
+    columns = Columns(dict.fromkeys([*breakdowns, *(field for fields in groups.values() for field in fields)]), sent)
     for line in lines:
         columns.add(line)
     specs = [metric(spec) for spec in declared.get("metrics", [])]
     found = columns.measures({known.name: known for known in specs}, str(path or name))
     others = {folder: cell.measured for folder, cell in (reference or {}).items()}
     derived = declared.get("derived", USUAL)
-    every = with_derived(found, derived, others)
+    in_groups = of_groups(found, columns.in_groups(groups), derived)
+    every = with_derived(found | in_groups, derived, others)
     fields = {field: columns.labels(texts) for field, texts in columns.fields.items()}
     verdicts = np.array(columns.verdicts, dtype=np.float64)
     return CellScores(
@@ -181,6 +188,7 @@ def cell_scores(
         parts=columns.labels(columns.parts),
         fields={field: labels for field, labels in fields.items() if labels},
         sent=columns.sent_numbers(),
+        of_groups=frozenset(in_groups),
         derived={of: names_of(spec) for of, spec in derived.items() if of in every},
         declared=declared,
         path=path,

@@ -64,7 +64,8 @@ class CellScores:
         name: the cell's, as its sample file has it.
         model: what the model is called here; empty until runs are read together.
         metrics: the main one first.
-        measures: metric to its numbers by document, shape (n, k); NaN where it could not be measured.
+        measures: metric to its numbers by document, shape (n, k); NaN where it could not be measured, or is not of the
+            group.
         ids: row of each document, ascending, shape (n,).
         golds: right choices, shape (n,); -1 where there are none.
         picked: choices that the model took, shape (n,); -1 for none.
@@ -78,6 +79,7 @@ class CellScores:
         parts: the part of the benchmark that each document is of; None in tasks that declare none.
         fields: what scores can be broken down by, as far as documents were stored.
         sent: hashes of what was sent to the model, by document; empty unless it was asked for.
+        of_groups: metrics over the documents of a group, as GROUP.METRIC.
         derived: derived metric to the metrics that it is made of.
         must: what has to be the same on both sides of a comparison, by name for people.
         may: settings that may differ, and are named if they do.
@@ -107,6 +109,7 @@ class CellScores:
     parts: Labels | None = None
     fields: Mapping[str, Labels] = field(default_factory=dict)
     sent: Mapping[str, Numbers] = field(default_factory=dict)
+    of_groups: frozenset[str] = frozenset()
     derived: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     must: Mapping[str, object] = field(default_factory=dict)
     may: Mapping[str, object] = field(default_factory=dict)
@@ -206,7 +209,7 @@ class CellScores:
         if metric == self.main:
             return self
         order = {metric: self.metrics[metric], **self.metrics}
-        measured = np.flatnonzero(~np.isnan(self.measures[metric][:, 0]))
+        measured = np.flatnonzero(~np.isnan(self.measures[metric]).all(axis=1))
         return replace(self if len(measured) == self.n else self.take(measured), metrics=order)
 
     def take(self, places: Numbers) -> Self:

@@ -183,7 +183,7 @@ class Derived:
         score: the inputs, in the order of `of` in the task file, to scores of shape (b,); with a
             reference run, the same inputs of that run follow.
         higher_is_better: whether more is better.
-        bounds: lowest and highest score; infinity if there is none.
+        bounds: lowest and highest score; None if they are those of the inputs.
         interval: `bootstrap`, or `none` if no interval makes sense.
         n_inputs: how many inputs it takes, those of a reference run included; None for any number.
     """
@@ -191,6 +191,6 @@ class Derived:
     name: str
     score: Callable[[Sequence[Input]], Array]
     higher_is_better: bool = True
-    bounds: tuple[float, float] = (0.0, 1.0)
+    bounds: tuple[float, float] | None = None
     interval: Interval = "bootstrap"
     n_inputs: int | None = None

@@ -29,7 +29,8 @@ def percentile(statistic: Statistic, n: int, rng: np.random.Generator, resamples
         resamples: how many samples are drawn.
     """
     found = np.concatenate([statistic(_drawn(n, size, rng)) for size in _steps(n, resamples)])
-    if np.ptp(found) <= 1e-12 * max(1.0, float(np.abs(found).max())):
+    found = found[np.isfinite(found)]  # a small group of documents may not be drawn at all
+    if not len(found) or np.ptp(found) <= 1e-12 * max(1.0, float(np.abs(found).max())):
         return None
     low, high = np.quantile(found, [0.025, 0.975])
     return Interval(float(low), float(high))

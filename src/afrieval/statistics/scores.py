@@ -40,6 +40,6 @@ def score_interval(metric: Metric, sides: Sequence[Array], resamples: int = RESA
         return percentile(lambda weights: mean_score(metric, sides, weights), n, np.random.default_rng(SEED), resamples)
     values = mean_values(metric, sides)
     if not metric.is_mean:  # counts of answers, of which a document may have many: there may be fewer independent ones
-        answers = max(1.0, float(np.mean([measures.max(axis=1).mean() for measures in sides])))
+        answers = max(1.0, float(np.mean([np.nanmax(measures, axis=1).mean() for measures in sides])))
         return clustered_wilson(values, answers * len(sides), fewest=1.0)
     return clustered_wilson(values, len(sides)) if len(sides) > 1 else wilson(float(values.sum()), n)

@@ -9,11 +9,11 @@ from typing import Any
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 
 from afrieval.errors import UserError
-from afrieval.harness.silence import quiet
 from afrieval.models.backends.other import Named
 from afrieval.models.backends.server_faults import server_fault
 from afrieval.models.chat_template import KeepsSystemText, Turns
 from afrieval.models.credentials import with_basic_header
+from afrieval.models.silence import quiet
 
 log = logging.getLogger("afrieval")
 

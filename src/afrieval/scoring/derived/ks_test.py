@@ -13,7 +13,7 @@ def ks_test() -> Derived:
     It has two inputs: a metric of this run and the same metric of the reference run. Weights count
     how often a document is in the sample, and must be whole numbers.
     """
-    return Derived("ks_test", _score, interval="none", n_inputs=2)
+    return Derived("ks_test", _score, bounds=(0.0, 1.0), interval="none", n_inputs=2)
 
 
 def _score(inputs: Sequence[Input]) -> Array:

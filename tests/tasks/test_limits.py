@@ -25,7 +25,7 @@ def test_each_document_is_asked_once_and_unparsed_answers_are_counted(run_demo: 
     with (tmp_path / "run/summary.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [r["unparsed"] for r in rows] == ["1.0"] * len(rows) and "acc_norm" not in rows[0]
-    assert "unparsed" in done.out and "A random guess scores 33.3%" in done.out and "  unparsed\n" in done.out
+    assert "A random guess scores 33.3%" in " ".join(done.out.split()) and "  unparsed\n" in done.out
 
 
 @pytest.mark.parametrize(("written", "reads"), [("{}", True), ("{}. p = 8\n\nQuestion", True), ("is {}", False)])
