@@ -16,7 +16,7 @@ import afrieval
 from afrieval.models.demo import demo_folder
 from afrieval.models.loaded import weights_digest
 from tests.conftest import Cli
-from tests.models.tiny import tiny_llama
+from tests.models.tiny import tiny_llama, tiny_t5
 
 SMALL: Any = {"languages": "yor", "prompts": 1, "data_source": "samples", "limit": 2}
 
@@ -109,7 +109,7 @@ def test_a_comparison(run: afrieval.Run, cli: Cli) -> None:
     assert printed.splitlines()[1].split(",")[:4] == contrast.to_csv().splitlines()[1].split(",")[:4]
     with pytest.raises(afrieval.UserError, match=r"no dimension 'promp'.*did you mean prompt"):
         compared.contrasts("promp")
-    with pytest.raises(afrieval.UserError, match="nothing in common"):
+    with pytest.raises(afrieval.UserError, match="share nothing"):
         compared.contrasts("model")
 
 
@@ -162,6 +162,19 @@ def test_any_changed_weight_is_another_model() -> None:
         assert weights_digest(layer) != before
 
 
+@pytest.mark.parametrize("form", ["text", "generate"])
+def test_loaded_encoder_decoders_score_and_write(form: Any, tmp_path: Path) -> None:
+    from transformers import AutoTokenizer, T5ForConditionalGeneration
+
+    folder = str(tiny_t5(tmp_path / "t5"))
+    pair = T5ForConditionalGeneration.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    one, other = (
+        afrieval.evaluate(model, "afrixnli", **SMALL, answer_form=form, run_dir=tmp_path / name)
+        for name, model in (("folder", folder), ("pair", pair))
+    )
+    assert likelihoods(one) == likelihoods(other)
+
+
 def test_an_interrupt_goes_through_and_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from afrieval.run import evaluate as running
 
@@ -182,7 +195,7 @@ def test_an_interrupt_goes_through_and_keeps_what_is_done(tmp_path: Path, monkey
 
 ERRORS: dict[str, Callable[[], object]] = {
     "no task 'afrixnl' .did you mean afrixnli": lambda: afrieval.evaluate("demo", "afrixnl"),
-    "eval.limit is 0": lambda: afrieval.evaluate("demo", "afrixnli", limit=0),
+    "eval.limit must be 1 or more, not 0": lambda: afrieval.evaluate("demo", "afrixnli", limit=0),
     'limit must be a whole number, not "3"': lambda: afrieval.evaluate("demo", "afrixnli", limit="3"),  # type: ignore[arg-type]
     "task_name.0 must be text, not 3": lambda: afrieval.evaluate("demo", 3),  # type: ignore[arg-type]
     "prompt_language must be eng, native or both": lambda: afrieval.evaluate("demo", "x", prompt_language="yor"),  # type: ignore[arg-type]

@@ -50,8 +50,8 @@ def check_compared(found: list[Contrast], cells: list[CellScores], needed: bool)
         raise UserError(f"nothing can be compared: {refused[0]}", "compare runs of the same data, prompts and examples")
     if needed:
         names = varying(cells)
-        seen = f"they differ in {', '.join(names)}" if names else "they hold the same cells"
+        seen = f"they differ in {', '.join(names)}" if names else "they contain the same cells"
         raise UserError(
-            f"the runs have nothing in common that could be compared; {seen}",
+            f"the runs share nothing that can be compared; {seen}",
             "give runs that differ in one thing: model, prompt language, shots or answer form",
         )

@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from afrieval.api.run import Run
-from afrieval.config.merge import ModelFile, TaskFile
 from afrieval.config.settings import (
     AnswerForm,
     DataConfig,
@@ -77,17 +76,18 @@ def evaluate(
     evaluation = EvalConfig(num_fewshot=num_fewshot, limit=limit, batch_size=batch_size)
     data = DataConfig() if data_source is None else DataConfig(os.fspath(data_source))
     folder = None if run_dir is None else os.fspath(run_dir)
-    _check_types(TaskFile, {**asdict(task), "eval": asdict(evaluation), "model": {"chat_template": chat_template}})
+    settings = RunConfig(ModelConfig(), task, evaluation, data, folder)
+    _check(settings, needs_model=False)
     with _model(model, chat_template, evaluation) as (of_model, load):
-        _check_types(ModelFile, asdict(of_model))
-        config = RunConfig(of_model, task, evaluation, data, folder)
-        check(config, needs_model=True)
+        config = replace(settings, model=of_model)
+        _check(config, needs_model=True)
         return _run(config, load)
 
 
-def _check_types(kind: type[ModelFile | TaskFile], values: dict[str, Any]) -> None:
+def _check(config: RunConfig, needs_model: bool) -> None:
     """Refuses values that a file could not have either."""
-    validated(kind, values, "afrieval.evaluate")
+    validated(RunConfig, asdict(config), "afrieval.evaluate")
+    check(config, needs_model=needs_model)
 
 
 def _listed(values: Any) -> list[Any] | None:
