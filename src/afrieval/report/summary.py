@@ -90,7 +90,7 @@ def show(
         of_cells = [c for c in own if c.task == task]
         every = {name: known for c in of_cells for name, known in c.metrics.items()}
         tables.append(score_table(title, of_task, notes, doubtful, supported, over_languages, every))
-        of_prompts = contrasts(of_cells, "prompt_language", seed)
+        of_prompts = contrasts(sorted(of_cells, key=lambda c: c.name), "prompt_language", seed)
         tables += [contrast_table(contrast, doubtful, metric=metrics[task]) for contrast in of_prompts]
     tables += reference_tables(published)
     say()
