@@ -107,5 +107,5 @@ def test_a_run_is_one_table_whose_numbers_are_on_one_scale() -> None:
     assert "no speaker has reviewed" in of_shares.notes[0]
     other = score("yor", 45.2, task="flores", metric="chrf", interval=None)
     mixed = run_table("run", [rows[0], other], {}, [(0.0, 1.0), (0.0, 100.0)])
-    assert [row[4] for row in mixed.cells()] == ["0.500", "45.2"] and not mixed.notes
+    assert [row[4] for row in mixed.cells()] == ["0.5000", "45.20"] and not mixed.notes
     assert [row["metric"] for row in mixed.records()] == ["acc", "chrf"]
