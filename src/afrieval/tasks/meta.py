@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from afrieval.errors import UserError
-from afrieval.files.yaml import nearest, read_map
+from afrieval.errors import UserError, nearest
+from afrieval.files.yaml import read_map
 from afrieval.tasks.schema import EvalsSpec
 from afrieval.tasks.spec import TASKS, TaskSpec
 

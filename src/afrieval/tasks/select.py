@@ -4,9 +4,8 @@ from pathlib import Path
 
 from afrieval.config.settings import RunConfig
 from afrieval.data.files import SAMPLES
-from afrieval.errors import UserError
+from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
-from afrieval.files.yaml import nearest
 from afrieval.tasks.meta import GROUPS, Llama, chosen_evals, members, of_evals
 from afrieval.tasks.sources.complete_prompts import check_complete
 from afrieval.tasks.spec import TASKS, TaskSpec, load_task, task_names, translated
