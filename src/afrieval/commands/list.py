@@ -16,7 +16,7 @@ WIDTH, LABEL = 80, 15
 
 
 def main(argv: list[str]) -> None:
-    """Prints each task with what it offers.
+    """Prints what each task offers.
 
     Raises:
         UserError: for a task that does not exist.
@@ -24,7 +24,7 @@ def main(argv: list[str]) -> None:
     asked = read_options(List, argv, "list").tasks
     for name in asked:
         if name not in task_names():
-            raise UserError(f"there is no task {name!r}", nearest(name, task_names()))
+            raise UserError(f"unknown task {name!r}", nearest(name, task_names()))
     for name in asked or task_names():
         spec = load_task(name)
         say(fill(f"{spec.name} (version {spec.version}): {spec.description}", WIDTH))
@@ -36,7 +36,7 @@ def main(argv: list[str]) -> None:
 
 def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
     fewshot = spec.data.fewshot
-    left_out = ", the question itself left out" if fewshot == spec.data.evaluate else ""
+    left_out = ", except the question itself" if fewshot == spec.data.evaluate else ""
     hub = spec.data.hub.replace("{evals}", "MODEL-evals")  # Meta has one for each of its models
     yield "data", f"{hub}, {spec.data.evaluate} split"
     yield "licence", spec.licence

@@ -1,4 +1,4 @@
-"""`afrieval run`: evaluate, then say per language how good the model is and what the prompt language did."""
+"""`afrieval run`: evaluates a model and prints scores per language and prompt."""
 
 import hashlib
 import re
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: list[str]) -> None:
-    """Runs what the run folder lacks, writes its tables and prints them."""
+    """Runs the missing cells of the run folder, writes its tables and prints them."""
     run(lambda: read_config(argv, command="run", kind=Run, needs_model=True))
 
 
@@ -34,10 +34,10 @@ def run(read: Callable[[], RunConfig]) -> None:
     """Runs a config, as `main` does.
 
     Args:
-        read: returns the config; where several processes read it, they say once what is wrong with it.
+        read: returns the config; several processes report its errors only once.
 
     Raises:
-        UserError: for data that are not there, a model that cannot be loaded, or a folder that holds another run.
+        UserError: for missing data, a model that cannot be loaded, or a folder with another run.
     """
     with joined() as processes:
         with processes.together():
@@ -57,7 +57,7 @@ def run(read: Callable[[], RunConfig]) -> None:
             try:
                 _run(config, planned, folder, processes, check)
             except Exception:
-                check()  # whatever it is, a folder that is gone is why
+                check()  # a missing folder is the likely cause of any error
                 raise
 
 
@@ -77,16 +77,16 @@ def _run(config: RunConfig, planned: Plan, folder: Path, processes: Processes, c
         raise
     if processes.is_first:
         check()
-        _tell(config, planned, stored)
+        _report(config, planned, stored)
 
 
-def _tell(config: RunConfig, planned: Plan, stored: "RunFolder") -> None:
+def _report(config: RunConfig, planned: Plan, stored: "RunFolder") -> None:
     from afrieval.report.summary import show, show_harness, summarise
 
     summary = summarise(stored)
     cells = {cell.name: cell for cell in summary.cells}
     record = stored.record
-    unreviewed = {task: set(told.get("unreviewed", {})) for task, told in record.get("declared", {}).items()}
+    unreviewed = {task: set(facts.get("unreviewed", {})) for task, facts in record.get("declared", {}).items()}
     shown = [cells[cell.name] for cell in planned.cells if cell.name in cells]
     supported = set(config.model.languages_supported)
     show(shown, record["identity"], unreviewed, supported, config.eval.numpy_random_seed)
@@ -95,18 +95,18 @@ def _tell(config: RunConfig, planned: Plan, stored: "RunFolder") -> None:
         show_harness(of_plan, summary.groups, config.task.clean_prompts)
     if config.model.model_name == DEMO:
         generated = {cell.coordinates.answer_form == "generate" for cell in planned.cells}
-        kinds = {False: "scores about chance", True: "answers that nobody can read"}
+        kinds = {False: "scores at chance level", True: "unparsed answers"}
         expected = " and ".join(words for kind, words in kinds.items() if kind in generated)
-        say(f"The demo model is random: {expected} are what it should have.")
+        say(f"The demo model is random: {expected} are expected.")
     say(f"Run folder: {one_line(stored.path)}")
 
 
 def _nothing(*cell: Cell) -> None:
-    """What follows a cell whose prompts nobody wants to see, and what other processes look after."""
+    """Does nothing, in place of a check or of printing a cell's prompt."""
 
 
 def default_folder(config: RunConfig, planned: Plan) -> Path:
-    """Returns runs/<task>/<model>/<settings>, where settings are what cannot share a folder."""
+    """Returns runs/<task>/<model>/<settings>, with the settings that need separate folders."""
     model, evaluation = config.model, config.eval
     places = [cell.coordinates for cell in planned.cells]
     settings = [place.answer_form for place in places if place.answer_form][:1]
@@ -133,13 +133,13 @@ def default_folder(config: RunConfig, planned: Plan) -> Path:
 
 
 def _other_evals(config: RunConfig) -> str:
-    """Returns whose evaluation data set is used, if it is not the model's own."""
+    """Returns the model whose evaluation data set is used, if it is not the evaluated one."""
     evals = llama(str(config.task.evals_dataset).removesuffix(END))
     return evals.name if evals and evals != llama(config.model.model_name) else ""
 
 
 def _task_folder(config: RunConfig) -> str:
-    """Returns the tasks' names, a template's without its languages, which may become more; short if they are many."""
+    """Returns the tasks' names, shortened if long; templates are without languages."""
     template = re.sub(r"{{.*?}}", "LANG", config.task.task_template or "")
     names = [*config.task_names, *(n.strip() for n in template.split(",") if n.strip()), *config.harness_names]
     joined = "+".join(re.sub(r"[^\w.()-]+", "-", name) for name in names)
