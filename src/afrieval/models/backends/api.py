@@ -53,7 +53,7 @@ class API(Named, KeepsSystemText):
             new = [r.args[1].get("max_gen_toks", self._max_gen_toks) for r in requests]
             if (most := max(new, default=0)) >= self.max_length:
                 hint = "give the model's context length as --model.backend_args.max_length"
-                raise UserError(f"answers may have {most} tokens, but the context has only {self.max_length}", hint)
+                raise UserError(f"answers may have {most} tokens, but the assumed context has {self.max_length}", hint)
             lengths = [self.count_tokens(r.args[0]) + n for r, n in zip(requests, new, strict=True)]
             self.too_long += sum(length > self.max_length for length in lengths)
         answers: list[str] = self._answers("generate_until", requests)
