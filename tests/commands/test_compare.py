@@ -94,7 +94,7 @@ def test_breakdowns(cli: Cli, runs: dict[str, Path]) -> None:
     [
         (("/nowhere",), "there is no run folder /nowhere"),
         (("docs",), "docs is not a run folder"),
-        (("ZERO", "NLI", "--contrast", "model"), "share nothing that can be compared"),
+        (("ZERO", "NLI", "--contrast", "model"), "have nothing in common that can be compared"),
         (("ZERO", "--task", "afrixnl"), "none of the runs has the task 'afrixnl'"),
         (("ZERO", "--language", "yo"), "none of the runs has the language 'yo'"),
         (("ZERO", "--metric", "acc_nrm"), "no run here has the metric 'acc_nrm'\nhint: did you mean acc_norm?"),
@@ -213,7 +213,7 @@ def test_a_sample_file_that_no_run_wrote(cli: Cli, runs: dict[str, Path], tmp_pa
 def test_files_that_cannot_be_written(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
     refused = cli("compare", runs["zero"], "--json", tmp_path)
     assert refused.code == 2 and "cannot be written" in refused.err
-    assert "two forms" in cli("compare", runs["zero"], "--json", "-", "--csv", "-").err
+    assert "given for two formats" in cli("compare", runs["zero"], "--json", "-", "--csv", "-").err
     out = cli("compare", runs["zero"], "--csv", "-", "--json", tmp_path / "t.json").out
     assert "wrote" not in out and out.startswith("table,")
 
