@@ -109,7 +109,7 @@ BAD = {
     ),
     "too many shots": (("--eval.num_fewshot", "5"), "only 4 usable", "4 or fewer"),
     "no such model folder": (("--model.model_name", "./nothing"), "no model in ./nothing", "hub id"),
-    "no such data folder": (("--data.source", "./nothing"), "a folder, not './nothing'", "samples"),
+    "no such data folder": (("--data.source", "./nothing"), "a folder, not './nothing'", "ORG/NAME"),
     "data set not in the folder": (("--data.source", "docs"), "does not contain masakhane/afrimmlu", "docs"),
     "not fetched and no network": (("--data.source", "hub"), "the hub cannot be reached", "prefetch"),
     "no GPU": (("--model.device", "cuda"), "torch finds no such device", "remove it"),
