@@ -94,7 +94,7 @@ def test_breakdowns(cli: Cli, runs: dict[str, Path]) -> None:
     [
         (("/nowhere",), "there is no run folder /nowhere"),
         (("docs",), "docs is not a run folder"),
-        (("ZERO", "NLI", "--contrast", "model"), "have nothing in common that can be compared"),
+        (("ZERO", "NLI", "--contrast", "model"), "share nothing that can be compared"),
         (("ZERO", "--task", "afrixnl"), "none of the runs has the task 'afrixnl'"),
         (("ZERO", "--language", "yo"), "none of the runs has the language 'yo'"),
         (("ZERO", "--metric", "acc_nrm"), "no run here has the metric 'acc_nrm'\nhint: did you mean acc_norm?"),

@@ -12,13 +12,13 @@ import yaml
 from tests.conftest import Cli
 from tests.tasks.meta_rows import TASKS, read
 
-from afrieval.commands.run import default_folder
 from afrieval.config.arguments import read_config
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 from afrieval.errors import UserError
 from afrieval.models.backends.hf import HF
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
+from afrieval.run.folder_name import default_folder
 from afrieval.run.plan import plan
 from afrieval.run.preflight import check_fit
 from afrieval.scoring.scorers import Generation

@@ -11,7 +11,7 @@ from typing import Any
 from lm_eval.evaluator import evaluate as harness_evaluate
 
 from afrieval import stopping
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.load import load_model
 from afrieval.models.processes import ALONE, Processes
@@ -26,6 +26,7 @@ from afrieval.tasks.cell import Cell, Outcome, Plan
 
 Check = Callable[[], None]
 AfterCell = Callable[[Cell], None]
+Load = Callable[[ModelConfig, EvalConfig, Processes], Any]
 EVERY = 1  # seconds between checks of the run folder, which are slow on a network
 
 
@@ -36,6 +37,7 @@ def evaluate(
     after_cell: AfterCell,
     processes: Processes = ALONE,
     check: Check = lambda: None,
+    load: Load = load_model,
 ) -> None:
     """Runs the missing cells of a plan in a locked run folder.
 
@@ -46,6 +48,7 @@ def evaluate(
         after_cell: called with each cell of the plan once its samples are stored, in order.
         processes: share the work; only the first reads and writes the folder and calls after_cell.
         check: called regularly and before writing; raises UserError if the folder is gone.
+        load: loads the model.
 
     Raises:
         UserError: if the folder contains another run or is gone, or the model cannot be loaded.
@@ -56,7 +59,7 @@ def evaluate(
     processes.agree([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
     missing = processes.first(lambda: _missing(stored, described, plan))
     if missing:
-        lm = _load(config, processes, described)
+        lm = _load(config, processes, described, load)
         visit = circumstances(config, plan, lm, processes.count)
         visit["first_tokens"] = first_tokens(plan.cells, lm)
         check_fit(plan.cells, lm)
@@ -85,10 +88,10 @@ def _missing(stored: RunFolder, described: dict[str, Any], plan: Plan) -> list[s
     return [cell.name for cell in plan.cells if stored.n_done(cell.name) < cell.n]
 
 
-def _load(config: RunConfig, processes: Processes, described: dict[str, Any]) -> Any:
+def _load(config: RunConfig, processes: Processes, described: dict[str, Any], load: Load) -> Any:
     """Returns the model, checks that all processes have the same, and records its fingerprint."""
     with processes.together():
-        lm = load_model(config.model, config.eval, processes)
+        lm = load(config.model, config.eval, processes)
         described["model"]["fingerprint"] = lm.fingerprint()
     processes.agree(described["model"]["fingerprint"], "model")
     return lm

@@ -1,0 +1,107 @@
+"""Runs a config and stores the results, for both the command line and the Python API."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
+from afrieval.files.paths import user_path
+from afrieval.models.backend_args import check_backend_args
+from afrieval.models.processes import ALONE, Processes
+from afrieval.run.folder_name import default_folder
+from afrieval.run.plan import plan
+from afrieval.tasks.cell import Cell, Plan
+from afrieval.terminal import note
+
+if TYPE_CHECKING:
+    from afrieval.results.reader import RunFolder
+
+Load = Callable[[ModelConfig, EvalConfig, Processes], Any]  # as `models.load.load_model`
+
+
+@dataclass(frozen=True)
+class Session:
+    """A config's run and its folder.
+
+    Attributes:
+        stopped: whether the run was interrupted.
+    """
+
+    config: RunConfig
+    plan: Plan
+    stored: "RunFolder"
+    stopped: bool = False
+
+
+Finish = Callable[[Session], None]
+AfterCell = Callable[[Session, Cell], None]
+
+
+def _nothing(*of: object) -> None:
+    """Does nothing; the default callback."""
+
+
+def run(
+    read: Callable[[], RunConfig],
+    finish: Finish,
+    after_cell: AfterCell = _nothing,
+    processes: Processes = ALONE,
+    load: Load | None = None,
+) -> None:
+    """Runs the missing cells of a config's run folder.
+
+    Args:
+        read: returns the config; several processes report its errors only once.
+        finish: called with the folder locked, also after an interrupted run with stored cells.
+        after_cell: called with each cell once its samples are stored.
+        processes: share the work; only the first calls `finish` and `after_cell`.
+        load: loads the model; by default `load_model`.
+
+    Raises:
+        UserError: for missing data, a model that cannot be loaded, or a folder with another run.
+    """
+    with processes.together():
+        config = read()
+        check_backend_args(config.model)
+        planned = plan(config)
+    from afrieval.results.files import locked
+    from afrieval.results.reader import RunFolder
+
+    folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)
+    session = Session(config, planned, RunFolder(folder))
+    check: Callable[[], None] = _nothing
+    with ExitStack() as stack:
+        with processes.together():
+            if processes.is_first:
+                for line in planned.lines:
+                    note(line)
+                check = stack.enter_context(locked(folder))
+        try:
+            _evaluate(session, finish, after_cell, processes, check, load)
+        except Exception:
+            check()  # a missing folder is the likely cause of any error
+            raise
+
+
+def _evaluate(
+    session: Session,
+    finish: Finish,
+    after_cell: AfterCell,
+    processes: Processes,
+    check: Callable[[], None],
+    load: Load | None,
+) -> None:
+    from afrieval.models.load import load_model
+    from afrieval.run.evaluate import evaluate
+
+    config, planned, stored = session.config, session.plan, session.stored
+    try:
+        evaluate(config, planned, stored, lambda c: after_cell(session, c), processes, check, load or load_model)
+    except KeyboardInterrupt:
+        if processes.is_first and stored.names:
+            finish(Session(config, planned, stored, stopped=True))
+        raise
+    if processes.is_first:
+        check()
+        finish(session)
