@@ -109,7 +109,7 @@ def test_an_answer_file_that_is_removed(run_demo: Cli, tmp_path: Path, monkeypat
 
     monkeypatch.setattr(AnswerFile, "put", put_then_lose)
     done = run_demo(*CELLS)
-    assert done.code == 2 and "/answers_" in done.err and "was removed during the run" in done.err
+    assert done.code == 2 and "/answers_" in done.err and "was deleted during the run" in done.err
     monkeypatch.undo()
     assert run_demo(*CELLS).code == 0
 

@@ -14,7 +14,7 @@ WIDTH, LABEL = 80, 15
 
 
 def main(argv: list[str]) -> None:
-    """Prints each task with what it offers.
+    """Prints what each task offers.
 
     Raises:
         UserError: for a task that does not exist.
@@ -29,7 +29,7 @@ def main(argv: list[str]) -> None:
 
 def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
     fewshot = spec.data.fewshot
-    left_out = ", the question itself left out" if fewshot == spec.data.evaluate else ""
+    left_out = ", except the question itself" if fewshot == spec.data.evaluate else ""
     hub = spec.data.hub.replace("{evals}", "MODEL-evals")  # Meta has one for each of its models
     yield "data", f"{hub}, {spec.data.evaluate} split"
     yield "licence", spec.licence
