@@ -11,7 +11,7 @@ from afrieval.analysis.spread import Spread, spreads
 from afrieval.report.contrasts import contrast_table, side_name
 from afrieval.report.scores import INTERVAL, WRITTEN
 from afrieval.report.table import Column, Table
-from afrieval.report.values import Scored, bounds_of, titled
+from afrieval.report.values import bounds_of, titled
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
 
@@ -59,7 +59,7 @@ def metrics_of(cells: list[CellScores]) -> dict[str, Metric]:
     return {cell.task: cell.metric for cell in cells if cell.n}
 
 
-def spread_table(task: str, found: list[Spread], metric: Scored | None = None) -> Table:
+def spread_table(task: str, found: list[Spread], metric: Metric | None = None) -> Table:
     """Returns best, mean and worst prompt of each language."""
     varying, bounds = _varying([s.dimensions for s in found]), bounds_of(metric)
     columns = [*map(_dimension, varying), Column("best", "score", "", bounds), Column("prompt", "count", "best_prompt")]
@@ -88,7 +88,7 @@ def _named(dimensions: dict[str, Any], name: str) -> str:
     return WRITTEN[value] if name == "prompt_language" else str(value)
 
 
-def mean_table(task: str, found: list[Mean], metric: Scored | None = None) -> Table:
+def mean_table(task: str, found: list[Mean], metric: Metric | None = None) -> Table:
     """Returns means over languages with their members."""
     varying = [d for d in _varying([m.dimensions for m in found]) if d != "language"]
     columns = [Column("group", "text", "languages of"), *map(_dimension, varying)]
@@ -116,7 +116,7 @@ def _mean_notes(found: list[Mean]) -> list[str]:
     return notes
 
 
-def breakdown_tables(cells: list[CellScores], name: str, metrics: Mapping[str, Scored]) -> list[Table]:
+def breakdown_tables(cells: list[CellScores], name: str, metrics: Mapping[str, Metric]) -> list[Table]:
     """Returns the scores by a field, one table per task, or confusion tables.
 
     Raises:
@@ -129,7 +129,7 @@ def breakdown_tables(cells: list[CellScores], name: str, metrics: Mapping[str, S
     return [_breakdown(task, [p for p in found if p.task == task], name, metrics.get(task)) for task in tasks]
 
 
-def _breakdown(task: str, found: list[Part], name: str, metric: Scored | None) -> Table:
+def _breakdown(task: str, found: list[Part], name: str, metric: Metric | None) -> Table:
     varying, bounds = _varying([p.dimensions for p in found]), bounds_of(metric)
     columns = [*map(_dimension, varying), Column(name, "name"), Column("score", "score", "", bounds)]
     columns += [Column(INTERVAL, "interval", "interval", bounds), Column("n", "count")]
