@@ -15,7 +15,7 @@ from afrieval.analysis.reference import (
 from afrieval.report.scores import INTERVAL
 from afrieval.report.table import Column, Table
 from afrieval.results.scores import CellScores
-from afrieval.scoring.labels import DESCRIPTIONS, UNPARSED, label
+from afrieval.scoring.labels import DESCRIPTIONS, NOT_PARSED, UNPARSED, label
 from afrieval.tasks.meta import ORGANISATION
 
 COLUMNS = [
@@ -25,7 +25,7 @@ COLUMNS = [
     Column(INTERVAL, "limits", "interval"),
     Column("n", "count"),
     Column("bad", "count", "n_defect"),
-    Column("unparsed", "score"),
+    Column(NOT_PARSED, "score"),
     *(Column("", "hidden", name) for name in ("task", "kind", "metric", "average", "parts", "setting", "source")),
 ]
 
@@ -96,5 +96,5 @@ def _legend(of_run: list[CellScores]) -> list[str]:
     if any(each.macro for each in of_run):
         notes.append("micro: all rows have the same weight; macro: all subtasks do. Compare like with like.")
     if any(unparsed(each) is not None for each in of_run):
-        notes.append(f"unparsed: {UNPARSED}.")
+        notes.append(f"{NOT_PARSED}: {UNPARSED}.")
     return [*notes, "bad: rows with a defect."]
