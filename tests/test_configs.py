@@ -8,8 +8,7 @@ import pytest
 import yaml
 
 from afrieval.config.arguments import read_config
-from afrieval.harness.chat_note import chat_notes
-from afrieval.harness.plan import template_names
+from afrieval.harness.plan import chat_notes, template_names
 from afrieval.run.plan import plan
 
 ROOT = Path(__file__).parents[1]

@@ -32,6 +32,19 @@ def test_the_slow_example_gives_the_stored_likelihoods(run_demo: Cli, tmp_path: 
         assert names["loglikelihoods"] == pytest.approx([r[0][0] for r in sample["resps"]], abs=1e-4)
 
 
+def test_the_examples_in_python_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = {"folder": str(demo_folder())}
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(encoding="utf-8"), re.S)
+    for code in examples:
+        exec(code, names)
+    shown = capsys.readouterr().out
+    assert len(examples) == 6 and "native prompts against English prompts" in shown
+    assert len(list(Path("runs/afrixnli").glob("demo-1@*/*"))) == 2 and "demo-1@" in shown
+
+
 def commands(page: Path) -> list[list[str]]:
     """Returns the words of each indented or fenced command line of ours, continued lines joined."""
     text = page.read_text().replace("\\\n", " ")

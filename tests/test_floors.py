@@ -1,38 +1,61 @@
-"""Each folder of the suite knows those below it, and none above: data goes down the line and does not come back up."""
+"""Each room of the house knows only the rooms below it."""
 
 import ast
-from collections.abc import Iterator
+from pathlib import Path
 
-from tests.conftest import ROOT
+import pytest
 
-SRC = ROOT / "src/afrieval"
-FLOORS = {"data": 0, "files": 0, "scoring": 0, "statistics": 0, "results": 1, "models": 1, "tasks": 2, "harness": 3}
-FLOORS |= {"analysis": 3, "run": 4, "report": 4, "commands": 5}
-# The harness takes seconds to import, and is asked for when a cell is built.
-STEPS_UP = {("tasks/sources/templated.py", "harness.in_memory")}
-SOURCES = ("tasks.sources.templated", "harness.cell", "harness.build", "harness.in_memory")
-
-
-def imports(folder: str) -> Iterator[tuple[str, str]]:
-    """Files of a folder, each with a module of the suite that it imports, anywhere in it."""
-    for path in (SRC / folder).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("afrieval."):
-                yield path.relative_to(SRC).as_posix(), str(node.module).removeprefix("afrieval.")
-
-
-def test_no_folder_imports_from_a_floor_above() -> None:
-    assert set(FLOORS) <= {path.name for path in SRC.iterdir()}
-    found = {
-        (file, module)
-        for folder, floor in FLOORS.items()
-        for file, module in imports(folder)
-        if FLOORS.get(module.split(".")[0], 0) > floor
-    }
-    assert found == STEPS_UP
+SOURCE = Path(__file__).parents[1] / "src/afrieval"
+# Room to the rooms that it may know; every room may know itself and GROUND.
+GROUND = {"errors", "files", "grouping", "isolated", "languages", "resources", "stopping", "terminal"}
+FLOORS = {
+    "config": set(),
+    "data": {"config"},
+    "templates": set(),
+    "scoring": set(),
+    "statistics": {"scoring"},
+    "results": {"scoring", "statistics"},
+    "tasks": {"config", "data", "results", "scoring", "templates"},
+    "models": {"config", "scoring", "templates"},
+    "harness": {"config", "data", "models", "results", "scoring", "statistics", "tasks", "templates"},
+    "run": {"config", "data", "harness", "models", "results", "scoring", "tasks", "templates"},
+    "analysis": {"data", "harness", "results", "scoring", "statistics", "tasks"},
+    "report": {"analysis", "harness", "results", "scoring", "statistics", "tasks"},
+}
+MADE_FROM = ("tasks.sources.templated", "tasks.sources.in_memory", "harness.cell", "harness.build")
 
 
-def test_what_runs_and_shows_cells_does_not_know_what_they_are_made_from() -> None:
-    assert not [
-        (file, module) for folder in ("run", "commands") for file, module in imports(folder) if module in SOURCES
-    ]
+def imported(path: Path) -> list[str]:
+    """Returns the modules of the suite that a file imports, wherever in it."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names += [
+                f"{node.module}.{alias.name}" if node.module == "afrieval" else node.module for alias in node.names
+            ]
+        elif isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+    return [name.removeprefix("afrieval.") for name in names if name.startswith("afrieval.")]
+
+
+@pytest.mark.parametrize("room", sorted(FLOORS), ids="{}/".format)  # the bare name is that of a marker
+def test_a_room_knows_only_rooms_below(room: str) -> None:
+    allowed = FLOORS[room] | GROUND | {room}
+    files = SOURCE.glob(f"{room}/**/*.py")
+    above = [(str(p.relative_to(SOURCE)), m) for p in files for m in imported(p) if m.split(".")[0] not in allowed]
+    assert not above
+
+
+def test_rooms_are_floors() -> None:
+    """The table itself has no circles."""
+    seen: set[str] = set()
+    while len(seen) < len(FLOORS):
+        ready = {room for room, below in FLOORS.items() if below <= seen} - seen
+        assert ready, f"circles among {set(FLOORS) - seen}"
+        seen |= ready
+
+
+@pytest.mark.parametrize("room", ["run", "commands"])
+def test_what_runs_and_shows_cells_does_not_know_what_they_are_made_from(room: str) -> None:
+    found = {module for path in SOURCE.glob(f"{room}/*.py") for module in imported(path)}
+    assert not {m for m in found if m.startswith(MADE_FROM)}

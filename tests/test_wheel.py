@@ -44,6 +44,7 @@ def files(folder: Path) -> set[str]:
 
 def test_the_wheel_holds_the_package_and_the_files_that_come_with_it(built: Path) -> None:
     expected = {f"afrieval/{name}" for name in files(ROOT / "src/afrieval")}
+    assert "afrieval/py.typed" in expected
     for folder in ("tasks", "configs"):
         expected |= {f"afrieval/_data/{folder}/{name}" for name in files(ROOT / folder)}
     assert {name for name in contents(built) if ".dist-info/" not in name} == expected

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from tests.conftest import ROOT, Cli
 
-from afrieval.commands.run import default_folder
 from afrieval.config.arguments import read_config
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
+from afrieval.run.folder_name import default_folder
 from afrieval.run.plan import plan
 from afrieval.tasks.cell import Cell, Coordinates, Plan
 

@@ -15,9 +15,10 @@ from tests.conftest import ROOT, Cli
 
 from afrieval.commands.llama import LOGGERS
 from afrieval.config.arguments import run_config
-from afrieval.config.recipe import Recipe, lm_eval_command, read_recipe, settings
+from afrieval.config.recipe import Recipe, read_recipe, settings
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
+from afrieval.harness.command import lm_eval_command
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
 

@@ -49,9 +49,9 @@ def test_groups_and_tags_are_their_leaf_tasks(manager: Any) -> None:
     from afrieval.harness.index import find
 
     found = find(["afrimmlu-irokobench", "mmlu", "afrimgsm_tasks"], manager.task_index)
-    groups = {g.name: g for g in found.groups}
-    assert len(groups["afrimmlu-irokobench"].tasks) == 90 and len(groups["mmlu"].tasks) == 57
-    assert groups["mmlu"].children == ["mmlu_stem", "mmlu_other", "mmlu_social_sciences", "mmlu_humanities"]
+    groups = found.groups
+    assert len(groups["afrimmlu-irokobench"]["tasks"]) == 90 and len(groups["mmlu"]["tasks"]) == 57
+    assert groups["mmlu"]["children"] == ["mmlu_stem", "mmlu_other", "mmlu_social_sciences", "mmlu_humanities"]
     assert len(found.tasks) == len({t.name for t in found.tasks}) == 90 + 57 + 95
     with pytest.raises(UserError) as refused:
         find(["afrimmlu_yor_prompt_1"], manager.task_index)

@@ -10,13 +10,13 @@ from tests.conftest import Cli
 
 from afrieval.config.settings import DEMO, DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.files import yaml
-from afrieval.harness.in_memory import Row
 from afrieval.results.files import read_run, sample_path
 from afrieval.results.reader import RunFolder
 from afrieval.results.samples import read_samples
 from afrieval.run.evaluate import evaluate, run_cell
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Plan
 from afrieval.tasks.shown import Shown
+from afrieval.tasks.sources.in_memory import Row
 from afrieval.tasks.sources.plan import all_questions
 
 CONFIG = RunConfig(

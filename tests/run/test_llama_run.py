@@ -12,13 +12,13 @@ import yaml
 from tests.conftest import Cli
 from tests.tasks.meta_rows import TASKS, read
 
-from afrieval.commands.run import default_folder
 from afrieval.config.arguments import read_config
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 from afrieval.errors import UserError
 from afrieval.models.backends.hf import HF
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
+from afrieval.run.folder_name import default_folder
 from afrieval.run.plan import plan
 from afrieval.run.preflight import check_fit
 from afrieval.scoring.scorers import Generation
@@ -101,14 +101,14 @@ def test_a_model_without_room_for_the_longest_answer() -> None:
     longest = max(len(d.prompt.encode()) for d in cell.documents if d.gold is not None)
     for room, fits in ((longest + 5120, True), (longest + 5119, False), (5120, False)):
         lm = SimpleNamespace(max_length=room, count_tokens=lambda text: len(text.encode()))
-        assert generation(cell, lm, config) == Generation(5120, (), "", runs_on=False)
+        assert generation(cell, lm) == Generation(5120, (), "", runs_on=False)
         if fits:
             check_fit([cell.cell()], lm)
             continue
         with pytest.raises(UserError, match=f"has {longest} tokens, its answer may have 5120, and .* {room} in all"):
             check_fit([cell.cell()], lm)
     (cell,), _ = all_questions(replace(config, task=TaskConfig(task_name="meta_bbh")))
-    assert tuple(generation(cell, lm, config).stop) == ("\n\nQ: ",)
+    assert tuple(generation(cell, lm).stop) == ("\n\nQ: ",)
 
 
 def test_data_sets_of_other_models_have_folders_of_their_own() -> None:

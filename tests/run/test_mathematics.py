@@ -67,7 +67,7 @@ def test_direct_and_worked_examples(run_demo: Cli, tmp_path: Path) -> None:
 )
 def test_where_an_answer_ends(words: tuple[object, ...], stop: tuple[str, ...]) -> None:
     lm = load_model(config("--model.model_name", "demo").model, config().eval)
-    assert generation(cell(*words), lm, config(*words)).stop == stop
+    assert generation(cell(*words), lm).stop == stop
 
 
 def test_room_for_an_answer_follows_language_tokenizer_and_form() -> None:
@@ -75,7 +75,7 @@ def test_room_for_an_answer_follows_language_tokenizer_and_form() -> None:
     lm = load_model(config("--model.model_name", "demo").model, config().eval)
 
     def room(*words: object) -> int:
-        return generation(cell(*words), lm, config(*words)).max_tokens
+        return generation(cell(*words), lm).max_tokens
 
     pool = cell().pool
     assert pool is not None
@@ -94,7 +94,7 @@ def test_without_worked_solutions_the_questions_tell_the_room(tmp_path: Path, sm
     (folder / "test.tsv").write_text("question\tanswer\nAbc?\t2,125\nÀ?\t3\n", encoding="utf-8")
     words = ("--data.source", tmp_path, "--task.folder", small_tasks)
     lm = load_model(config("--model.model_name", "demo").model, config().eval)
-    assert generation(cell(*words), lm, config(*words)).max_tokens == 2 * 5 + 32
+    assert generation(cell(*words), lm).max_tokens == 2 * 5 + 32
 
 
 def test_a_short_context_keeps_half_for_the_prompt(run_demo: Cli, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from tests.tasks.meta_rows import TASKS, read
 
+from afrieval.data.files import SAMPLES
 from afrieval.languages import ENGLISH
 from afrieval.scoring.ifeval.instructions import FOLLOWED
 from afrieval.scoring.scorers import Generation, shown
@@ -12,7 +13,7 @@ from afrieval.tasks.documents import Document
 from afrieval.tasks.prompts import load_prompts
 from afrieval.tasks.questions import scorer
 from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import SAMPLES, load_split
+from afrieval.tasks.splits import load_split
 
 GENERATED = [task for task in TASKS if task != "meta_mmlu"]
 

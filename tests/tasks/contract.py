@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from afrieval.config.settings import EvalConfig, RunConfig
-from afrieval.harness.in_memory import InMemoryTask, task_config
+from afrieval.data.files import SAMPLES
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.prompts import (
@@ -19,9 +19,10 @@ from afrieval.tasks.prompts import (
     example_answer,
     render,
 )
+from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
 from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import TaskSpec
-from afrieval.tasks.splits import SAMPLES, Split, load_split
+from afrieval.tasks.splits import Split, load_split
 from afrieval.templates.bounded import names
 
 Complaints = list[str]

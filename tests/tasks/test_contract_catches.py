@@ -12,9 +12,9 @@ import yaml
 from tests.tasks import contract, contract_files
 from tests.tasks.contract import Case, Complaints
 
-from afrieval.harness import in_memory as build
 from afrieval.tasks.documents import Document
 from afrieval.tasks.prompts import Prompt, load_prompts, render
+from afrieval.tasks.sources import in_memory as build
 from afrieval.tasks.spec import TASKS, TaskSpec, load_task
 
 Rows = list[dict[str, Any]]

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from tests.conftest import TEMPLATED
 
+from afrieval.data.files import SAMPLES
 from afrieval.languages import ENGLISH
 from afrieval.tasks.documents import Document
 from afrieval.tasks.prompts import answers, load_prompts, prompt_languages, render
 from afrieval.tasks.spec import TaskSpec, load_task
-from afrieval.tasks.splits import SAMPLES, load_split
+from afrieval.tasks.splits import load_split
 
 GOLDEN = Path(__file__).parent / "golden"
 REWRITE = os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1"

@@ -11,7 +11,6 @@ from afrieval.files.yaml import nearest
 from afrieval.terminal import note, say
 
 OUTPUTS = ("json", "csv", "markdown", "latex")
-MANY = ("prompt", "language")  # compared only if asked for: they have many pairs
 
 
 def main(argv: list[str]) -> None:
@@ -21,23 +20,22 @@ def main(argv: list[str]) -> None:
         UserError: for a folder that is not a run, or for runs that share nothing.
     """
     options = read_options(Compare, argv, "compare")
+    from afrieval.analysis.compared import all_contrasts, check_compared
     from afrieval.analysis.inputs import read_inputs
     from afrieval.analysis.reference import evaluated
     from afrieval.report.agreement import verdict_tables
     from afrieval.report.comparison import comparison_tables
     from afrieval.report.leaderboard import published_tables
     from afrieval.report.reference import reference_tables
-    from afrieval.results.scores import DIMENSIONS
 
     whole = read_inputs([user_path(p) for p in options.runs])
     given = whole.on(options.metric)
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
-    varying = [d for d in DIMENSIONS if len({u.dimensions[d] for u in units}) > 1]
-    wanted: list[str] = [*options.contrast] or [d for d in varying if d not in MANY]
-    found = _contrasts(units, wanted, given.foreign, options.seed)
+    found = all_contrasts(units, given.foreign, list(options.contrast), options.seed)
     of_meta = [] if options.metric else evaluated(units)
     if units and (options.contrast or not of_meta):
-        _check(found, options, varying)
+        folders = [run for run in options.runs if not run.endswith(".csv")]
+        check_compared(found, units, needed=len(folders) > 1 or bool(options.contrast))
     asked = options.metric if any(c.main != options.metric for c in [*whole.own, *whole.foreign]) else None
     groupings: list[str] = list(dict.fromkeys(["Africa", options.means]))
     tables = comparison_tables(units, found, groupings, options.by, asked)
@@ -61,31 +59,6 @@ def _chosen(units: list[Any], options: Compare) -> list[Any]:
                 raise UserError(f"none of the runs has the {name} {value!r}", nearest(value, known))
         units = [u for u in units if not values or getattr(u, name) in values]
     return units
-
-
-def _contrasts(units: list[Any], wanted: list[str], foreign: list[Any], seed: int) -> list[Any]:
-    """Returns the contrasts among our runs, among the harness' runs, and between the two."""
-    from afrieval.analysis.contrasts import contrasts
-    from afrieval.analysis.with_harness import beside
-
-    ids = set(map(id, foreign))
-    own, others = ([u for u in units if (id(u) in ids) == is_foreign] for is_foreign in (False, True))
-    found = [c for side in (own, others) for d in wanted for c in contrasts(side, d, seed, units)]
-    return found + (beside(own, others, seed) if own and others and "model" in wanted else [])
-
-
-def _check(found: list[Any], options: Compare, varying: list[str]) -> None:
-    if any(c.rows for c in found):
-        return
-    if refused := [line for c in found for line in c.refused]:
-        raise UserError(f"nothing can be compared: {refused[0]}", "compare runs of the same data, prompts and examples")
-    folders = [run for run in options.runs if not run.endswith(".csv")]
-    if len(folders) > 1 or options.contrast:
-        seen = f"they differ in {', '.join(varying)}" if varying else "they contain the same cells"
-        raise UserError(
-            f"the runs share nothing that can be compared; {seen}",
-            "give runs that differ in one thing: model, prompt language, shots or answer form",
-        )
 
 
 def _write(tables: list[Any], options: Compare) -> None:

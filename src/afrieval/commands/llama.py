@@ -9,10 +9,11 @@ import yaml
 from afrieval.commands.options import Llama
 from afrieval.commands.run import run
 from afrieval.config.arguments import read_given, run_config
-from afrieval.config.recipe import Recipe, lm_eval_command, read_recipe, settings, with_backend
+from afrieval.config.recipe import Recipe, read_recipe, settings, with_backend
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
+from afrieval.harness.command import lm_eval_command
 from afrieval.resources import here_or_shipped
 from afrieval.tasks.meta import GROUPS
 from afrieval.tasks.select import chosen_tasks

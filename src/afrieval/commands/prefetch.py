@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from afrieval.commands.options import Prefetch
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import DEMO, ModelConfig
-from afrieval.data.files import data_files
+from afrieval.data.files import HUB, data_files
 from afrieval.data.hub import commit
 from afrieval.data.lock import LOCK, DataLock, read_lock, write_lock
 from afrieval.errors import UserError
@@ -16,7 +16,7 @@ from afrieval.languages import ENGLISH
 from afrieval.tasks.select import chosen_tasks, named_languages
 from afrieval.tasks.sources.complete_prompts import check_fetched
 from afrieval.tasks.spec import TaskSpec
-from afrieval.tasks.splits import HUB, wanted_files
+from afrieval.tasks.splits import wanted_files
 from afrieval.terminal import say
 
 # What the hf backend never loads: other formats of the same weights.

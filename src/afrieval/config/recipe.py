@@ -1,22 +1,18 @@
-"""The keys of Meta's recipe for the harness, eval_config.yaml, as settings of a run, and as a command of lm_eval.
+"""The keys of Meta's recipe for the harness, eval_config.yaml, as settings of a run.
 
 Recipe: llama-cookbook, end-to-end-use-cases/benchmarks/llm_eval_harness/meta_eval.
 """
 
-import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from annotated_types import Gt, Le, MinLen
 
-from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.schema import CLOSED, Positive
 from afrieval.files.yaml import read_as
-from afrieval.models.backends.vllm import vllm_arguments
-from afrieval.models.load import hf_arguments
 
 Text = Annotated[str, MinLen(1)]
 
@@ -115,37 +111,3 @@ def settings(recipe: Recipe) -> list[tuple[str, Any]]:
         "run_dir": str(user_path(recipe.output_path) / name),
     }
     return list(given.items())
-
-
-def lm_eval_command(config: RunConfig, recipe: Recipe, tasks: Path) -> str:
-    """Returns the command of the harness that asks a model the same, for a shell.
-
-    Args:
-        config: the recipe, and what the user's flags have changed of it.
-        recipe: all keys; verbosity and show_config are not in the config.
-        tasks: folder with the exported task files.
-    """
-    model, evaluation = config.model, config.eval
-    arguments = vllm_arguments(model, evaluation) if model.model_type == "vllm" else hf_arguments(model)
-    words = ["lm_eval", "--model", model.model_type, "--model_args"]
-    words += [",".join(f"{key}={value}" for key, value in arguments.items() if value is not None)]
-    words += ["--tasks", ",".join(config.task_names), "--include_path", str(tasks.resolve())]
-    # not into the run folder: lm_eval's sample files have names like those of a run
-    words += ["--batch_size", str(evaluation.batch_size), "--output_path", f"{config.run_dir}-lm_eval"]
-    words += ["--seed", ",".join(map(str, _seeds(config)))]
-    words += ["--device", model.device] if model.device else []
-    words += ["--limit", str(evaluation.limit)] if evaluation.limit else []
-    words += ["--log_samples"] if evaluation.log_samples else []
-    words += ["--show_config"] if recipe.show_config else []
-    return f"LMEVAL_LOG_LEVEL={recipe.verbosity} {shlex.join(words)}"
-
-
-def _seeds(config: RunConfig) -> list[int]:
-    """Returns the seeds of Python, NumPy, torch and the examples, in the order of lm_eval's --seed."""
-    evaluation = config.eval
-    return [
-        evaluation.random_seed,
-        evaluation.numpy_random_seed,
-        evaluation.torch_random_seed,
-        evaluation.fewshot_random_seed,
-    ]

@@ -35,7 +35,8 @@ class ModelConfig:
     run a model require it."""
     model_type: Annotated[str, Metavar("BACKEND")] = "hf"
     """Backend that runs the model: hf, vllm (for GPUs and decoder-only models), or any other backend of the harness,
-    such as local-completions or local-chat-completions for a model behind a server (docs/models.md)."""
+    such as local-completions or local-chat-completions for a model behind a server (see "Models" in the
+    documentation)."""
     revision: str = "main"
     """Branch, tag or commit on the hub."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"

@@ -6,13 +6,13 @@ from typing import Any
 from lm_eval.tasks._factory import TaskFactory
 from lm_eval.tasks._index import Entry, Kind
 
+from afrieval.data.files import HUB
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.harness.as_json import digest
 from afrieval.harness.cleaning import clean_task
 from afrieval.harness.index import Config, HarnessTask, short
 from afrieval.models.silence import quiet
-from afrieval.tasks.splits import HUB
 
 # changed in a config to use local data and no network
 DATA_KEYS = ("dataset_path", "dataset_kwargs", "metric_list")

@@ -161,7 +161,7 @@ def _outcome(leaf: _Leaf, task: Any, results: dict[str, Any]) -> Outcome:
     answered = results["samples"][leaf.name]
     filters = list(dict.fromkeys(s["filter"] for s in answered))
     in_order = sorted(answered, key=lambda s: (s["doc_id"], filters.index(s["filter"])))
-    samples = [_sample(leaf, task, s, leaf.config.eval.log_samples) for s in in_order]
+    samples = [_sample(leaf, task, s) for s in in_order]
     return Outcome(samples, _record(leaf, task, results))
 
 
@@ -229,17 +229,10 @@ def _record(leaf: _Leaf, task: Any, results: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sample(leaf: _Leaf, task: Any, answered: Sample, keep_texts: bool) -> Sample:
+def _sample(leaf: _Leaf, task: Any, answered: Sample) -> Sample:
     """Returns a line of the sample file: the harness' fields, then ours."""
-    sample = {k: v for k, v in answered.items() if keep_texts or k not in ("doc", "arguments")}
-    ours: Sample = {
-        "task": leaf.name,
-        "language": leaf.language,
-        "prompt": "",
-        "prompt_language": "",
-        "fewshot_ids": [],  # the harness does not tell
-        "defect": "",
-    }
-    if task.OUTPUT_TYPE == "multiple_choice":
-        ours["n_choices"] = len(task.doc_to_choice(answered["doc"]))
-    return {**plain(sample), **ours}
+    left_out = () if leaf.config.eval.log_samples else ("doc", "arguments")
+    sample = plain({k: v for k, v in answered.items() if k not in left_out})
+    choices = {"n_choices": len(task.doc_to_choice(answered["doc"]))} if task.OUTPUT_TYPE == "multiple_choice" else {}
+    ours = {"task": leaf.name, "language": leaf.language, "prompt": "", "prompt_language": ""}
+    return {**sample, **ours, "fewshot_ids": [], "defect": "", **choices}  # the harness does not tell the examples

@@ -14,19 +14,20 @@ import yaml
 from lm_eval.tasks import TaskManager
 
 from afrieval.config.settings import DataConfig, RunConfig
+from afrieval.data.files import HUB, SAMPLES
 from afrieval.errors import UserError
 from afrieval.harness.exported import Definition
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.meta import GROUPS as META_GROUPS
 from afrieval.tasks.prompts import PromptFiles
-from afrieval.tasks.select import chosen_tasks, named_languages, task_folder
+from afrieval.tasks.select import answer_form, chosen_tasks, named_languages, task_folder
 from afrieval.tasks.sources.plan import chosen_prompts
 from afrieval.tasks.spec import TaskSpec, load_task, task_names, translated
-from afrieval.tasks.splits import HUB, SAMPLES, check_folder
+from afrieval.tasks.splits import check_folder
 
 CLASS = "!function afrieval.harness.exported.ExportedTask"
 GROUPS = {"irokobench": ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")}
-KINDS = {"eng": "", "native": "_native"}  # prompt language to what a group's name ends with
+ENDS = {"eng": "", "native": "_native"}  # prompt language to what a group's name ends with
 KEPT = ("num_fewshot", "fewshot_selection", "fewshot_random_seed", "max_gen_toks")
 
 
@@ -51,7 +52,7 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
     for spec in specs:
         named_languages(spec, config.task.languages)
         if spec.prompt:
-            _form(spec, config)
+            answer_form(spec, config)
             chosen_prompts(spec, config, ENGLISH, PromptFiles(spec))  # refuses numbers that it does not have
             found[spec.name] = _cell(spec.name, spec, "eng", 1, config)
             continue
@@ -61,7 +62,7 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
     for group in set(META_GROUPS) & set(config.task_names):
         found |= _group(group, [spec.name for spec in specs if spec.evals], [])
     for group, members in GROUPS.items():
-        for end in KINDS.values():
+        for end in ENDS.values():
             named = [f"{member}{end}" for member in members]
             found |= _group(f"{group}{end}", named, []) if set(named) <= set(found) else {}
     return found
@@ -77,13 +78,13 @@ def _from_anywhere(config: RunConfig) -> RunConfig:
 
 def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
     # Not every backend counts tokens.
-    metrics = [m.name for m in spec.scoring.metrics_of(_form(spec, config), counts_tokens=False)]
+    metrics = [m.name for m in spec.scoring.metrics_of(answer_form(spec, config), counts_tokens=False)]
     found: dict[str, Definition] = {}
     files = PromptFiles(spec)
-    for kind, end in KINDS.items():
+    for prompt_language, end in ENDS.items():
         languages: dict[str, list[str]] = {}
         for language in [code for code in config.task.languages or spec.languages if code in spec.languages]:
-            if cells := dict(_cells(spec, language, kind, config, files)):
+            if cells := dict(_cells(spec, language, prompt_language, config, files)):
                 found |= cells
                 languages[language] = list(cells)
                 found |= _group(f"{spec.name}_{language}{end}", list(cells), metrics)
@@ -91,13 +92,6 @@ def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
         found |= _group(f"{spec.name}{end}", [f"{spec.name}_{code}{end}" for code in languages], [])
         found |= _group(f"{spec.name}_african{end}", african, metrics)
     return found
-
-
-def _form(spec: TaskSpec, config: RunConfig) -> str:
-    form = config.task.answer_form or spec.answer_forms[0]
-    if form not in spec.answer_forms:
-        raise UserError(f"{spec.name} has no answer form {form!r}", f"it has: {', '.join(spec.answer_forms)}")
-    return form
 
 
 def _group(name: str, members: list[str], metrics: list[str]) -> dict[str, Definition]:
@@ -108,15 +102,15 @@ def _group(name: str, members: list[str], metrics: list[str]) -> dict[str, Defin
 
 
 def _cells(
-    spec: TaskSpec, language: str, kind: str, config: RunConfig, files: PromptFiles
+    spec: TaskSpec, language: str, prompt_language: str, config: RunConfig, files: PromptFiles
 ) -> Iterator[tuple[str, Definition]]:
-    if kind == "native" and (language == ENGLISH or spec.text_language):
+    if prompt_language == "native" and (language == ENGLISH or spec.text_language):
         return
-    wanted = replace(config.task, languages=None, prompt_language=kind)  # type: ignore[arg-type]
+    wanted = replace(config.task, languages=None, prompt_language=prompt_language)  # type: ignore[arg-type]
     for _, prompt in chosen_prompts(spec, replace(config, task=wanted), language, files):
-        if prompt.language != (language if kind == "native" else ENGLISH):
+        if prompt.language != (language if prompt_language == "native" else ENGLISH):
             continue
-        name = f"{spec.name}_{language}_{kind}_{prompt.number}"
+        name = f"{spec.name}_{language}_{prompt_language}_{prompt.number}"
         yield name, _cell(name, spec, language, prompt.number, replace(config, task=wanted))
 
 

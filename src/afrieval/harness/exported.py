@@ -8,12 +8,12 @@ import yaml
 
 from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.data.lock import read_lock
-from afrieval.harness.in_memory import InMemoryTask, task_config
 from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.scorers import Generation
 from afrieval.tasks.documents import Document
 from afrieval.tasks.limits import generation
 from afrieval.tasks.select import chosen_tasks
+from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
 from afrieval.tasks.sources.plan import task_questions
 from afrieval.tasks.sources.templated import TemplatedQuestions
 
@@ -59,10 +59,9 @@ class ExportedTask(InMemoryTask):
         super().build_all_requests(apply_chat_template=apply_chat_template, **kwargs)
 
     def _generation(self, shots: int, chat: bool) -> Generation:
-        run = _run_config(self._described)
-        return generation(
-            _cell(self._described, shots), UnknownTokenizer(), replace(run, model=ModelConfig(chat_template=chat))
-        )
+        cell = _cell(self._described, shots)
+        asked = replace(cell, config=replace(cell.config, model=ModelConfig(chat_template=chat)))
+        return generation(asked, UnknownTokenizer())
 
 
 @cache

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from afrieval.harness.folder_files import ForeignTask, foreign_tasks, is_foreign, read_foreign
-from afrieval.harness.folder_names import Named, named, native_of_itself, own_name
+from afrieval.harness.folder_names import Named, named
 from afrieval.harness.folder_settings import declared, may, must
+from afrieval.languages import ENGLISH
 from afrieval.results.columns import continuations, sent_hashes
 from afrieval.results.derived import not_measured
 from afrieval.results.scores import CellScores
@@ -55,7 +56,7 @@ def _cell(task: ForeignTask, model: str) -> CellScores | str:
     name = named(task.name)
     if not name.language:
         return "its name has no language of the suite"
-    if native_of_itself(name):
+    if name.language == ENGLISH and name.prompt_language == "native":
         return "for English, native prompts are the English ones"
     samples = read_foreign(task.path)
     metric = _metric(task, samples)
@@ -73,7 +74,7 @@ def _scored_cell(task: ForeignTask, name: Named, model: str, metric: Metric, sam
     sent = [sent_hashes(s) for s in samples]
     return CellScores(
         name=task.name,
-        task=name.task if exported or not own_name(name.task) else f"{name.task} (lm_eval)",
+        task=name.task if exported or not name.is_namesake else f"{name.task} (lm_eval)",
         language=name.language,
         prompt_language=name.prompt_language,
         prompt=name.prompt,

@@ -27,6 +27,11 @@ class Named(NamedTuple):
     prompt: int
     ours: bool
 
+    @property
+    def is_namesake(self) -> bool:
+        """Whether one of our tasks has its name, so that a harness task must be marked."""
+        return self.task.removesuffix("_translate") in task_names()
+
 
 def named(name: str) -> Named:
     """Parses a task's name; the rest, without language and prompt, is the task."""
@@ -60,13 +65,3 @@ def _codes() -> dict[str, str]:
     theirs = {code: ours for name in task_names() for ours, code in load_task(name).languages.items()}
     known = {code.split("_")[0]: ours for code, ours in theirs.items()}
     return known | {language.name.lower(): code for code, language in LANGUAGES.items()} | {c: c for c in LANGUAGES}
-
-
-def own_name(task: str) -> bool:
-    """Returns whether one of our tasks has the name, so that a harness task must be marked."""
-    return task.removesuffix("_translate") in task_names()
-
-
-def native_of_itself(name: Named) -> bool:
-    """Returns whether a name means native prompts in English, which are the same as its English prompts."""
-    return name.language == ENGLISH and name.prompt_language == "native"

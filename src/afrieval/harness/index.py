@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lm_eval.api.group import Group
 from lm_eval.api.task import Task
@@ -14,6 +14,7 @@ from lm_eval.tasks._index import Entry, Kind
 from afrieval.errors import UserError
 from afrieval.harness.as_json import digest
 from afrieval.models.silence import quiet
+from afrieval.tasks.cell import RunPart
 from afrieval.terminal import note
 
 Config = dict[str, Any]
@@ -34,30 +35,11 @@ class HarnessTask:
     config: Config
 
 
-@dataclass(frozen=True)
-class HarnessGroup:
-    """A group of tasks.
-
-    Attributes:
-        children: names of its direct tasks and groups.
-        tasks: names of all tasks in it.
-        aggregate: metric, filters and weighting of each score of the group; empty if it has none.
-    """
-
-    name: str
-    alias: str
-    version: str
-    children: list[str]
-    tasks: list[str]
-    aggregate: list[Config]
-
-
-@dataclass(frozen=True)
-class Found:
-    """The leaf tasks of some names, without repetition, and the groups that contain them."""
+class Found(NamedTuple):
+    """The leaf tasks of some names, without repetition, and the groups that contain them, as run.yaml keeps them."""
 
     tasks: list[HarnessTask]
-    groups: list[HarnessGroup]
+    groups: dict[str, RunPart]
 
 
 def task_manager() -> TaskManager:
@@ -77,7 +59,7 @@ def find(names: list[str], index: Index) -> Found:
         UserError: for an unknown name, a task that cannot be loaded, or two versions of one task.
     """
     tasks: dict[str, HarnessTask] = {}
-    groups: dict[str, HarnessGroup] = {}
+    groups: dict[str, RunPart] = {}
     for name in names:
         for item in _load(name, index):
             if isinstance(item, Group):
@@ -86,7 +68,7 @@ def find(names: list[str], index: Index) -> Found:
                 _check_same(tasks[item.task_name], item.given)
             else:
                 tasks[item.task_name] = HarnessTask(item.task_name, name, item.given)
-    return Found(list(tasks.values()), list(groups.values()))
+    return Found(list(tasks.values()), groups)
 
 
 class _Leaf(Task):
@@ -141,13 +123,18 @@ def _load(name: str, index: Index) -> Iterator[Any]:
             yield from (*item.get_all_tasks(), *item.get_all_groups())
 
 
-def _group(group: Group) -> HarnessGroup:
+def _group(group: Group) -> RunPart:
     aggregate = [
         {"metric": a.metric, "filter_list": a.filter_list, "weight_by_size": a.weight_by_size}
         for a in group.aggregate_metric_list or []
     ]
-    tasks = list(dict.fromkeys(task.task_name for task in group.get_all_tasks()))
-    return HarnessGroup(group.name, group.alias or group.name, group.version, list(group.child_names), tasks, aggregate)
+    return {
+        "alias": group.alias or group.name,
+        "version": group.version,
+        "children": list(group.child_names),
+        "tasks": list(dict.fromkeys(task.task_name for task in group.get_all_tasks())),
+        "aggregate": aggregate,
+    }
 
 
 def _check_same(known: HarnessTask, config: Config) -> None:

@@ -3,12 +3,12 @@
 import re
 
 from afrieval.config.settings import RunConfig
+from afrieval.data.files import SAMPLES
 from afrieval.errors import UserError
-from afrieval.harness.chat_note import chat_notes
 from afrieval.tasks.cell import Cell, Plan, RunPart
-from afrieval.tasks.splits import SAMPLES
 
 LANGUAGE = re.compile(r"\{\{\s*language\s*\}\}")
+META = re.compile(r"_llama(_|$)")  # the harness' llama3 folder, and others with Meta's chat prompts
 BRACES = re.compile(r"\{[{%#].*?(?:[}%#]\}|\Z)|[}%#]\}", re.DOTALL)
 
 
@@ -40,9 +40,24 @@ def plan_harness(config: RunConfig) -> Plan:
             if task.asked == task.name:
                 raise
             lacking.append(task.name)
-    groups = {g.name: {k: v for k, v in vars(g).items() if k != "name"} for g in found.groups}
     notes = [] if config.model.chat_template else chat_notes({task.name: task.asked for task in found.tasks})
-    return Plan(cells, _left_out(lacking, groups, config.data.source), notes, groups)
+    return Plan(
+        cells,
+        _left_out(lacking, found.groups, config.data.source),
+        notes,
+        found.groups,
+    )
+
+
+def chat_notes(tasks: dict[str, str]) -> list[str]:
+    """Returns a note on tasks that are meant for a chat template, if there are any.
+
+    Args:
+        tasks: task name to the name that was requested: the task, or its group or tag.
+    """
+    asked = list(dict.fromkeys(asked for name, asked in tasks.items() if META.search(name)))
+    verb = "is" if len(asked) == 1 else "are"
+    return [f"{', '.join(asked)} {verb} meant for a chat template: add --model.chat_template true"] if asked else []
 
 
 def _left_out(lacking: list[str], groups: dict[str, RunPart], source: str) -> list[str]:

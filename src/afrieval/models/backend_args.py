@@ -154,16 +154,16 @@ def _is_text(name: str, text: str) -> bool:
 
 def _word(name: str, member: ast.expr) -> str:
     """Returns what users call a member of a union; nothing for what a config cannot hold."""
-    kind = _plain(member)
-    if kind == "Literal":
+    found = _plain(member)
+    if found == "Literal":
         return " or ".join(map(str, _choices(member)))
-    if kind == "int" and name not in FROM_ZERO:
+    if found == "int" and name not in FROM_ZERO:
         return "a whole number of 1 or more"
-    if kind == "str" and name == "batch_size":
+    if found == "str" and name == "batch_size":
         return "auto or auto:N"
-    if kind == "str" and name.endswith("dtype"):
+    if found == "str" and name.endswith("dtype"):
         return ", ".join(DTYPES) + (" or auto" if name == "dtype" else "")
-    return "null" if kind == "None" else KINDS.get(kind, "")
+    return "null" if found == "None" else KINDS.get(found, "")
 
 
 def _plain(member: ast.expr) -> str:

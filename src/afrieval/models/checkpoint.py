@@ -80,10 +80,10 @@ def _dropped(model: Any, unused: list[str]) -> list[str]:
     modules, extra = dict(model.named_modules()), _extra_layers(model)
     dropped = []
     for key in unused:
-        layer, (parent, _, kind) = LAYER.match(key), key.rpartition(".")
+        layer, (parent, _, last_part) = LAYER.match(key), key.rpartition(".")
         if layer and layer[1] in last and not 0 < int(layer[2]) - last[layer[1]] <= extra:
-            place = kind in getattr(modules.get(parent), "_parameters", {})
-            dropped += [key] if kind == "weight" or place else []
+            place = last_part in getattr(modules.get(parent), "_parameters", {})
+            dropped += [key] if last_part == "weight" or place else []
     return dropped
 
 

@@ -1,5 +1,6 @@
 """A model config to a model of the harness, or to an error that says what to do."""
 
+import logging
 import random
 import sys
 from typing import Any
@@ -33,6 +34,41 @@ def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes
         transformers.logging.disable_progress_bar()
     seed_libraries(evaluation)
     lm = _load_ours(config, evaluation, processes) if config.model_type in OURS else _load_other(config, evaluation)
+    return _finished(config, lm)
+
+
+def wrapped(name: str, model: Any, tokenizer: Any, evaluation: EvalConfig) -> Any:
+    """Returns a model that is loaded already as one of the hf backend; `ready` makes it one that scores.
+
+    Args:
+        name: for messages.
+        model: of transformers.
+        tokenizer: the model's; it may get a token for padding.
+        evaluation: its batch sizes are used.
+    """
+    from afrieval.models.backends.hf import HF
+
+    sizes: dict[str, Any] = {"batch_size": _batch_size(evaluation, str(model.device))}
+    sizes["max_batch_size"] = evaluation.max_batch_size
+    log = logging.getLogger("lm_eval.models.huggingface")
+    level = log.level
+    log.setLevel(logging.ERROR)  # it warns of options that a loaded model does not take, and none is given
+    try:
+        lm = HF(pretrained=model, tokenizer=tokenizer, softmax_dtype="float32", **sizes)
+    finally:
+        log.setLevel(level)
+    lm.pretrained = name  # for messages; else it is the model
+    return lm
+
+
+def ready(config: ModelConfig, evaluation: EvalConfig, lm: Any) -> Any:
+    """Returns a model of `wrapped`, ready to score; errors are those of `load_model`."""
+    seed_libraries(evaluation)
+    loading(config, lambda: try_model(str(config.model_name), lm))
+    return _finished(config, lm)
+
+
+def _finished(config: ModelConfig, lm: Any) -> Any:
     if config.chat_template:
         _check_chat_template(config, lm)
     if config.model_type == "hf":

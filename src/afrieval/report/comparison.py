@@ -8,6 +8,7 @@ from afrieval.analysis.breakdown import CONFUSION, Confusion, Part, confusions, 
 from afrieval.analysis.contrasts import Contrast
 from afrieval.analysis.means import Mean, means
 from afrieval.analysis.spread import Spread, spreads
+from afrieval.grouping import grouped
 from afrieval.report.contrasts import contrast_table, side_name
 from afrieval.report.scores import INTERVAL, WRITTEN
 from afrieval.report.table import Column, Table
@@ -37,18 +38,10 @@ def comparison_tables(
     Raises:
         UserError: if no task declares the field or has labels.
     """
-    of, unreviewed = metrics_of(cells), {c.task: c.declared.get("unreviewed", {}) for c in cells}
-    tables = [
-        contrast_table(c, unreviewed[c.task] if "native" in (c.first, c.second) else (), c is found[-1], of.get(c.task))
-        for c in found
-    ]
-    for task in dict.fromkeys(c.task for c in cells):
-        of_task = [c for c in cells if c.task == task]
-        if over_prompts := spreads(of_task):
-            tables.append(spread_table(task, over_prompts, of.get(task)))
-        if over_languages := means(of_task, groupings):
-            tables.append(mean_table(task, over_languages, of.get(task)))
-    tables += breakdown_tables(cells, by, of) if by else []
+    tables = contrast_tables(cells, found)
+    for of_task in grouped(cells, lambda c: c.task).values():
+        tables += [*spread_tables(of_task), *mean_tables(of_task, groupings)]
+    tables += breakdown_tables(cells, by, metrics_of(cells)) if by else []
     if not asked:
         return tables
     return [replace(t, title=f"{t.title}, {asked}", about=t.about | {"metric": asked}) for t in tables]
@@ -57,6 +50,39 @@ def comparison_tables(
 def metrics_of(cells: list[CellScores]) -> dict[str, Metric]:
     """Returns each task's main metric."""
     return {cell.task: cell.metric for cell in cells if cell.n}
+
+
+def contrast_tables(cells: list[CellScores], found: list[Contrast]) -> list[Table]:
+    """Returns a table per contrast; the last one explains the columns.
+
+    Args:
+        cells: those compared.
+        found: contrasts of them.
+    """
+    of, unreviewed = metrics_of(cells), {c.task: c.declared.get("unreviewed", {}) for c in cells}
+    return [
+        contrast_table(c, unreviewed[c.task] if "native" in (c.first, c.second) else (), c is found[-1], of.get(c.task))
+        for c in found
+    ]
+
+
+def spread_tables(cells: list[CellScores]) -> list[Table]:
+    """Returns a table of best, mean and worst prompt for each task that ran several prompts."""
+    of = metrics_of(cells)
+    tasks = grouped(cells, lambda c: c.task).items()
+    return [spread_table(task, found, of.get(task)) for task, of_task in tasks if (found := spreads(of_task))]
+
+
+def mean_tables(cells: list[CellScores], groupings: list[str]) -> list[Table]:
+    """Returns a table of means over languages for each task that ran African languages.
+
+    Args:
+        cells: those compared.
+        groupings: of languages; some of `GROUPINGS`.
+    """
+    of = metrics_of(cells)
+    tasks = grouped(cells, lambda c: c.task).items()
+    return [mean_table(task, found, of.get(task)) for task, of_task in tasks if (found := means(of_task, groupings))]
 
 
 def spread_table(task: str, found: list[Spread], metric: Metric | None = None) -> Table:

@@ -9,7 +9,7 @@ from afrieval.analysis.scores import LanguageScore
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.report.table import Column, Table
-from afrieval.report.values import Bounds, bounds_of, ranges, shown_interval, shown_score
+from afrieval.report.values import ANY, Bounds, bounds_of, ranges, shown_interval, shown_score
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS, label
 
@@ -55,22 +55,53 @@ def score_table(
     )
 
 
+def run_table(
+    title: str, scores: list[LanguageScore], unreviewed: Mapping[str, set[str]], bounds: list[Bounds]
+) -> Table:
+    """Returns all scores of a run in one table: one row per task, language and prompt language.
+
+    Args:
+        title: what it is about.
+        scores: those of all tasks.
+        unreviewed: task to the languages whose native prompts nobody has reviewed; marked with a star.
+        bounds: of each score's metric; where they differ, scores are shown as plain numbers.
+    """
+    scale = bounds[0] if len({*bounds}) == 1 else ANY  # nothing is in percent where one is not
+    rows = [_row(row, [], unreviewed.get(row.task, set())) for row in scores]
+    starred = any(row[1].endswith("*") for row in rows)
+    score = Column("score", "score", "", scale), Column(INTERVAL, "interval", "interval", scale)
+    columns = [Column("task"), *_PLACE, Column("metric", "text", "-"), Column("", "hidden", "metric"), *score]
+    named = [(s.task, s.metric) for s in scores]
+    return Table(
+        kind="scores",
+        title=title,
+        columns=[*columns, *_COUNTS],
+        rows=[[task, *row[:4], label(of), of, *row[4:]] for (task, of), row in zip(named, rows, strict=True)],
+        notes=[UNREVIEWED] if starred else [],
+    )
+
+
+_PLACE = [
+    Column("language", "language"),
+    Column("prompts", "text", "-"),
+    *(Column("", "hidden", key) for key in ("prompt_language", "prompts")),
+]
+_COUNTS = [Column("n", "count"), Column("bad", "count", "n_defect")]
+
+
 def _columns(main: str, others: list[str], bounds: Mapping[str, Bounds]) -> list[Column]:
     return [
-        Column("language", "language"),
-        Column("prompts", "text", "-"),
-        *(Column("", "hidden", key) for key in ("prompt_language", "prompts")),
+        *_PLACE,
         Column(label(main), "score", main, bounds[main]),
         Column(INTERVAL, "interval", "interval", bounds[main]),
         *(Column(label(name), "score", name, bounds[name]) for name in others),
-        Column("n", "count"),
-        Column("bad", "count", "n_defect"),
+        *_COUNTS,
     ]
 
 
 def _row(row: LanguageScore, others: list[str], unreviewed: set[str]) -> list[Any]:
     star = "*" if row.prompt_language == "native" and row.language in unreviewed else ""
-    prompts = f"{WRITTEN[row.prompt_language]} {ranges(row.prompts)}{star}"
+    prompts = f"{WRITTEN[row.prompt_language]} {ranges(row.prompts)}{star}" if row.prompts else ""
     score = [row.score, row.interval, *(row.others.get(name) for name in others)]
     return [row.language, prompts, row.prompt_language, row.prompts, *score, row.n, row.n_defect]
 

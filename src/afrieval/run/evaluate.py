@@ -11,7 +11,7 @@ from typing import Any
 from lm_eval.evaluator import evaluate as harness_evaluate
 
 from afrieval import stopping
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.load import load_model
 from afrieval.models.processes import ALONE, Processes
@@ -26,6 +26,7 @@ from afrieval.tasks.cell import Cell, Outcome, Plan
 
 Check = Callable[[], None]
 AfterCell = Callable[[Cell], None]
+Load = Callable[[ModelConfig, EvalConfig, Processes], Any]
 EVERY = 1  # seconds between two looks at the run folder; on a network it takes a moment
 
 
@@ -36,6 +37,7 @@ def evaluate(
     after_cell: AfterCell,
     processes: Processes = ALONE,
     check: Check = lambda: None,
+    load: Load = load_model,
 ) -> None:
     """Runs what is missing of a plan in a locked run folder.
 
@@ -46,6 +48,7 @@ def evaluate(
         after_cell: called with each cell of the plan once its samples are stored, in the plan's order.
         processes: those that share the work; the first alone reads and writes the folder and calls after_cell.
         check: called now and then, and before anything is stored; raises UserError where the folder is gone.
+        load: what loads the model.
 
     Raises:
         UserError: if the folder holds another run or is gone, or the model cannot be loaded.
@@ -56,16 +59,15 @@ def evaluate(
     processes.agree([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
     missing = processes.first(lambda: _missing(stored, described, plan))
     if missing:
-        lm = _load(config, processes, described)
+        lm = _load(config, processes, described, load)
         visit = circumstances(config, plan, lm, processes.count)
         visit["first_tokens"] = first_tokens(plan.cells, lm)
         check_fit(plan.cells, lm)
         processes.first(_checked(check, lambda: _begin(plan, folder, described, visit)))
         kept = _answer_path(folder, described["model"]) if config.eval.use_cache and processes.is_first else None
-        with (
-            AnswerFile(kept) as answer_file,
-            _progress(plan, missing, config, processes) as progress,
-        ):
+        cells = [cell for cell in plan.cells if cell.name in missing]
+        shown = Progress(cells, bar=not config.eval.write_out, quiet=not processes.is_first)
+        with AnswerFile(kept) as answer_file, shown as progress:
             cached = CachedLM(lm, answer_file, _looking_after(progress.tick, check), processes)
             for cell in plan.cells:
                 if cell.name in missing:
@@ -86,10 +88,10 @@ def _missing(stored: RunFolder, described: dict[str, Any], plan: Plan) -> list[s
     return [cell.name for cell in plan.cells if stored.n_done(cell.name) < cell.n]
 
 
-def _load(config: RunConfig, processes: Processes, described: dict[str, Any]) -> Any:
+def _load(config: RunConfig, processes: Processes, described: dict[str, Any], load: Load) -> Any:
     """Returns the model, the same in all processes, and describes it."""
     with processes.together():
-        lm = load_model(config.model, config.eval, processes)
+        lm = load(config.model, config.eval, processes)
         described["model"]["fingerprint"] = lm.fingerprint()
     processes.agree(described["model"]["fingerprint"], "model")
     return lm
@@ -106,11 +108,6 @@ def _answer_path(folder: Path, model: dict[str, Any]) -> Path:
     """Returns the file of a model's answers; another model, or the same one run otherwise, has another."""
     digest = hashlib.sha256(json.dumps(model, sort_keys=True).encode()).hexdigest()[:16]
     return folder / f"answers_{digest}.jsonl"
-
-
-def _progress(plan: Plan, missing: list[str], config: RunConfig, processes: Processes) -> Progress:
-    cells = [cell for cell in plan.cells if cell.name in missing]
-    return Progress(cells, bar=not config.eval.write_out, quiet=not processes.is_first)
 
 
 def run_cell(cell: Cell, model: Any) -> Outcome:

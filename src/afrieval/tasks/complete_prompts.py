@@ -37,26 +37,15 @@ def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Docu
 
 
 def _document(spec: TaskSpec, number: int, row: Row, where: str) -> Document:
-    if DEFECT in row:
-        return _unscored(spec, number, row)
-    choices = tuple(LETTERS[: _n_choices(spec, row, f"{where}, row {number}")])
-    gold, defect = _gold(spec, row, choices)
-    return Document(
-        id=number,
-        fields={name: normalise(row[column]) for name, column in spec.fields.items()},
-        choices=choices,
-        gold=gold,
-        defect=defect,
-        prompt=_prompt(spec, row, f"{where}, row {number}"),
-        verdict=_verdict(spec, row),
-    )
-
-
-def _unscored(spec: TaskSpec, number: int, row: Row) -> Document:
-    """Returns the document of a row that cannot be parsed, or was not completed."""
     fields = {name: normalise(row[column]) for name, column in spec.fields.items()}
-    prompt = str(_first(row[str(spec.prompt)]) or "")
-    return Document(number, fields, (), None, row[DEFECT], prompt=prompt, verdict=_verdict(spec, row))
+    verdict = _verdict(spec, row)
+    if DEFECT in row:  # it cannot be parsed, or was not completed
+        prompt = str(_first(row[str(spec.prompt)]) or "")
+        return Document(number, fields, (), None, row[DEFECT], prompt=prompt, verdict=verdict)
+    where = f"{where}, row {number}"
+    choices = tuple(LETTERS[: _n_choices(spec, row, where)])
+    gold, defect = _gold(spec, row, choices)
+    return Document(number, fields, choices, gold, defect, prompt=_prompt(spec, row, where), verdict=verdict)
 
 
 def _n_choices(spec: TaskSpec, row: Row, where: str) -> int:

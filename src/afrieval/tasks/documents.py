@@ -186,23 +186,14 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
     texts = {name: normalise(row[column]) for name, column in spec.fields.items()}
     if DEFECT in row:
         return Document(number, texts, tuple(spec.labels), None, row[DEFECT])
-    if not spec.scoring.answer.is_choice:
-        return _open_document(spec, number, texts, row)
-    choices = tuple(spec.labels) or _choices(spec, row, f"{where}, row {number}")
-    gold = _gold(_answer(spec, row), spec.labels or list(LETTERS[: len(choices)]), spec.first_answer)
-    defect = _defect(texts, choices, gold)
-    if any(not c for c in choices):
-        gold = None
-    return Document(number, texts, choices, gold, defect)
-
-
-def _open_document(spec: TaskSpec, number: int, texts: dict[str, str], row: dict[str, Any]) -> Document:
-    """Returns the document of a row without choices."""
-    answer = spec.scoring.answer
-    gold = answer.parse(_answer(spec, row))
-    empty = [name for name, text in texts.items() if not text]
-    defect = answer.missing if gold is None else f"empty {', '.join(empty)}" if empty else ""
-    return Document(number, texts, (), gold, defect)
+    answer, choices = spec.scoring.answer, tuple(spec.labels)
+    if answer.is_choice:
+        choices = choices or _choices(spec, row, f"{where}, row {number}")
+        gold = _gold(_answer(spec, row), spec.labels or list(LETTERS[: len(choices)]), spec.first_answer)
+    else:
+        gold = answer.parse(_answer(spec, row))
+    defect = answer.missing if gold is None else _defect(texts, choices, gold)
+    return Document(number, texts, choices, None if "" in choices else gold, defect)
 
 
 def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]:
@@ -238,12 +229,11 @@ def _number(value: Any) -> int | None:
     return int(text) if text.isascii() and text.isdigit() else None
 
 
-def _defect(texts: dict[str, str], choices: tuple[str, ...], gold: int | None) -> str:
-    if gold is None:
-        return "no gold answer among the choices"
-    if any(not c for c in choices):
+def _defect(texts: dict[str, str], choices: tuple[str, ...], gold: Any) -> str:
+    """Returns what is wrong with a row that has a gold answer."""
+    if "" in choices:
         return "an empty choice"
-    if choices.count(choices[gold]) > 1:
+    if choices and choices.count(choices[gold]) > 1:
         return "another choice has the gold answer's text"
     empty = [name for name, text in texts.items() if not text]
     return f"empty {', '.join(empty)}" if empty else ""

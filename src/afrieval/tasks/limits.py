@@ -15,17 +15,17 @@ SOME_WORDS, THOUGHTS = 32, 16_384
 BLANK_LINE = "\n\n"
 
 
-def generation(questions: "TemplatedQuestions", lm: Any, config: RunConfig) -> Generation:
+def generation(questions: "TemplatedQuestions", lm: Any) -> Generation:
     """Returns how the answers of a cell end.
 
     Args:
         questions: what the cell asks.
         lm: the model; its tokenizer measures the lengths, or where it is not known, their bytes.
-        config: the merged config.
 
     Raises:
         UserError: if the answer is to be longer than the model's whole context.
     """
+    config = questions.config
     chat = config.model.chat_template
     if (config.eval.max_gen_toks or 0) >= lm.max_length:
         raise UserError(
@@ -35,7 +35,7 @@ def generation(questions: "TemplatedQuestions", lm: Any, config: RunConfig) -> G
     if questions.task.generation:
         return _declared(questions.task.generation, config)
     return Generation(
-        max_tokens=config.eval.max_gen_toks or min(_room(questions, lm, config), lm.max_length // 2),
+        max_tokens=config.eval.max_gen_toks or min(_room(questions, lm), lm.max_length // 2),
         stop=() if chat else _stop(questions),
         thinking_end=config.model.thinking_end or "",
         runs_on=not chat,
@@ -48,7 +48,7 @@ def _declared(declared: GenerationSpec, config: RunConfig) -> Generation:
     return Generation(most, tuple(declared.stop), config.model.thinking_end or "", runs_on=False)
 
 
-def _room(questions: "TemplatedQuestions", lm: Any, config: RunConfig) -> int:
+def _room(questions: "TemplatedQuestions", lm: Any) -> int:
     """Returns a limit in tokens.
 
     A number that suits English cuts Amharic short: its letters take several tokens each in most models. A bare answer
@@ -57,7 +57,8 @@ def _room(questions: "TemplatedQuestions", lm: Any, config: RunConfig) -> int:
     question. Chat models reason in mathematics whether they are asked to or not, and models that think first need room
     for their thoughts.
     """
-    if config.model.thinking_end:
+    model = questions.config.model
+    if model.thinking_end:
         return THOUGHTS
 
     def longest(texts: list[str]) -> int:
@@ -67,7 +68,7 @@ def _room(questions: "TemplatedQuestions", lm: Any, config: RunConfig) -> int:
     if answer.is_choice:
         names = [a for d in questions.documents[:1] for a in answers(questions.prompt, d, "generate")]
         return 2 * longest(names) + SOME_WORDS
-    if not answer.is_worked_out or not (questions.task.chain_of_thought or config.model.chat_template):
+    if not answer.is_worked_out or not (questions.task.chain_of_thought or model.chat_template):
         return 2 * longest([answer.shown(d.gold) for d in questions.data.documents if d.gold is not None]) + SOME_WORDS
     worked = longest([d.worked for d in questions.pool.documents if d.worked]) if questions.pool else 0
     question = next(iter(questions.task.fields))

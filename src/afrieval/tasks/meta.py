@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from afrieval.errors import UserError
 from afrieval.files.yaml import nearest, read_map
+from afrieval.tasks.schema import EvalsSpec
 from afrieval.tasks.spec import TASKS, TaskSpec
 
 ORGANISATION, END = "meta-llama/", "-evals"
@@ -28,9 +29,14 @@ class Llama(NamedTuple):
         return f"Llama-{self.family}-{self.size}{'-Instruct' if self.instruct else ''}"
 
     @property
-    def kind(self) -> str:
+    def tuning(self) -> str:
         """What it is, for messages."""
         return "instruct" if self.instruct else "pretrained"
+
+    @property
+    def spec(self) -> EvalsSpec:
+        """What task files say of the evaluations of models like it."""
+        return EvalsSpec(self.family, self.instruct)
 
 
 # Those whose evaluations Meta has published for the tasks here; a data set is named as its model, with -evals.
@@ -61,7 +67,8 @@ def chosen_evals(model_name: str | None, evals_dataset: str | None) -> Llama | N
     evals = _named(evals_dataset)
     if model and model.instruct != evals.instruct:
         raise UserError(
-            f"{evals_dataset} has prompts for {evals.kind} models, and {model_name} is {model.kind}", _fitting(model)
+            f"{evals_dataset} has prompts for {evals.tuning} models, and {model_name} is {model.tuning}",
+            _fitting(model),
         )
     if model and model.size != evals.size:
         raise UserError(
@@ -117,9 +124,9 @@ def of_evals(spec: TaskSpec, evals: Llama | None, samples: bool) -> TaskSpec:
     if evals is None:
         raise UserError(
             f"{spec.name} needs an evaluation data set of Meta's, and the model's name does not tell which",
-            _such_as(next(e for e in WITH_EVALS if (e.family, e.instruct) == (spec.evals.family, spec.evals.instruct))),
+            _such_as(next(e for e in WITH_EVALS if e.spec == spec.evals)),
         )
-    if spec.evals.instruct != evals.instruct or spec.evals.family != evals.family:
+    if spec.evals != evals.spec:
         wanted = f"Llama {spec.evals.family} {'instruct' if spec.evals.instruct else 'pretrained'}"
         group = next(name for name, instruct in GROUPS.items() if instruct == evals.instruct)
         raise UserError(
@@ -149,9 +156,8 @@ def members(group: str, specs: list[TaskSpec], evals: Llama | None) -> list[str]
         )
     if evals.instruct != GROUPS[group]:
         other = next(name for name in GROUPS if name != group)
-        raise UserError(f"{group} is not for {evals.kind} models such as {evals.name}", f"give {other}")
-    wanted = (evals.family, evals.instruct)
-    return [s.name for s in specs if s.evals and (s.evals.family, s.evals.instruct) == wanted]
+        raise UserError(f"{group} is not for {evals.tuning} models such as {evals.name}", f"give {other}")
+    return [s.name for s in specs if s.evals == evals.spec]
 
 
 def published(spec: TaskSpec) -> list[dict[str, Any]]:

@@ -100,14 +100,9 @@ class Scoring:
         return found.measure(given, asked) is not None
 
 
-def request_of(answer_form: str) -> Literal["loglikelihood", "generate"]:
-    """Returns what a model is asked for."""
-    return "generate" if answer_form == "generate" else "loglikelihood"
-
-
 def by_likelihood(answer_form: str) -> bool:
     """Tells whether an answer form asks for likelihoods."""
-    return request_of(answer_form) == "loglikelihood"
+    return answer_form != "generate"
 
 
 def scoring(declared: "TaskFile") -> Scoring:
@@ -125,7 +120,8 @@ def scoring(declared: "TaskFile") -> Scoring:
         raise UserError("a task of this kind needs `extract`", "name an extractor, as in extract: whole")
     specs = declared.metrics or preset.metrics
     derived = {**({} if declared.metrics else preset.derived), **declared.derived}
-    forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, request_of(f))]
+    requests = {form: "loglikelihood" if by_likelihood(form) else "generate" for form in FORMS}
+    forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, requests[f])]
     metrics = [metric(spec) for spec in specs]
     found = Scoring(ANSWERS[answer], extractor(extract), specs, metrics, derived, forms)
     _check_metrics(found, answer)

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -62,8 +62,6 @@ class Prompt:
 def render(prompt: Prompt, document: Document, language: str) -> str:
     """Returns the text that asks the model for an answer; the answer follows after one blank.
 
-    A document that brings its own prompt is asked with that, to the last blank.
-
     Args:
         prompt: the template and its words.
         document: what is asked.
@@ -76,8 +74,6 @@ def render(prompt: Prompt, document: Document, language: str) -> str:
 
 
 def _render(prompt: Prompt, document: Document, language: str, where: str) -> str:
-    if document.prompt:
-        return document.prompt
     values: dict[str, Any] = {n: prompt.values.get(n, {}).get(text, text) for n, text in document.fields.items()}
     values["choices"] = choice_texts(prompt, document)
     values |= {"labels": prompt.labels, "language": LANGUAGES[language].name}
@@ -150,16 +146,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
     """
     if spec.prompt and language == ENGLISH:
         return {1: Prompt(ENGLISH, 1, "", origin="paper")}
-    path = spec.folder / "prompts" / f"{language}.yaml"
-    if spec.prompts and language == ENGLISH:
-        return _in_task_file(spec, path)
-    if not path.is_file():
-        raise UserError(
-            f"{spec.name} has no prompts in {_name(language)}",
-            f"there are prompts in: {', '.join(prompt_languages(spec))}; "
-            "to add some, see 'Native prompts' in the documentation",
-        )
-    content = read_as(_PromptFile, path)
+    path, content = _content(spec, language)
     check_keys(content.values or {}, spec.fields, f"{path}, values")
     prompts = {
         number: Prompt(
@@ -176,9 +163,28 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
         )
         for number, entry in content.prompts.items()
     }
-    for number, prompt in prompts.items():
-        _check(spec, prompt, f"{path}, prompt {number}")
+    for prompt in prompts.values():
+        _check(spec, prompt)
     return prompts
+
+
+def _content(spec: TaskSpec, language: str) -> tuple[Path, _PromptFile]:
+    """Returns the prompts in a language and the file that has them: the task file may have the English ones itself."""
+    path = spec.folder / "prompts" / f"{language}.yaml"
+    if spec.prompts and language == ENGLISH:
+        where = spec.folder / "task.yaml"
+        if path.exists():
+            raise UserError(f"{where} has prompts, and so has {path}", "keep one of the two")
+        as_named = {name: name for name in spec.labels}
+        prompts = {n: replace(entry, labels=entry.labels or as_named) for n, entry in spec.prompts.items()}
+        return where, _PromptFile("human", prompts)
+    if not path.is_file():
+        raise UserError(
+            f"{spec.name} has no prompts in {_name(language)}",
+            f"there are prompts in: {', '.join(prompt_languages(spec))}; "
+            "to add some, see 'Native prompts' in the documentation",
+        )
+    return path, read_as(_PromptFile, path)
 
 
 class PromptFiles:
@@ -202,34 +208,20 @@ class PromptFiles:
         return [prompt.lead_in, *(next(iter(prompts.values())).lead_in for prompts in files)]
 
 
-def _in_task_file(spec: TaskSpec, path: Path) -> dict[int, Prompt]:
-    """Returns the English prompts that a task file has itself; labels are shown as they are if it names no words."""
-    where = str(spec.folder / "task.yaml")
-    if path.exists():
-        raise UserError(f"{where} has prompts, and so has {path}", "keep one of the two")
-    prompts = {
-        number: Prompt(ENGLISH, number, p.template, p.labels or {name: name for name in spec.labels}, path=where)
-        for number, p in spec.prompts.items()
-    }
-    for number, prompt in prompts.items():
-        _check(spec, prompt, f"{where}, prompt {number}")
-    return prompts
-
-
-def _check(spec: TaskSpec, prompt: Prompt, where: str) -> None:
+def _check(spec: TaskSpec, prompt: Prompt) -> None:
     """Refuses labels that are not the task's, and a template that cannot be filled in."""
     if set(prompt.labels) != set(spec.labels):
         raise UserError(
-            f"{where}: labels are {', '.join(prompt.labels) or 'missing'}",
+            f"{prompt.title}: labels are {', '.join(prompt.labels) or 'missing'}",
             f"it needs {', '.join(spec.labels) or 'none'}",
         )
     try:
         used = bounded.names(prompt.template)
     except TemplateFault as e:
-        raise UserError(f"{where}: the template cannot be filled in: {e.reason}", CURE) from None
-    check_keys(used, [*spec.fields, "choices", "labels", "language"], where)
+        raise UserError(f"{prompt.title}: the template cannot be filled in: {e.reason}", CURE) from None
+    check_keys(used, [*spec.fields, "choices", "labels", "language"], prompt.title)
     probe = Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels or "xy"), 0)
-    _render(prompt, probe, ENGLISH, f"{where}, with x in each field")
+    _render(prompt, probe, ENGLISH, f"{prompt.title}, with x in each field")
 
 
 def _name(language: str) -> str:

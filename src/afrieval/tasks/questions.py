@@ -10,13 +10,8 @@ from afrieval.tasks.presets import by_likelihood
 from afrieval.tasks.prompts import Prompt, answers, choice_texts
 from afrieval.tasks.spec import TaskSpec
 
+UNENDED = Generation(32)  # where nobody says how generated answers end
 Scorer = Callable[[Document, Sequence[Any]], Score]
-
-
-def question(prompt: Prompt, document: Document, answer_form: str) -> Question:
-    """Returns what scoring knows of a document that was asked with a prompt."""
-    names = answers(prompt, document, answer_form)
-    return Question(document.gold, choice_texts(prompt, document), names, document.fields)
 
 
 def scorer(
@@ -24,7 +19,7 @@ def scorer(
     prompt: Prompt,
     announced: Sequence[str],
     answer_form: str,
-    generation: Generation | None = None,
+    ends: Generation = UNENDED,
 ) -> Scorer:
     """Returns what scores a document by what the model gave: a likelihood per choice, or a text in a list.
 
@@ -33,22 +28,18 @@ def scorer(
         prompt: template and words.
         announced: words that may announce an answer.
         answer_form: `text`, `letter` or `generate`.
-        generation: how generated answers end; not needed for likelihoods.
+        ends: how generated answers end; not needed for likelihoods.
     """
     scoring, metrics = spec.scoring, spec.scoring.metrics_of(answer_form)
-    if by_likelihood(answer_form):
+    asked = Asked(announced if scoring.answer.is_worked_out else (), ends.runs_on, spec.chain_of_thought)
 
-        def of_choices(document: Document, given: Sequence[Any]) -> Score:
+    def score(document: Document, given: Sequence[Any]) -> Score:
+        names, texts = answers(prompt, document, answer_form), choice_texts(prompt, document)
+        question = Question(document.gold, texts, names, document.fields)
+        if by_likelihood(answer_form):
             response = of_likelihoods([Likelihood(*likelihood) for likelihood in given])
-            return scored(response, question(prompt, document, answer_form), metrics)
+        else:
+            response = of_text(given[0], question, scoring.extract, asked, ends.thinking_end)
+        return scored(response, question, metrics)
 
-        return of_choices
-    assert generation
-    ends = generation
-    asked = Asked(announced if spec.scoring.answer.is_worked_out else (), ends.runs_on, spec.chain_of_thought)
-
-    def of_answer(document: Document, given: Sequence[Any]) -> Score:
-        about = question(prompt, document, answer_form)
-        return scored(of_text(given[0], about, scoring.extract, asked, ends.thinking_end), about, metrics)
-
-    return of_answer
+    return score

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from afrieval.config.settings import RunConfig
+from afrieval.data.files import SAMPLES
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.yaml import nearest
 from afrieval.tasks.meta import GROUPS, Llama, chosen_evals, members, of_evals
 from afrieval.tasks.sources.complete_prompts import check_complete
 from afrieval.tasks.spec import TASKS, TaskSpec, load_task, task_names, translated
-from afrieval.tasks.splits import SAMPLES
 
 
 def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
@@ -20,7 +20,10 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
             allow.
     """
     folder = task_folder(config)
-    _check_names(config.task_names, [*task_names(folder), *GROUPS])
+    known = [*task_names(folder), *GROUPS]
+    for name in config.task_names:
+        if name not in known:
+            raise UserError(f"there is no task {name!r}", nearest(name, known))
     grouped = any(name in GROUPS for name in config.task_names)
     declared = {name: load_task(name, folder) for name in (task_names(folder) if grouped else config.task_names)}
     asked = [declared[name] for name in config.task_names if name not in GROUPS]
@@ -28,13 +31,10 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     names: list[str] = []
     for name in config.task_names:
         names += members(name, list(declared.values()), evals) if name in GROUPS else [name]
-    return [_chosen(declared[name], config, evals) for name in dict.fromkeys(names)]
-
-
-def _check_names(names: list[str], known: list[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise UserError(f"there is no task {name!r}", nearest(name, known))
+    specs = [of_evals(declared[name], evals, config.data.source == SAMPLES) for name in dict.fromkeys(names)]
+    for spec in specs:
+        check_complete(spec, config)
+    return [_variant(spec, config) for spec in specs]
 
 
 def task_folder(config: RunConfig) -> Path:
@@ -60,12 +60,6 @@ def _evals(config: RunConfig, needed: bool) -> Llama | None:
     return chosen_evals(config.model.model_name, config.task.evals_dataset)
 
 
-def _chosen(declared: TaskSpec, config: RunConfig, evals: Llama | None) -> TaskSpec:
-    spec = of_evals(declared, evals, samples=config.data.source == SAMPLES)
-    check_complete(spec, config)
-    return _variant(spec, config)
-
-
 def named_languages(spec: TaskSpec, named: list[str] | None) -> list[str]:
     """Returns the languages asked for, or all of the task's.
 
@@ -76,6 +70,18 @@ def named_languages(spec: TaskSpec, named: list[str] | None) -> list[str]:
         if language not in spec.languages:
             raise UserError(f"{spec.name} has no language {language!r}", f"it has: {', '.join(spec.languages)}")
     return list(dict.fromkeys(named or spec.languages))
+
+
+def answer_form(spec: TaskSpec, config: RunConfig) -> str:
+    """Returns the answer form asked for, or the task's first.
+
+    Raises:
+        UserError: for one that the task does not have.
+    """
+    form = config.task.answer_form or spec.answer_forms[0]
+    if form not in spec.answer_forms:
+        raise UserError(f"{spec.name} has no answer form {form!r}", f"it has: {', '.join(spec.answer_forms)}")
+    return form
 
 
 def _variant(spec: TaskSpec, config: RunConfig) -> TaskSpec:

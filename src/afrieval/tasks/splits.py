@@ -16,7 +16,6 @@ from afrieval.tasks.complete_prompts import recorded_documents
 from afrieval.tasks.documents import Document, documents
 from afrieval.tasks.spec import TaskSpec
 
-__all__ = ["HUB", "SAMPLES", "Split", "check_folder", "check_source", "load_split", "wanted_files"]
 UNLOCKED = DataLock()
 SHOWN = 5  # rows that a line names
 CURE = "delete the file and fetch it again; data.rows of the task file says how many there are"

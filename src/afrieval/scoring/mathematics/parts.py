@@ -42,12 +42,12 @@ class Parts(NamedTuple):
     """What an answer is made of.
 
     Attributes:
-        kind: "set" for sets and lists, "union", a matrix with its size, or the brackets of a tuple or interval; empty
+        shape: "set" for sets and lists, "union", a matrix with its size, or the brackets of a tuple or interval; empty
             for a single expression.
         items: its parts; the expression itself where it is a single one.
     """
 
-    kind: str
+    shape: str
     items: Sequence[str]
 
 
@@ -63,11 +63,11 @@ def same_parts(first: str, second: str, same: Same) -> bool:
         return True
     first, second = _without_name(first, second), _without_name(second, first)
     one, other = split(first), split(second)
-    if one.kind != other.kind or len(one.items) != len(other.items):
+    if one.shape != other.shape or len(one.items) != len(other.items):
         return False
-    if not one.kind:
+    if not one.shape:
         return same(first, second)
-    if one.kind in _UNORDERED:
+    if one.shape in _UNORDERED:
         return _same_items(one.items, other.items, same)
     return all(same_parts(a, b, same) for a, b in zip(one.items, other.items, strict=True))
 

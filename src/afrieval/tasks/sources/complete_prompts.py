@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from afrieval.config.settings import RunConfig
+from afrieval.data.files import HUB
 from afrieval.data.lock import DataLock
 from afrieval.errors import UserError
 from afrieval.tasks.cell import Probe
 from afrieval.tasks.documents import Document
 from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import TaskSpec
-from afrieval.tasks.splits import HUB, load_split
+from afrieval.tasks.splits import load_split
 
 
 class CompleteQuestions(TemplatedQuestions):

@@ -8,7 +8,7 @@ from afrieval.errors import UserError
 from afrieval.languages import ENGLISH
 from afrieval.tasks.cell import Plan
 from afrieval.tasks.prompts import Prompt, PromptFiles
-from afrieval.tasks.select import chosen_tasks, named_languages
+from afrieval.tasks.select import answer_form, chosen_tasks, named_languages
 from afrieval.tasks.sources.complete_prompts import CompleteQuestions
 from afrieval.tasks.sources.notes import all_notes
 from afrieval.tasks.sources.templated import TemplatedQuestions
@@ -41,9 +41,7 @@ def all_questions(config: RunConfig) -> tuple[list[TemplatedQuestions], list[str
 
 def task_questions(spec: TaskSpec, config: RunConfig, lock: DataLock) -> tuple[list[TemplatedQuestions], list[str]]:
     """Returns what the cells of a task ask, and a line for each thing left out; errors are those of `plan_declared`."""
-    answer_form = config.task.answer_form or spec.answer_forms[0]
-    if answer_form not in spec.answer_forms:
-        raise UserError(f"{spec.name} has no answer form {answer_form!r}", f"it has: {', '.join(spec.answer_forms)}")
+    form = answer_form(spec, config)
     check_source(spec, config.data.source)
     languages, missing = _languages(spec, config, lock)
     files, make = PromptFiles(spec), CompleteQuestions if spec.prompt else TemplatedQuestions
@@ -51,18 +49,13 @@ def task_questions(spec: TaskSpec, config: RunConfig, lock: DataLock) -> tuple[l
     unprompted: list[str] = []
     for language, (data, pool) in languages.items():
         prompts = chosen_prompts(spec, config, language, files)
-        if _lacks_native(config, language, prompts):
+        if config.task.prompt_language != "eng" and language != ENGLISH and "native" not in dict(prompts):
             unprompted.append(language)
-        asked += [make(spec, language, prompt, of, answer_form, data, pool, config, files) for of, prompt in prompts]
+        asked += [make(spec, language, prompt, of, form, data, pool, config, files) for of, prompt in prompts]
     _check(asked)
     left_out = [f"{spec.name}: no {split} rows for {', '.join(codes)}" for split, codes in missing.items()]
     left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
     return asked, left_out
-
-
-def _lacks_native(config: RunConfig, language: str, prompts: list[tuple[str, Prompt]]) -> bool:
-    wanted = config.task.prompt_language != "eng" and language != ENGLISH
-    return wanted and not any(prompt_language == "native" for prompt_language, _ in prompts)
 
 
 def _languages(

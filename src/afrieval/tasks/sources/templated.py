@@ -135,7 +135,7 @@ class TemplatedQuestions:
 
     def generation(self, model: Any) -> Generation | None:
         """Returns how generated answers end; None if likelihoods are asked for."""
-        return generation(self, model, self.config) if self.generates else None
+        return generation(self, model) if self.generates else None
 
     def build(self, model: Any) -> Job:
         """Returns what the harness is asked to do with a loaded model."""
@@ -145,7 +145,7 @@ class TemplatedQuestions:
         return Job(task, model, collect, chat, system=self.prompt.system if chat else None)
 
     def _task(self, documents: Sequence[Document], generation: Generation | None = None) -> Any:
-        from afrieval.harness.in_memory import InMemoryTask, task_config
+        from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
 
         return InMemoryTask(task_config(self, generation), documents, lambda document, shots: self.examples(document))
 

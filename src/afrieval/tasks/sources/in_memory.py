@@ -11,10 +11,9 @@ from afrieval.scoring.scorers import Generation, shown
 from afrieval.tasks.documents import Document
 from afrieval.tasks.presets import by_likelihood
 from afrieval.tasks.prompts import answers, example_answer
-from afrieval.tasks.questions import scorer
+from afrieval.tasks.questions import UNENDED, scorer
 from afrieval.tasks.sources.templated import TemplatedQuestions
 
-MAX_TOKENS = 32
 Config = dict[str, Any]
 Examples = Callable[[Document, int], list[Document]]
 
@@ -92,11 +91,11 @@ def task_config(questions: TemplatedQuestions, generation: Generation | None = N
     """
     spec, prompt, form = questions.task, questions.prompt, questions.answer_form
     metrics = spec.scoring.metrics_of(form)
-    ends = generation or Generation(MAX_TOKENS)
+    ends = generation or UNENDED
     score = scorer(spec, prompt, questions.announced, form, ends)
 
     def score_document(document: Document, given: Any) -> tuple[Score, dict[str, Any]]:
-        found = score(document, given if by_likelihood(form) else given[:1])
+        found = score(document, given)
         return found, shown(found, metrics)
 
     # Plain functions, no bound methods: the harness copies its config deeply.

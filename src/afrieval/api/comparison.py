@@ -1,0 +1,114 @@
+"""Stored runs against each other, as `afrieval compare` does it, for Python code."""
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from afrieval.api.run import Run
+from afrieval.errors import UserError, nearest
+from afrieval.files.paths import user_path
+
+if TYPE_CHECKING:
+    from afrieval.analysis.inputs import Inputs
+    from afrieval.report.tables import Tables
+
+Source = Run | str | os.PathLike[str]
+
+
+class Comparison:
+    """Several runs, or one with several prompts, prompt languages or languages.
+
+    Args:
+        given: the runs' cells.
+        seed: of bootstrap and permutations.
+    """
+
+    def __init__(self, given: "Inputs", seed: int = 42):
+        self._foreign = given.foreign
+        self._cells = [*given.own, *given.foreign]
+        self._seed = seed
+
+    def contrasts(self, dimension: str | None = None) -> "Tables":
+        """Returns a table per pair of values of a dimension, with paired intervals and tests.
+
+        Args:
+            dimension: prompt_language, prompt, model, shots, answer_form or language; if not given, all in which the
+                runs differ but prompt and language.
+
+        Raises:
+            UserError: if there is nothing to compare, or nothing that may be.
+        """
+        from afrieval.analysis.compared import all_contrasts, check_compared
+        from afrieval.report.comparison import contrast_tables
+        from afrieval.report.tables import Tables
+        from afrieval.results.scores import DIMENSIONS
+
+        _check_known("dimension", dimension, [*DIMENSIONS])
+        found = all_contrasts(self._cells, self._foreign, [dimension] if dimension else None, self._seed)
+        check_compared(found, self._cells, needed=True)
+        return Tables(contrast_tables(self._cells, found))
+
+    def means(self, grouping: str = "Africa") -> "Tables":
+        """Returns means over African languages, a table per task.
+
+        Args:
+            grouping: Africa, family, script or region.
+
+        Raises:
+            UserError: for another grouping.
+        """
+        from afrieval.analysis.means import GROUPINGS
+        from afrieval.report.comparison import mean_tables
+        from afrieval.report.tables import Tables
+
+        _check_known("grouping", grouping, [*GROUPINGS])
+        return Tables(mean_tables(self._cells, [grouping]))
+
+    def spread(self) -> "Tables":
+        """Returns best, mean and worst prompt, a table per task that ran several."""
+        from afrieval.report.comparison import spread_tables
+        from afrieval.report.tables import Tables
+
+        return Tables(spread_tables(self._cells))
+
+    def by(self, field: str) -> "Tables":
+        """Returns scores by a field of the documents, such as `subject`; or for `confusion`, by label.
+
+        Raises:
+            UserError: if no task declares the field or has labels.
+        """
+        from afrieval.report.comparison import breakdown_tables, metrics_of
+        from afrieval.report.tables import Tables
+
+        return Tables(breakdown_tables(self._cells, field, metrics_of(self._cells)))
+
+    def _repr_html_(self) -> str:
+        """Returns the contrasts as a notebook shows them."""
+        return self.contrasts()._repr_html_()
+
+
+def _check_known(name: str, value: str | None, known: list[str]) -> None:
+    if value is not None and value not in known:
+        raise UserError(f"there is no {name} {value!r}", nearest(str(value), known))
+
+
+def compare(runs: Source | Iterable[Source], *, metric: str | None = None, seed: int = 42) -> Comparison:
+    """Returns a comparison of stored runs; no model is loaded.
+
+    Args:
+        runs: runs, or folders of runs or of `lm_eval --output_path`, in the order to compare them.
+        metric: which metric; the main one of each task if not given.
+        seed: of bootstrap and permutations.
+
+    Raises:
+        UserError: for a folder that is not a run or is not finished, or a metric that no run has.
+    """
+    from afrieval.analysis.inputs import read_inputs
+
+    several = [runs] if isinstance(runs, Run | str | os.PathLike) else list(runs)
+    paths = [run.path if isinstance(run, Run) else user_path(run) for run in several]
+    if not paths:
+        raise UserError("there is no run to compare", "give one run or several")
+    if tables := [path for path in paths if path.suffix == ".csv"]:
+        raise UserError(f"{tables[0]} is a file, not a run", "compare published tables with `afrieval compare`")
+    return Comparison(read_inputs(paths).on(metric), seed)

@@ -1,0 +1,89 @@
+"""A stored run, as Python code gets it."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from afrieval.errors import UserError, nearest
+from afrieval.files.paths import user_path
+
+if TYPE_CHECKING:
+    from afrieval.report.table import Table
+    from afrieval.results.samples import Sample
+
+
+class Run:
+    """A run folder: what was run, its scores and its samples.
+
+    Files are read when they are asked for, and again only if they have changed.
+
+    Attributes:
+        path: the folder.
+    """
+
+    def __init__(self, path: Path):
+        from afrieval.results.reader import RunFolder
+
+        self.path = path
+        self._folder = RunFolder(path)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What makes the run another one: model, data, prompts, shots."""
+        return cast(dict[str, Any], self._folder.record["identity"])
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The settings with which the folder was last written."""
+        return cast(dict[str, Any], self._folder.record["visits"][-1]["config"])
+
+    def scores(self) -> "Table":
+        """Returns the scores, averaged over prompts: one row per task, language and prompt language.
+
+        Raises:
+            UserError: if a file of the folder is damaged; its line is named.
+        """
+        from afrieval.report.run import scores_of_run
+
+        return scores_of_run(self._folder)
+
+    def samples(self, task: str, language: str, prompt_language: str = "eng", prompt: int = 1) -> "list[Sample]":
+        """Returns the documents of a cell in order: prompt, answers, what was extracted, measures.
+
+        Args:
+            task: name of the task.
+            language: ISO 639-3 code.
+            prompt_language: `eng` or `native`.
+            prompt: number of the prompt.
+
+        Raises:
+            UserError: if the run has no such cell, or its file is damaged.
+        """
+        name, names = f"{task}_{language}_{prompt_language}_{prompt}", self._folder.names
+        name = task if task in names else name  # a task of the harness is one cell
+        if name not in names:
+            raise UserError(f"{self.path} has no cell {name!r}", nearest(name, names))
+        return self._folder.samples(name)
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.path)!r})"
+
+    def _repr_html_(self) -> str:
+        """Returns the scores as a notebook shows them."""
+        return self.scores()._repr_html_()
+
+
+def load_run(folder: str | os.PathLike[str]) -> Run:
+    """Returns a stored run; the run need not be finished.
+
+    Args:
+        folder: a run folder of `evaluate` or of the command.
+
+    Raises:
+        UserError: if the folder is not a run, or has no finished cell.
+    """
+    from afrieval.results.runs import check_run
+
+    path = user_path(folder)
+    check_run(path)
+    return Run(path)

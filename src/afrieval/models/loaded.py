@@ -1,0 +1,109 @@
+"""A model that Python code has loaded already, such as in a training loop: it is left as it was."""
+
+import copy
+import hashlib
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+from afrieval.models.faults import loading
+from afrieval.models.load import ready, wrapped
+from afrieval.models.processes import Processes
+
+SHOWN = 12  # digits of the fingerprint in the name
+
+
+class Loaded:
+    """A loaded model with its tokenizer, as the harness takes it.
+
+    Attributes:
+        name: the model's own and a fingerprint of all its weights, so that each checkpoint has another.
+
+    Args:
+        model: of transformers.
+        tokenizer: the model's; it is copied.
+        evaluation: the settings of the evaluation.
+
+    Raises:
+        UserError: if they are not what transformers loads.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, evaluation: EvalConfig):
+        if missing := [name for name in ("config", "device", "named_parameters") if not hasattr(model, name)]:
+            raise UserError(
+                f"the model has the type {type(model).__name__}, which has no {missing[0]}",
+                "give (model, tokenizer) as transformers loads them; of a wrapped model, the one inside",
+            )
+        if not hasattr(tokenizer, "get_vocab"):
+            raise UserError(
+                f"the tokenizer has the type {type(tokenizer).__name__}, which has no vocabulary",
+                "give (model, tokenizer) as transformers loads them",
+            )
+        name = _name(model)
+        config = ModelConfig(model_name=name)
+        self._lm = loading(config, lambda: wrapped(name, model, copy.deepcopy(tokenizer), evaluation))
+        digest = hashlib.sha256(f"{self._lm.fingerprint()}{weights_digest(model)}".encode())
+        self.name = f"{name}@{digest.hexdigest()[:SHOWN]}"
+
+    def load(self, config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Any:
+        """Returns the model, ready to score; arguments and errors are those of `load_model`."""
+        return ready(config, evaluation, self._lm)
+
+
+def _name(model: Any) -> str:
+    """Returns what a model is called; of a folder its own name, since its files need not be these weights."""
+    name = str(getattr(model, "name_or_path", "") or "loaded")
+    return (Path(name).name or "loaded") if name.startswith(("/", ".", "~")) or user_path(name).is_dir() else name
+
+
+def weights_digest(model: Any) -> str:
+    """Returns a hash of sums over all weights, in which any changed value shows.
+
+    Bits are added as whole numbers, which is fast and the same on each device.
+    """
+    import torch
+
+    whole = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+    digest = hashlib.sha256()
+    for name, weight in model.named_parameters():
+        if not weight.is_meta:
+            bits = weight.detach().contiguous().view(whole[weight.element_size()])
+            digest.update(f"{name}{int(bits.sum(dtype=torch.int64))}".encode())
+    return digest.hexdigest()
+
+
+@contextmanager
+def left_as_it_was(model: Any) -> Iterator[None]:
+    """Gives a model back its modes and its settings for writing at the end."""
+    modes = {module: module.training for module in model.modules()} if hasattr(model, "modules") else {}
+    writing = getattr(model, "generation_config", None)
+    if writing is not None:
+        model.generation_config = copy.deepcopy(writing)
+    try:
+        yield
+    finally:
+        for module, mode in modes.items():
+            module.training = mode
+        if writing is not None:
+            model.generation_config = writing
+
+
+@contextmanager
+def same_random_numbers() -> Iterator[None]:
+    """Gives Python, NumPy and torch back the states of their random numbers, which loading a model seeds."""
+    import numpy as np
+    import torch
+
+    state, of_numpy = random.getstate(), np.random.get_state()
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+    try:
+        with torch.random.fork_rng(devices):
+            yield
+    finally:
+        random.setstate(state)
+        np.random.set_state(of_numpy)

@@ -1,0 +1,56 @@
+"""The folder of a run that the user gives none: runs/<task>/<model>/<settings>."""
+
+import hashlib
+import re
+from pathlib import Path
+
+from afrieval.config.settings import RunConfig
+from afrieval.files.paths import user_path
+from afrieval.models.identity import telling_args
+from afrieval.tasks.cell import Plan
+from afrieval.tasks.meta import END, llama
+
+
+def default_folder(config: RunConfig, planned: Plan) -> Path:
+    """Returns runs/<task>/<model>/<settings>, where settings are what cannot share a folder."""
+    model, evaluation = config.model, config.eval
+    places = [cell.coordinates for cell in planned.cells]
+    settings = [place.answer_form for place in places if place.answer_form][:1]
+    given = evaluation.num_fewshot is not None or settings
+    selection = [evaluation.fewshot_selection.replace("_", "-")] if evaluation.shots and settings else []
+    settings += [f"{evaluation.shots}shot" if given else "own-shots", *selection]
+    if evaluation.shots or any(place.shots for place in places):
+        settings += [f"seed{evaluation.fewshot_random_seed}"]
+    settings += ["translate"] if config.task.variant == "translate" else []
+    settings += [f"max{evaluation.max_gen_toks}"] if evaluation.max_gen_toks else []
+    settings += ["clean"] if config.task.clean_prompts and config.wants_harness else []
+    settings += [model.model_type] if model.model_type != "hf" else []
+    settings += ["chat"] if model.chat_template else []
+    settings += ["thinks"] if model.thinking_end else []
+    settings += [model.dtype] if model.dtype != "auto" else []
+    if (args := telling_args(model)) != "{}":
+        settings.append("args" + _short_hash(args))
+    settings += [name] if (name := _other_evals(config)) else []
+    settings += ["samples"] if config.data.source == "samples" else []
+    name = str(model.model_name)
+    name = folder.resolve().name if (folder := user_path(name)).is_dir() else name.replace("/", "__")
+    revision = "" if model.revision == "main" else f"@{model.revision.replace('/', '__')}"
+    return Path("runs") / _task_folder(config) / f"{name}{revision}" / "-".join(settings)
+
+
+def _other_evals(config: RunConfig) -> str:
+    """Returns whose evaluation data set is used, if it is not the model's own."""
+    evals = llama(str(config.task.evals_dataset).removesuffix(END))
+    return evals.name if evals and evals != llama(config.model.model_name) else ""
+
+
+def _task_folder(config: RunConfig) -> str:
+    """Returns the tasks' names, a template's without its languages, which may become more; short if they are many."""
+    template = re.sub(r"{{.*?}}", "LANG", config.task.task_template or "")
+    names = [*config.task_names, *(n.strip() for n in template.split(",") if n.strip()), *config.harness_names]
+    joined = "+".join(re.sub(r"[^\w.()-]+", "-", name) for name in names)
+    return joined if len(joined) <= 100 else f"{joined[:80]}-{_short_hash(joined)}"
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:6]
