@@ -69,12 +69,12 @@ BAD = {
     ),
     "languages with names": (
         ("--task.harness_tasks", "mc_yor_1", "--task.languages", "yor"),
-        "task.languages is given",
+        "task.languages has no effect on task.harness_tasks",
         "{{language}}",
     ),
     "prompts with names": (
         ("--task.harness_tasks", "mc_yor_1", "--task.prompts", "1"),
-        "task.prompts is given",
+        "task.prompts has no effect on task.harness_tasks",
         "leave",
     ),
     "sample rows": (("--task.harness_tasks", "mc_yor_1", "--data.source", "samples"), "no sample rows", "hub"),

@@ -5,9 +5,8 @@ from typing import Any
 
 from afrieval.commands.options import Compare
 from afrieval.config.arguments import read_options
-from afrieval.errors import UserError
+from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
-from afrieval.files.yaml import nearest
 from afrieval.terminal import note, say
 
 OUTPUTS = ("json", "csv", "markdown", "latex")
@@ -31,7 +30,7 @@ def main(argv: list[str]) -> None:
     whole = read_inputs([user_path(p) for p in options.runs])
     given = whole.on(options.metric)
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
-    found = all_contrasts(units, given.foreign, list(options.contrast), options.seed)
+    found = all_contrasts(units, given.foreign, options.contrast, options.seed)
     of_meta = [] if options.metric else evaluated(units)
     if units and (options.contrast or not of_meta):
         folders = [run for run in options.runs if not run.endswith(".csv")]

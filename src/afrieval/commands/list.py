@@ -5,8 +5,6 @@ from textwrap import fill
 
 from afrieval.commands.options import List
 from afrieval.config.arguments import read_options
-from afrieval.errors import UserError
-from afrieval.files.yaml import nearest
 from afrieval.languages import ENGLISH
 from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
@@ -21,12 +19,7 @@ def main(argv: list[str]) -> None:
     Raises:
         UserError: for a task that does not exist.
     """
-    asked = read_options(List, argv, "list").tasks
-    for name in asked:
-        if name not in task_names():
-            raise UserError(f"there is no task {name!r}", nearest(name, task_names()))
-    for name in asked or task_names():
-        spec = load_task(name)
+    for spec in [load_task(name) for name in read_options(List, argv, "list").tasks or task_names()]:
         say(fill(f"{spec.name} (version {spec.version}): {spec.description}", WIDTH))
         for label, text in _facts(spec):
             head = f"  {label}".ljust(LABEL)

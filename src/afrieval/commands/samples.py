@@ -5,9 +5,8 @@ from typing import Any
 
 from afrieval.commands.options import Samples
 from afrieval.config.arguments import read_options
-from afrieval.errors import UserError
+from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
-from afrieval.files.yaml import nearest
 from afrieval.results.samples import cell_name, is_harness, is_unparsed, verdict
 from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES
 from afrieval.terminal import one_line, say

@@ -4,7 +4,7 @@ import difflib
 from dataclasses import MISSING, dataclass
 from typing import Any, TypeVar
 
-from afrieval.config.merge import SECTIONS, Given, check_types, read_file, run_config
+from afrieval.config.merge import SECTIONS, Given, parse, read_file, run_config
 from afrieval.config.options import File, Option, Options, RunOptions, options_of
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
@@ -52,10 +52,9 @@ def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Given]:
     Arguments and errors are those of `read_options`; `run_config` makes a config of the settings.
     """
     given = _parsed(argv, kind, command)
-    settings: Given = []
-    for option in options_of(Files):
-        if (path := dict(given).get(option.name)) is not None:
-            settings += read_file(here_or_shipped(user_path(path)), option.name.partition("_")[0])
+    files, settings = _own(Files, given, command), Given()
+    for section, path in (("model", files.model_config_yaml), ("task", files.task_config_yaml)):
+        settings += read_file(here_or_shipped(user_path(path)), section) if path is not None else []
     elsewhere = {option.name for declared in (kind, Files) for option in options_of(declared)}
     settings += [(name, value) for name, value in given if name not in elsewhere]
     return _own(kind, given, command), settings
@@ -141,15 +140,10 @@ def _without_names(alone: list[str], options: list[Option], command: str) -> Giv
 
 def _own(kind: type[T], given: Given, command: str) -> T:
     """Returns what a command declares, filled in."""
-    content: dict[str, Any] = {}
-    for option in options_of(kind):
-        values = [value for name, value in given if name == option.name]
-        if option.repeats:
-            values = [[part for value in values for part in (value if isinstance(value, list) else [value])]]
-        if values:
-            content[option.name] = values[-1]
-        elif option.default is MISSING:
+    options = options_of(kind)
+    own = [(name, value) for name, value in given if name in {option.name for option in options}]
+    for option in options:
+        if option.default is MISSING and option.name not in dict(own):
             missing = option.word.removesuffix(" ...") or option.flag
             raise UserError(f"{missing} is missing", f"see afrieval {command} --help")
-    check_types(kind, content)
-    return kind(**content)
+    return kind(**parse(kind, own))

@@ -3,15 +3,18 @@
 Flags beat files; the `eval:` and `model:` maps of a task file beat the model file.
 """
 
-import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from jsonargparse import ArgumentError, Namespace
+
+from afrieval.config.options import Text, any_value, options_of, parser_of
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig, check
 from afrieval.errors import UserError
-from afrieval.files.schema import CLOSED, validated_json
+from afrieval.files.schema import CLOSED, check_value
 from afrieval.files.yaml import read_map_file
 
 Given = list[tuple[str, Any]]  # names and values; a later one beats an earlier one
@@ -79,23 +82,39 @@ def run_config(given: Iterable[tuple[str, Any]], *, needs_model: bool, needs_tas
     Raises:
         UserError: for the first value that is not allowed.
     """
-    content: dict[str, Any] = {}
-    for name, value in given:
-        *path, last = name.split(".")
-        at = content
-        for step in path:
-            inner = at.get(step)
-            at[step] = dict(inner) if isinstance(inner, dict) else {}  # a copy: a file's map stays as it is
-            at = at[step]
-        at[last] = value
-    check_types(RunConfig, content)
-    config = RunConfig(
-        **{name: SECTIONS[name](**value) if name in SECTIONS else value for name, value in content.items()}
-    )
+    found = parse(RunConfig, list(given))
+    # jsonargparse's instantiate would make numbers of texts in model.backend_args
+    config = RunConfig(**{name: SECTIONS[name](**vars(v)) if name in SECTIONS else v for name, v in found.items()})
     check(config, needs_model=needs_model, needs_task=needs_task)
     return config
 
 
-def check_types(kind: type, content: dict[str, Any]) -> None:
-    """Refuses values of a wrong type or out of range; bytes of a path that are not text are replaced for it."""
-    validated_json(kind, json.dumps(content, ensure_ascii=False).encode(errors="replace"), "--")
+def parse(kind: type, given: Given) -> dict[str, Any]:
+    """Returns the values of fields of a dataclass, converted and checked; those of a section are in a namespace."""
+    options, last = {option.name: option for option in options_of(kind)}, dict(given)
+    words, values = [], Namespace()  # type: ignore[no-untyped-call]
+    for name, value in given:
+        if not isinstance(value, Text):
+            steps = name.split(".")
+            setting = ".".join(steps[:2])  # what follows is a path in a map
+            values[setting] = _inserted(values.get(setting), steps[2:], value)
+        elif options[name].repeats or value is last[name]:
+            words.append(f"--{name}{'+' * options[name].repeats}={value}")
+    try:
+        return vars(parser_of(kind).parse_args(words, namespace=values, defaults=False))
+    except ArgumentError as e:
+        problem = " ".join(str(e).split())
+    name = next(iter(re.findall(r'key "([\w.]+)"', problem)), "")
+    if name in options:
+        texts = [any_value(value) for n, value in given if n == name and isinstance(value, Text)]
+        for value in texts or [values.get(name)]:
+            check_value(options[name].hint, name, value)
+    raise UserError(problem, "see --help for what each option takes")
+
+
+def _inserted(at: Any, path: list[str], value: Any) -> Any:
+    """Returns a copy of a map with a value at a path in it."""
+    if not path:
+        return value
+    at = at if isinstance(at, dict) else {}
+    return at | {path[0]: _inserted(at.get(path[0]), path[1:], value)}

@@ -1,20 +1,20 @@
 """Options as commands declare them: fields of a frozen dataclass, whose docstrings are the help."""
 
-import ast
-import inspect
+import json
 import re
 import types
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
-from itertools import pairwise
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+from dataclasses import MISSING, dataclass
+from functools import cache
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
 import yaml
+from jsonargparse import ArgumentParser, set_loader, set_parsing_settings
 
 from afrieval.files.schema import CLOSED
 from afrieval.files.yaml import parsed
 
 T = TypeVar("T")
-TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _SCIENTIFIC = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")  # YAML 1.1 takes it for text
 
 
@@ -28,8 +28,12 @@ class Word(Metavar):
     """The same for an option that is given without a name, such as `RUN`."""
 
 
+class Text(str):
+    """A value on the command line, for jsonargparse to convert."""
+
+
 REPEATED = Metavar("LIST")
-Repeated = Annotated[list[T], REPEATED]  # grows each time the option is given; otherwise the last value counts
+Repeated = list[Annotated[T, REPEATED]]  # grows each time the option is given; otherwise the last value counts
 File = Annotated[str, Metavar("FILE")]
 Folder = Annotated[str, Metavar("FOLDER")]
 
@@ -70,7 +74,7 @@ class Option:
     @property
     def types(self) -> list[Any]:
         """The types that a value may have, without what is annotated to them."""
-        return [get_args(m)[0] if get_origin(m) is Annotated else m for m in _alternatives(self.hint)]
+        return [_bare(m) for m in _alternatives(self.hint)]
 
     @property
     def annotations(self) -> list[Any]:
@@ -85,12 +89,12 @@ class Option:
     @property
     def repeats(self) -> bool:
         """Whether its values add up if it is given more than once."""
-        return any(each is REPEATED for each in self.annotations)
+        return any(REPEATED in get_args(get_args(m)[0]) for m in self.types if get_origin(m) is list)
 
     @property
     def members(self) -> list[Any]:
         """The types that members of a list may have; empty if it takes no list."""
-        return [get_args(m)[0] for m in self.types if get_origin(m) is list]
+        return [_bare(get_args(m)[0]) for m in self.types if get_origin(m) is list]
 
     @property
     def choices(self) -> list[str]:
@@ -98,62 +102,39 @@ class Option:
         return [word for m in self.members or self.types if get_origin(m) is Literal for word in get_args(m)]
 
     def value(self, text: str) -> Any:
-        """Returns the value that a text stands for; the text itself, if it is of no type that the option takes."""
-        if text == "null" and type(None) in self.types:
+        """Returns what a text stands for; a `Text` where that is for jsonargparse to find out."""
+        kinds = self.types
+        if text == "null" and type(None) in kinds:
             return None
-        if self.members and (text.startswith("[") or "," in text or str not in self.types):
-            parts = _parts(text)
-            return [_scalar(part, self.members) for part in parts] if isinstance(parts, list) else text
-        if any(m is Any or get_origin(m) is dict for m in self.types):
-            return _any_value(text)
-        return _scalar(text, self.types)
+        if self.members and (text.startswith("[") or "," in text or str not in kinds):
+            return Text(_listed(text, self.members))
+        if any(m is Any or get_origin(m) is dict for m in kinds):
+            return text if text == "null" and Any not in kinds else any_value(text)
+        if self.choices or (str in kinds and not (int in kinds and _WHOLE.fullmatch(text))):
+            return text
+        return Text(text.lower() if bool in kinds else _quoted(text, kinds))
 
 
-def options_of(kind: type, prefix: str = "") -> list[Option]:
-    """Returns the options that a dataclass declares; a field that is a dataclass is a section."""
-    hints, docs = get_type_hints(kind, include_extras=True), _field_docs(kind)
-    found: list[Option] = []
-    for each in fields(kind):
-        name, hint = f"{prefix}{each.name}", hints[each.name]
-        is_section = is_dataclass(hint)
-        found += options_of(hint, f"{name}.") if is_section else [Option(name, hint, docs[each.name], _default(each))]
-    return found
+@cache
+def parser_of(kind: type) -> ArgumentParser:
+    """Returns a parser of the options that a dataclass declares; a field that is a dataclass is a section."""
+    set_parsing_settings(docstring_parse_attribute_docstrings=True)
+    set_loader("afrieval", any_value)
+    parser = ArgumentParser(exit_on_error=False, add_help=False, parser_mode="afrieval")
+    parser.add_class_arguments(kind, nested_key=None)
+    return parser
 
 
-def _field_docs(kind: type) -> dict[str, str]:
-    """Returns the string below each field of a dataclass, in one line."""
-    (declared,) = ast.parse(inspect.getsource(kind)).body
-    docs = {}
-    for line, below in pairwise(getattr(declared, "body", [])):
-        if isinstance(line, ast.AnnAssign) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
-            docs[ast.unparse(line.target)] = " ".join(str(below.value.value).split())
-    return docs
+def options_of(kind: type) -> list[Option]:
+    """Returns the options that a dataclass declares, including those of its sections."""
+    return [
+        Option(each.dest, each._typehint, " ".join(str(each.help).split()), MISSING if each.required else each.default)
+        for each in parser_of(kind)._actions
+        if hasattr(each, "_typehint")  # sections have none
+    ]
 
 
-def _default(declared: Field[Any]) -> Any:
-    return declared.default_factory() if declared.default_factory is not MISSING else declared.default
-
-
-def _alternatives(hint: Any) -> list[Any]:
-    return list(get_args(hint)) if get_origin(hint) in (Union, types.UnionType) else [hint]
-
-
-def _parts(text: str) -> Any:
-    """Returns the members of a list as texts: of `a,b`, `a` or `[a, b]`."""
-    if not text.startswith("["):
-        return [part.strip() for part in text.split(",") if part.strip()]
-    return yaml.load(text, yaml.BaseLoader) if isinstance(_any_value(text), list) else text
-
-
-def _scalar(text: Any, kinds: list[Any]) -> Any:
-    if isinstance(text, str) and bool in kinds:
-        return TRUTH.get(text.strip().lower(), text)
-    if isinstance(text, str) and int in kinds and re.fullmatch(r"[+-]?[0-9]{1,18}", text):
-        return int(text)
-    return text
-
-
-def _any_value(text: str) -> Any:
+def any_value(text: str) -> Any:
     """Returns what a text is in YAML; the text itself if it is not YAML."""
     if _SCIENTIFIC.fullmatch(text):
         return float(text)
@@ -161,3 +142,27 @@ def _any_value(text: str) -> Any:
         return parsed(text)[0] if text else text
     except (yaml.YAMLError, RecursionError):
         return text
+
+
+def _alternatives(hint: Any) -> list[Any]:
+    return list(get_args(hint)) if get_origin(hint) in (Union, types.UnionType) else [hint]
+
+
+def _bare(hint: Any) -> Any:
+    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
+
+
+def _listed(text: str, kinds: list[Any]) -> str:
+    """Returns a list, written `a,b`, `a` or `[a, b]`, with its members in quotes; unchanged if it is broken."""
+    if not text.startswith("["):
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+    elif isinstance(any_value(text), list):
+        parts = yaml.load(text, yaml.BaseLoader)
+    else:
+        return text
+    return f"[{', '.join(_quoted(part, kinds) for part in parts)}]"
+
+
+def _quoted(text: Any, kinds: list[Any]) -> str:
+    """Returns a whole number as such, and all else in quotes: jsonargparse would take 1_0 for a number."""
+    return str(int(text)) if int in kinds and _WHOLE.fullmatch(str(text)) else json.dumps(text)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hi
 
 import orjson
 from annotated_types import Ge, MinLen
+from typing_extensions import TypedDict
 
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import shortened
@@ -103,6 +104,13 @@ def validated_json(kind: type[T], text: str | bytes, where: str, hint: str = "",
     except ValidationError as e:
         raise _explained(e, kind, text, where, hint, line) from None
     return found
+
+
+def check_value(hint: Any, name: str, value: Any) -> None:
+    """Refuses the value of an option that is not of its type; bytes of a path that are not text are replaced for it."""
+    kind = TypedDict("kind", {name: hint})  # type: ignore[misc]
+    kind.__pydantic_config__ = CLOSED  # type: ignore[attr-defined]
+    validated_json(kind, json.dumps({name: value}, ensure_ascii=False).encode(errors="replace"), "--")
 
 
 def checked_line(kind: type[T], line: bytes, where: str, hint: str) -> dict[str, Any]:
