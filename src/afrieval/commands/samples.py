@@ -7,7 +7,8 @@ from afrieval.commands.options import Samples
 from afrieval.config.arguments import read_options
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
-from afrieval.results.samples import cell_name, is_harness, is_unparsed
+from afrieval.results.samples import cell_name, is_harness, is_unparsed, verdict
+from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES
 from afrieval.terminal import one_line, say
 
 Line = dict[str, Any]
@@ -74,7 +75,7 @@ def _wanted(only: str, lines: list[Line]) -> bool:
     scores = [line[line["metrics"][0]] for line in lines if line.get("metrics")]
     if only == "all":
         return True
-    if only in ("unparsed", "unread"):
+    if only in (NOT_PARSED, *OLD_NAMES):
         return any(is_unparsed(line) for line in lines if line.get("metrics"))
     return len(set(scores)) > 1 if only == "flips" else any(score < 1 for score in scores)
 
@@ -86,8 +87,7 @@ def _shown(doc: int, sides: list[tuple[str, Line]]) -> Iterator[str]:
         if not line["metrics"]:
             yield f"document {doc}, {name}: left out, {one_line(line['defect'])}\n"
             continue
-        verdict = "right" if line[line["metrics"][0]] else "unparsed" if is_unparsed(line) else "wrong"
-        yield f"document {doc}, {name}: {verdict}"
+        yield f"document {doc}, {name}: {verdict(line)}"
         if "arguments" in line:
             yield prompt_block(line["arguments"][0][0])
         yield from _answers(line)

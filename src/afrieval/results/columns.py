@@ -13,9 +13,9 @@ from afrieval.errors import UserError
 from afrieval.results.samples import REDO, Sample
 from afrieval.results.scores import Labels, Numbers, Values
 from afrieval.scoring.base import Metric
+from afrieval.scoring.labels import OLD_NAMES
 from afrieval.scoring.metrics import metric
 
-OLD_NAMES = {"unread": "unparsed"}  # of metrics in samples that older versions wrote
 Place = tuple[int, Any, Any]  # of a document, what the sample shows under the metric's name, its measure or None
 Flat = list[Any]  # places one after the other: a million tuples would keep the garbage collector busy
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from afrieval.results.samples import Sample, is_unparsed
+from afrieval.results.samples import Sample, verdict
 from afrieval.scoring.base import Score
 from afrieval.tasks.documents import Document
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown
@@ -65,8 +65,7 @@ def recalled(title: str, samples: Iterator[Sample]) -> Shown:
 
 def _answers(sample: Sample) -> list[str]:
     if isinstance(sample["resps"][0][0], str):
-        verdict = "right" if sample[sample["metrics"][0]] else "unparsed" if is_unparsed(sample) else "wrong"
-        return [f"answer: {sample['resps'][0][0]!r}  {verdict}"]
+        return [f"answer: {sample['resps'][0][0]!r}  {verdict(sample)}"]
     lines = []
     for i, ((_, continuation), (answer,)) in enumerate(zip(sample["arguments"], sample["resps"], strict=True)):
         marks = ("gold " if i == sample["gold"] else "") + ("picked" if i == sample["picked"] else "")
