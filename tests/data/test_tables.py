@@ -83,7 +83,7 @@ def test_damaged_parquet_is_refused_in_one_line(data: st.DataObject) -> None:
 @pytest.mark.parametrize("column", ["question", "subject", "answer"])
 def test_a_cell_that_holds_no_text_is_named(cell: Any, column: str) -> None:
     sound = dict(zip(HEADER, row(0), strict=True))
-    with pytest.raises(UserError, match=f"here, row 1: column '{column}' holds a {type(cell).__name__}, not text"):
+    with pytest.raises(UserError, match=f"here, row 1: column '{column}' must be text, not {type(cell).__name__}"):
         documents(MMLU, [sound, sound | {column: cell}], "here", "test")
 
 

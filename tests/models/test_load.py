@@ -99,7 +99,7 @@ def test_code_of_its_own_needs_leave(tmp_path: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "code.py").write_text("raise SystemExit('this must not run')\n")
     error = refused(folder)
-    assert "brings its own Python code" in error.message and "--model.trust_remote_code true" in error.hint
+    assert "contains its own Python code" in error.message and "--model.trust_remote_code true" in error.hint
 
 
 def test_chat_template_asked_for_and_not_there() -> None:
@@ -113,8 +113,8 @@ def test_an_argument_that_the_backend_does_not_know() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("GatedRepoError: You are trying to access a gated repo. 401 Client Error", "no access"),
-        ("403 Client Error: Forbidden", "no access"),
+        ("GatedRepoError: You are trying to access a gated repo. 401 Client Error", "is denied"),
+        ("403 Client Error: Forbidden", "is denied"),
         ("CUDA out of memory. Tried to allocate", "does not fit"),
         ("x is not a local folder and is not a valid model identifier", "the hub has no model"),
         ("RepositoryNotFoundError: 401 Client Error. private or gated repo", "the hub has no model"),

@@ -58,7 +58,7 @@ def test_lengths_are_said_only_where_they_are_assumed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "words"), [("mc_yor_1", "asks for likelihoods,"), ("perplexity", "asks for likelihoods of whole texts")]
+    ("task", "words"), [("mc_yor_1", "needs likelihoods,"), ("perplexity", "needs likelihoods of whole texts")]
 )
 def test_tasks_of_the_harness_that_a_chat_cannot_answer(harness: Run, task: str, words: str) -> None:
     with serving() as server:

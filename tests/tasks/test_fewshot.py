@@ -60,7 +60,7 @@ def test_defective_rows_and_the_document_itself_never_serve() -> None:
 
 def test_too_many_shots_is_an_error_that_says_how_many_there_are() -> None:
     ranked = ranking(pool(3), 1, "t", "dev")
-    with pytest.raises(UserError, match="only 3 usable") as caught:
+    with pytest.raises(UserError, match="only 3 examples are usable") as caught:
         examples(ranked, 4, OTHER)
     assert caught.value.hint == "give 3 or fewer"
 

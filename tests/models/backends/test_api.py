@@ -95,7 +95,7 @@ REFUSED: dict[str, tuple[str, tuple[object, ...], str, str]] = {
     "tokenizer": ("plain", (*SOME, "--model.backend_args.tokenizer_backend=None", "--model.backend_args.tokenizer="),
         "backend_args.tokenizer is ''", "a text"),
     "template": ("plain", (*WRITES, "--model.chat_template"), "served has no chat template", "false"),
-    "address": ("chat", (*WRITES, "--model.backend_args.base_url="), "base_url is missing", "/v1/chat/completions"),
+    "address": ("chat", (*WRITES, "--model.backend_args.base_url="), "is missing for local-chat-completions", "/v1/chat/completions"),
     "no address": ("chat", (*WRITES, "--model.backend_args.base_url=localhost:80/v1"), "base_url must be a URL", "http://"),
     "brackets": ("chat", (*WRITES, "--model.backend_args.base_url=http://[a/v1"), "base_url must be a URL", "http://"),
     "typo": ("chat", (*WRITES, "--model.backend_args.timout", 3), "backend_args.timout is not", "timeout"),
@@ -172,7 +172,7 @@ def test_likelihoods_of_other_tokens_are_refused(run_demo: Cli, server: Loopback
     choice = {"index": 0, "text": "x", "logprobs": likelihoods}
     server.fails = {-1: (200, json.dumps({"choices": [choice]}).encode())}
     refused = run_demo(*server.options, *SOME)
-    assert refused.code == 2 and "likelihoods of" in refused.err and "echo" in refused.err, refused.err
+    assert refused.code == 2 and "likelihoods for prompts of" in refused.err and "echo" in refused.err, refused.err
 
 
 def test_fewer_answers_than_prompts_are_refused(run_demo: Cli, server: Loopback) -> None:

@@ -75,7 +75,7 @@ def test_full_memory_halves_a_batch_of_the_harness_way_too(
 
     monkeypatch.setattr(model, "generate", generate)
     assert generated(lm, APART, "tree") == expected
-    assert "going on with 3 prompts" in caplog.text
+    assert "continuing with 3 prompts" in caplog.text
 
 
 def test_a_limit_of_the_models_own_is_no_limit_of_a_request() -> None:
