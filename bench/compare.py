@@ -77,6 +77,8 @@ def sample(cell: Cell, document: int, resps: Any, picked: int) -> Sample:
         "fewshot_ids": [],
         "defect": "",
         "n_choices": CHOICES,
+        "answer": picked,
+        "measures": {metric: [float(picked == gold)] for metric in METRICS},
         "gold": gold,
         "picked": picked,
     }

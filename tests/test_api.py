@@ -16,7 +16,7 @@ import afrieval
 from afrieval.models.demo import demo_folder
 from afrieval.models.loaded import weights_digest
 from tests.conftest import Cli
-from tests.models.tiny import tiny_llama
+from tests.models.tiny import tiny_llama, tiny_t5
 
 SMALL: Any = {"languages": "yor", "prompts": 1, "data_source": "samples", "limit": 2}
 
@@ -160,6 +160,19 @@ def test_any_changed_weight_is_another_model() -> None:
         with torch.no_grad():
             layer.weight.T[3, 4] *= 2
         assert weights_digest(layer) != before
+
+
+@pytest.mark.parametrize("form", ["text", "generate"])
+def test_loaded_encoder_decoders_score_and_write(form: Any, tmp_path: Path) -> None:
+    from transformers import AutoTokenizer, T5ForConditionalGeneration
+
+    folder = str(tiny_t5(tmp_path / "t5"))
+    pair = T5ForConditionalGeneration.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    one, other = (
+        afrieval.evaluate(model, "afrixnli", **SMALL, answer_form=form, run_dir=tmp_path / name)
+        for name, model in (("folder", folder), ("pair", pair))
+    )
+    assert likelihoods(one) == likelihoods(other)
 
 
 def test_an_interrupt_goes_through_and_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

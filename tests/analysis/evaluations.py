@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from afrieval.analysis.reference import Evaluated
 from afrieval.results.reader import cell_scores
+from afrieval.results.scores import CellScores
 
 EVALS = "meta-llama/Llama-3.1-8B-Instruct-evals"
 
@@ -16,7 +16,7 @@ def evaluation(
     task: str = "meta_x",
     model: str = "m",
     **declared: Any,
-) -> Evaluated:
+) -> CellScores:
     """A cell whose documents have these scores, published verdicts and parts, a letter each."""
     lines = []
     for i, score in enumerate(scores):
@@ -29,4 +29,4 @@ def evaluation(
         lines.append({**line, **place, **scored, **told, **part})
     known: Any = {"evals": EVALS, "macro": "subtask" if parts else None, "published": [], **declared}
     cell = cell_scores("c", lines)
-    return Evaluated(replace(cell, model=model, declared=known))
+    return replace(cell, model=model, declared=known)

@@ -213,7 +213,7 @@ def test_a_sample_file_that_no_run_wrote(cli: Cli, runs: dict[str, Path], tmp_pa
 def test_files_that_cannot_be_written(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
     refused = cli("compare", runs["zero"], "--json", tmp_path)
     assert refused.code == 2 and "cannot be written" in refused.err
-    assert "two forms" in cli("compare", runs["zero"], "--json", "-", "--csv", "-").err
+    assert "given for two formats" in cli("compare", runs["zero"], "--json", "-", "--csv", "-").err
     out = cli("compare", runs["zero"], "--csv", "-", "--json", tmp_path / "t.json").out
     assert "wrote" not in out and out.startswith("table,")
 

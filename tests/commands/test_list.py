@@ -19,7 +19,7 @@ def test_what_is_told_of_a_task(cli: Cli) -> None:
     assert "native 1, 2, 3, machine-written, not reviewed yet: amh ewe fra" in out
     out = " ".join(cli("list", "meta_gpqa").out.split())
     assert "data meta-llama/MODEL-evals, latest split" in out and "1 language eng" in out
-    assert "the question itself left out" in cli("list", "belebele").out
+    assert "except the question itself" in cli("list", "belebele").out
 
 
 def test_an_unknown_task(cli: Cli) -> None:

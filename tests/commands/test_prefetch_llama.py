@@ -68,7 +68,7 @@ def test_counts_and_rows_without_counterpart_are_told(hub: FakeHub, cli: Cli) ->
     assert done.code == 0, done.err
     assert done.out.splitlines() == [
         "meta_math: 4 files",
-        "meta_math: 5000 rows, 1 of them cannot be scored",
+        "meta_math: 5000 rows, of which 1 cannot be scored",
         f"  row {LOST}: no row of DigitalLearningGmbH/MATH-lighteval has its text",
     ]
     assert len(hub.calls) == 2 * len(["README.md", "listing", "part 0", "part 1"])
@@ -111,7 +111,7 @@ def hash_of(path: Path) -> str:
 def test_a_table_that_is_cut_short_is_refused(hub: FakeHub, cli: Cli) -> None:
     put_math(hub, 4999)
     done = prefetch(cli, "meta_math")
-    assert done.code == 2 and "4999 rows, and should have 5000" in done.err
+    assert done.code == 2 and "4999 rows instead of 5000" in done.err
     assert "rows" not in done.out
 
 
@@ -127,7 +127,7 @@ def test_instructions_need_a_sentence_model(hub: FakeHub, cli: Cli, monkeypatch:
     put_ifeval(hub)
     done = prefetch(cli, "meta_ifeval")
     assert done.code == 0, done.err
-    assert done.out == "meta_ifeval: 4 files\nmeta_ifeval: 541 rows, 0 of them cannot be scored\n"
+    assert done.out == "meta_ifeval: 4 files\nmeta_ifeval: 541 rows, of which 0 cannot be scored\n"
     assert fetched == ["punkt"]
     put_math(hub)
     assert prefetch(cli, "meta_math").code == 0 and fetched == ["punkt"]

@@ -109,10 +109,10 @@ BAD = {
     ),
     "too many shots": (("--eval.num_fewshot", "5"), "only 4 usable", "4 or fewer"),
     "no such model folder": (("--model.model_name", "./nothing"), "no model in ./nothing", "hub id"),
-    "no such data folder": (("--data.source", "./nothing"), "'./nothing' is no folder", "samples"),
-    "data set not in the folder": (("--data.source", "docs"), "does not hold masakhane/afrimmlu", "docs"),
+    "no such data folder": (("--data.source", "./nothing"), "a folder, not './nothing'", "ORG/NAME"),
+    "data set not in the folder": (("--data.source", "docs"), "does not contain masakhane/afrimmlu", "docs"),
     "not fetched and no network": (("--data.source", "hub"), "the hub cannot be reached", "prefetch"),
-    "no GPU": (("--model.device", "cuda"), "no GPU", "leave it out"),
+    "no GPU": (("--model.device", "cuda"), "torch finds no such device", "remove it"),
 }
 
 
@@ -177,7 +177,7 @@ def test_belebele_says_where_its_examples_come_from_and_keeps_passages_apart(
     (path,) = sample_files(tmp_path / "run")
     for sample in read_samples(path):
         assert {i // 4 for i in sample["fewshot_ids"]} == {1 - sample["doc_id"] // 4}
-    assert "only 4 usable examples" in run_demo(*words, "--eval.num_fewshot", 5, "--run_dir", tmp_path / "five").err
+    assert "only 4 examples are usable" in run_demo(*words, "--eval.num_fewshot", 5, "--run_dir", tmp_path / "five").err
 
 
 def test_a_suite_runs_all_its_tasks_and_ends_with_one_table(cli: Cli, tmp_path: Path) -> None:

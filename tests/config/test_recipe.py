@@ -129,18 +129,18 @@ def test_batch_sizes_that_make_no_sense(tmp_path: Path, size: str) -> None:
             "is pretrained",
             "Llama-3.1-8B-evals",
         ),
-        ({"model_name": "meta-llama/Llama-3.2-90B-Instruct"}, "no evaluation data", "there are those of"),
+        ({"model_name": "meta-llama/Llama-3.2-90B-Instruct"}, "no evaluation data", "use a model with published data"),
         ({"tasks": "meta_math_hard"}, "a task of the Llama 3.1 instruct evaluations", "meta_instruct"),
         ({"tasks": "meta_pretrain"}, "is not for instruct models", "give meta_instruct"),
-        ({"tasks": "meta_maths"}, "there is no task 'meta_maths'", "meta_math"),
+        ({"tasks": "meta_maths"}, "unknown task 'meta_maths'", "meta_math"),
         (
             {"tasks": "meta_mmlu_pretrain", "evals_dataset": "meta-llama/Llama-3.2-3B-Instruct-evals"},
-            "there is no task 'meta_mmlu_pretrain'",
+            "unknown task 'meta_mmlu_pretrain'",
             "did you mean",
         ),
-        ({"tasks": "meta_instrct"}, "there is no task 'meta_instrct'", "did you mean meta_instruct?"),
+        ({"tasks": "meta_instrct"}, "unknown task 'meta_instrct'", "did you mean meta_instruct?"),
         ({"max_model_len": 512, "tasks": "meta_math"}, "max_model_len is 512", "more than 512"),
-        ({"template_dir": "nowhere"}, "holds no task", "TASK/task.yaml"),
+        ({"template_dir": "nowhere"}, "contains no tasks", "TASK/task.yaml"),
     ],
 )
 def test_combinations_that_cannot_be_right(
@@ -158,7 +158,7 @@ def test_more_gpus_than_there_are(cli: Cli, tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setattr("afrieval.models.backends.vllm.find_spec", lambda name: name)
         done = cli("llama", write(tmp_path, tensor_parallel_size=4, data_parallel_size=copies), PRINT)
         assert done.code == code, done.err
-        assert code == 0 or ("asks for 8 GPUs, and there are 4" in done.err and "lower" in done.err)
+        assert code == 0 or ("is 8 GPUs, but there are only 4" in done.err and "lower" in done.err)
 
 
 def test_the_command_in_full(cli: Cli, tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_work_folders_that_cannot_be_used(cli: Cli, tmp_path: Path) -> None:
 
 def test_the_command_names_folders_that_are_there(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = cli("llama", write(tmp_path), "--data.source", "nowhere", PRINT)
-    assert done.code == 2 and "'nowhere' is no folder" in done.err
+    assert done.code == 2 and "a folder, not 'nowhere'" in done.err
     (tmp_path / "model").mkdir()
     monkeypatch.chdir(tmp_path)
     path = write(tmp_path, model_name="model", evals_dataset="meta-llama/Llama-3.1-8B-Instruct-evals")

@@ -50,18 +50,18 @@ def test_prefetch_reads_the_data_of_harness_tasks(
 
 BAD = {
     "unknown name": (("--task.harness_tasks", "mc_yr_1"), "no task, group or tag 'mc_yr_1'", "mc_yor_1"),
-    "template without languages": (("--task.task_template", "mc_{{language}}_1"), "task.languages names none", "yor"),
+    "template without languages": (("--task.task_template", "mc_{{language}}_1"), "task.languages is empty", "yor"),
     "no place for the language": (
         ("--task.task_template", "mc_yor_1", "--task.languages", "yor"),
-        "no place for the language",
+        "no placeholder for the language",
         "{{language}}",
     ),
     "unknown word in the template": (
         ("--task.task_template", "mc_{{lang}}_1", "--task.languages", "yor"),
-        "'{{lang}}' is not {{language}}",
+        "supports only {{language}}, not '{{lang}}'",
         "{{language}}",
     ),
-    "broken template": (("--task.task_template", "mc_{{", "--task.languages", "yor"), "cannot be filled", "write"),
+    "broken template": (("--task.task_template", "mc_{{", "--task.languages", "yor"), "supports only", "write"),
     "unknown after filling": (
         ("--task.task_template", "mc_{{language}}_1", "--task.languages", "yor,zul"),
         "'mc_zul_1'",
@@ -69,18 +69,22 @@ BAD = {
     ),
     "languages with names": (
         ("--task.harness_tasks", "mc_yor_1", "--task.languages", "yor"),
-        "task.languages is given",
+        "task.languages has no effect on task.harness_tasks",
         "{{language}}",
     ),
     "prompts with names": (
         ("--task.harness_tasks", "mc_yor_1", "--task.prompts", "1"),
-        "task.prompts is given",
+        "task.prompts has no effect on task.harness_tasks",
         "leave",
     ),
     "sample rows": (("--task.harness_tasks", "mc_yor_1", "--data.source", "samples"), "no sample rows", "hub"),
     "data that is nowhere": (("--task.harness_tasks", "no_data"), "the data of no_data (org/nowhere yor)", "prefetch"),
     "data that the folder lacks": (("--task.harness_tasks", "missing"), "the data of missing", "complete that folder"),
-    "a prompt that is no text": (("--task.harness_tasks", "broken_prompt"), "prompts of broken_prompt", "leave it out"),
+    "a prompt that is no text": (
+        ("--task.harness_tasks", "broken_prompt"),
+        "prompts of broken_prompt",
+        "remove the task",
+    ),
     "too many examples": (
         ("--task.harness_tasks", "mc_yor_1", "--eval.num_fewshot", "50"),
         "prompts of mc_yor_1",
@@ -91,7 +95,11 @@ BAD = {
         "metric nosuch cannot be downloaded",
         "network",
     ),
-    "code to run": (("--task.harness_tasks", "runs_code"), "runs_code runs code written by the model", "leave it out"),
+    "code to run": (
+        ("--task.harness_tasks", "runs_code"),
+        "runs_code runs code written by the model",
+        "remove the task",
+    ),
     "one task twice, differently": (
         ("--task.harness_tasks", "mc_yor_1,other_shots"),
         "contain mc_yor_1, with different",

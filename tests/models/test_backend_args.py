@@ -66,7 +66,7 @@ def test_what_an_argument_does_not_take(name: str) -> None:
         with pytest.raises(UserError) as caught:
             check("hf", **{name: value})
         assert f"backend_args.{name} is {value!r}" in caught.value.message
-        assert caught.value.hint.startswith("it takes ")
+        assert caught.value.hint.startswith("give ")
 
 
 @pytest.mark.parametrize(

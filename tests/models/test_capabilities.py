@@ -68,11 +68,11 @@ def test_each_backend_says_what_it_can_or_why_it_cannot_be_used(backend: str) ->
 @pytest.mark.parametrize(
     ("name", "message", "hint"),
     [
-        ("vlm", "no backend 'vlm'", "did you mean vllm?"),
-        ("local-completion", "no backend 'local-completion'", "did you mean local-completions?"),
-        ("", "no backend ''", "dummy"),
-        ("x" * 5000, "no backend 'xxx", "choose from"),
-        ("huggingface", "other name of hf", "--model.model_type hf"),
+        ("vlm", "unknown backend 'vlm'", "did you mean vllm?"),
+        ("local-completion", "unknown backend 'local-completion'", "did you mean local-completions?"),
+        ("", "unknown backend ''", "dummy"),
+        ("x" * 5000, "unknown backend 'xxx", "choose from"),
+        ("huggingface", "another name of hf", "--model.model_type hf"),
     ],
 )
 def test_names_that_are_not_a_backend(name: str, message: str, hint: str) -> None:

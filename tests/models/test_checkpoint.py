@@ -68,7 +68,7 @@ def test_only_the_damaged_part_of_many_is_named(tmp_path: Path) -> None:
 def test_weights_of_layers_that_are_left_out(tmp_path: Path, key: str) -> None:
     folder = rewritten(tiny_llama(tmp_path / "m"), lambda t: {**t, key: torch.ones(4)})
     error = refused(folder)
-    assert key in error.message and "config.json leaves out 1 weights" in error.message
+    assert key in error.message and "config.json omits 1 weights" in error.message
 
 
 @pytest.mark.parametrize(

@@ -49,14 +49,14 @@ def unlinked(file: str) -> Damage:
 
 CONFIG = "config.json"
 DAMAGED: dict[str, tuple[Damage, str]] = {
-    "hidden size": (changed(CONFIG, hidden_size=128), r"(259, 64) in the checkpoint, and (259, 128) by config.json"),
+    "hidden size": (changed(CONFIG, hidden_size=128), r"(259, 64) in the checkpoint, but (259, 128) in config.json"),
     "huge hidden size": (changed(CONFIG, hidden_size=2**40), "model.embed_tokens.weight"),
     "smaller layers": (changed(CONFIG, intermediate_size=64), "mlp.gate_proj.weight"),
-    "fewer tokens": (changed(CONFIG, vocab_size=100), "(100, 64) by config.json"),
+    "fewer tokens": (changed(CONFIG, vocab_size=100), "(100, 64) in config.json"),
     "more tokens": (changed(CONFIG, vocab_size=10**12), "model.embed_tokens.weight"),
-    "no layers": (changed(CONFIG, num_hidden_layers=0), "num_hidden_layers is 0"),
-    "less than no layers": (changed(CONFIG, num_hidden_layers=-1), "num_hidden_layers is -1"),
-    "fewer layers": (changed(CONFIG, num_hidden_layers=1), "leaves out 9 weights of the layers"),
+    "no layers": (changed(CONFIG, num_hidden_layers=0), "num_hidden_layers must be at least 1, not 0"),
+    "less than no layers": (changed(CONFIG, num_hidden_layers=-1), "num_hidden_layers must be at least 1, not -1"),
+    "fewer layers": (changed(CONFIG, num_hidden_layers=1), "omits 9 weights of the layers"),
     "more layers": (changed(CONFIG, num_hidden_layers=3), "lacks 9 weights"),
     "a billion layers": (changed(CONFIG, num_hidden_layers=10**9), "has only 21 weights"),
     "no heads": (changed(CONFIG, num_attention_heads=0), "ZeroDivisionError"),
@@ -65,13 +65,13 @@ DAMAGED: dict[str, tuple[Damage, str]] = {
     "text for a fraction": (changed(CONFIG, rms_norm_eps="x"), "rms_norm_eps"),
     "unknown function": (changed(CONFIG, hidden_act="nope"), "nope"),
     "unknown dtype": (changed(CONFIG, dtype="nope"), "nope"),
-    "no room": (changed(CONFIG, max_position_embeddings=0), "prompts of 0 tokens"),
+    "no room": (changed(CONFIG, max_position_embeddings=0), "at least 1, not 0"),
     "padding out of range": (changed(CONFIG, pad_token_id=99999), "Padding_idx"),
     "unknown architecture": (changed(CONFIG, model_type="nope"), "nope"),
-    "no architecture": (written(CONFIG, "{}"), "does not say what model it is"),
+    "no architecture": (written(CONFIG, "{}"), "has no known model_type"),
     "an encoder": (changed(CONFIG, model_type="bert"), "lacks 44 weights"),
-    "a model for images": (changed(CONFIG, model_type="vit"), "is not a language model"),
-    "a model for speech": (changed(CONFIG, model_type="wav2vec2"), "is not a language model"),
+    "a model for images": (changed(CONFIG, model_type="vit"), "is not a supported language model"),
+    "a model for speech": (changed(CONFIG, model_type="wav2vec2"), "is not a supported language model"),
     "tied embeddings": (changed(CONFIG, tie_word_embeddings=True), "tie_word_embeddings"),
     "config list": (written(CONFIG, "[]"), "config.json must be a JSON object"),
     "config cut short": (written(CONFIG, '{"model_type": "llam'), "config.json is not valid JSON"),
@@ -88,8 +88,8 @@ DAMAGED: dict[str, tuple[Damage, str]] = {
     "generation list": (written("generation_config.json", "[]"), "generation_config.json must be"),
     "generation cut short": (written("generation_config.json", "{"), "generation_config.json is not valid"),
     "no weights": (unlinked("model.safetensors"), "has no weights"),
-    "weights that are whole numbers": (cast("int32"), "holds whole numbers (I32), and config.json has no quantization"),
-    "weights that are true or false": (cast("bool"), "holds whole numbers (BOOL)"),
+    "weights that are whole numbers": (cast("int32"), "has integer weights (I32), but config.json has no quantization"),
+    "weights that are true or false": (cast("bool"), "has integer weights (BOOL)"),
     "empty weights": (written("model.safetensors", b""), "model.safetensors are damaged"),
     "weights of text": (written("model.safetensors", "hallo" * 99), "model.safetensors are damaged"),
 }
@@ -121,7 +121,7 @@ def in_parts(index: Any) -> Damage:
     [
         ([], "must be a JSON object"), ({}, "must have a weight_map"), ({"weight_map": {}}, "must have a weight_map"),
         ({"weight_map": {"a": 1}}, "must have a weight_map"), ({"weight_map": [1]}, "must have a weight_map"),
-        ({"weight_map": {"a": "other.safetensors"}}, "other.safetensors is not there"),
+        ({"weight_map": {"a": "other.safetensors"}}, "other.safetensors, named in"),
     ],
 )  # fmt: skip
 def test_an_index_of_weights(sound: Path, tmp_path: Path, index: Any, words: str) -> None:
@@ -152,7 +152,7 @@ def test_names_that_no_model_has(tmp_path: Path) -> None:
     assert "is a file" in refused(tmp_path / "file.gguf").message
     error = refused(tmp_path)
     assert "no config.json" in error.message and "gguf_file" in error.hint
-    assert "no file" in refused(tmp_path, backend_args={"gguf_file": "other.gguf"}).message
+    assert "does not exist" in refused(tmp_path, backend_args={"gguf_file": "other.gguf"}).message
 
 
 @pytest.mark.parametrize(

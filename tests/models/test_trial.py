@@ -95,7 +95,7 @@ def test_an_encoder_does_not_write_from_left_to_right(tmp_path: Path, dtype: tor
         if decodes:
             load(folder)
         else:
-            assert "does not write from left to right" in refused(folder).message
+            assert "does not generate from left to right" in refused(folder).message
 
 
 def test_more_tokens_than_the_model_knows(tmp_path: Path) -> None:
@@ -105,9 +105,9 @@ def test_more_tokens_than_the_model_knows(tmp_path: Path) -> None:
         tokenizer.add_special_tokens({"pad_token": "extra"}) if special else tokenizer.add_tokens(["extra"])
         tokenizer.save_pretrained(folder)
         error = refused(folder)
-        assert "up to number 259, the model only 259 tokens" in error.message
+        assert "token ids up to 259, but the model has only 259 tokens" in error.message
     error = refused(tiny_llama(tmp_path / "n"), backend_args={"prefix_token_id": 259})
-    assert "prefix_token_id is 259" in error.message
+    assert "prefix_token_id must be below 259, not 259" in error.message
 
 
 @pytest.mark.parametrize("name", DECODERS)
@@ -123,7 +123,7 @@ def test_a_tokenizer_that_knows_nothing(tmp_path: Path) -> None:
     content = json.loads((folder / "tokenizer.json").read_text())
     content["model"]["vocab"] = {"<s>": 0, "</s>": 1, "<pad>": 2}
     written("tokenizer.json", json.dumps(content))(folder)
-    assert "makes no tokens" in refused(folder).message
+    assert "returns no tokens" in refused(folder).message
 
 
 @pytest.mark.parametrize(("key", "value"), [("repetition_penalty", "x"), ("num_beams", [])])
@@ -140,5 +140,5 @@ def test_settings_that_forbid_to_write(tmp_path: Path, key: str, value: Any) -> 
 def test_no_token_ends_a_text(tmp_path: Path) -> None:
     changed("tokenizer_config.json", eos_token=None)(folder := tiny_llama(tmp_path / "m"))
     lm = load(folder)
-    with pytest.raises(UserError, match="no token that ends a text"):
+    with pytest.raises(UserError, match="no end-of-sequence token"):
         lm.generate_until(asked(1), disable_tqdm=True)

@@ -9,18 +9,18 @@ from tests.analysis.evaluations import EVALS, evaluation
 from tests.report.screen import printed
 from tests.results.test_instructions import LOOSE, STRICT, sample
 
-from afrieval.analysis.reference import Evaluated
 from afrieval.report.formats import markdown
 from afrieval.report.reference import reference_tables
 from afrieval.report.table import Table
 from afrieval.results.reader import cell_scores
+from afrieval.results.scores import CellScores
 from afrieval.statistics.intervals import wilson
 
 MICRO = {"score": 47.0, "average": "micro", "setting": "5-shot CoT, Meta's own code", "source": "a README"}
 MACRO = MICRO | {"score": 48.3, "average": "macro", "source": "a card"}
 
 
-def reference(*found: Evaluated) -> Table:
+def reference(*found: CellScores) -> Table:
     (table,) = reference_tables(list(found))
     return table
 
@@ -77,7 +77,7 @@ def test_sample_rows_are_not_taken_for_metas() -> None:
 
 def test_ifeval_has_four_accuracies_and_two_means_and_says_whose_they_are() -> None:
     cell = cell_scores("c", [sample(i, *both) for i, both in enumerate(zip(STRICT, LOOSE, strict=True))])
-    table = reference(Evaluated(replace(cell, declared={"evals": EVALS})))
+    table = reference(replace(cell, declared={"evals": EVALS}))
     scores = {r["metric"]: r["score"] for r in table.records()}
     assert list(scores.values()) == pytest.approx([0.5, 0.75, 0.625, 0.75, 0.5625, 0.65625])
     text = markdown(table)
@@ -90,7 +90,7 @@ def test_each_metric_has_the_number_of_its_own_documents() -> None:
     last = list(cell.metrics)[-1]
     measures = {name: values.copy() for name, values in cell.measures.items()}
     measures[last][0] = np.nan
-    table = reference(Evaluated(replace(cell, measures=measures, declared={"evals": EVALS})))
+    table = reference(replace(cell, measures=measures, declared={"evals": EVALS}))
     counts = {r["metric"]: r["n"] for r in table.records()}
     assert counts[last] == cell.n - 1 and counts[cell.main] == cell.n
 

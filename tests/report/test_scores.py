@@ -6,7 +6,7 @@ from tests.report.screen import printed
 
 from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore
-from afrieval.report.scores import overview_tables, score_table
+from afrieval.report.scores import overview_tables, run_table, score_table
 from afrieval.scoring.base import Metric
 from afrieval.statistics.intervals import Interval
 
@@ -98,3 +98,14 @@ def test_scores_on_another_scale_have_an_overview_of_their_own() -> None:
     means = [mean(0.75), mean(45.26, interval=Interval(30.0, 60.0), task="mafand")]
     first, second = overview_tables(means, [], {"mafand": CHRF})
     assert first.cells()[0][2] == "75.0" and second.cells()[0][:4] == ["mafand", "English", "45.3", "30.0-60.0"]
+
+
+def test_a_run_is_one_table_whose_numbers_are_on_one_scale() -> None:
+    rows = [score("yor"), score("kin", task="belebele", prompt_language="native")]
+    of_shares = run_table("run", rows, {"belebele": {"kin"}}, [(0.0, 1.0)] * 2)
+    assert of_shares.cells()[1] == ["belebele", "Kinyarwanda", "native 1*", "acc", "50.0", "40.0-60.0", "500", "0"]
+    assert "no speaker has reviewed" in of_shares.notes[0]
+    other = score("yor", 45.2, task="flores", metric="chrf", interval=None)
+    mixed = run_table("run", [rows[0], other], {}, [(0.0, 1.0), (0.0, 100.0)])
+    assert [row[4] for row in mixed.cells()] == ["0.5000", "45.20"] and not mixed.notes
+    assert [row["metric"] for row in mixed.records()] == ["acc", "chrf"]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from afrieval.results.reader import cell_scores
 from afrieval.results.summary import harness_results, summary_row
@@ -13,7 +14,7 @@ from afrieval.scoring.base import Array
 from afrieval.scoring.ifeval.instructions import FOLLOWED
 from afrieval.scoring.metrics import metric
 from afrieval.statistics.influence import linear_values
-from afrieval.statistics.intervals import clustered_wilson, standard_error, wilson
+from afrieval.statistics.intervals import Interval, clustered_wilson, standard_error, wilson
 from afrieval.statistics.scores import score_interval
 
 BY_INSTRUCTION = metric("inst_level_strict_acc")
@@ -97,6 +98,53 @@ def test_the_error_of_a_mean_knows_that_its_parts_go_together() -> None:
     assert list(cell.derived) == ["ifeval_recipe_mean", "ifeval_meta_mean"]
     for name in cell.derived:
         assert cell.on(name).standard_error == pytest.approx(cell.standard_error, rel=1e-6)
+
+
+def wilson_of_means(strict: list[list[float]], loose: list[list[float]], names: tuple[str, ...]) -> Interval:
+    """The interval of a mean over accuracies, from Korn & Graubard's effective number of answers, term by term."""
+
+    def of_prompts(name: str) -> list[float]:
+        lists = strict if "strict" in name else loose
+        if name.startswith("prompt"):
+            return [min(each) for each in lists]
+        total = sum(map(len, lists))
+        share = sum(map(sum, lists)) / total
+        return [share + (sum(each) - share * len(each)) / (total / len(lists)) for each in lists]
+
+    values = [math.fsum(of) / len(names) for of in zip(*map(of_prompts, names), strict=True)]
+    n, answers = len(values), sum(map(len, strict))
+    p = math.fsum(values) / n
+    if p < 1e-12 or p > 1 - 1e-12:
+        return wilson(round(p) * n, n)
+    variance = math.fsum((value - p) ** 2 for value in values) / (n - 1) / n
+    independent = p * (1 - p) / variance if variance else math.inf
+    effective = min(max(independent, 1.0), answers) * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, n - 1)) ** 2
+    return wilson(p * effective, effective)
+
+
+MEANS = {"ifeval_recipe_mean": ("prompt_level_strict_acc", "inst_level_strict_acc"), "ifeval_meta_mean": FOLLOWED}
+
+
+@given(st.lists(st.lists(st.sampled_from([(0.0, 0.0), (0.0, 1.0), (1.0, 1.0)]), min_size=1, max_size=3), min_size=2))
+def test_the_intervals_of_the_two_means_are_those_of_clusters(pairs: list[list[tuple[float, float]]]) -> None:
+    strict, loose = ([[pair[way] for pair in of] for of in pairs] for way in (0, 1))
+    cell = cell_scores("c", [sample(i, *both) for i, both in enumerate(zip(strict, loose, strict=True))])
+    for name, of in MEANS.items():
+        assert cell.on(name).interval == pytest.approx(wilson_of_means(strict, loose, of), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("lists", "low", "high"),
+    [
+        ([[1.0, 1.0], [0.0], [0.0, 1.0], [0.0], [0.0, 0.0], [0.0, 0.0]], 0.03633555065511057, 0.7106983987254969),
+        ([[1.0, 0.0], [0.0], [0.0, 1.0], [0.0], [0.0, 0.0], [0.0, 0.0]], 0.011890008370457311, 0.5064112610281042),
+    ],
+)
+def test_the_intervals_of_the_two_means_on_samples(lists: list[list[float]], low: float, high: float) -> None:
+    """What runs of the sample rows by two random models have always had."""
+    cell = cell_scores("c", [sample(i, each, each) for i, each in enumerate(lists)])
+    for name in MEANS:
+        assert cell.on(name).interval == pytest.approx((low, high), abs=1e-12)
 
 
 def test_unequal_prompts_that_go_together_are_fewer_than_they_look() -> None:

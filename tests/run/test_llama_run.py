@@ -71,22 +71,22 @@ def test_rows_that_cannot_be_scored_are_named_before_the_model_is_loaded(run_dem
     done = run_demo("--task.task_name", "meta_math,meta_gpqa", *SHORT)
     assert "meta_math: 1 of 8 rows cannot be scored, no row of DigitalLearningGmbH/MATH-lighteval has" in done.err
     assert "meta_gpqa: 1 of 6 rows cannot be scored, no gold answer" in done.err
-    assert "hf pads prompts" in done.err
+    assert "hf pads the prompts" in done.err
 
 
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        (("--eval.num_fewshot", 3), "has its examples inside already", "leave eval.num_fewshot out"),
-        (("--model.chat_template",), "a chat template would put a chat into a chat", "--model.chat_template false"),
+        (("--eval.num_fewshot", 3), "already include examples", "remove eval.num_fewshot"),
+        (("--model.chat_template",), "already include a chat template", "--model.chat_template false"),
         (("--model.add_bos_token", "false"), "would not begin with the beginning-of-seq", "add_bos_token true"),
-        (("--model.backend_args.max_length", 512), "answers of meta_bbh alone may have 512", "more than 512"),
-        (("--eval.max_gen_toks", 8, "--model.backend_args.max_length", 300), "its answer may have 8", "room for"),
-        (("--eval.max_gen_toks", 32768), "the model takes 32768 tokens in all", "give less"),
+        (("--model.backend_args.max_length", 512), "answers of meta_bbh may have 512", "more than 512"),
+        (("--eval.max_gen_toks", 8, "--model.backend_args.max_length", 300), "and 8 tokens", "a context of"),
+        (("--eval.max_gen_toks", 32768), "context has 32768 tokens", "give a smaller number"),
         (("--task.evals_dataset", EVALS), "meta_bbh is a task of the Llama 3.1 pretrained", "meta_instruct"),
         (("--task.answer_form", "letter"), "no answer form 'letter'", "generate"),
-        (("--task.folder", "docs"), "holds no task", "TASK/task.yaml"),
-        (("--data.source", "hub"), "does not tell which", "--task.evals_dataset"),
+        (("--task.folder", "docs"), "contains no tasks", "TASK/task.yaml"),
+        (("--data.source", "hub"), "does not say which", "--task.evals_dataset"),
     ],
 )
 def test_what_cannot_be_right(run_demo: Cli, words: tuple[object, ...], message: str, hint: str) -> None:
@@ -105,7 +105,7 @@ def test_a_model_without_room_for_the_longest_answer() -> None:
         if fits:
             check_fit([cell.cell()], lm)
             continue
-        with pytest.raises(UserError, match=f"has {longest} tokens, its answer may have 5120, and .* {room} in all"):
+        with pytest.raises(UserError, match=f"may have {longest} and 5120 tokens, but the model's context has {room}"):
             check_fit([cell.cell()], lm)
     (cell,), _ = all_questions(replace(config, task=TaskConfig(task_name="meta_bbh")))
     assert tuple(generation(cell, lm).stop) == ("\n\nQ: ",)
@@ -123,7 +123,7 @@ def test_data_sets_of_other_models_have_folders_of_their_own() -> None:
 
 def test_a_data_set_that_no_task_needs(run_demo: Cli) -> None:
     done = run_demo("--task.task_name", "afrimmlu", "--task.evals_dataset", EVALS)
-    assert done.code == 2 and "no task here needs it" in done.err
+    assert done.code == 2 and "no selected task uses it" in done.err
 
 
 def test_a_second_beginning_token_is_refused(run_demo: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,7 @@ GONE: dict[Callable[[Path], None], str] = {
     a_loop_instead: "was removed or replaced",
     unlocked: f"{LOCK} was removed",
 }
-MOMENTS = ("afrieval.run.evaluate.fingerprint", "afrieval.run.evaluate.run_cell", "afrieval.report.summary.summarise")
+MOMENTS = ("afrieval.models.base.fingerprint", "afrieval.run.evaluate.run_cell", "afrieval.report.summary.summarise")
 
 
 @pytest.mark.parametrize("moment", MOMENTS, ids=["loading", "answering", "summing up"])
@@ -109,7 +109,7 @@ def test_an_answer_file_that_is_removed(run_demo: Cli, tmp_path: Path, monkeypat
 
     monkeypatch.setattr(AnswerFile, "put", put_then_lose)
     done = run_demo(*CELLS)
-    assert done.code == 2 and "/answers_" in done.err and "was removed during the run" in done.err
+    assert done.code == 2 and "/answers_" in done.err and "was deleted during the run" in done.err
     monkeypatch.undo()
     assert run_demo(*CELLS).code == 0
 

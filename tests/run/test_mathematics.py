@@ -103,7 +103,7 @@ def test_a_short_context_keeps_half_for_the_prompt(run_demo: Cli, tmp_path: Path
     assert done.code == 0, done.err
     assert stored(tmp_path / "run")[0]["arguments"][0][1]["max_gen_toks"] == 300
     words = ("--task.task_name", "afrimgsm_cot", "--model.model_name", model, "--eval.max_gen_toks", 600)
-    assert "the model takes 600 tokens in all" in run_demo(*SOME, *words, "--run_dir", tmp_path / "other").err
+    assert "the model's context has 600 tokens" in run_demo(*SOME, *words, "--run_dir", tmp_path / "other").err
 
 
 @pytest.mark.parametrize(

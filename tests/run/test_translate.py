@@ -72,7 +72,7 @@ def test_a_folder_laid_out_as_on_the_hub(run_demo: Cli, tmp_path: Path) -> None:
     ("words", "message"),
     [
         (("--task.prompt_language", "both"), "translated test sets are in English"),
-        (("--task.task_name", "belebele"), "belebele has no test set translated to English"),
+        (("--task.task_name", "belebele"), "belebele has no translated test set"),
         (("--task.languages", "eng"), "afrimmlu_translate has no language 'eng'"),
     ],
 )

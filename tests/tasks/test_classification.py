@@ -110,7 +110,7 @@ def test_faults_in_the_prompts_of_a_task_file_are_named(cli: Cli, words: list[st
     (tmp_path / "my_tasks/mood/prompts").mkdir()
     (tmp_path / "my_tasks/mood/prompts/eng.yaml").write_text(json.dumps({"origin": "human"}))
     done = cli("run", *words)
-    assert done.code == 2 and "has prompts, and so has" in done.err
+    assert done.code == 2 and "both have English prompts" in done.err
 
 
 def test_native_prompts_stand_beside_it(cli: Cli, words: list[str], tmp_path: Path) -> None:

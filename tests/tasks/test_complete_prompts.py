@@ -67,7 +67,7 @@ def test_the_answer_is_cut_off(prompt: str, cut: str) -> None:
     "end", ["Answer:", "Answer: ", "Answer:B", "Answer: b", "Answer: K", "Answer: B ", "Answer: B\n", "Answer:\tB", "B"]
 )
 def test_a_prompt_that_does_not_end_with_an_answer(end: str) -> None:
-    with pytest.raises(UserError, match="file, row 0: the prompt ends with") as caught:
+    with pytest.raises(UserError, match="file, row 0: the prompt must end with") as caught:
         document(MMLU, input_final_prompts=[f"Which?\n{end}"])
     assert repr(f"Which?\n{end}"[-9:]) in caught.value.message
 
@@ -100,7 +100,7 @@ def test_choices_of_a_map_and_of_a_list(choices: Any, n: int) -> None:
 
 @pytest.mark.parametrize("choices", [None, {}, [], ["a"], {"A": "a", "B": None}, ["x"] * 11])
 def test_choices_that_are_none(choices: Any) -> None:
-    with pytest.raises(UserError, match=r"file, row 0: \d+ choices, not 2 to 10"):
+    with pytest.raises(UserError, match=r"file, row 0: the number of choices must be 2 to 10, not \d+"):
         document(input_choice_list=choices)
 
 

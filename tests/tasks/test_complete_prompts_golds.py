@@ -33,7 +33,7 @@ def test_rows_without_a_gold_that_is_offered(gold: Any) -> None:
     found = recorded_documents(GPQA, [row(), row(input_correct_responses=gold)], "file")
     assert [d.gold for d in found] == [1, None]
     assert [d.defect for d in found] == ["", "no gold answer among the choices"]
-    with pytest.raises(UserError, match="no row has an answer that can be scored: no gold answer among the choices"):
+    with pytest.raises(UserError, match="no row can be scored: no gold answer among the choices"):
         document(input_correct_responses=gold)
 
 
@@ -76,7 +76,7 @@ def test_a_row_without_counterpart_says_why(spec: Any) -> None:
     assert [d.id for d in found] == [0, 1] and found[0].prompt == found[1].prompt
     assert (found[0].gold, found[0].defect) == (None, "no such row")
     assert found[1].gold not in (None, "None") and not found[1].defect
-    with pytest.raises(UserError, match="no row has an answer that can be scored: no such row"):
+    with pytest.raises(UserError, match="no row can be scored: no such row"):
         recorded_documents(spec, [row(**{DEFECT: "no such row"})], "file")
 
 

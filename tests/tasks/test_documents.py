@@ -100,7 +100,7 @@ def xnli(labels: list[Any]) -> list[Document]:
 def test_answers_coded_otherwise_are_refused_and_not_guessed() -> None:
     with pytest.raises(UserError, match=r"no row has a gold answer; column 'label' has 'maybe', 'no'"):
         xnli(["maybe", "no"])
-    with pytest.raises(UserError, match="counts from 1, not from 0") as caught:
+    with pytest.raises(UserError, match="counts from 1, not 0") as caught:
         xnli([1, 2, 3, 2])
     assert "first_answer to 1" in caught.value.hint
     assert [d.gold for d in xnli([1, 2, 1])] == [1, 2, 1]

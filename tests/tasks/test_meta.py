@@ -65,9 +65,9 @@ def test_a_model_gets_its_own_data_set_unless_another_is_named() -> None:
         ("meta-llama/Llama-3.2-90B-Vision-Instruct", None, "no evaluation data", "Llama-3.1-70B-Instruct"),
         ("meta-llama/Llama-3.2-11B-Instruct", None, "no evaluation data of Llama-3.2-11B-Instruct", "Llama-3.2-3B"),
         ("meta-llama/Llama-3.3-70B-Instruct", None, "no evaluation data", "Llama-3.1-70B-Instruct-evals"),
-        ("me/mine", "meta-llama/Llama-3.1-9B-evals", "there is no evaluation data set", "did you mean"),
-        ("me/mine", "meta-llama/Llama-3.1-8B", "there is no evaluation data set", "Llama-3.1-8B-evals"),
-        ("me/mine", "other/Llama-3.1-8B-evals", "there is no evaluation data set", "meta-llama"),
+        ("me/mine", "meta-llama/Llama-3.1-9B-evals", "unknown evaluation data set", "did you mean"),
+        ("me/mine", "meta-llama/Llama-3.1-8B", "unknown evaluation data set", "Llama-3.1-8B-evals"),
+        ("me/mine", "other/Llama-3.1-8B-evals", "unknown evaluation data set", "meta-llama"),
     ],
 )
 def test_data_sets_that_cannot_be_right(model: str, evals: str | None, message: str, hint: str) -> None:
@@ -121,7 +121,7 @@ def test_each_task_is_found_on_each_data_set_that_has_it_and_on_no_other(spec) -
 def test_a_task_without_a_data_set_runs_on_samples_only() -> None:
     spec = load_task("meta_bbh")
     assert of_evals(spec, None, samples=True) == spec
-    with pytest.raises(UserError, match="does not tell which"):
+    with pytest.raises(UserError, match="does not say which"):
         of_evals(spec, None, samples=False)
 
 

@@ -46,7 +46,7 @@ def test_too_few_or_too_many_rows_are_refused(task: str, tmp_path: Path) -> None
     declared = spec.data.rows_of("latest")
     assert declared and declared > len(rows)
     for wanted in (declared, len(rows) + 1, len(rows) - 1):
-        message = rf"{task} eng latest \(part-00000-of-00002\S*\) has {len(rows)} rows, and should have {wanted}\b"
+        message = rf"{task} eng latest \(part-00000-of-00002\S*\) has {len(rows)} rows instead of {wanted}\b"
         with pytest.raises(UserError, match=message):
             load(fitting(spec, wanted, len(others)), tmp_path)
 
@@ -67,16 +67,14 @@ def test_the_other_data_set_is_whole_and_there(task: str, tmp_path: Path) -> Non
     spec = on_evals(task)
     write_mirror(tmp_path, spec, rows, others)
     assert spec.join and spec.join.rows
-    with pytest.raises(
-        UserError, match=rf"{spec.join.hub} .* has {len(others)} rows, and should have {len(others) + 1}"
-    ):
+    with pytest.raises(UserError, match=rf"{spec.join.hub} .* has {len(others)} rows instead of {len(others) + 1}"):
         load(fitting(spec, len(rows), len(others) + 1), tmp_path)
     for path in (tmp_path / spec.join.hub).rglob("part-*"):
         path.unlink()
     with pytest.raises(UserError, match=f"has no {spec.join.split} rows of {spec.join.hub}"):
         load(fitting(spec, len(rows), len(others)), tmp_path)
     (tmp_path / spec.join.hub).rename(tmp_path / "elsewhere")
-    with pytest.raises(UserError, match=f"does not hold {spec.join.hub}"):
+    with pytest.raises(UserError, match=f"does not contain {spec.join.hub}"):
         check_source(spec, str(tmp_path))
 
 

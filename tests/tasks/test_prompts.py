@@ -45,7 +45,7 @@ def test_file_prompt_and_row_are_named(template: str) -> None:
     with pytest.raises(UserError) as caught:
         render(replace(PROMPT, template=template), DOCUMENT, "yor")
     assert caught.value.message.startswith("a/eng.yaml, prompt 2, with row 17 of Yoruba (yor): the template cannot be")
-    assert "adding-a-language-or-prompt.md" in caught.value.hint
+    assert "'Add a language or a prompt'" in caught.value.hint
 
 
 def test_the_words_before_a_question_may_depend_on_it() -> None:

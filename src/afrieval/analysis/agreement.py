@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from afrieval.analysis.reference import Evaluated
+from afrieval.results.scores import CellScores
 from afrieval.statistics.significance import Values, mcnemar
 
 
@@ -54,10 +54,10 @@ def agreement(ours: Values, published: Values) -> Agreement:
     return Agreement(right, here, there, len(ours) - right - here - there, mcnemar(published, ours))
 
 
-def verdicts(each: Evaluated) -> Agreement | None:
+def verdicts(each: CellScores) -> Agreement | None:
     """Returns how a cell's scores go together with the published verdicts; None if no document has both."""
-    published = each.scores.verdicts
+    published = each.verdicts
     if published is None:
         return None
     both = ~np.isnan(published)
-    return agreement(each.scores.values[both], published[both]) if both.any() else None
+    return agreement(each.values[both], published[both]) if both.any() else None

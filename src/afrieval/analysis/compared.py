@@ -1,5 +1,7 @@
 """Which contrasts a set of runs holds: among ours, among the harness' runs, and between the two."""
 
+from collections.abc import Sequence
+
 from afrieval.analysis.contrasts import Contrast, contrasts
 from afrieval.analysis.with_harness import beside
 from afrieval.errors import UserError
@@ -14,7 +16,7 @@ def varying(cells: list[CellScores]) -> list[str]:
 
 
 def all_contrasts(
-    cells: list[CellScores], foreign: list[CellScores], wanted: list[str] | None, seed: int
+    cells: list[CellScores], foreign: list[CellScores], wanted: Sequence[str] | None, seed: int
 ) -> list[Contrast]:
     """Returns the contrasts among our runs, among the harness' runs, and between the two.
 

@@ -1,30 +1,11 @@
 """Models of stored runs and of published tables, averaged over the same languages."""
 
-from typing import NamedTuple
-
 import numpy as np
 
-from afrieval.analysis.published import PublishedRow, published_scores
+from afrieval.analysis.published import PublishedRow, Standing, published_scores
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.results.scores import CellScores
-
-
-class Standing(NamedTuple):
-    """A model's score over its prompts, 0 to 1.
-
-    Attributes:
-        source: run or published.
-        prompts: how many were averaged.
-        best: that of the best prompt, chosen on the documents that it is a score of.
-    """
-
-    model: str
-    source: str
-    shots: int | None
-    prompts: int
-    best: float
-    mean: float
 
 
 def standings(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> tuple[list[Standing], list[str]]:
@@ -41,8 +22,7 @@ def standings(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> t
     if not of_task or not languages:
         return [], []
     published = published_scores(of_task, task, languages)
-    found = [Standing(s.model, "published", s.shots, s.prompts, s.best, s.mean) for s in published]
-    return sorted([*_own(own, languages), *found], key=lambda standing: -standing.mean), languages
+    return sorted([*_own(own, languages), *published], key=lambda standing: -standing.mean), languages
 
 
 def _languages(cells: list[CellScores], rows: list[PublishedRow]) -> list[str]:

@@ -1,13 +1,14 @@
 """Published score tables: one row per model and prompt, a column per language, in percent."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from afrieval.data.published import PublishedRow, read_published
 from afrieval.grouping import grouped
 
-__all__ = ["AFROBENCH", "Average", "PublishedRow", "PublishedScore", "averages", "published_scores", "read_published"]
+__all__ = ["AFROBENCH", "Average", "PublishedRow", "Standing", "averages", "published_scores", "read_published"]
 
 AFROBENCH = "AfroBench"
 NOT_AVERAGED = ("eng", "fra")  # Portuguese is averaged: the printed averages come out only with it
@@ -48,23 +49,24 @@ def averages(rows: list[PublishedRow]) -> tuple[list[Average], list[Average]]:
     return found, [average for average in found if not average.consistent]
 
 
-@dataclass(frozen=True)
-class PublishedScore:
-    """A model's published scores over prompts, each the mean over the same languages; 0 to 1.
+class Standing(NamedTuple):
+    """A model's scores over its prompts, each the mean over the same languages; 0 to 1.
 
     Attributes:
+        source: run or published.
         prompts: how many have a score in every one of the languages; no other is used.
-        best: the highest, chosen on the test set that it is a score of.
+        best: that of the best prompt, chosen on the documents that it is a score of.
     """
 
     model: str
+    source: str
     shots: int | None
     prompts: int
     best: float
     mean: float
 
 
-def published_scores(rows: list[PublishedRow], task: str, languages: list[str]) -> list[PublishedScore]:
+def published_scores(rows: list[PublishedRow], task: str, languages: list[str]) -> list[Standing]:
     """Returns best and mean over prompts of each model, in the order of the tables.
 
     Args:
@@ -76,5 +78,5 @@ def published_scores(rows: list[PublishedRow], task: str, languages: list[str]) 
     found = []
     for (model, shots), of_model in grouped(whole, lambda row: (row.model, row.shots)).items():
         means = [float(np.mean([row.scores[code] for code in languages])) / 100 for row in of_model]
-        found.append(PublishedScore(model, shots, len(means), max(means), float(np.mean(means))))
+        found.append(Standing(model, "published", shots, len(means), max(means), float(np.mean(means))))
     return found

@@ -5,33 +5,16 @@ from typing import NamedTuple
 
 from afrieval.grouping import grouped
 from afrieval.results.scores import CellScores
-from afrieval.scoring.metrics.unparsed import unparsed as unparsed_metric
+from afrieval.scoring.labels import NOT_PARSED
 from afrieval.statistics.intervals import Interval
 from afrieval.tasks.meta import END, ORGANISATION, llama
 
-UNPARSED = unparsed_metric().name
 UNNAMED = "{evals}"  # how the name of the data set ends where none was chosen
 
 
-class Evaluated(NamedTuple):
-    """A cell of a task with a published evaluation."""
-
-    scores: CellScores
-
-    @property
-    def model(self) -> str:
-        """The model that was run."""
-        return self.scores.model
-
-    @property
-    def evals(self) -> str:
-        """The data set."""
-        return self.scores.declared["evals"]
-
-    @property
-    def on_samples(self) -> bool:
-        """Whether sample rows of our own stood in for the data set, which they also do if none was named."""
-        return bool(self.scores.declared.get("samples")) or self.evals.endswith(UNNAMED)
+def on_samples(cell: CellScores) -> bool:
+    """Tells whether sample rows of our own stood in for the data set, which they also do if none was named."""
+    return bool(cell.declared.get("samples")) or cell.declared["evals"].endswith(UNNAMED)
 
 
 def has_evals(cell: CellScores) -> bool:
@@ -39,22 +22,23 @@ def has_evals(cell: CellScores) -> bool:
     return bool(cell.declared.get("evals"))
 
 
-def evaluated(cells: Iterable[CellScores]) -> list[Evaluated]:
+def evaluated(cells: Iterable[CellScores]) -> list[CellScores]:
     """Returns the cells whose tasks have a published evaluation."""
-    return [Evaluated(cell) for cell in cells if has_evals(cell)]
+    return [cell for cell in cells if has_evals(cell)]
 
 
-def by_run(found: list[Evaluated]) -> list[list[Evaluated]]:
+def by_run(found: list[CellScores]) -> list[list[CellScores]]:
     """Returns them by model and data set, in order."""
-    return list(grouped(found, lambda each: (each.model, each.evals)).values())
+    return list(grouped(found, lambda each: (each.model, each.declared["evals"])).values())
 
 
-def reference_model(each: Evaluated) -> str:
+def reference_model(each: CellScores) -> str:
     """Returns the model whose answers and scores are published; empty if no data set was chosen."""
-    return "" if each.evals.endswith(UNNAMED) else each.evals.removeprefix(ORGANISATION).removesuffix(END)
+    evals = each.declared["evals"]
+    return "" if evals.endswith(UNNAMED) else evals.removeprefix(ORGANISATION).removesuffix(END)
 
 
-def is_other_model(each: Evaluated) -> bool:
+def is_other_model(each: CellScores) -> bool:
     """Tells whether the model run is another than the published one."""
     own = llama(each.model)
     return reference_model(each) != (own.name if own else each.model)
@@ -86,25 +70,25 @@ class Published(NamedTuple):
     sources: list[str]
 
 
-def measured(each: Evaluated) -> list[Measured]:
+def measured(each: CellScores) -> list[Measured]:
     """Returns a cell's scores, the main one first; derived metrics follow what they are made of."""
-    scores, macro = each.scores, each.scores.macro
-    found = [Measured(scores.main, scores.score, scores.interval, scores.n, "micro" if macro else None)]
+    macro = each.macro
+    found = [Measured(each.main, each.score, each.interval, each.n, "micro" if macro else None)]
     if macro:
-        found.append(Measured(scores.main, macro.score, macro.interval, scores.n, "macro", macro.parts))
-    for of in (scores.on(name) for name in scores.of_derived if name != scores.main):
+        found.append(Measured(each.main, macro.score, macro.interval, each.n, "macro", macro.parts))
+    for of in (each.on(name) for name in each.of_derived if name != each.main):
         found.append(Measured(of.main, of.score, of.interval, of.n))
     return found
 
 
-def unparsed(each: Evaluated) -> float | None:
+def unparsed(each: CellScores) -> float | None:
     """Returns the share of answers that could not be parsed; None where none was generated."""
-    return each.scores.on(UNPARSED).score if UNPARSED in each.scores.metrics else None
+    return each.on(NOT_PARSED).score if NOT_PARSED in each.metrics else None
 
 
-def published(each: Evaluated) -> list[Published]:
+def published(each: CellScores) -> list[Published]:
     """Returns the published scores of a cell's task."""
-    rows = each.scores.declared.get("published", [])
+    rows = each.declared.get("published", [])
     sources = grouped(rows, lambda row: (row["average"], row["setting"], row["score"]))
     return [
         Published(round(score / 100, 6), average, setting, [row["source"] for row in of_score])

@@ -1,23 +1,22 @@
-"""`afrieval compare`: what the numbers of stored runs say, and how sure we are. Loads no model."""
+"""`afrieval compare`: scores of stored runs and their differences. Loads no model."""
 
 from pathlib import Path
 from typing import Any
 
 from afrieval.commands.options import Compare
 from afrieval.config.arguments import read_options
-from afrieval.errors import UserError
+from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
-from afrieval.files.yaml import nearest
 from afrieval.terminal import note, say
 
 OUTPUTS = ("json", "csv", "markdown", "latex")
 
 
 def main(argv: list[str]) -> None:
-    """Reads runs, compares what can be compared, prints tables and writes the files asked for.
+    """Loads runs, compares them, prints tables and writes the requested files.
 
     Raises:
-        UserError: for a folder that is not a run, or for runs that share nothing.
+        UserError: for a folder that is not a run, or runs without anything in common.
     """
     options = read_options(Compare, argv, "compare")
     from afrieval.analysis.compared import all_contrasts, check_compared
@@ -31,7 +30,7 @@ def main(argv: list[str]) -> None:
     whole = read_inputs([user_path(p) for p in options.runs])
     given = whole.on(options.metric)
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
-    found = all_contrasts(units, given.foreign, list(options.contrast), options.seed)
+    found = all_contrasts(units, given.foreign, options.contrast, options.seed)
     of_meta = [] if options.metric else evaluated(units)
     if units and (options.contrast or not of_meta):
         folders = [run for run in options.runs if not run.endswith(".csv")]
@@ -45,12 +44,12 @@ def main(argv: list[str]) -> None:
         *published_tables([] if asked else units, given.published),
     ]
     if not tables:
-        raise UserError(f"{options.runs[0]} alone has nothing to compare", "give another run, or --by FIELD")
+        raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")
     _write(tables, options)
 
 
 def _chosen(units: list[Any], options: Compare) -> list[Any]:
-    """Returns the units of the tasks and languages asked for."""
+    """Returns the units of the requested tasks and languages."""
     wanted = {"task": options.task, "language": options.language}
     for name, values in wanted.items():
         known = list(dict.fromkeys(getattr(u, name) for u in units))
@@ -66,7 +65,7 @@ def _write(tables: list[Any], options: Compare) -> None:
 
     asked = {name: getattr(options, name) for name in OUTPUTS if getattr(options, name)}
     if list(asked.values()).count("-") > 1:
-        raise UserError("two forms are to go to the screen", "give - once, and files for the others")
+        raise UserError("standard output (-) is given for two formats", "give - once, and files for the others")
     if "-" not in asked.values():
         show(tables)
     for name, path in asked.items():
@@ -78,5 +77,5 @@ def _to_file(path: Path, text: str) -> None:
     try:
         path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
     except OSError as e:
-        raise UserError(f"{path} cannot be written: {e.strerror}", "name a file in a folder that there is") from None
+        raise UserError(f"{path} cannot be written: {e.strerror}", "name a file in an existing folder") from None
     note(f"wrote {path}")

@@ -1,4 +1,4 @@
-"""`afrieval export`: our tasks as files for other programs."""
+"""`afrieval export`: task files for other programs."""
 
 from afrieval.commands.options import Export
 from afrieval.config.arguments import read_given, run_config
@@ -8,17 +8,15 @@ from afrieval.terminal import say
 
 
 def main(argv: list[str]) -> None:
-    """Writes the files, and says how to use them.
+    """Writes the files, and prints a command that uses them.
 
     Raises:
-        UserError: for an option that is missing or not allowed, or a folder that is not empty.
+        UserError: for a missing or invalid option, or a folder that is not empty.
     """
     asked, given = read_given(Export, argv, "export")
     folder, config = user_path(asked.folder), run_config(given, needs_model=False, needs_task=False)
     if config.wants_harness:
-        raise UserError(
-            "tasks of the harness cannot be exported to it", "leave task.harness_tasks and task.task_template out"
-        )
+        raise UserError("the harness' own tasks cannot be exported", "remove task.harness_tasks and task.task_template")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} exists and is not empty", "name a new folder, or delete that one")
     from afrieval.harness.export import definitions, write_definitions

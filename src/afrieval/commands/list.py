@@ -5,8 +5,6 @@ from textwrap import fill
 
 from afrieval.commands.options import List
 from afrieval.config.arguments import read_options
-from afrieval.errors import UserError
-from afrieval.files.yaml import nearest
 from afrieval.languages import ENGLISH
 from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
@@ -16,17 +14,12 @@ WIDTH, LABEL = 80, 15
 
 
 def main(argv: list[str]) -> None:
-    """Prints each task with what it offers.
+    """Prints what each task offers.
 
     Raises:
         UserError: for a task that does not exist.
     """
-    asked = read_options(List, argv, "list").tasks
-    for name in asked:
-        if name not in task_names():
-            raise UserError(f"there is no task {name!r}", nearest(name, task_names()))
-    for name in asked or task_names():
-        spec = load_task(name)
+    for spec in [load_task(name) for name in read_options(List, argv, "list").tasks or task_names()]:
         say(fill(f"{spec.name} (version {spec.version}): {spec.description}", WIDTH))
         for label, text in _facts(spec):
             head = f"  {label}".ljust(LABEL)
@@ -36,7 +29,7 @@ def main(argv: list[str]) -> None:
 
 def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
     fewshot = spec.data.fewshot
-    left_out = ", the question itself left out" if fewshot == spec.data.evaluate else ""
+    left_out = ", except the question itself" if fewshot == spec.data.evaluate else ""
     hub = spec.data.hub.replace("{evals}", "MODEL-evals")  # Meta has one for each of its models
     yield "data", f"{hub}, {spec.data.evaluate} split"
     yield "licence", spec.licence

@@ -23,10 +23,10 @@ LOGGERS = ("afrieval", "lm_eval", "vllm")
 
 
 def main(argv: list[str]) -> None:
-    """Runs what a recipe asks for, or prints the command of lm_eval for it.
+    """Runs a recipe, or prints the lm_eval command for it.
 
     Raises:
-        UserError: for a key, value or combination that is not allowed.
+        UserError: for an invalid key, value or combination.
     """
     try:
         printing = read_given(Llama, argv, "llama")[0].print_command
@@ -39,7 +39,7 @@ def main(argv: list[str]) -> None:
 
 
 def _prepared(recipe: Recipe, config: RunConfig) -> RunConfig:
-    """Returns the config, with the log as loud as the recipe says, and the config printed if it says so."""
+    """Returns the config, after setting the log level and printing the config if requested."""
     for name in LOGGERS:
         logging.getLogger(name).setLevel(recipe.verbosity)
     if recipe.show_config:
@@ -48,23 +48,23 @@ def _prepared(recipe: Recipe, config: RunConfig) -> RunConfig:
 
 
 def _recipe_and_config(argv: list[str]) -> tuple[Recipe, RunConfig]:
-    """Returns a recipe's keys, and the config that they and the given settings add up to."""
+    """Returns a recipe, and the config made from it and the given settings."""
     asked, given = read_given(Llama, argv, "llama")
     recipe = read_recipe(here_or_shipped(user_path(asked.file)))
     config = run_config([*settings(recipe), *given], needs_model=True)
-    if config.model.model_type != recipe.model_type:  # the backends take different arguments
+    if config.model.model_type != recipe.model_type:  # backends have different arguments
         recipe = with_backend(recipe, config.model.model_type)
         config = run_config([*settings(recipe), *given], needs_model=True)
     return recipe, config
 
 
 def print_command(recipe: Recipe, config: RunConfig) -> None:
-    """Writes task files and prints a command; nothing else goes to standard output.
+    """Writes task files and prints a command, and nothing else, to standard output.
 
     Raises:
-        UserError: for a combination that is not allowed, or a work_dir that holds other files.
+        UserError: for an invalid combination, or a work_dir with other files.
     """
-    names = [spec.name for spec in chosen_tasks(config)]  # refuses combinations that are not allowed
+    names = [spec.name for spec in chosen_tasks(config)]  # rejects invalid combinations
     if config.model.model_type == "vllm":
         from afrieval.models.backends.vllm import check_gpus, vllm_arguments
 
@@ -79,7 +79,7 @@ def print_command(recipe: Recipe, config: RunConfig) -> None:
 
 
 def _with_whole_path(config: RunConfig) -> RunConfig:
-    """Returns the config with a model folder that is found wherever lm_eval is started."""
+    """Returns the config with the absolute path of the model folder."""
     model = user_path(str(config.model.model_name))
     if config.model.model_name == DEMO or not model.is_dir():
         return config
@@ -87,15 +87,15 @@ def _with_whole_path(config: RunConfig) -> RunConfig:
 
 
 def _clear(folder: Path) -> None:
-    """Removes task files of earlier calls from a folder, which lm_eval would load too; refuses to touch other files."""
+    """Deletes task files of earlier calls, which lm_eval would load too; rejects other files."""
     if folder.exists() and not folder.is_dir():
-        raise UserError(f"work_dir {folder} is not a folder", "name another")
+        raise UserError(f"work_dir {folder} is not a folder", "name a new or empty folder")
     there = sorted(folder.iterdir()) if folder.exists() else []
     starts = (b"task: meta_", *(f"group: {group}".encode() for group in GROUPS))
     for path in there:
         if path.suffix != ".yaml" or not path.is_file() or not path.read_bytes().startswith(starts):
             raise UserError(
-                f"work_dir {folder} holds {path.name}, which afrieval did not write", "name a new or empty folder"
+                f"work_dir {folder} contains {path.name}, which afrieval did not write", "name a new or empty folder"
             )
     for path in there:
         path.unlink()

@@ -1,4 +1,4 @@
-"""`afrieval prefetch`: download what a config needs; after it, a run makes no network call."""
+"""`afrieval prefetch`: downloads the data and model of a config, so that a run needs no network."""
 
 import hashlib
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def main(argv: list[str]) -> None:
     asked, given = read_given(Prefetch, argv, "prefetch")
     config = run_config(given, needs_model=False)
     if config.data.source != HUB:
-        raise UserError(f"data.source is {config.data.source!r}", "prefetch needs --data.source hub")
+        raise UserError(f"data.source must be hub to prefetch, not {config.data.source!r}", "give --data.source hub")
     lock, found = DataLock() if asked.lock else read_lock(), DataLock()
     for spec in chosen_tasks(config):
         say(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task.languages), lock, found)}")
@@ -45,7 +45,7 @@ def main(argv: list[str]) -> None:
 
 
 def _fetch_task(spec: TaskSpec, languages: list[str], lock: DataLock, found: DataLock) -> str:
-    """Fetches a task's files, adds them to what was found, and says how many there are and which are not."""
+    """Fetches a task's files, adds them to `found`, and returns a line with their number and gaps."""
     files, missing = 0, []
     for of_task, language, split in _wanted(spec, languages):
         for wanted in wanted_files(of_task, language, split):

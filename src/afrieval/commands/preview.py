@@ -1,4 +1,4 @@
-"""`afrieval preview`: the prompts that a model would get. Loads no model."""
+"""`afrieval preview`: prompts as a model would see them. Loads no model."""
 
 from afrieval.commands.options import Preview
 from afrieval.commands.writeout import show

@@ -1,4 +1,4 @@
-"""`afrieval run`: evaluate, then say per language how good the model is and what the prompt language did."""
+"""`afrieval run`: evaluates a model and prints scores per language and prompt."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from afrieval.terminal import one_line, say
 
 
 def main(argv: list[str]) -> None:
-    """Runs what the run folder lacks, writes its tables and prints them."""
+    """Runs the missing cells of the run folder, writes its tables and prints them."""
     run(lambda: read_config(argv, command="run", kind=Run, needs_model=True))
 
 
@@ -37,7 +37,7 @@ def _finish(run: Session) -> None:
         return
     config, planned, record = run.config, run.plan, run.stored.record
     cells = {cell.name: cell for cell in summary.cells}
-    unreviewed = {task: set(told.get("unreviewed", {})) for task, told in record.get("declared", {}).items()}
+    unreviewed = {task: set(facts.get("unreviewed", {})) for task, facts in record.get("declared", {}).items()}
     shown = [cells[cell.name] for cell in planned.cells if cell.name in cells]
     supported = set(config.model.languages_supported)
     show(shown, record["identity"], unreviewed, supported, config.eval.numpy_random_seed)
@@ -46,7 +46,7 @@ def _finish(run: Session) -> None:
         show_harness(of_plan, summary.groups, config.task.clean_prompts)
     if config.model.model_name == DEMO:
         generated = {cell.coordinates.answer_form == "generate" for cell in planned.cells}
-        kinds = {False: "scores about chance", True: "answers that nobody can read"}
+        kinds = {False: "scores at chance level", True: "unparsed answers"}
         expected = " and ".join(words for kind, words in kinds.items() if kind in generated)
-        say(f"The demo model is random: {expected} are what it should have.")
+        say(f"The demo model is random: {expected} are expected.")
     say(f"Run folder: {one_line(run.stored.path)}")

@@ -1,14 +1,14 @@
-"""`afrieval samples`: documents of a stored run under two prompts: what was asked, answered, and right."""
+"""`afrieval samples`: documents of a stored run under two prompts, with the model's answers."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from afrieval.commands.options import Samples
 from afrieval.config.arguments import read_options
-from afrieval.errors import UserError
+from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
-from afrieval.files.yaml import nearest
-from afrieval.results.samples import cell_name, is_harness, is_unparsed
+from afrieval.results.samples import cell_name, is_harness, is_unparsed, verdict
+from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES
 from afrieval.terminal import one_line, say
 
 Line = dict[str, Any]
@@ -18,7 +18,7 @@ def main(argv: list[str]) -> None:
     """Prints documents of two cells of a run, one under the other.
 
     Raises:
-        UserError: for a folder that is not a run, or a task, language or prompt that it does not have.
+        UserError: for a folder that is not a run, or an unknown task, language or prompt.
     """
     options = read_options(Samples, argv, "samples")
     from afrieval.results.reader import RunFolder
@@ -29,12 +29,12 @@ def main(argv: list[str]) -> None:
     run = RunFolder(folder)
     firsts = [first for name in run.names if not is_harness(first := next(run.lines(name)))]
     if not firsts:
-        raise UserError(f"{folder} has tasks of the harness only", "give a run of the suite's own tasks")
+        raise UserError(f"{folder} contains only tasks of the harness", "give a run of the suite's own tasks")
     for name in ("task", "language"):
         firsts = _only(firsts, name, getattr(options, name))
     sides = _sides(firsts, options.prompts)
     if options.only == "flips" and len(sides) < 2:
-        raise UserError("--only flips needs two prompts", "name two, as in --prompts eng1,native1")
+        raise UserError("--only flips needs two prompts", "give two, as in --prompts eng1,native1")
     lines = [{line["doc_id"]: line for line in run.samples(name)} for name in sides]
     found = [doc for doc in lines[0] if _wanted(options.only, [of.get(doc, {}) for of in lines])]
     say(f"{len(found)} of {len(lines[0])} documents, {' and '.join(sides)}\n")
@@ -46,7 +46,7 @@ def main(argv: list[str]) -> None:
 
 
 def _only(firsts: list[Line], name: str, value: str | None) -> list[Line]:
-    """Returns the cells with the value asked for, each by its first line; the only value, if there is one."""
+    """Returns the first lines of the cells with a value, by default the only one."""
     known = list(dict.fromkeys(line[name] for line in firsts))
     if value is None and len(known) > 1:
         raise UserError(f"the run has several {name}s: {', '.join(known)}", f"name one with --{name}")
@@ -56,7 +56,7 @@ def _only(firsts: list[Line], name: str, value: str | None) -> list[Line]:
 
 
 def _sides(firsts: list[Line], asked: list[str] | None) -> list[str]:
-    """Returns the cells of two prompts, or of one: English and native of one number if both are there."""
+    """Returns the cells of one or two prompts, by default English and native of one number."""
     cells = {f"{line['prompt_language']}{line['prompt']}": cell_name(line) for line in firsts}
     if not asked:
         twins = [name for name in cells if name.startswith("eng") and f"native{name[3:]}" in cells]
@@ -65,9 +65,9 @@ def _sides(firsts: list[Line], asked: list[str] | None) -> list[str]:
         names = asked
     for name in names:
         if name not in cells:
-            raise UserError(f"the run has no prompt {name!r}", f"it has: {', '.join(cells)}")
+            raise UserError(f"the run has no prompt {name!r}", f"choose from {', '.join(cells)}")
     if len(names) > 2:
-        raise UserError(f"--prompts has {len(names)} names", "give one or two")
+        raise UserError(f"--prompts must have one or two names, not {len(names)}", "give one or two")
     return [cells[name] for name in names]
 
 
@@ -75,7 +75,7 @@ def _wanted(only: str, lines: list[Line]) -> bool:
     scores = [line[line["metrics"][0]] for line in lines if line.get("metrics")]
     if only == "all":
         return True
-    if only in ("unparsed", "unread"):
+    if only in (NOT_PARSED, *OLD_NAMES):
         return any(is_unparsed(line) for line in lines if line.get("metrics"))
     return len(set(scores)) > 1 if only == "flips" else any(score < 1 for score in scores)
 
@@ -87,8 +87,7 @@ def _shown(doc: int, sides: list[tuple[str, Line]]) -> Iterator[str]:
         if not line["metrics"]:
             yield f"document {doc}, {name}: left out, {one_line(line['defect'])}\n"
             continue
-        verdict = "right" if line[line["metrics"][0]] else "unparsed" if is_unparsed(line) else "wrong"
-        yield f"document {doc}, {name}: {verdict}"
+        yield f"document {doc}, {name}: {verdict(line)}"
         if "arguments" in line:
             yield prompt_block(line["arguments"][0][0])
         yield from _answers(line)
@@ -96,7 +95,7 @@ def _shown(doc: int, sides: list[tuple[str, Line]]) -> Iterator[str]:
 
 
 def _answers(line: Line) -> Iterator[str]:
-    """Yields the answer that was written, or the likelihood of each choice."""
+    """Yields the generated answer, or the likelihood of each choice."""
     from afrieval.scoring.ifeval.levels import kept
 
     answers = [answer for (answer,) in line["resps"]]

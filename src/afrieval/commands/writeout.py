@@ -1,4 +1,4 @@
-"""Prints documents of cells as a model gets them: before it has run, or with what it answered."""
+"""Prints documents of cells as a model sees them, before a run or with the model's answers."""
 
 from pathlib import Path
 
@@ -21,11 +21,11 @@ def write_out(folder: Path, cell: Cell) -> None:
 
 
 def show(shown: Shown, blanks: bool = False) -> None:
-    """Prints a document; each prompt stands flush left between two marker lines, exactly as the model gets it.
+    """Prints a document; each prompt is verbatim and flush left between two marker lines.
 
     Args:
-        shown: what to print.
-        blanks: whether blanks, tabs and line ends in prompts are made visible.
+        shown: the document to print.
+        blanks: whether to make spaces, tabs and line ends in prompts visible.
     """
     say(shown.heading)
     for block in shown.blocks:
@@ -37,10 +37,10 @@ def show(shown: Shown, blanks: bool = False) -> None:
 
 
 def prompt_block(text: str) -> str:
-    """Returns a prompt between two marker lines; nothing in it is changed."""
+    """Returns a verbatim prompt between two marker lines."""
     return f"{LINE}\n{text}\n{LINE}"
 
 
 def with_blanks(text: str) -> str:
-    """Returns a text with its blanks, tabs and line ends made visible."""
+    """Returns a text with visible spaces, tabs and line ends."""
     return text.replace(" ", "·").replace("\t", "→").replace("\n", "⏎\n").replace("\u00a0", "⍽")

@@ -14,8 +14,6 @@ from afrieval.files.paths import shortened
 from afrieval.files.schema import Place, validated
 from afrieval.resources import here_or_shipped
 
-__all__ = ["YamlFile", "check_keys", "nearest", "read_as", "read_map", "read_yaml"]
-
 T = TypeVar("T")
 LARGEST = 2**28  # bytes; weights given instead of a config are refused before they are in memory
 MOST_NODES = 2_000_000  # with aliases expanded

@@ -19,15 +19,15 @@ DATA_KEYS = ("dataset_path", "dataset_kwargs", "metric_list")
 
 
 class LackingError(UserError):
-    """A folder has a task's data set, but not the part that the task needs, or in another format."""
+    """A folder lacks the part of a data set that a task needs, or has it in another format."""
 
 
 def build(task: HarnessTask, source: str, shots: int | None, seed: int, clean: bool) -> Any:
     """Returns a new Task of the harness, with its data.
 
     Args:
-        task: what to build.
-        source: `hub`, or a folder laid out as on the hub, for the data sets that it has.
+        task: the task to build.
+        source: `hub`, or a folder with the hub's layout that is used for the data sets in it.
         shots: worked examples before each document; None for the task's own number.
         seed: the seed for choosing these examples.
         clean: whether to remove stray whitespace from its prompts.
@@ -69,7 +69,7 @@ def requests(name: str, built: Any, documents: int, **options: Any) -> list[Any]
             built.build_all_requests(limit=documents, **options)
         except Exception as e:  # the task's own templates and code
             shots = built.config.num_fewshot
-            hint = f"give --eval.num_fewshot less than {shots}, or leave the task out" if shots else "leave it out"
+            hint = f"give --eval.num_fewshot less than {shots}, or remove the task" if shots else "remove the task"
             raise UserError(f"the harness cannot build the prompts of {name}: {short(e)}", hint) from e
     return [instance for instance in built.instances for _ in range(instance.repeats or 1)]
 
@@ -81,14 +81,14 @@ def config_hash(task: HarnessTask, built: Any) -> str:
 
 
 def _with_local_data(config: Config, source: str) -> Config:
-    """Returns a config that reads local data and asks the network for nothing that is not used."""
+    """Returns a config that uses local data and downloads nothing needlessly."""
     config = dict(config)
     path = config.get("dataset_path")
     if source != HUB and path and (local := user_path(source) / path).is_dir():
         config["dataset_path"] = str(local.resolve())
         config["dataset_kwargs"] = {**(config.get("dataset_kwargs") or {}), "cache_dir": _cache(local.resolve())}
     if config.get("output_type", "generate_until") != "generate_until":
-        # Likelihood tasks go by a metric's name; its `evaluate` module would be downloaded needlessly.
+        # Likelihood tasks only use a metric's name; its `evaluate` module need not be downloaded.
         config["metric_list"] = [
             {k: v for k, v in metric.items() if k != "hf_evaluate"} for metric in config.get("metric_list") or []
         ] or None
@@ -109,7 +109,7 @@ def _cache(folder: Path) -> str:
 
 
 def _set_shots(built: Any, shots: int | None) -> None:
-    """Sets the number of examples as the harness does: a task whose file says 0 takes none."""
+    """Sets the number of examples as the harness does: a task whose file says 0 has none."""
     own = built.get_config("num_fewshot")
     if shots is not None and own != 0:
         built.set_config(key="num_fewshot", value=shots)
@@ -127,28 +127,28 @@ def _choices_as_text(built: Any) -> None:
 
 def _check_runnable(name: str, built: Any) -> None:
     if getattr(built, "MULTIMODAL", False):
-        raise UserError(f"{name} needs images or sound, which are not supported", "leave it out")
+        raise UserError(f"{name} needs images or sound, which are not supported", "remove the task")
     if getattr(built, "UNSAFE_CODE", False):
         raise UserError(
             f"{name} runs code written by the model, which is not supported",
-            "leave it out, or run it with lm-eval in a sandbox",
+            "remove the task, or run it with lm-eval in a sandbox",
         )
     lacking = [m for m, function in getattr(built, "_metric_fn_list", {}).items() if function is None]
     if lacking and built.OUTPUT_TYPE == "generate_until" and not built.config.process_results:
         raise UserError(
             f"{name}: its metric {lacking[0]} cannot be downloaded from the hub (evaluate library)",
-            "run it where there is a network, or leave it out",
+            "run it with a network connection, or remove the task",
         )
 
 
 def _explain(task: HarnessTask, config: Config, error: Exception) -> UserError:
     path = config.get("dataset_path")
     if path is None:
-        return UserError(f"the harness cannot build the task {task.name}: {short(error)}", "leave it out")
+        return UserError(f"the harness cannot build the task {task.name}: {short(error)}", "remove the task")
     shown = " ".join(str(part) for part in (path, config.get("dataset_name")) if part)
     message = f"the data of {task.name} ({shown}) cannot be loaded: {short(error)}"
     if path != task.config.get("dataset_path"):
-        return LackingError(message, "complete that folder, give --data.source hub, or leave the task out")
+        return LackingError(message, "complete that folder, give --data.source hub, or remove the task")
     return UserError(
-        message, "run `afrieval prefetch` where there is a network, give --data.source FOLDER, or leave it out"
+        message, "run `afrieval prefetch` with a network connection, give --data.source FOLDER, or remove the task"
     )

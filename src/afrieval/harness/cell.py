@@ -1,4 +1,4 @@
-"""Cells of the harness' own tasks: what is known of each, and what the harness says of it when it has run."""
+"""Cells of the harness' own tasks, and their results."""
 
 import contextlib
 import os
@@ -18,21 +18,21 @@ from afrieval.results.samples import Sample
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, RunPart
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown, turns
 
-# Resamples for the standard error of metrics that are no mean; the harness takes 100 for bleu and chrf.
+# Resamples for the standard error of metrics that are not means; the harness uses 100 for bleu and chrf.
 BOOTSTRAP = 1000
 SEEDS = ("fewshot_random_seed", "random_seed", "numpy_random_seed", "torch_random_seed")
 
 
 def harness_cell(task: HarnessTask, language: str, config: RunConfig) -> Cell:
-    """Returns the cell of a leaf task, its data read and its first prompt built.
+    """Returns the cell of a leaf task, with its data loaded and its first prompt built.
 
     Args:
         task: the task.
-        language: the code that was filled into a template; empty if the task was named as it is.
+        language: the code that replaced {{language}} in a template; empty without a template.
         config: the merged config.
 
     Raises:
-        UserError: if its data cannot be had, or the task cannot be built or run here.
+        UserError: if its data cannot be loaded, or the task cannot be built or is not supported.
     """
 
     def fresh() -> Any:
@@ -61,7 +61,7 @@ def harness_cell(task: HarnessTask, language: str, config: RunConfig) -> Cell:
 
 
 def _identity(task: HarnessTask, built: Any, docs: list[Any], config: RunConfig) -> RunPart:
-    """Returns what a task's scores depend on; its code may draw from any of the generators."""
+    """Returns everything that a task's scores depend on; its code may use any random generator."""
     shots = built.config.num_fewshot
     pool = list(built.sampler.df) if shots and hasattr(built, "sampler") else []
     return {
@@ -76,7 +76,7 @@ def _identity(task: HarnessTask, built: Any, docs: list[Any], config: RunConfig)
 
 @dataclass(frozen=True)
 class _Leaf:
-    """A leaf task; `fresh` gives a Task of the harness, in which what is drawn at random depends on the seeds alone."""
+    """A leaf task; `fresh` returns a new Task of the harness that depends only on the seeds."""
 
     name: str
     language: str
@@ -90,7 +90,7 @@ class _Leaf:
         return f"harness task {self.name}"
 
     def build(self, model: Any) -> Job:
-        """Returns what the harness is asked to do with a loaded model."""
+        """Returns the harness call that evaluates a loaded model."""
         task = self.fresh()
         _explain_faults(self.name, task)
         return Job(
@@ -108,7 +108,7 @@ class _Leaf:
         """Runs the task quietly, from the same seeds.
 
         Raises:
-            UserError: if one of its metrics needs a network and there is none.
+            UserError: if one of its metrics needs a network connection.
         """
         seed_libraries(self.config.eval)
         with quiet(), _one_process():
@@ -119,16 +119,16 @@ class _Leaf:
                     raise
                 raise UserError(
                     f"a metric of {self.name} needs a file or the network: {' '.join(str(e).split())[:200]}",
-                    "its answers are kept; run it again where there is a network",
+                    "run it again with a network connection; its answers are kept",
                 ) from e
 
     def preview(self, number: int) -> Shown:
         """Returns a document as a model would get it."""
         task, chat = self.fresh(), self.config.model.chat_template
         if number >= len(task.eval_docs):
-            raise UserError(f"{self.name} has no document {number}", f"its last is {len(task.eval_docs) - 1}")
+            raise UserError(f"{self.name} has no document {number}", f"give 0 to {len(task.eval_docs) - 1}")
         options = {"apply_chat_template": True, "fewshot_as_multiturn": True, "chat_template": turns} if chat else {}
-        # all documents before it as well: the harness draws each one's examples after those of the last
+        # all earlier documents too: the harness draws examples in the order of documents
         asked = [r.args for r in requests(self.name, task, number + 1, **options) if r.doc_id == number]
         lines: dict[str, list[str]] = {}
         for prompt, *rest in asked:
@@ -138,7 +138,7 @@ class _Leaf:
         return Shown(self._heading(number), [Block(prompt, after) for prompt, after in lines.items()])
 
     def recall(self, samples: Iterator[Sample]) -> Shown:
-        """Returns the first document as a model got it, with what was asked of it and what was answered."""
+        """Returns the first document as the model saw it, with its answers."""
         sample = next(samples)
         heading = self._heading(sample["doc_id"])
         if "arguments" not in sample:
@@ -166,7 +166,7 @@ def _outcome(leaf: _Leaf, task: Any, results: dict[str, Any]) -> Outcome:
 
 
 def _explain_faults(name: str, task: Any) -> None:
-    """Makes a fault of the task's own code one line that names the task."""
+    """Converts errors of the task's own code to a message that names the task."""
     score = task.process_results
 
     def score_or_explain(doc: Any, answers: Any) -> Any:
@@ -177,7 +177,7 @@ def _explain_faults(name: str, task: Any) -> None:
         except Exception as e:
             raise UserError(
                 f"the harness cannot score a document of {name}: {type(e).__name__}: {e}",
-                "this is a fault of the task, --debug shows where; leave it out",
+                "remove the task, whose own code is at fault; --debug shows where",
             ) from e
 
     task.process_results = score_or_explain
@@ -185,7 +185,7 @@ def _explain_faults(name: str, task: Any) -> None:
 
 @contextlib.contextmanager
 def _one_process() -> Iterator[None]:
-    """Keeps the harness' bootstrap in this process: copies of one that holds a model may hang."""
+    """Keeps the harness' bootstrap in this process: forks of a process with a model may hang."""
     before = os.environ.get("DISABLE_MULTIPROC")
     os.environ["DISABLE_MULTIPROC"] = "1"
     try:
@@ -198,7 +198,7 @@ def _one_process() -> Iterator[None]:
 
 
 def _record(leaf: _Leaf, task: Any, results: dict[str, Any]) -> dict[str, Any]:
-    """Returns the harness' results of a cell in its own words, and its metrics in order: the first is the main one."""
+    """Returns the harness' results of a cell, and its metrics, the main one first."""
     row, better = results["results"][leaf.name], results["higher_is_better"][leaf.name]
     order = list(task.aggregation())
     scores = []
@@ -235,4 +235,4 @@ def _sample(leaf: _Leaf, task: Any, answered: Sample) -> Sample:
     sample = plain({k: v for k, v in answered.items() if k not in left_out})
     choices = {"n_choices": len(task.doc_to_choice(answered["doc"]))} if task.OUTPUT_TYPE == "multiple_choice" else {}
     ours = {"task": leaf.name, "language": leaf.language, "prompt": "", "prompt_language": ""}
-    return {**sample, **ours, "fewshot_ids": [], "defect": "", **choices}  # the harness does not tell the examples
+    return {**sample, **ours, "fewshot_ids": [], "defect": "", **choices}  # the harness does not report the examples

@@ -1,4 +1,4 @@
-"""The command of lm_eval that does what Meta's recipe does."""
+"""The lm_eval command that is equivalent to a recipe of Meta's."""
 
 import shlex
 from pathlib import Path
@@ -10,10 +10,10 @@ from afrieval.models.load import hf_arguments
 
 
 def lm_eval_command(config: RunConfig, recipe: Recipe, tasks: Path) -> str:
-    """Returns the command of the harness that asks a model the same, for a shell.
+    """Returns the equivalent command of the harness, for a shell.
 
     Args:
-        config: the recipe, and what the user's flags have changed of it.
+        config: the recipe, with the user's options.
         recipe: all keys; verbosity and show_config are not in the config.
         tasks: folder with the exported task files.
     """

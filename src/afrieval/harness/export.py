@@ -1,8 +1,9 @@
-"""Our tasks for the harness itself: a TaskManager that knows them, or a folder for `lm_eval --include_path`.
+"""Exports our tasks to the harness, as a TaskManager or a folder for `lm_eval --include_path`.
 
-Names: `afrimmlu_yor_eng_1` is a cell, `afrimmlu_yor` a language with English prompts, `afrimmlu_yor_native` with native
-ones, `afrimmlu` all languages, `afrimmlu_african` the African ones and their mean, `irokobench` four tasks; those of
-test sets translated to English begin with `afrimmlu_translate`. Prompts and data are read when a task is built.
+Names: `afrimmlu_yor_eng_1` is a cell, `afrimmlu_yor` a language with English prompts,
+`afrimmlu_yor_native` with native ones, `afrimmlu` all languages, `afrimmlu_african` the African ones
+and their mean, `irokobench` four tasks; names for translated test sets begin with
+`afrimmlu_translate`. Prompts and data are loaded when a task is built.
 """
 
 import tempfile
@@ -32,15 +33,16 @@ KEPT = ("num_fewshot", "fewshot_selection", "fewshot_random_seed", "max_gen_toks
 
 
 def definitions(config: RunConfig) -> dict[str, Definition]:
-    """Returns what a config asks for, by name: cells and groups of the harness. No data are read.
+    """Returns the cells and groups of a config by name, without loading data.
 
-    They name folders by their whole paths, so that they mean the same wherever the harness is started.
+    Folders are absolute, so that the harness can be started anywhere.
 
     Args:
-        config: its tasks, or all if it names none; languages, prompts, answer form, examples, data source.
+        config: its tasks (all if it names none), languages, prompts, answer form, examples and data
+            source.
 
     Raises:
-        UserError: for a task, language, prompt, answer form or folder that there is not.
+        UserError: for an unknown task, language, prompt, answer form or folder.
     """
     config = _from_anywhere(config)
     folder = task_folder(config)
@@ -53,7 +55,7 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
         named_languages(spec, config.task.languages)
         if spec.prompt:
             answer_form(spec, config)
-            chosen_prompts(spec, config, ENGLISH, PromptFiles(spec))  # refuses numbers that it does not have
+            chosen_prompts(spec, config, ENGLISH, PromptFiles(spec))  # rejects unknown numbers
             found[spec.name] = _cell(spec.name, spec, "eng", 1, config)
             continue
         found |= _of_task(spec, replace(config, task=replace(config.task, variant="direct")))
@@ -95,7 +97,7 @@ def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
 
 
 def _group(name: str, members: list[str], metrics: list[str]) -> dict[str, Definition]:
-    """Returns a group whose members count the same, whatever their number of documents; none without members."""
+    """Returns a group that weighs all members equally; empty without members."""
     means = [{"metric": m, "aggregation": "mean", "weight_by_size": False} for m in metrics]
     group = {"group": name, "task": members, **({"aggregate_metric_list": means} if means else {})}
     return {name: group} if members else {}
@@ -115,11 +117,11 @@ def _cells(
 
 
 def _cell(name: str, spec: TaskSpec, language: str, prompt: int, config: RunConfig) -> Definition:
-    """Returns the definition of a cell: the sections of a RunConfig that make its task, and not how a model is run."""
+    """Returns the definition of a cell: the sections of a RunConfig that define its task."""
     task = {key: value for key, value in asdict(config.task).items() if value}
     task |= {"task_name": spec.folder.name, "languages": [language], "prompts": [prompt]}
     if spec.evals and not spec.data.hub.endswith("{evals}"):
-        task["evals_dataset"] = spec.data.hub  # found from the model's name, which the harness will not tell
+        task["evals_dataset"] = spec.data.hub  # found from the model's name, which the harness does not pass on
     cell = {
         "task": task,
         "eval": {key: getattr(config.eval, key) for key in KEPT},
@@ -129,7 +131,7 @@ def _cell(name: str, spec: TaskSpec, language: str, prompt: int, config: RunConf
 
 
 def write_definitions(found: dict[str, Definition], folder: Path) -> None:
-    """Writes a YAML file for each name, as `lm_eval --include_path` reads them.
+    """Writes a YAML file for each name, for `lm_eval --include_path`.
 
     Raises:
         UserError: if the folder cannot be written.
@@ -148,11 +150,11 @@ def task_manager(config: RunConfig | None = None, include_defaults: bool = False
     """Returns the harness' own TaskManager with our tasks and groups, for `simple_evaluate(task_manager=...)`.
 
     Args:
-        config: what to offer, and how; all tasks as `afrieval run` has them if not given.
-        include_defaults: whether to know the harness' tasks too, which takes it 12 seconds.
+        config: tasks and settings; by default all tasks with the settings of `afrieval run`.
+        include_defaults: whether to include the harness' tasks, which takes 12 seconds.
     """
     folder = tempfile.TemporaryDirectory(prefix="afrieval-tasks-")
     write_definitions(definitions(config or RunConfig()), Path(folder.name))
     manager = TaskManager(include_path=folder.name, include_defaults=include_defaults)
-    manager.afrieval_folder = folder  # its files are read when tasks are built: it lives as long as the manager
+    manager.afrieval_folder = folder  # its files are loaded when tasks are built, so it must outlive them
     return manager

@@ -1,4 +1,4 @@
-"""A cell that the harness builds by itself, from a definition in one of its YAML files."""
+"""A cell that the harness builds from a definition in a YAML file."""
 
 from dataclasses import replace
 from functools import cache
@@ -21,17 +21,17 @@ Definition = dict[str, Any]
 
 
 class ExportedTask(InMemoryTask):
-    """The same task that a run builds, by name.
+    """The same task that a run builds.
 
     Args:
-        config: the harness' config; `task` is the name, `cell` holds the sections of a RunConfig for one cell.
+        config: the harness' config; `task` is the name, `cell` contains the sections of a RunConfig.
     """
 
     def __init__(self, config: Definition):
         self._described = described = yaml.safe_dump(config["cell"])
         cell = _cell(described, _run_config(described).eval.shots)
         built = task_config(cell, self._generation(cell.shots, chat=False) if cell.generates else None)
-        # the harness takes 0 examples for an order to have none
+        # the harness does not allow another number later if the config says 0
         built |= {"task": config["task"], "num_fewshot": cell.shots or None}
 
         def examples(document: Document, shots: int) -> list[Document]:
@@ -43,10 +43,12 @@ class ExportedTask(InMemoryTask):
     def build_all_requests(
         self, *, apply_chat_template: bool = False, system_instruction: str | None = None, **kwargs: Any
     ) -> None:
-        """Builds the requests; where answers end, and the system text, depend on what the harness was told since."""
+        """Builds the requests; limits of answers and the system text depend on the harness' options."""
         shots = self.config.num_fewshot or 0
         run = _run_config(self._described)
-        chosen_tasks(replace(run, model=ModelConfig(chat_template=apply_chat_template)))  # refuses a chat in a chat
+        chosen_tasks(
+            replace(run, model=ModelConfig(chat_template=apply_chat_template))
+        )  # rejects a chat template for prompts that include one
         cell = _cell(self._described, shots)
         if cell.generates:
             ends = self._generation(shots, apply_chat_template)
@@ -66,7 +68,7 @@ class ExportedTask(InMemoryTask):
 
 @cache
 def _cell(described: str, shots: int) -> TemplatedQuestions:
-    """Returns the cell that is described, with so many examples; data are read once for each number."""
+    """Returns the described cell with a number of examples; data are loaded once per number."""
     config = _run_config(described)
     config = replace(config, eval=replace(config.eval, num_fewshot=shots))
     (spec,) = chosen_tasks(config)

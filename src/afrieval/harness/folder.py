@@ -24,9 +24,9 @@ Sample = dict[str, Any]
 def foreign_cells(folder: Path) -> list[CellScores]:
     """Returns the tasks in a folder of lm_eval as cells, and prints a note for each task left out.
 
-    Models are marked `(lm_eval)`, and so are tasks of the harness with the name of one of ours: their prompts differ,
-    and maybe their documents. Left out are tasks without a language of the suite in their name, or without scores per
-    document.
+    Models are marked `(lm_eval)`, and so are tasks of the harness with the name of one of ours,
+    since their prompts, and possibly their documents, differ. Tasks without a language of the suite
+    in their name, or without scores per document, are left out.
 
     Raises:
         UserError: if the folder has no samples, or damaged ones.

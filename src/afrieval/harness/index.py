@@ -115,7 +115,7 @@ def _load(name: str, index: Index) -> Iterator[Any]:
             loaded: Any = _Leaves().build(index[name], registry=index)
         except Exception as e:
             raise UserError(
-                f"the harness cannot load its task {name}: {short(e)}", "leave it out; it may need another package"
+                f"the harness cannot load its task {name}: {short(e)}", "remove the task; it may need another package"
             ) from e
     for item in loaded if isinstance(loaded, list) else [loaded]:
         yield item

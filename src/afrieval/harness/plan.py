@@ -1,4 +1,4 @@
-"""Harness tasks as cells: which ones a config asks for, and what is known of each before a model is loaded."""
+"""Plans the harness cells of a config, before a model is loaded."""
 
 import re
 
@@ -13,18 +13,18 @@ BRACES = re.compile(r"\{[{%#].*?(?:[}%#]\}|\Z)|[}%#]\}", re.DOTALL)
 
 
 def plan_harness(config: RunConfig) -> Plan:
-    """Returns the harness cells that a config asks for, all data read and the first prompt of each built.
+    """Returns the harness cells of a config, with data loaded and the first prompt of each built.
 
     Raises:
-        UserError: for an unknown task, data that cannot be had, a template that makes no sense, too many examples.
+        UserError: for an unknown task, missing data, an invalid template, or too many examples.
     """
     if not config.wants_harness:
         return Plan([])
     if config.data.source == SAMPLES:
         raise UserError(
-            "data.source is samples, and harness tasks have no sample rows", "give --data.source hub, or a folder"
+            "data.source is samples, but harness tasks have no sample rows", "give --data.source hub, or a folder"
         )
-    names = template_names(config)  # a bad template is told before 12 s have gone by
+    names = template_names(config)  # rejects invalid templates before the slow index is loaded
     from afrieval.harness import index as harness
     from afrieval.harness.build import LackingError
     from afrieval.harness.cell import harness_cell
@@ -70,25 +70,25 @@ def _left_out(lacking: list[str], groups: dict[str, RunPart], source: str) -> li
 
 
 def template_names(config: RunConfig) -> dict[str, list[str]]:
-    """Returns the names that task.task_template stands for, by language.
+    """Returns the task names made from task.task_template, by language.
 
     Raises:
-        UserError: if it cannot be filled in, or languages or their place in it are missing.
+        UserError: if the template is invalid, or languages or their placeholder are missing.
     """
     template, languages = config.task.task_template, config.task.languages
     if not template:
         return {}
     example = "write `afrimmlu_direct_{{language}}_prompt_1` and --task.languages yor,hau"
     if not languages:
-        raise UserError(f"task.task_template is {template!r}, and task.languages names none to fill in", example)
+        raise UserError(f"task.task_template is {template!r}, but task.languages is empty", example)
     filled = {language: _fill(template, language, example) for language in dict.fromkeys(languages)}
     if not LANGUAGE.search(template):
-        raise UserError(f"task.task_template {template!r} has no place for the language", example)
+        raise UserError(f"task.task_template {template!r} has no placeholder for the language", example)
     return {language: [n.strip() for n in text.split(",") if n.strip()] for language, text in filled.items()}
 
 
 def _fill(template: str, language: str, example: str) -> str:
-    """Returns the names with a language in its place; nothing else stands in braces, and nothing is executed."""
+    """Returns the names with the language filled in; other braces are invalid, and nothing is executed."""
     if other := BRACES.search(LANGUAGE.sub("", template)):
-        raise UserError(f"task.task_template cannot be filled in: {other[0][:100]!r} is not {{{{language}}}}", example)
+        raise UserError(f"task.task_template supports only {{{{language}}}}, not {other[0][:100]!r}", example)
     return LANGUAGE.sub(lambda _: language, template)

@@ -1,4 +1,4 @@
-"""Stored results of harness tasks to scores with intervals, and their groups' own scores."""
+"""Scores and intervals of harness tasks and groups, from stored results."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -19,12 +19,12 @@ class HarnessScore:
     """One metric of a harness task or group, under one filter.
 
     Attributes:
-        value: as the harness computes it, on its own scale.
-        interval: 95 %; None where the harness has no standard error.
+        value: as computed by the harness, on its own scale.
+        interval: 95 %; None if the harness has no standard error.
         shots: worked examples; None for a group whose tasks differ.
         higher_is_better: None if the harness does not say.
-        members: how many tasks a group has; 0 for a task.
-        macro: whether each of them counts the same, which is a mean of ours, where the harness weighs them by size.
+        members: number of tasks in a group; 0 for a task.
+        macro: whether all tasks count equally (our mean), not by size (the harness' mean).
     """
 
     task: str
@@ -79,10 +79,10 @@ def around(value: float, error: float | None) -> Interval | None:
 
 
 def group_results(groups: Mapping[str, HarnessGroup], tasks: Iterable[HarnessTaskScores]) -> dict[str, Record]:
-    """Returns the harness' results of each group that has a score of its own and whose tasks are all there.
+    """Returns the harness' results of each group that has a score and all of its tasks.
 
     Args:
-        groups: name to children, tasks and what is aggregated, as run.yaml has them.
+        groups: name to children, tasks and aggregated metrics, as in run.yaml.
         tasks: the run's harness tasks.
     """
     rows = {t.record["task"]: t.record["harness"]["results"] for t in tasks}
@@ -94,7 +94,7 @@ def group_results(groups: Mapping[str, HarnessGroup], tasks: Iterable[HarnessTas
 
 
 def _aggregate(name: str, group: HarnessGroup, rows: dict[str, Record]) -> Record:
-    """Has the harness aggregate a group, from stored results in place of tasks."""
+    """Returns a group's results, aggregated by the harness from stored results."""
     from lm_eval.api.group import Group
     from lm_eval.config.group import AggMetricConfig
 
@@ -102,7 +102,7 @@ def _aggregate(name: str, group: HarnessGroup, rows: dict[str, Record]) -> Recor
         def get_all_tasks(self, recursive: bool = True) -> list[Any]:
             return [SimpleNamespace(task_name=task) for task in group["tasks"]]
 
-    logging.getLogger("lm_eval.api.group").setLevel(logging.ERROR)  # n tells that not all tasks have a metric
+    logging.getLogger("lm_eval.api.group").setLevel(logging.ERROR)  # n shows that not all tasks have a metric
     aggregate = [AggMetricConfig(**metric) for metric in group["aggregate"]]
     row: Record = Stored(name, group["alias"], aggregate).aggregate(rows)
     return {k: v if isinstance(v, str | dict) else float(v) for k, v in row.items()}
@@ -113,9 +113,9 @@ def group_scores(name: str, group: HarnessGroup, row: Record, tasks: list[Harnes
 
     Args:
         name: the group's.
-        group: as run.yaml has it.
+        group: its entry in run.yaml.
         row: its results.
-        tasks: the tasks below it.
+        tasks: the tasks in it.
     """
     every = {t.record["shots"] for t in tasks}
     shots = every.pop() if len(every) == 1 else None
@@ -158,9 +158,9 @@ def with_groups(tasks: list[HarnessTaskScores], groups: Mapping[str, HarnessGrou
 
 
 def _macros(of_group: list[HarnessScore], group: HarnessGroup, tasks: list[HarnessTaskScores]) -> list[HarnessScore]:
-    """Returns the means in which each task counts the same, where the group's own weighs tasks of unequal size.
+    """Returns the means that weigh tasks equally, for groups that weigh tasks by unequal sizes.
 
-    Their standard error is that of a mean of independent scores, the root of the summed squares over their number.
+    Their standard error is that of a mean of independent scores.
     """
     weighted = {metric["metric"] for metric in group["aggregate"] if metric.get("weight_by_size")}
     found = []
@@ -176,7 +176,7 @@ def _macros(of_group: list[HarnessScore], group: HarnessGroup, tasks: list[Harne
 
 
 def summary_rows(task: HarnessTaskScores) -> list[dict[str, Any]]:
-    """Returns a task's row of summary.csv, with its main metric as score; none if it has no number."""
+    """Returns a task's row of summary.csv, with its main metric as score; empty without scores."""
     if not task.scores:
         return []
     main = task.scores[0]
@@ -204,7 +204,7 @@ def merged_results(ours: Record, tasks: list[HarnessTaskScores], groups: Mapping
     Args:
         ours: results of our own tasks.
         tasks: the run's harness tasks.
-        groups: as run.yaml has them.
+        groups: the groups in run.yaml.
     """
     merged = {key: dict(value) for key, value in ours.items()}
     for task in tasks:

@@ -1,4 +1,4 @@
-"""The file of a model's answers: what was put into it survives a kill, and nothing else is ever taken for an answer."""
+"""The file of a model's answers, which survives a kill of the process."""
 
 import json
 import math
@@ -18,8 +18,7 @@ class AnswerFile:
     """Answers by request, appended to a file line by line.
 
     Args:
-        path: the file; None keeps answers in memory only. What a kill or a power cut left behind its last whole line is
-            cut off.
+        path: the file; None keeps answers in memory only. An incomplete last line is removed.
     """
 
     def __init__(self, path: Path | None):
@@ -35,18 +34,18 @@ class AnswerFile:
             self._file.write(b"\n")
         elif tail:
             self._file.truncate(len(content) - len(tail))
-        self._has_name = os.fstat(self._file.fileno()).st_nlink > 0  # some file systems do not count
+        self._has_name = os.fstat(self._file.fileno()).st_nlink > 0  # some file systems do not count links
 
     def get(self, key: str, method: str | None = None) -> Any:
-        """Returns the stored answer, or None; with a method of the harness' models, only one that it may give."""
+        """Returns the stored answer, or None; with a method, only an answer valid for it."""
         answer = self._answers.get(key)
         return answer if method is None or is_answer(answer, method) else None
 
     def put(self, key: str, answer: Any) -> None:
-        """Stores an answer; what was put survives a kill of the process.
+        """Stores an answer, which survives a kill of the process.
 
         Raises:
-            UserError: if the file was removed; writing to it would still succeed, and all would be lost.
+            UserError: if the file was deleted: writing would still succeed, but nothing would be kept.
         """
         line = json.dumps([key, answer])
         if key in self._answers and json.dumps([key, self._answers[key]]) == line:
@@ -58,8 +57,8 @@ class AnswerFile:
                 self._file.flush()
                 if self._has_name and not os.fstat(self._file.fileno()).st_nlink:
                     raise UserError(
-                        f"{self._path} was removed during the run, and the answers in it",
-                        "leave it there; the same command goes on, and cells that are done are kept",
+                        f"{self._path} was deleted during the run",
+                        "run the same command again, which keeps finished cells, and do not delete the file",
                     )
 
     def __enter__(self) -> Self:
@@ -67,12 +66,12 @@ class AnswerFile:
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         if self._file is not None:
-            with suppress(OSError) if value else self._named():  # it would hide what went wrong
+            with suppress(OSError) if value else self._named():  # do not hide the first error
                 self._file.close()
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Names the file in errors, which they do not do of themselves."""
+        """Adds the file's name to errors."""
         try:
             yield
         except OSError as e:
@@ -81,12 +80,12 @@ class AnswerFile:
 
 
 def is_answer(value: Any, method: str) -> bool:
-    """Tells whether a stored value is what a model may answer.
+    """Returns whether a stored value is a valid answer.
 
     Args:
-        value: anything that JSON can say.
-        method: of the harness' models: `generate_until` answers with a text, `loglikelihood_rolling` with a number, and
-            `loglikelihood` with a number, whether the answer is greedy, and how many tokens it has if the backend says.
+        value: any JSON value.
+        method: `generate_until` returns a text, `loglikelihood_rolling` a number, `loglikelihood` a
+            number, whether the answer is greedy, and its number of tokens if known.
     """
     if method == GENERATED:
         return isinstance(value, str)
@@ -99,12 +98,12 @@ def is_answer(value: Any, method: str) -> bool:
 
 
 def _is_likelihood(value: Any) -> bool:
-    """Tells a log-likelihood, which may be of something impossible, from other values."""
+    """Returns whether a value is a log-likelihood; -inf is valid."""
     return type(value) in (float, int) and not math.isnan(value) and value < math.inf
 
 
 def _entry(line: bytes) -> tuple[str, Any] | None:
-    """Returns key and answer; None for a line that was cut short or damaged: its request is asked again."""
+    """Returns key and answer; None for a damaged line, whose request is sent again."""
     try:
         key, answer = json.loads(line)
     except (ValueError, TypeError, RecursionError):

@@ -1,6 +1,7 @@
-"""What `model.backend_args` may hold: the names and kinds of a backend's own arguments, before anything is loaded.
+"""Validates `model.backend_args` against the names and types of a backend's arguments.
 
-They are read from the source of the installed packages: importing the backends takes seconds, or a GPU.
+These are parsed from the source of the installed packages: importing a backend takes seconds, or
+needs a GPU.
 """
 
 import ast
@@ -21,8 +22,9 @@ BACKENDS = {
     "hf": ("models/huggingface.py", "HFLM"),
     "vllm": ("models/vllm_causallms.py", "VLLM"),
 }
-# What the hf backend hands on to transformers' from_pretrained. Left out is what would draw weights at random
-# (ignore_mismatched_sizes), unpickle code (weights_only) or is overwritten by the harness (max_memory).
+# Arguments that the hf backend passes to transformers' from_pretrained, except those that would
+# initialise weights at random (ignore_mismatched_sizes), unpickle code (weights_only) or are
+# overwritten by the harness (max_memory).
 FORWARDED = {
     "attn_implementation": "str",
     "cache_dir": "str",
@@ -42,26 +44,26 @@ FORWARDED = {
     "use_safetensors": "bool",
     "variant": "str",
 }
-PACKAGES = ("aiohttp", "requests", "tenacity", "tqdm")  # of models behind a server
-OURS = {"pretrained": "model.model_name", "model": "model.model_name"}  # another model under this one's name
+PACKAGES = ("aiohttp", "requests", "tenacity", "tqdm")  # needed by API backends
+OURS = {"pretrained": "model.model_name", "model": "model.model_name"}  # they would load another model
 DTYPES = ("float64", "float32", "bfloat16", "float16")
-ADDRESSED = ("local-completions", "local-chat-completions", "sglang-generate")  # whose server has no known address
+ADDRESSED = ("local-completions", "local-chat-completions", "sglang-generate")  # without default address
 FROM_ZERO = (
     "prefix_token_id",
     "custom_prefix_token_id",
     "seed",
     "think_end_token",
-)  # the other whole numbers count something
+)  # all other whole numbers must be at least 1
 KINDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "dict": "a map"}
 
 
 def check_backend_args(config: ModelConfig) -> None:
-    """Refuses names that the backend does not know, and values that are not what its signature says.
+    """Rejects unknown names, and values of other types than in the backend's signature.
 
-    Arguments that the backend only hands on are known by name; for vllm, if it is installed.
+    Forwarded arguments are checked by name; for vllm, only if it is installed.
 
     Raises:
-        UserError: with the nearest name, or what the value may be.
+        UserError: with the nearest name or the valid types.
     """
     if config.model_type not in BACKENDS:
         _check_server(config)
@@ -70,15 +72,13 @@ def check_backend_args(config: ModelConfig) -> None:
     known, handed_on = _signature(config.model_type), _handed_on(config.model_type)
     for name, value in config.backend_args.items():
         if name in OURS:
-            raise UserError(f"backend_args.{name} is {value!r}", f"give it as {OURS[name]}")
+            raise UserError(f"backend_args.{name} is {value!r}, which is not supported", f"give it as {OURS[name]}")
         if name in known:
             _check_value(name, value, known[name])
         elif handed_on is not None and name not in handed_on:
             near = get_close_matches(str(name), [n for n in (*known, *handed_on) if n not in OURS], n=1)
             hint = (
-                f"did you mean {near[0]}?"
-                if near
-                else "leave it out; 'Models' in the documentation lists the arguments"
+                f"did you mean {near[0]}?" if near else "remove it; 'Models' in the documentation lists all arguments"
             )
             raise UserError(f"backend_args.{name} is not an argument of the {config.model_type} backend", hint)
         elif handed_on is not None:
@@ -86,7 +86,7 @@ def check_backend_args(config: ModelConfig) -> None:
 
 
 def _check_server(config: ModelConfig) -> None:
-    """Refuses keys, which run.yaml would keep, a model whose server is not named, and a lack of packages to ask it."""
+    """Rejects secret keys, invalid or missing addresses, and missing packages of API backends."""
     if is_server(backend_class(config.model_type)):
         for package in PACKAGES:
             if find_spec(package) is None:
@@ -94,15 +94,15 @@ def _check_server(config: ModelConfig) -> None:
     for name in config.backend_args:
         if is_secret(str(name)):
             hint = "set the key in the environment, such as OPENAI_API_KEY"
-            raise UserError(f"backend_args.{name} may hold a key, and run.yaml keeps backend_args", hint)
+            raise UserError(f"backend_args.{name} may be a secret key, but run.yaml stores backend_args", hint)
     url = config.backend_args.get("base_url")
     if url and not (isinstance(url, str) and re.match(r"https?://[^/\[\]\s]", bare_address(url))):
-        hint = "write http:// or https://, the server and the path, such as http://localhost:8000/v1/completions"
-        raise UserError(f"backend_args.base_url {bare_address(str(url))!r} is not an address", hint)
+        hint = "give a URL such as http://localhost:8000/v1/completions"
+        raise UserError(f"backend_args.base_url must be a URL, not {bare_address(str(url))!r}", hint)
     if config.model_type in ADDRESSED and not url:
         example = "http://localhost:8000/v1/" + config.model_type.removeprefix("local-").replace("chat-", "chat/")
         raise UserError(
-            f"model.backend_args.base_url is missing, the address of the server for {config.model_type}",
+            f"model.backend_args.base_url, the server's address, is missing for {config.model_type}",
             f"give --model.backend_args.base_url, such as {example}",
         )
 
@@ -112,8 +112,8 @@ def _check_value(name: str, value: Any, annotation: ast.expr | None) -> None:
         return
     members = _members(annotation)
     if not any(_fits(name, value, member) for member in members):
-        takes = ", or ".join(dict.fromkeys(word for member in members if (word := _word(name, member))))
-        raise UserError(f"backend_args.{name} is {value!r}", f"it takes {takes}")
+        valid = ", or ".join(dict.fromkeys(word for member in members if (word := _word(name, member))))
+        raise UserError(f"backend_args.{name} is {value!r}, which is invalid", f"give {valid}")
 
 
 def _members(annotation: ast.expr) -> list[ast.expr]:
@@ -153,7 +153,7 @@ def _is_text(name: str, text: str) -> bool:
 
 
 def _word(name: str, member: ast.expr) -> str:
-    """Returns what users call a member of a union; nothing for what a config cannot hold."""
+    """Returns the description of a union's member for messages; empty if a config cannot contain it."""
     found = _plain(member)
     if found == "Literal":
         return " or ".join(map(str, _choices(member)))
@@ -167,7 +167,7 @@ def _word(name: str, member: ast.expr) -> str:
 
 
 def _plain(member: ast.expr) -> str:
-    """Returns the name of a type without what it holds: `dict` for `dict[str, Any]`."""
+    """Returns the name of a type without its parameters: `dict` for `dict[str, Any]`."""
     return ast.unparse(member.value if isinstance(member, ast.Subscript) else member)
 
 
@@ -187,7 +187,7 @@ def _signature(backend: str) -> dict[str, ast.expr | None]:
 
 
 def _named(kind: Any) -> dict[str, ast.expr | None]:
-    """Returns the arguments that a class and those above it name, and what is known of their kinds."""
+    """Returns the arguments of a class and its base classes, with their annotations if known."""
     kinds: dict[str, str] = {}
     defaults: dict[str, list[Any]] = {}
     for base in kind.__mro__:
@@ -202,7 +202,7 @@ def _named(kind: Any) -> dict[str, ast.expr | None]:
 
 @cache
 def _handed_on(backend: str) -> dict[str, ast.expr | None] | None:
-    """Returns what a backend takes beyond its signature; None if that cannot be known."""
+    """Returns the arguments that a backend forwards beyond its signature; None if unknown."""
     if backend == "hf":
         return {name: ast.parse(kinds, mode="eval").body for name, kinds in FORWARDED.items()}
     if backend not in BACKENDS:

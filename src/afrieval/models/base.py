@@ -1,4 +1,4 @@
-"""What the suite asks of a model, whatever its backend."""
+"""The interface of models to the suite, for all backends."""
 
 import math
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from afrieval.models.fingerprint import fingerprint
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a model can do, as far as it is known before it is loaded.
+    """A model's capabilities, as far as they are known before it is loaded.
 
     Attributes:
-        loglikelihood: whether it gives the likelihood of an answer after a prompt.
-        rolling: whether it gives the likelihood of a whole text.
-        generate: whether it writes answers.
-        chat: how it takes a chat: as `text`, by the template of its tokenizer; as `messages`, and then it takes nothing
-            but chats; None if it takes none.
-        count_tokens: whether its tokenizer is at hand.
-        max_length: how many tokens a prompt and its answer may have; None if only the loaded model tells.
-        assumed: whether that length is a default of the backend, and not the model's own.
+        loglikelihood: whether it returns the likelihood of an answer after a prompt.
+        rolling: whether it returns the likelihood of a whole text.
+        generate: whether it generates answers.
+        chat: how it accepts chats: as `text`, by its tokenizer's template; as `messages`, and then
+            it accepts only chats; None if it does not support chats.
+        count_tokens: whether its tokenizer is available.
+        max_length: context length in tokens; None if unknown before the model is loaded.
+        assumed: whether that length is a default of the backend rather than the model's.
     """
 
     loglikelihood: bool = True
@@ -32,13 +32,13 @@ class Capabilities:
 
 
 class Model:
-    """Mixin for the harness' models: what the rest of the suite may use, apart from asking for answers.
+    """Mixin for the harness' models: the interface to the suite apart from requests.
 
     Attributes:
-        can: what the model can do.
-        tokenizer: of the model; only where `can.count_tokens`.
-        max_length: how many tokens a prompt and its answer may have; infinite where it is not known.
-        too_long: requests that lost their beginning since they were last counted.
+        can: the model's capabilities.
+        tokenizer: its tokenizer; only if `can.count_tokens`.
+        max_length: context length in tokens; infinite if unknown.
+        too_long: number of truncated requests since the last reset.
     """
 
     can = Capabilities()
@@ -48,21 +48,21 @@ class Model:
     too_long = 0
 
     def count_tokens(self, text: str) -> int:
-        """Returns how many tokens a text has; at most so many where the tokenizer is not known."""
+        """Returns a text's number of tokens; an upper bound if the tokenizer is unknown."""
         return len(self.tok_encode(text)) if self.can.count_tokens else most_tokens(text)
 
     def fingerprint(self) -> str:
-        """Returns a short name of what was loaded: another model under the same name has another."""
+        """Returns a hash that differs between models of the same name."""
         return fingerprint(self)
 
 
 class UnknownTokenizer(Model):
-    """Measures texts for a model that is not known yet."""
+    """Estimates text lengths for a model that is not known yet."""
 
     can = Capabilities(count_tokens=False)
     max_length = math.inf
 
 
 def most_tokens(text: str) -> int:
-    """Returns how many tokens a text has at most: one per byte, and one that opens the sequence."""
+    """Returns an upper bound of a text's number of tokens: one per byte, and a BOS token."""
     return len(text.encode()) + 1

@@ -1,4 +1,4 @@
-"""What a model can do, known from its backend and its settings before anything is loaded."""
+"""Determines a model's capabilities from its backend and settings, before anything is loaded."""
 
 import ast
 import inspect
@@ -11,17 +11,17 @@ from afrieval.errors import UserError, nearest
 from afrieval.files.paths import shortened
 from afrieval.models.base import Capabilities
 
-OURS = ("hf", "vllm")  # backends that the suite extends; they do everything, and take seconds to import
+OURS = ("hf", "vllm")  # extended by the suite; they support everything, and take seconds to import
 OTHER_NAMES = {"huggingface": "hf", "hf-auto": "hf"}  # the class that hf extends
-TOLD = {"openai-completions": ("babbage-002", "davinci-002")}  # models that give likelihoods, where others do not
-DEFAULT_LENGTH = 2048  # the harness' for models behind a server, whatever they take
+WITH_LIKELIHOODS = {"openai-completions": ("babbage-002", "davinci-002")}  # the only such models of a backend
+DEFAULT_LENGTH = 2048  # the harness' default for API models, whatever their context
 
 
 def capabilities(config: ModelConfig) -> Capabilities:
-    """Returns what a model can do.
+    """Returns a model's capabilities.
 
     Raises:
-        UserError: if the harness has no backend of that name, or a package that it needs is missing.
+        UserError: if the backend is unknown, or a package that it needs is missing.
     """
     given = config.backend_args
     if config.model_type in OURS:
@@ -32,22 +32,22 @@ def capabilities(config: ModelConfig) -> Capabilities:
 
 @cache
 def backend_class(name: str) -> Any:
-    """Returns the harness' class of a backend; nothing is loaded.
+    """Returns the harness' class of a backend, without loading a model.
 
     Raises:
-        UserError: if there is none, or a package that it needs is missing.
+        UserError: if the backend is unknown, or a package that it needs is missing.
     """
     import lm_eval.models  # noqa: F401  # fills the registry with names
     from lm_eval.api.registry import model_registry
 
     if name in OTHER_NAMES:
         raise UserError(
-            f"model.model_type {name} is the harness' other name of {OTHER_NAMES[name]}",
+            f"model.model_type {name} is not supported: it is another name of {OTHER_NAMES[name]}",
             f"give --model.model_type {OTHER_NAMES[name]}",
         )
     if name not in OURS and name not in model_registry:
         known = sorted({*OURS, *model_registry} - {*OTHER_NAMES})
-        raise UserError(f"there is no backend {shortened(name)!r}", nearest(name, known))
+        raise UserError(f"unknown backend {shortened(name)!r}", nearest(name, known))
     try:
         return model_registry.get(name)
     except ImportError as e:
@@ -61,17 +61,17 @@ def missing(
     package: str,
     hint: str = "install it; the documentation of lm-eval names the packages of its backends",
 ) -> UserError:
-    """Returns what is wrong where a backend lacks a package."""
+    """Returns the error for a missing package of a backend."""
     return UserError(f"the {backend} backend needs a package that is not installed: {package}", hint)
 
 
 def is_server(kind: Any) -> bool:
-    """Tells whether a backend asks a server; the class has the harness' payloads, retries and tokenizers."""
+    """Returns whether a backend sends requests to a server."""
     return any(base.__name__ == "TemplateAPI" for base in kind.__mro__)
 
 
 def _of_class(kind: Any) -> Capabilities:
-    """Returns what the methods of a class say; one that only raises an error does nothing."""
+    """Returns the capabilities that a class implements; methods that only raise do not count."""
     scores = _does(kind, "loglikelihood")
     return Capabilities(
         loglikelihood=scores,
@@ -83,14 +83,14 @@ def _of_class(kind: Any) -> Capabilities:
 
 
 def _of_server(config: ModelConfig, kind: Any) -> Capabilities:
-    """Returns what a model behind a server can do, which depends on its tokenizer: the server sees tokens, not words.
+    """Returns an API model's capabilities, which depend on its tokenizer.
 
-    An API without likelihoods takes chats, and the server knows their template.
+    An API without likelihoods accepts chats, to which the server applies a template.
     """
     chats = not _does(kind, "loglikelihood")
     tokenizer = tokenizer_backend(config, kind)
     counts = not chats and tokenizer not in (None, "None", "none")
-    scores = counts and str(config.model_name) in TOLD.get(config.model_type, (str(config.model_name),))
+    scores = counts and str(config.model_name) in WITH_LIKELIHOODS.get(config.model_type, (str(config.model_name),))
     template = "text" if counts and tokenizer in ("huggingface", "auto") else None
     given = config.backend_args.get("max_length")
     length = given or (DEFAULT_LENGTH if counts else None)
@@ -99,13 +99,13 @@ def _of_server(config: ModelConfig, kind: Any) -> Capabilities:
         rolling=scores and _does(kind, "loglikelihood_rolling"),
         chat="messages" if chats else template,  # type: ignore[arg-type]
         count_tokens=counts,
-        max_length=length - 1 if isinstance(length, int) else None,  # the server writes a token at least
+        max_length=length - 1 if isinstance(length, int) else None,  # the server generates at least one token
         assumed=counts and not given,
     )
 
 
 def tokenizer_backend(config: ModelConfig, kind: Any) -> str | None:
-    """Returns where the tokenizer of a model behind a server comes from; one that is named comes from the hub."""
+    """Returns the source of an API model's tokenizer; one that is named comes from the hub."""
     own = (p["tokenizer_backend"].default for base in kind.__mro__ if "tokenizer_backend" in (p := parameters(base)))
     default = "huggingface" if config.backend_args.get("tokenizer") else next(own, None)
     found: str | None = config.backend_args.get("tokenizer_backend", default)
@@ -113,7 +113,7 @@ def tokenizer_backend(config: ModelConfig, kind: Any) -> str | None:
 
 
 def parameters(kind: Any) -> dict[str, inspect.Parameter]:
-    """Returns the arguments that a class itself names; those that it hands on to others are not among them."""
+    """Returns the arguments that a class names itself, without forwarded ones."""
     own = vars(kind).get("__init__")
     named = inspect.signature(own).parameters.values() if inspect.isfunction(own) else ()
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -122,7 +122,7 @@ def parameters(kind: Any) -> dict[str, inspect.Parameter]:
 
 @cache
 def _does(kind: Any, name: str) -> bool:
-    """Tells whether a class has a method that does more than raise an error."""
+    """Returns whether a class has a method that does more than raise an error."""
     method = getattr(kind, name, None)
     if method is None:
         return False

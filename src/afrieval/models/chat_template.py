@@ -1,4 +1,4 @@
-"""Chat templates: filled in within bounds, and the system text reaches the model, with or without a turn for it."""
+"""Renders chat templates within limits of time and memory, and keeps the system text."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -14,18 +14,18 @@ Turns = list[dict[str, str]]
 
 
 class KeepsSystemText:
-    """Mixin for the harness' models, which drop the system text where a template refuses it."""
+    """Mixin for the harness' models, which otherwise drop a system text that a template rejects."""
 
     tokenizer: Any
 
     @property
     def template_arguments(self) -> dict[str, Any]:
-        """What this backend hands to its tokenizer's chat template, apart from the chat."""
+        """Arguments of the chat template, apart from the chat."""
         return dict(getattr(self, "chat_template_args", {}))
 
     @cached_property
     def _takes_system_turn(self) -> bool:
-        """Whether the template shows a system turn; some raise an error, some leave it out without a word."""
+        """Whether the template renders a system turn; some raise an error, some silently omit it."""
         turns = [{"role": "system", "content": MARK}, {"role": "user", "content": "question"}]
         try:
             return MARK in chat_text(self.tokenizer, turns, self.template_arguments)
@@ -35,14 +35,15 @@ class KeepsSystemText:
             return False
 
     def apply_chat_template(self, chat_history: Turns, add_generation_prompt: bool = True) -> str:
-        """Returns the chat as one text; without a system turn its text stands at the head of the user's first.
+        """Returns the chat as one text; an unsupported system turn is prepended to the user's first.
 
         Args:
             chat_history: the turns.
-            add_generation_prompt: whether the model's turn begins after the last one; if not, it goes on with that.
+            add_generation_prompt: whether to begin a new turn; if False, the model continues the
+                last one.
 
         Raises:
-            UserError: if the template cannot be filled in, or takes too much time or memory.
+            UserError: if the template cannot be filled in, or needs too much time or memory.
         """
         turns = chat_history if self._takes_system_turn else without_system_turn(chat_history)
         ends = {"add_generation_prompt": add_generation_prompt, "continue_final_message": not add_generation_prompt}
@@ -55,23 +56,23 @@ class KeepsSystemText:
         name = getattr(self.tokenizer, "name_or_path", "") or "the model"
         return UserError(
             f"the chat template of {name} cannot be filled in: {e.reason}",
-            "give --model.chat_template false, or correct chat_template.jinja or tokenizer_config.json of the model",
+            "give --model.chat_template false, or correct the model's chat_template.jinja or tokenizer_config.json",
         )
 
 
 def chat_text(tokenizer: Any, turns: Turns, arguments: Mapping[str, Any], seconds: float = SECONDS) -> str:
-    """Returns what the tokenizer's `apply_chat_template` does, to the byte; a process of its own fills the template in.
+    """Returns the result of the tokenizer's `apply_chat_template`, rendered in a separate process.
 
-    A tokenizer whose class has a way of its own to write a chat goes that way.
+    Tokenizers that override `apply_chat_template` render the chat themselves.
 
     Args:
-        tokenizer: the model's.
+        tokenizer: the model's tokenizer.
         turns: the chat.
-        arguments: of `apply_chat_template`; those that it does not know are for the template.
-        seconds: it may take.
+        arguments: of `apply_chat_template`; unknown ones are passed to the template.
+        seconds: time limit.
 
     Raises:
-        TemplateFault: if the template cannot be filled in, whatever the reason, or takes too much time or memory.
+        TemplateFault: if the template cannot be filled in, or needs too much time or memory.
     """
     from transformers import PreTrainedTokenizerBase
 
@@ -87,7 +88,7 @@ def chat_text(tokenizer: Any, turns: Turns, arguments: Mapping[str, Any], second
 
 
 def without_system_turn(turns: Turns) -> Turns:
-    """Returns the turns with the system text at the head of the first other turn."""
+    """Returns the turns with the system text prepended to the first other turn."""
     system = [turn["content"] for turn in turns if turn["role"] == "system"]
     others = [dict(turn) for turn in turns if turn["role"] != "system"]
     others[0]["content"] = "\n\n".join([*system, others[0]["content"]])

@@ -1,6 +1,6 @@
-"""Fills chat templates in, in a process of its own: `python -m afrieval.models.chat_template_worker`.
+"""Renders chat templates in a separate process: `python -m afrieval.models.chat_template_worker`.
 
-A question holds the arguments of transformers' own function, so that the text is the same to the byte.
+A request contains the arguments of transformers' own function, so that the text is identical.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Weights and config.json belong to each other: the library draws what is missing at random and drops what is left."""
+"""Checks that weights match config.json; transformers initialises missing weights at random."""
 
 import copy
 import logging
@@ -13,28 +13,29 @@ log = logging.getLogger("afrieval")
 
 HINT = "fetch the model again, or check that config.json belongs to these weights"
 LAYER = re.compile(r"(.*?\.)(\d+)\.")  # `model.layers.7.` of `model.layers.7.mlp.up_proj.weight`
-EXTRA_LAYERS = ("num_nextn_predict_layers", "num_mtp_layers")  # they guess further tokens; no code here uses them
+EXTRA_LAYERS = ("num_nextn_predict_layers", "num_mtp_layers")  # multi-token prediction, not used here
 
 
 def check_sizes(name: str, auto: Any, config: Any, shapes: Shapes) -> None:
-    """Refuses weights of another size than config.json says, before the library takes memory for the size it says.
+    """Rejects weights whose size differs from config.json, before memory is allocated.
 
-    The model is built without memory and compared weight by weight. Names and order of dimensions may change on the
-    way from a file to a model, so only what has one name in both is compared, and only its number of values.
+    The model is built without memory and compared by weight. Names and order of dimensions may
+    change between file and model, so only weights of the same name are compared, and only by their
+    number of values.
 
     Args:
-        name: the model's.
-        auto: the library's class that makes a model of a config.
-        config: the model's.
-        shapes: of the checkpoint's weights; empty if they are not known.
+        name: the model's name.
+        auto: the transformers class that builds a model from a config.
+        config: the model's config.
+        shapes: shapes of the checkpoint's weights; empty if unknown.
 
     Raises:
-        UserError: naming a weight and both shapes.
+        UserError: names a weight and both shapes.
     """
     import torch
 
     if not shapes or getattr(config, "quantization_config", None) or getattr(config, "auto_map", None):
-        return  # packed numbers, or code of its own
+        return  # packed numbers, or custom code
     with torch.device("meta"):
         skeleton = auto.from_config(copy.deepcopy(config))
     for key, weight in skeleton.state_dict().items():
@@ -43,15 +44,15 @@ def check_sizes(name: str, auto: Any, config: Any, shapes: Shapes) -> None:
 
 
 def check_found(name: str, model: Any, found: dict[str, Any]) -> None:
-    """Refuses a model that is not its checkpoint's, and says which weights it leaves aside.
+    """Rejects a model that differs from its checkpoint, and logs which weights are not used.
 
     Args:
-        name: the model's, or that of what is added to it.
-        model: as the library loaded it.
-        found: what the library says of the loading: missing_keys, unexpected_keys, mismatched_keys.
+        name: name of the model or adapter.
+        model: the loaded model.
+        found: transformers' loading info: missing_keys, unexpected_keys, mismatched_keys.
 
     Raises:
-        UserError: if weights are missing, have other shapes, or layers of the checkpoint are left out.
+        UserError: if weights are missing or of other shapes, or layers of the checkpoint are unused.
     """
     for key, there, wanted in sorted(found["mismatched_keys"]):
         raise _other_size(name, key, tuple(there), tuple(wanted))
@@ -60,18 +61,18 @@ def check_found(name: str, model: Any, found: dict[str, Any]) -> None:
     if not (unused := sorted(found["unexpected_keys"])):
         return
     if dropped := _dropped(model, unused):
-        message = f"config.json leaves out {len(dropped)} weights of the layers of {name}: {_first(dropped)}"
+        message = f"config.json omits {len(dropped)} weights of the layers of {name}: {_first(dropped)}"
         raise UserError(message, HINT)
     log.warning("%d weights of %s are not used: %s", len(unused), name, _first(unused))
 
 
 def _dropped(model: Any, unused: list[str]) -> list[str]:
-    """Returns the weights without a place in a model that were learned for its layers.
+    """Returns the unused weights that belong to the model's layers.
 
-    Without a whole layer, or a part of each, a model gives plausible nonsense. Left over without harm are weights
-    outside of the model's own layers: image and sound towers of a model that is loaded for text, heads for other
-    purposes, layers that guess further tokens; and in them tables that the code now computes (rotary frequencies, masks
-    named `attn.bias`), which are not called `weight`, nor are they the bias of a module that could have one.
+    A model that lacks a layer, or a part of each, generates plausible nonsense. Harmless are unused
+    weights outside of the model's layers (image and sound towers of a model loaded for text, other
+    heads, multi-token prediction), and tables that are now computed (rotary frequencies, masks named
+    `attn.bias`), which are neither called `weight` nor the bias of a module that could have one.
     """
     last: dict[str, int] = {}
     for key in model.state_dict():
@@ -93,7 +94,7 @@ def _extra_layers(model: Any) -> int:
 
 
 def _other_size(name: str, key: str, there: tuple[int, ...], wanted: tuple[int, ...]) -> UserError:
-    return UserError(f"{key} of {name} has the shape {there} in the checkpoint, and {wanted} by config.json", HINT)
+    return UserError(f"{key} of {name} has the shape {there} in the checkpoint, but {wanted} in config.json", HINT)
 
 
 def _first(keys: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Keys and passwords stay out of what is stored and printed."""
+"""Removes secret keys and passwords from stored and printed text."""
 
 import base64
 import os
@@ -11,16 +11,16 @@ HIDDEN = "***"
 
 
 def is_secret(name: str) -> bool:
-    """Tells by its name whether an argument holds a key."""
+    """Returns whether an argument holds a secret key, judging by its name."""
     return bool(SECRET.search(name))
 
 
 def without_secrets(value: Any, name: str = "") -> Any:
-    """Returns a value as it may be stored: keys are hidden, and addresses lose user, password and query.
+    """Returns a value without secrets: keys are hidden, and URLs lose user, password and query.
 
     Args:
         value: text, number, list or map.
-        name: the argument's; empty for members of lists.
+        name: name of the argument; empty for members of lists.
     """
     if is_secret(name) and not isinstance(value, bool | None):
         return HIDDEN
@@ -32,18 +32,18 @@ def without_secrets(value: Any, name: str = "") -> Any:
 
 
 def bare_address(url: str) -> str:
-    """Returns an address without user, password, query and fragment."""
+    """Returns a URL without user, password, query and fragment."""
     try:
         parts = urlsplit(url)
-    except ValueError:  # of a part in brackets
+    except ValueError:  # an invalid part in brackets
         return HIDDEN
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def with_basic_header(url: str) -> tuple[str, dict[str, str]]:
-    """Returns an address without user and password, and the header that says them, if there are any.
+    """Returns a URL without user and password, and a header with them, if there are any.
 
-    Libraries differ in what they do with an address that has both.
+    Libraries differ in how they handle such URLs.
     """
     parts = urlsplit(url)
     user, at, host = parts.netloc.rpartition("@")
@@ -52,11 +52,11 @@ def with_basic_header(url: str) -> tuple[str, dict[str, str]]:
 
 
 def redacted(text: str, url: str = "") -> str:
-    """Returns a message without the keys of the environment and what an address holds besides its place.
+    """Returns a message without secret keys of the environment, and without the URL's secrets.
 
     Args:
-        text: what a library or a server says.
-        url: the address that was asked.
+        text: message of a library or server.
+        url: URL of the request.
     """
     keys = [value for name, value in os.environ.items() if is_secret(name) and len(value) >= 8]
     parts = urlsplit(url)

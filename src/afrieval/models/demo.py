@@ -1,4 +1,4 @@
-"""The demo model: tiny, random, Llama-shaped, reads bytes. It scores about chance, and is meant to."""
+"""The demo model: a tiny random Llama with byte tokens, which scores at chance level."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ SEED = 42
 
 
 def demo_folder() -> Path:
-    """Returns the folder of the demo model, built on first use in the user's cache in a second or two."""
+    """Returns the demo model's folder in the user's cache; builds it on first use."""
     cache = user_path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
     folder = cache / "afrieval" / f"demo-{VERSION}"
     if not folder.is_dir():
@@ -22,7 +22,7 @@ def demo_folder() -> Path:
             folder.parent.mkdir(parents=True, exist_ok=True)
         except OSError as e:
             raise UserError(
-                f"{folder.parent} cannot be written: {e.strerror}", "set XDG_CACHE_HOME to a folder"
+                f"{folder.parent} cannot be written: {e.strerror}", "set XDG_CACHE_HOME to a writable folder"
             ) from None
         with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
             build_demo(Path(unfinished) / folder.name)
@@ -32,7 +32,7 @@ def demo_folder() -> Path:
 
 
 def build_demo(folder: Path) -> None:
-    """Writes the model and its tokenizer; the same bytes whenever torch draws the same numbers."""
+    """Writes the model and its tokenizer, reproducibly."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -56,7 +56,7 @@ def build_demo(folder: Path) -> None:
 
 
 def byte_tokenizer() -> Any:
-    """Returns a fast tokenizer whose tokens are the 256 bytes, so that every script costs what UTF-8 costs."""
+    """Returns a fast tokenizer whose tokens are the 256 bytes."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 

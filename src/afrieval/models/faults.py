@@ -1,4 +1,4 @@
-"""What goes wrong while a model is loaded: one line that says what, and one what to do."""
+"""Converts errors while a model is loaded to a message and a hint."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +12,7 @@ from afrieval.files.paths import user_path
 T = TypeVar("T")
 Cases = dict[tuple[str, ...], tuple[str, str]]
 LONGEST = 300  # characters of a library's message
-# The steps of the harness, and what each of them reads.
+# The harness' functions, and the files that each of them loads.
 STEPS = {
     "_get_config": "config.json",
     "_create_tokenizer": "tokenizer",
@@ -22,24 +22,24 @@ STEPS = {
 
 
 def loading(config: ModelConfig, load: Callable[[], T]) -> T:
-    """Returns what `load` returns.
+    """Calls `load` and returns the model.
 
-    Whatever fails in it stems from the model's files or settings: libraries raise errors of any type for them. An error
-    before or after is a bug of ours and keeps its traceback.
+    Its errors, which may be of any type, are caused by the model's files or settings. Errors
+    elsewhere are our bugs and keep their traceback.
 
     Raises:
-        UserError: in place of any other error.
+        UserError: instead of any other error.
     """
     try:
         return load()
     except (UserError, KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as e:  # tokenizers, in Rust, raises errors that are no Exception
+    except BaseException as e:  # tokenizers, in Rust, raises errors that are not an Exception
         raise explain(config, e) from e
 
 
 def explain(config: ModelConfig, error: BaseException) -> UserError:
-    """Returns what a user can do about an error of a library while a model is fetched or loaded."""
+    """Returns the error to show for an exception while a model is fetched or loaded."""
     name, text = _subject(config, error), _chain(error).lower()
     cases = _cases(name) | ({} if user_path(name).is_dir() else _cases_of_the_hub(name, config.revision))
     for signs, (message, hint) in cases.items():
@@ -49,11 +49,11 @@ def explain(config: ModelConfig, error: BaseException) -> UserError:
 
 
 def _cases(name: str) -> Cases:
-    """Returns what libraries say, to what is wrong and what to do."""
+    """Returns texts in libraries' errors to message and hint."""
     return {
         ("trust_remote_code",): (
-            f"{name} brings its own Python code",
-            "read that code, then add --model.trust_remote_code true if you trust it",
+            f"{name} contains its own Python code",
+            "review that code, and give --model.trust_remote_code true if you trust it",
         ),
         ("out of memory", "OutOfMemory", "MemoryError", "can't allocate memory", "not enough memory"): (
             f"{name} does not fit into the device's memory",
@@ -61,14 +61,14 @@ def _cases(name: str) -> Cases:
         ),
         ("SafetensorError", "UnpicklingError", "PytorchStreamReader failed"): (
             f"the weights of {name} are damaged",
-            "fetch the model again; a download that was cut short leaves such a file",
+            "fetch the model again; the download may have been interrupted",
         ),
         ("Unrecognized configuration class",): (
-            f"{name} is not a language model that can be evaluated, by the model_type in its config.json",
+            f"the model_type in config.json of {name} is not a supported language model",
             "give a model that generates text, such as Llama, Gemma or T5",
         ),
         ("Unrecognized model in",): (
-            f"the config.json of {name} does not say what model it is: it has no known model_type",
+            f"the config.json of {name} has no known model_type",
             "fetch the model again, or give its original folder or hub id",
         ),
     }
@@ -85,8 +85,8 @@ def _cases_of_the_hub(name: str, revision: str) -> Cases:
             "LocalEntryNotFound",
             "OfflineModeIsEnabled",
         ): (
-            f"{name} is not in the hub's cache and the hub cannot be reached",
-            "fetch it where there is a network with `hf download`, or give a folder that holds the model",
+            f"{name} is not in the hub's cache, and the hub cannot be reached",
+            "run `hf download` with a network connection, or give a folder that contains the model",
         ),
         (
             "not a valid model identifier",
@@ -99,15 +99,15 @@ def _cases_of_the_hub(name: str, revision: str) -> Cases:
             "give a hub id such as google/gemma-2-9b-it (`hf auth login` if it is private), or a folder",
         ),
         ("GatedRepoError", "401 Client Error", "403 Client Error"): (
-            f"no access to {name}",
+            f"access to {name} is denied",
             "accept its terms on the hub, then run `hf auth login`",
         ),
     }
 
 
 def _other(config: ModelConfig, name: str, error: BaseException) -> UserError:
-    """Returns the library's own words, for what has no words of ours."""
-    said = " ".join(str(error).split())[:LONGEST] or "it says no more"
+    """Returns an error with the library's message, if none of ours fits."""
+    said = " ".join(str(error).split())[:LONGEST] or "no message"
     if isinstance(error, ModuleNotFoundError) and error.name:
         return UserError(f"{name} needs the package {error.name}", f"run `pip install {error.name}`")
     if any(f"'{argument}'" in said for argument in config.backend_args):
@@ -115,7 +115,7 @@ def _other(config: ModelConfig, name: str, error: BaseException) -> UserError:
     kind = "" if isinstance(error, OSError | ValueError | UserWarning) and str(error) else f"{type(error).__name__}: "
     frames = extract_tb(error.__traceback__)
     if name == config.backend_args.get("peft"):
-        hint = "check that the adapter is whole and was made for this base model; --debug shows where it fails"
+        hint = "check that the adapter is complete and made for this base model; --debug shows where it fails"
         return UserError(f"the adapter {name} cannot be loaded on {config.model_name}: {kind}{said}", hint)
     steps = [STEPS[frame.name] for frame in frames if frame.name in STEPS]
     hint = f"check its {steps[-1]}, or fetch the model again" if steps else "check model.model_name and backend_args"
@@ -123,7 +123,7 @@ def _other(config: ModelConfig, name: str, error: BaseException) -> UserError:
 
 
 def _subject(config: ModelConfig, error: BaseException) -> str:
-    """Returns the name that an error is about: the model's, or that of an adapter or tokenizer."""
+    """Returns the model, adapter or tokenizer that caused an error."""
     given = config.backend_args
     if given.get("peft") and any("peft" in Path(frame.filename).parts for frame in extract_tb(error.__traceback__)):
         return str(given["peft"])
@@ -132,7 +132,7 @@ def _subject(config: ModelConfig, error: BaseException) -> str:
 
 
 def _chain(error: BaseException | None) -> str:
-    """Returns what an error and those that led to it say; libraries hide the cause behind their own."""
+    """Returns the messages of an error and its causes, which libraries hide."""
     said = []
     while error is not None:
         said.append(f"{type(error).__name__}: {error}")

@@ -1,4 +1,4 @@
-"""A short name of the very weights and tokenizer that were loaded."""
+"""Hash of the loaded weights and tokenizer."""
 
 import hashlib
 import json
@@ -10,11 +10,11 @@ NOT_THE_MODEL = ("_name_or_path", "transformers_version", "_commit_hash")
 
 
 def fingerprint(lm: Any) -> str:
-    """Returns a short name of the very weights and tokenizer that were loaded.
+    """Returns a hash that identifies the loaded weights and tokenizer.
 
-    256 values of each parameter, its name and shape, the model's settings, the tokens of a text in several scripts and
-    the chat template go into it: another checkpoint under the same name is another model. vLLM keeps the parameters in
-    processes of its own; there it is the hub's commit that tells checkpoints apart.
+    It covers 256 values of each parameter, its name and shape, the model's settings, the tokens of a
+    text in several scripts and the chat template, so checkpoints of the same name differ. vLLM keeps
+    the parameters in separate processes; there the hub's commit distinguishes checkpoints.
     """
     digest = hashlib.sha256()
     settings = model_settings(lm)
@@ -36,5 +36,5 @@ def fingerprint(lm: Any) -> str:
 
 
 def model_settings(lm: Any) -> Any:
-    """Returns the model's own configuration object, wherever the backend keeps it."""
+    """Returns the model's configuration object."""
     return lm.config if hasattr(lm, "config") else lm._config

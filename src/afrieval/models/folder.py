@@ -1,4 +1,4 @@
-"""A model folder before anything is loaded from it: the files are there, and each is what it should be."""
+"""Validates the files of a model folder before anything is loaded."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from typing import Any
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 
-AGAIN = "fetch the model again, or restore that file from where the model comes from"
+AGAIN = "fetch the model again, or restore that file from its source"
 OBJECTS = (
     "config.json",
     "generation_config.json",
@@ -32,10 +32,10 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 
 def model_folder(name: str) -> Path | None:
-    """Returns the folder that a model's name means, None if it is the name of a model on the hub.
+    """Returns a model's folder, or None if the name is a hub id.
 
     Raises:
-        UserError: if it can be neither.
+        UserError: if it is neither.
     """
     path = user_path(name)
     if path.is_dir():
@@ -43,11 +43,11 @@ def model_folder(name: str) -> Path | None:
     if path.is_file():
         raise UserError(
             f"{name} is a file, not a folder",
-            "give the folder that holds config.json, weights and tokenizer, or a hub id",
+            "give the folder that contains config.json, weights and tokenizer, or a hub id",
         )
     if not _is_hub_id(name):
         hint = "give a folder with config.json, weights and tokenizer, or a hub id such as google/gemma-2-9b-it"
-        raise UserError(f"there is no model in {name[:200]}, and a hub id has the form ORG/NAME", hint)
+        raise UserError(f"there is no model in {name[:200]}, and a hub id must have the form ORG/NAME", hint)
     return None
 
 
@@ -63,20 +63,20 @@ def _is_hub_id(name: str) -> bool:
 
 
 def check_files(folder: Path) -> Shapes:
-    """Refuses a folder that lacks parts of a model, or has damaged ones.
+    """Rejects a folder with missing or damaged files.
 
     Returns:
-        the shapes of the weights by name; empty where they are in another format than safetensors.
+        the shapes of the weights by name; empty if they are not in safetensors format.
 
     Raises:
-        UserError: naming the file.
+        UserError: names the file.
     """
     config = _read_config(folder)
     for name in OBJECTS:
         if (folder / name).exists():
             read_object(folder / name)
     if not any(path for kind in WEIGHTS for path in folder.glob(kind)):
-        raise UserError(f"{folder} has no weights: no file of it is named {' or '.join(WEIGHTS)}", AGAIN)
+        raise UserError(f"{folder} has no weights: no file is named {' or '.join(WEIGHTS)}", AGAIN)
     shapes: dict[str, tuple[int, ...]] = {}
     for path in _weight_files(folder):
         shapes |= _shapes(path, quantised="quantization_config" in config)
@@ -95,15 +95,15 @@ def _read_config(folder: Path) -> dict[str, Any]:
         )
     hint = "give a folder with config.json, weights and tokenizer, or a hub id"
     if any(folder.glob("*.gguf")):
-        hint += "; for a GGUF file, its name as model.backend_args.gguf_file"
+        hint += "; for a GGUF file, give its name as model.backend_args.gguf_file"
     raise UserError(f"there is no model in {folder}: it has no config.json", hint)
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """Returns what a JSON file holds.
+    """Returns the object in a JSON file.
 
     Raises:
-        UserError: if it cannot be read or is not a JSON object.
+        UserError: if the file cannot be opened or is not a JSON object.
     """
     try:
         content = json.loads(path.read_bytes())
@@ -112,68 +112,68 @@ def read_object(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as e:
         raise UserError(f"{path} is not valid JSON: {str(e)[:200]}", AGAIN) from None
     if not isinstance(content, dict):
-        raise UserError(f"{path} must be a JSON object, and is a {type(content).__name__}", AGAIN)
+        raise UserError(f"{path} must be a JSON object, not {type(content).__name__}", AGAIN)
     return content
 
 
 def _weight_files(folder: Path) -> list[Path]:
-    """Returns the safetensors files that are loaded; none where there are only others."""
+    """Returns the safetensors files that are loaded, if there are any."""
     whole, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
     if whole.is_file() or not index.is_file():
         return [whole] if whole.is_file() else []
     parts = read_object(index).get("weight_map")
     if not isinstance(parts, dict) or not all(isinstance(file, str) for file in parts.values()) or not parts:
-        raise UserError(f"{index} must have a weight_map from the names of weights to files", AGAIN)
+        raise UserError(f"{index} must have a weight_map from names of weights to files", AGAIN)
     files = [folder / file for file in sorted(set(parts.values()))]
     for path in files:
         if not path.is_file():
-            raise UserError(f"{path} is not there, and {index.name} names it", AGAIN)
+            raise UserError(f"{path}, named in {index.name}, does not exist", AGAIN)
     return files
 
 
 def _shapes(path: Path, quantised: bool) -> Shapes:
-    """Returns the shapes of the weights in a file, of which the head alone is read.
+    """Returns the shapes of the weights in a file, from its header.
 
-    Whole numbers are weights of quantised models alone; elsewhere the library would take them as they are.
+    Only quantised models may have integer weights; transformers would use others unchanged.
     """
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="np") as file:
-            slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  # no mapping
+            slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  # not a mapping
             for name, part in slices.items():
                 if name.endswith("weight") and not quantised and WHOLE.match(dtype := part.get_dtype()):
                     raise UserError(
-                        f"{path}: {name} holds whole numbers ({dtype}), and config.json has no quantization_config",
+                        f"{path}: {name} has integer weights ({dtype}), but config.json has no quantization_config",
                         AGAIN,
                     )
             return {name: tuple(part.get_shape()) for name, part in slices.items()}
     except (SafetensorError, OSError) as e:
         raise UserError(
             f"the weights in {path} are damaged: {e}",
-            "fetch the model again; a download that was cut short leaves such a file",
+            "fetch the model again; the download may have been interrupted",
         ) from None
 
 
 def _check_layers(path: Path, config: dict[str, Any], weights: int) -> None:
-    """Refuses a number of layers that no model has; one far too large would be built before anything is compared."""
+    """Rejects an impossible number of layers; far too many would be built before any comparison."""
     text = config.get("text_config")
     for part in (config, text if isinstance(text, dict) else {}):
         for name in LAYERS:
             layers = part.get(name)
             if not isinstance(layers, int) or isinstance(layers, bool):
-                continue  # the library says what it should be
+                continue  # transformers reports the type
             if layers < 1:
-                raise UserError(f"{path}: {name} is {layers}; a model has at least one layer", AGAIN)
+                raise UserError(f"{path}: {name} must be at least 1, not {layers}", AGAIN)
             if weights and layers > weights:
-                raise UserError(f"{path}: {name} is {layers}, and the checkpoint has only {weights} weights", AGAIN)
+                raise UserError(f"{path}: {name} is {layers}, but the checkpoint has only {weights} weights", AGAIN)
 
 
 def check_adapter(name: str) -> None:
-    """Refuses a PEFT adapter that cannot be loaded, before its base model is.
+    """Rejects an unusable PEFT adapter before its base model is loaded.
 
     Raises:
-        UserError: if the folder is not there or holds no adapter, or the package is not installed.
+        UserError: if the adapter is missing, or the package peft is not installed.
     """
     folder = user_path(name)
     path = folder / "adapter_config.json"
@@ -185,6 +185,6 @@ def check_adapter(name: str) -> None:
             )
         read_object(path)
         if not any(file for kind in WEIGHTS for file in folder.glob(kind)):
-            raise UserError(f"{folder} has no weights: no file of it is named {' or '.join(WEIGHTS)}", AGAIN)
+            raise UserError(f"{folder} has no weights: no file is named {' or '.join(WEIGHTS)}", AGAIN)
     if find_spec("peft") is None:
-        raise UserError("backend_args.peft needs the package peft", "run `pip install peft`, or leave it out")
+        raise UserError("backend_args.peft needs the package peft", "run `pip install peft`, or remove the argument")

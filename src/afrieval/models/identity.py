@@ -1,4 +1,4 @@
-"""What run.yaml keeps of a model: what it is, and how it was run."""
+"""The parts of run.yaml that describe a model and how it was run."""
 
 import hashlib
 import json
@@ -12,32 +12,32 @@ from afrieval.models.capabilities import OURS
 from afrieval.models.credentials import without_secrets
 from afrieval.models.fingerprint import model_settings
 
-# Settings of the model that change how it is run and not what it is.
+# Settings that change how a model is run, but not which model it is.
 FREE = ("device", "parallelize", "engine", "languages_supported", "trust_remote_code")
-# The same among the arguments of backends that ask a server.
+# The same for the arguments of API backends.
 FREE_ARGS = ("batch_size", "ca_cert_path", "max_retries", "num_concurrent", "timeout", "verify_certificate")
 
 
 def stored(config: ModelConfig) -> dict[str, Any]:
-    """Returns a model's settings without keys and passwords."""
+    """Returns a model's settings without secret keys and passwords."""
     return asdict(config) | {"backend_args": without_secrets(config.backend_args)}
 
 
 def telling_args(config: ModelConfig) -> str:
-    """Returns the arguments of the backend that make a model another one, as JSON without keys and passwords."""
+    """Returns the backend's arguments that identify a model, as JSON without keys and passwords."""
     free = () if config.model_type in OURS else FREE_ARGS
     given = {name: value for name, value in config.backend_args.items() if name not in free}
     return json.dumps(without_secrets(given), sort_keys=True)
 
 
 def identity_of_model(config: ModelConfig) -> dict[str, Any]:
-    """Returns everything that is known of a model before it is loaded and that makes it another one."""
+    """Returns everything that identifies a model and is known before it is loaded."""
     model = {name: value for name, value in asdict(config).items() if name not in FREE}
     return {**model, "backend_args": telling_args(config), **_local(str(config.model_name))}
 
 
 def facts(config: ModelConfig, lm: Any) -> dict[str, Any]:
-    """Returns how a loaded model is run, as far as its backend says."""
+    """Returns how a loaded model is run, as far as its backend reports it."""
     of_server = config.model_type not in OURS
     return {
         "device": str(getattr(lm, "device", None) or ""),
@@ -50,7 +50,7 @@ def facts(config: ModelConfig, lm: Any) -> dict[str, Any]:
 
 
 def _local(name: str) -> dict[str, str]:
-    """Returns what tells a local model folder from the same folder with other weights, without loading them."""
+    """Returns a local model's path, and a hash of the sizes and times of its files."""
     folder = user_path(name)
     if name == DEMO or not folder.is_dir():
         return {}

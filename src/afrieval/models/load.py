@@ -1,4 +1,4 @@
-"""A model config to a model of the harness, or to an error that says what to do."""
+"""Loads the model of a config as a model of the harness."""
 
 import logging
 import random
@@ -22,10 +22,10 @@ CPU_BATCH = 8
 
 
 def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes = ALONE) -> Any:
-    """Returns the model, ready to score; where there are several processes, each has its own.
+    """Returns the loaded model; each process has its own.
 
     Raises:
-        UserError: if it cannot be loaded for a reason that the user can mend.
+        UserError: if the model cannot be loaded.
     """
     import transformers
 
@@ -77,7 +77,7 @@ def _finished(config: ModelConfig, lm: Any) -> Any:
 
 
 def _load_ours(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Any:
-    """Returns a model whose files are looked at before and which is tried after it is loaded."""
+    """Returns a model of our backends; its files are validated first, and it is tried once loaded."""
     _check_whole(config, processes)
     shapes = _check_parts(config)
     if config.model_type == "vllm":
@@ -93,7 +93,7 @@ def _load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
 
 
 def _check_parts(config: ModelConfig) -> Shapes:
-    """Refuses files that are not what they should be; returns the shapes of the weights, where they lie in a folder."""
+    """Rejects invalid files; returns the shapes of the weights of a local model."""
     given = config.backend_args
     if peft := given.get("peft"):
         check_adapter(peft)
@@ -104,7 +104,7 @@ def _check_parts(config: ModelConfig) -> Shapes:
     if gguf := given.get("gguf_file"):
         folder = model_folder(str(config.model_name))
         if folder and not (folder / gguf).is_file():
-            raise UserError(f"there is no file {folder / gguf}", "give the name of a GGUF file in the model's folder")
+            raise UserError(f"the file {folder / gguf} does not exist", "name a GGUF file in the model's folder")
         return {}
     return _check_model(str(config.model_name), given.get("subfolder", ""))
 
@@ -115,11 +115,11 @@ def _check_model(name: str, subfolder: str) -> Shapes:
 
 
 def _check_chat_template(config: ModelConfig, lm: Any) -> None:
-    """Refuses a chat template that is not there, or cannot be filled in with the shortest of chats."""
+    """Rejects a missing chat template, and one that cannot be filled in with a short chat."""
     if lm.can.chat == "messages":
         return  # the server has it
     if not loading(config, lambda: getattr(lm.tokenizer, "chat_template", None)):
-        raise UserError(f"{config.model_name} has no chat template", "set model.chat_template to false")
+        raise UserError(f"{config.model_name} has no chat template", "give --model.chat_template false")
     lm.apply_chat_template([{"role": "user", "content": "question"}])
 
 
@@ -134,23 +134,24 @@ def _load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes, 
 
 
 def _check_device(device: str) -> None:
-    """Refuses a device that is not there; the harness would take another without a word."""
+    """Rejects a device that does not exist; the harness would silently use another."""
     import torch
 
     kind, colon, number = device.partition(":")
     present = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available()), "cpu": 1}.get(kind, 0)
     if not present:
         raise UserError(
-            f"model.device is {device!r}, but there is no GPU of that kind that torch can use", "leave it out"
+            f"model.device is {device!r}, but torch finds no such device",
+            "remove it, or check the installation of torch",
         )
     if colon and not (number.isdecimal() and int(number) < present):
         raise UserError(
-            f"model.device is {device!r}, and torch has {present} of that kind", f"give {kind}:0, or {kind}"
+            f"model.device is {device!r}, but torch finds only {present} of that type", f"give {kind}:0 or {kind}"
         )
 
 
 def hf_arguments(config: ModelConfig) -> dict[str, Any]:
-    """Returns the arguments of the hf backend, but for device and batch size; `backend_args` adds to them and wins."""
+    """Returns the hf backend's arguments, except device and batch size; `backend_args` override them."""
     name = demo_folder() if config.model_name == DEMO else user_path(str(config.model_name))
     return {
         "pretrained": str(name),
@@ -165,7 +166,7 @@ def hf_arguments(config: ModelConfig) -> dict[str, Any]:
 
 
 def seed_libraries(evaluation: EvalConfig) -> None:
-    """Seeds the generators that model libraries draw from; nothing of ours uses them."""
+    """Seeds the random generators of model libraries; our code does not use them."""
     import numpy as np
     import torch
 
@@ -175,18 +176,18 @@ def seed_libraries(evaluation: EvalConfig) -> None:
 
 
 def _check_whole(config: ModelConfig, processes: Processes) -> None:
-    """Refuses to spread one model over GPUs where each process has a model of its own."""
+    """Rejects spreading a model over all GPUs if several processes each load one."""
     spreads = {"parallelize": config.parallelize, "backend_args.tp_plan": "tp_plan" in config.backend_args}
     for name, asked in spreads.items():
         if asked and processes.count > 1:
             raise UserError(
-                f"model.{name} spreads one model over the GPUs, and {processes.count} processes want one each",
-                f"start one process, or leave model.{name} out",
+                f"model.{name} spreads a model over all GPUs, which {processes.count} processes cannot share",
+                f"start one process, or remove model.{name}",
             )
 
 
 def _device(config: ModelConfig, processes: Processes) -> str:
-    """Returns the device of this process: the one named, or its share of the GPUs of its machine."""
+    """Returns the device of this process: the named one, or its share of the machine's GPUs."""
     import torch
 
     device = config.device or _best_device()
@@ -206,5 +207,5 @@ def _best_device() -> str:
 
 def _batch_size(evaluation: EvalConfig, device: str) -> int | str:
     if str(evaluation.batch_size).startswith("auto") and not device.startswith("cuda"):
-        return CPU_BATCH  # the harness' search runs for minutes to hours on a CPU
+        return CPU_BATCH  # the harness' search takes minutes to hours on a CPU
     return evaluation.batch_size

@@ -1,4 +1,4 @@
-"""Several processes that share the work of one run, as `torchrun` and `accelerate launch` start them."""
+"""Processes that share a run, as started by `torchrun` and `accelerate launch`."""
 
 import json
 import logging
@@ -17,9 +17,9 @@ from afrieval.errors import UserError
 from afrieval.stopping import exit_code
 
 T = TypeVar("T")
-MEETING = timedelta(minutes=10)  # a process that never comes must not keep the others
-PATIENCE = timedelta(weeks=52)  # one may wait for another as long as a cell takes
-GRACE = 5  # seconds for the first to say why all end
+MEETING = timedelta(minutes=10)  # time limit for all processes to join
+PATIENCE = timedelta(weeks=52)  # processes may wait for each other as long as a cell takes
+GRACE = 5  # seconds for the first process to report an error
 
 
 def _alone(value: Any) -> list[Any]:
@@ -28,14 +28,14 @@ def _alone(value: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class Processes:
-    """This process among those of its run; by default it is the only one.
+    """The processes of a run, as seen by one of them; by default the only one.
 
     Attributes:
-        rank: its number; the first, 0, alone reads and writes the run folder and prints.
-        count: how many there are.
-        local_rank: its number among those of its machine.
-        gather: hands a value to all processes and returns everyone's, by rank. All must call it, in the same order, and
-            what comes back is what JSON makes of it.
+        rank: its number; only the first, 0, accesses the run folder and prints.
+        count: number of processes.
+        local_rank: its number on its machine.
+        gather: sends a value to all processes and returns those of all, by rank, converted by JSON.
+            All processes must call it, in the same order.
     """
 
     rank: int = 0
@@ -45,11 +45,11 @@ class Processes:
 
     @property
     def is_first(self) -> bool:
-        """Tells whether this is the process that reads, writes and prints."""
+        """Whether this is the process that accesses the run folder and prints."""
         return self.rank == 0
 
     def first(self, work: Callable[[], T]) -> T:
-        """Lets the first process do some work, and returns its result in all, as `gather` does."""
+        """Runs `work` in the first process and returns its result in all."""
         done: T | None = None
         with self.together():
             done = work() if self.is_first else None
@@ -58,12 +58,12 @@ class Processes:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Waits for the others at the end of a block; what fails in one process fails in all.
+        """Waits for all processes at the end of a block; an error in one is raised in all.
 
-        Nothing inside may wait for the others.
+        The block itself must not wait for other processes.
 
         Raises:
-            UserError: saying what failed elsewhere.
+            UserError: with the error of another process.
         """
         error: Exception | None = None
         try:
@@ -78,23 +78,23 @@ class Processes:
             raise UserError(*said[failed[0]])
 
     def agree(self, value: Any, name: str) -> None:
-        """Refuses to go on where a value is not the same in all processes.
+        """Checks that a value is the same in all processes.
 
         Raises:
-            UserError: with the value's name for people.
+            UserError: with the value's display name.
         """
         values = self.gather(value)
         if any(other != values[0] for other in values):
             raise UserError(
-                f"the processes of this run do not have the same {name}",
-                "give all machines the same command, the same files and the same version of the suite",
+                f"the processes of this run differ in their {name}",
+                "use the same command, files and version of the suite on all machines",
             )
 
     def _said(self, error: Exception) -> tuple[str, str]:
         if isinstance(error, UserError):
             return error.message, error.hint
         text = " ".join(str(error).split())[:300]
-        return f"process {self.rank} failed: {type(error).__name__}: {text}", "see what that process wrote"
+        return f"process {self.rank} failed: {type(error).__name__}: {text}", "check the output of that process"
 
 
 ALONE = Processes()
@@ -102,10 +102,10 @@ ALONE = Processes()
 
 @contextmanager
 def joined() -> Iterator[Processes]:
-    """Joins the other processes of this run, if there are any; all but the first say nothing and end quietly.
+    """Joins the other processes of this run, if there are any; only the first one prints.
 
     Raises:
-        UserError: if the others cannot be found.
+        UserError: if the processes cannot connect.
     """
     count = _number("WORLD_SIZE", 1, least=1)
     if count == 1:
@@ -117,18 +117,17 @@ def joined() -> Iterator[Processes]:
     if not os.environ.get("MASTER_ADDR", "").strip():
         raise _unusable("MASTER_ADDR", "the address of the machine of process 0")
     _number("MASTER_PORT", None, least=1, below=2**16)
-    ring = _Ring()  # each process says that it cannot find the others: they cannot know
+    ring = _Ring()  # each process reports its own connection errors
     with nullcontext() if rank == 0 else _hushed(), closing(ring):
         yield Processes(rank, count, local_rank, ring.gather)
-        ring.gather(None)  # nobody leaves before the first has written and printed all
+        ring.gather(None)  # wait until the first has written and printed everything
 
 
 def _number(name: str, default: int | None, least: int = 0, below: int | None = None) -> int:
-    """Returns a number that launchers of processes set in the environment.
+    """Returns a number that launchers set in the environment.
 
     Raises:
-        UserError: if it is not set and has no default, is not a number, or is out of range: such a process would wait
-            for the others forever.
+        UserError: if it is missing, not a number, or out of range.
     """
     text = os.environ.get(name, "" if default is None else str(default))
     upper = "" if below is None else f" to {below - 1}"
@@ -150,8 +149,8 @@ def _unusable(name: str, needed: str) -> UserError:
 class _Ring:
     """The connection of the processes.
 
-    It goes over the network and not over the GPUs, since little is sent, and it is no default group of torch: the
-    libraries must not divide the work in their own way. Each process is alone to them.
+    It uses the network rather than GPUs, since little is sent, and not torch's default group, so
+    that libraries do not divide the work themselves.
     """
 
     def __init__(self) -> None:
@@ -166,16 +165,14 @@ class _Ring:
             self._group: Any = ProcessGroupGloo(store, rank, count, PATIENCE)
         except (RuntimeError, ValueError) as e:
             reason = " ".join(str(e).split())[:300]
-            hint = "start all within ten minutes, with torchrun or accelerate launch; check MASTER_ADDR and MASTER_PORT"
-            raise UserError(
-                f"the {os.environ['WORLD_SIZE']} processes cannot find each other: {reason}", hint
-            ) from None
+            hint = "start all within ten minutes with torchrun or accelerate launch; check MASTER_ADDR and MASTER_PORT"
+            raise UserError(f"the {os.environ['WORLD_SIZE']} processes cannot connect: {reason}", hint) from None
         self._count = count
         for name in ("WORLD_SIZE", "LOCAL_RANK"):
             os.environ.pop(name)
 
     def gather(self, value: Any) -> list[Any]:
-        """Returns everyone's value; it is anything that JSON can say."""
+        """Returns the values of all processes; any JSON value."""
         import torch
 
         data = torch.frombuffer(bytearray(json.dumps(value).encode()), dtype=torch.uint8)
@@ -193,18 +190,18 @@ class _Ring:
         except RuntimeError:  # the connection is closed
             raise UserError(
                 "another process of this run has ended",
-                "see what it wrote; if nothing, it was killed, maybe for want of memory. The same command goes on",
+                "check its output (without any, it was killed, maybe out of memory); run the same command to continue",
             ) from None
         return received
 
     def close(self) -> None:
-        """Ends the connection and its threads; one that outlives Python's end would abort the process."""
+        """Closes the connection and its threads, which would abort the process at Python's exit."""
         self._group = None
 
 
 @contextmanager
 def _hushed() -> Iterator[None]:
-    """Keeps what the first process says too from being said again, errors included; its own bugs are still seen."""
+    """Suppresses output that the first process prints too, including errors, but not bugs."""
     os.environ["TQDM_DISABLE"] = "1"
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")

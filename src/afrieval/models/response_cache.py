@@ -1,4 +1,4 @@
-"""Keeps each answer of a model as it comes, and gives it back instead of asking again."""
+"""Stores each answer of a model, and returns stored answers instead of repeating requests."""
 
 import hashlib
 import json
@@ -20,19 +20,19 @@ Tick = Callable[[int], None]
 
 
 def request_key(method: str, args: Any) -> str:
-    """Returns a key of a request: what is asked of the model, and how."""
+    """Returns the key of a request: a hash of its method and arguments."""
     return hashlib.sha256(json.dumps([method, args], sort_keys=True).encode()).hexdigest()[:32]
 
 
 class CachedLM(LM):
-    """A model that is asked only what its answer file lacks, and tells how far it is.
+    """A model that gets only the requests that its answer file lacks, and reports progress.
 
     Args:
         lm: any model of the harness.
-        answers: where answers are kept.
-        tick: called with the number of requests that were answered since the last call.
-        processes: those that share the questions. To the harness each is the only one, with all of the answers: its own
-            way to divide the documents changes their order, and fails where they are fewer than the processes.
+        answers: the file of stored answers.
+        tick: called with the number of requests answered since the last call.
+        processes: share the requests. Each looks like the only one to the harness, whose own
+            division changes the order of documents and fails if there are too few.
     """
 
     def __init__(self, lm: Any, answers: AnswerFile, tick: Tick = lambda n: None, processes: Processes = ALONE):
@@ -48,7 +48,7 @@ class CachedLM(LM):
         return str(self._lm.tokenizer_name)
 
     def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> Any:
-        """Returns a chat as the model takes it."""
+        """Returns a chat in the model's format."""
         return self._lm.apply_chat_template(chat_history, add_generation_prompt)
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
@@ -73,20 +73,20 @@ class CachedLM(LM):
         return [_answer(answers[key]) for key in keys]
 
     def _known(self, keys: list[str], method: str) -> dict[str, Any]:
-        """Returns the stored answers, None where there is none; the first process has them."""
+        """Returns the stored answers, None for missing ones, from the first process."""
         return self._processes.first(lambda: {key: self._stored.get(key, method) for key in keys})
 
     def _keep(self, key: str | None, answer: Any) -> None:
-        """Stores one answer as soon as the model has given it; without a key it is only counted."""
+        """Stores an answer as soon as the model returns it; without a key it is only counted."""
         _check_number(answer)
         if key is not None:
             self._stored.put(key, answer)
-        self.tick(self._processes.count)  # the others are about as far
+        self.tick(self._processes.count)  # the others have made similar progress
 
     def _ask_all(self, method: str, new: dict[str, Any]) -> dict[str, Any]:
-        """Returns the answers to new requests, each of them asked by one process."""
+        """Returns the answers to new requests, divided among the processes."""
         rank, count = self._processes.rank, self._processes.count
-        # next to each other, since the choices of a question share its text
+        # contiguous, since the choices of a question share its text
         begin, end = (math.ceil(len(new) * r / count) for r in (rank, rank + 1))
         mine = list(new)[begin:end]
         given: list[Any] = []
@@ -109,15 +109,15 @@ class CachedLM(LM):
 
 
 class _Waiting:
-    """Tells which of the requests that a model is asked an answer is for (it is the harness' cache hook).
+    """The harness' cache hook: assigns answers to pending requests.
 
-    An answer must be stored under the key that is looked up later: some backends hand it in with the options as they
-    wrote them for themselves (vLLM, for generated texts).
+    An answer must be stored under the key that is looked up later, but some backends pass it with
+    changed options (vLLM, for generated texts).
 
     Args:
         method: of the harness' models.
-        asked: the requests' arguments by the keys of their answers; equal requests stand in line.
-        keep: called with the key, or None where it is not clear which request it is, and the answer.
+        asked: the requests' arguments by the keys of their answers; equal requests form a queue.
+        keep: called with the key, or None if the request is ambiguous, and the answer.
     """
 
     def __init__(self, method: str, asked: dict[str, Any], keep: Callable[[str | None, Any], None]):
@@ -132,14 +132,14 @@ class _Waiting:
             self._of_text[args[0]].add(name)
 
     def add_partial(self, attr: str, args: Any, answer: Any) -> None:
-        """Takes one answer as soon as the model has given it."""
+        """Receives an answer as soon as the model returns it."""
         names = {request_key(attr, args)} & self._lines.keys() or self._of_text.get(args[0], set())
         line = self._lines[next(iter(names))] if len(names) == 1 else []
         self._keep(line.pop(0) if line else None, answer)
 
 
 class PairsLM(CachedLM):
-    """The same model for tasks of the harness, which take a log-likelihood and whether it is greedy, no more."""
+    """The same model for tasks of the harness, which expect only log-likelihood and is-greedy."""
 
     def __init__(self, cached: CachedLM):
         super().__init__(cached._lm, cached._stored, cached.tick, cached._processes)
@@ -150,7 +150,7 @@ class PairsLM(CachedLM):
 
 
 def _keys(method: str, asked: list[Any]) -> list[str]:
-    """Returns a key per request; equal ones share theirs and are asked once, unless their answers are drawn."""
+    """Returns a key per request; equal requests share theirs, unless their answers are sampled."""
     keys, times = [], Counter[str]()
     for args in asked:
         key = request_key(method, args)
@@ -162,13 +162,13 @@ def _keys(method: str, asked: list[Any]) -> list[str]:
 
 
 def _is_drawn(args: Any) -> bool:
-    """Tells whether an answer is drawn at random, so that the same request may have several."""
+    """Returns whether answers are sampled, so that the same request may have several."""
     options = args[1] if len(args) > 1 and isinstance(args[1], dict) else {}
     return bool(options.get("do_sample") or options.get("temperature"))
 
 
 def _check_number(answer: Any) -> None:
-    """Refuses a likelihood that is no number; compared with others it would pick the first choice."""
+    """Rejects NaN likelihoods, which would make the first choice the answer."""
     value = answer[0] if isinstance(answer, tuple) else answer
     if isinstance(value, float) and math.isnan(value):
         raise UserError("the model's log-likelihoods are not numbers (NaN)", "give --model.dtype bfloat16 or float32")

@@ -9,7 +9,7 @@ from typing import Any
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Hides the harness' progress bars, logs and printed lines; errors are raised as usual."""
+    """Suppresses the harness' progress bars, logs and output, but not errors."""
     import datasets
     from tqdm import tqdm
 

@@ -3,8 +3,9 @@
 from typing import Any
 
 from afrieval.analysis.agreement import Agreement, verdicts
-from afrieval.analysis.reference import Evaluated, by_run, is_other_model, reference_model
+from afrieval.analysis.reference import by_run, is_other_model, on_samples, reference_model
 from afrieval.report.table import Column, Table
+from afrieval.results.scores import CellScores
 from afrieval.scoring.ifeval.instructions import FOLLOWED
 from afrieval.scoring.labels import label
 
@@ -28,35 +29,36 @@ COLUMNS = [
 ]
 
 
-def verdict_tables(found: list[Evaluated]) -> list[Table]:
+def verdict_tables(found: list[CellScores]) -> list[Table]:
     """Returns a table per model and data set, with a row for each task whose data have verdicts."""
     with_verdicts = [[(each, v) for each in of_run if (v := verdicts(each))] for of_run in by_run(found)]
     runs = [of_run for of_run in with_verdicts if of_run]
     return [_table(of_run, legend=of_run is runs[-1]) for of_run in runs]
 
 
-def _table(of_run: list[tuple[Evaluated, Agreement]], legend: bool) -> Table:
+def _table(of_run: list[tuple[CellScores, Agreement]], legend: bool) -> Table:
     cells = [each for each, _ in of_run]
     first = cells[0]
-    about = {"model": first.model, "evals": first.evals, "samples": first.on_samples}
+    about = {"model": first.model, "evals": first.declared["evals"], "samples": on_samples(first)}
     title = f"{first.model}: agreement with Meta's verdicts"
     title += f" on {name}" if (name := reference_model(first)) else ""
     notes = [_compared(cells), *([LEGEND] if legend else [])]
     return Table("verdicts", title, COLUMNS, [_row(*row) for row in of_run], notes, about=about)
 
 
-def _compared(cells: list[Evaluated]) -> str:
+def _compared(cells: list[CellScores]) -> str:
     """Returns what the two sides are."""
     first = cells[0]
-    if first.on_samples:
+    if on_samples(first):
         return "The verdicts of our own sample rows are made up: this table shows its form, and nothing of Meta's."
     other = f"{reference_model(first)}, another model," if is_other_model(first) else "the same model"
-    text = f"Ours: {first.model}, its answers in this run, our scoring. Meta's: is_correct in {first.evals}, of {other}"
-    strict = [f" IFEval: {label(e.scores.main)}." for e in cells if e.scores.main in FOLLOWED]
+    text = f"Ours: {first.model}, its answers in this run, our scoring. "
+    text += f"Meta's: is_correct in {first.declared['evals']}, of {other}"
+    strict = [f" IFEval: {label(e.main)}." for e in cells if e.main in FOLLOWED]
     return f"{text} with Meta's code and sampling.{''.join(strict[:1])}"
 
 
-def _row(each: Evaluated, found: Agreement) -> list[Any]:
+def _row(each: CellScores, found: Agreement) -> list[Any]:
     ours, published = found.scores
     counts = [found.n, found.right, found.here, found.there, found.neither]
-    return [each.scores.task, *counts, found.same, ours, published, ours - published, found.p, each.scores.main]
+    return [each.task, *counts, found.same, ours, published, ours - published, found.p, each.main]

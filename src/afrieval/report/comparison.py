@@ -12,7 +12,7 @@ from afrieval.grouping import grouped
 from afrieval.report.contrasts import contrast_table, side_name
 from afrieval.report.scores import INTERVAL, WRITTEN
 from afrieval.report.table import Column, Table
-from afrieval.report.values import Scored, bounds_of, titled
+from afrieval.report.values import bounds_of, titled
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
 
@@ -85,7 +85,7 @@ def mean_tables(cells: list[CellScores], groupings: list[str]) -> list[Table]:
     return [mean_table(task, found, of.get(task)) for task, of_task in tasks if (found := means(of_task, groupings))]
 
 
-def spread_table(task: str, found: list[Spread], metric: Scored | None = None) -> Table:
+def spread_table(task: str, found: list[Spread], metric: Metric | None = None) -> Table:
     """Returns best, mean and worst prompt of each language."""
     varying, bounds = _varying([s.dimensions for s in found]), bounds_of(metric)
     columns = [*map(_dimension, varying), Column("best", "score", "", bounds), Column("prompt", "count", "best_prompt")]
@@ -114,7 +114,7 @@ def _named(dimensions: dict[str, Any], name: str) -> str:
     return WRITTEN[value] if name == "prompt_language" else str(value)
 
 
-def mean_table(task: str, found: list[Mean], metric: Scored | None = None) -> Table:
+def mean_table(task: str, found: list[Mean], metric: Metric | None = None) -> Table:
     """Returns means over languages with their members."""
     varying = [d for d in _varying([m.dimensions for m in found]) if d != "language"]
     columns = [Column("group", "text", "languages of"), *map(_dimension, varying)]
@@ -142,7 +142,7 @@ def _mean_notes(found: list[Mean]) -> list[str]:
     return notes
 
 
-def breakdown_tables(cells: list[CellScores], name: str, metrics: Mapping[str, Scored]) -> list[Table]:
+def breakdown_tables(cells: list[CellScores], name: str, metrics: Mapping[str, Metric]) -> list[Table]:
     """Returns the scores by a field, one table per task, or confusion tables.
 
     Raises:
@@ -155,7 +155,7 @@ def breakdown_tables(cells: list[CellScores], name: str, metrics: Mapping[str, S
     return [_breakdown(task, [p for p in found if p.task == task], name, metrics.get(task)) for task in tasks]
 
 
-def _breakdown(task: str, found: list[Part], name: str, metric: Scored | None) -> Table:
+def _breakdown(task: str, found: list[Part], name: str, metric: Metric | None) -> Table:
     varying, bounds = _varying([p.dimensions for p in found]), bounds_of(metric)
     columns = [*map(_dimension, varying), Column(name, "name"), Column("score", "score", "", bounds)]
     columns += [Column(INTERVAL, "interval", "interval", bounds), Column("n", "count")]

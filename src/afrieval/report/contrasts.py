@@ -7,7 +7,8 @@ from afrieval.analysis.contrasts import Contrast, Row
 from afrieval.languages import LANGUAGES
 from afrieval.report.scores import INTERVAL, UNREVIEWED, WRITTEN
 from afrieval.report.table import Column, Table
-from afrieval.report.values import SHARE, Bounds, Scored, bounds_of, ranges, titled
+from afrieval.report.values import SHARE, Bounds, bounds_of, ranges, titled
+from afrieval.scoring.base import Metric
 
 LEGEND = (
     "diff.: second minus first{unit}; p: Holm-adjusted; visible: the smallest difference detectable with 80% power; "
@@ -16,7 +17,7 @@ LEGEND = (
 
 
 def contrast_table(
-    contrast: Contrast, starred: Collection[str] = (), legend: bool = True, metric: Scored | None = None
+    contrast: Contrast, starred: Collection[str] = (), legend: bool = True, metric: Metric | None = None
 ) -> Table:
     """Returns a contrast's table: one row per language, and in words what it shows.
 

@@ -9,7 +9,8 @@ from afrieval.analysis.scores import LanguageScore
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.report.table import Column, Table
-from afrieval.report.values import ANY, Bounds, Scored, bounds_of, ranges, shown_interval, shown_score
+from afrieval.report.values import ANY, Bounds, bounds_of, ranges, shown_interval, shown_score
+from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS, label
 
 APART = ("eng", "fra")  # next to a mean over African languages, never in it
@@ -25,7 +26,7 @@ def score_table(
     unreviewed: set[str],
     supported: set[str],
     means: Iterable[Mean] = (),
-    metrics: Mapping[str, Scored] | None = None,
+    metrics: Mapping[str, Metric] | None = None,
 ) -> Table:
     """Returns a task's table: one row per language and prompt language.
 
@@ -120,7 +121,7 @@ def _mean_line(mean: Mean, bounds: Bounds) -> str:
 
 
 def overview_tables(
-    means: Iterable[Mean], scores: Iterable[LanguageScore], metrics: Mapping[str, Scored] | None = None
+    means: Iterable[Mean], scores: Iterable[LanguageScore], metrics: Mapping[str, Metric] | None = None
 ) -> list[Table]:
     """Returns means over African languages, a row per task and prompt language; English and French next to them.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
-from afrieval.analysis.reference import Evaluated, has_evals
+from afrieval.analysis.reference import has_evals
 from afrieval.analysis.scores import by_language
 from afrieval.harness.scores import HarnessTaskScores, merged_results, summary_rows, task_scores, with_groups
 from afrieval.report.comparison import metrics_of
@@ -76,7 +76,7 @@ def show(
         supported: languages that the model's authors name.
         seed: of the bootstrap.
     """
-    published = [Evaluated(cell) for cell in cells if cell.n and has_evals(cell)]
+    published = [cell for cell in cells if cell.n and has_evals(cell)]
     own = [cell for cell in cells if cell.n and not has_evals(cell)]
     metrics = metrics_of(own)
     scores = by_language(own)
@@ -90,7 +90,7 @@ def show(
         of_cells = [c for c in own if c.task == task]
         every = {name: known for c in of_cells for name, known in c.metrics.items()}
         tables.append(score_table(title, of_task, notes, doubtful, supported, over_languages, every))
-        of_prompts = contrasts(of_cells, "prompt_language", seed)
+        of_prompts = contrasts(sorted(of_cells, key=lambda c: c.name), "prompt_language", seed)
         tables += [contrast_table(contrast, doubtful, metric=metrics[task]) for contrast in of_prompts]
     tables += reference_tables(published)
     say()

@@ -3,8 +3,8 @@
 import math
 import re
 from collections.abc import Sequence
-from typing import Protocol
 
+from afrieval.scoring.base import Metric
 from afrieval.terminal import one_line
 
 Bounds = tuple[float, float]
@@ -13,28 +13,12 @@ ANY: Bounds = (-math.inf, math.inf)
 NARROW = 10  # scales of fewer units than this need more than one decimal
 
 
-class Scored(Protocol):
-    """What has to be known of a metric to show its scores."""
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-
-    @property
-    def bounds(self) -> Bounds:
-        """Its lowest and highest score."""
-
-    @property
-    def higher_is_better(self) -> bool:
-        """Whether more is better."""
-
-
-def bounds_of(metric: Scored | None) -> Bounds:
+def bounds_of(metric: Metric | None) -> Bounds:
     """Returns the lowest and the highest score of a metric; those of a share if it is not given."""
     return metric.bounds if metric else SHARE
 
 
-def titled(task: str, metric: Scored | None) -> str:
+def titled(task: str, metric: Metric | None) -> str:
     """Returns a task's name for a title, with its metric where scores are not in percent."""
     return f"{task}, {metric.name}" if metric and metric.bounds != SHARE else task
 

@@ -13,10 +13,11 @@ from afrieval.errors import UserError
 from afrieval.results.samples import REDO, Sample
 from afrieval.results.scores import Labels, Numbers, Values
 from afrieval.scoring.base import Metric
+from afrieval.scoring.labels import OLD_NAMES
 from afrieval.scoring.metrics import metric
 
-OLD_NAMES = {"unread": "unparsed"}  # of metrics in samples that older versions wrote
 Place = tuple[int, Any, Any]  # of a document, what the sample shows under the metric's name, its measure or None
+Flat = list[Any]  # places one after the other: a million tuples would keep the garbage collector busy
 
 
 class Columns:
@@ -39,29 +40,28 @@ class Columns:
         self.verdicts: list[float] = []
         self.fields: dict[str, list[str]] = {name: [] for name in fields}
         self.sent: dict[str, list[int]] | None = {} if sent else None
-        self.metrics: dict[str, list[Place]] = {}
+        self.metrics: dict[str, Flat] = {}
 
     def add(self, line: Sample) -> None:
         """Takes what is kept of the next line."""
-        row, place = line["doc_id"], len(self.ids)
+        row, place, get = line["doc_id"], len(self.ids), line.get
         self.rows += 1
         if line["defect"]:
             self.defects.append(row)
         if not line["metrics"]:
             return
         self.ids.append(row)
-        self.golds.append(_index(line.get("gold")))
-        self.picked.append(_index(line.get("picked")))
+        self.golds.append(_index(get("gold")))
+        self.picked.append(_index(get("picked")))
         self.n_choices.append(line["n_choices"] or 0)
-        self.keys.append(line.get("key"))
-        self.parts.append(line.get("part"))
-        self.verdicts.append(line.get("published_correct", np.nan))
-        measures = line.get("measures") or {}
+        self.keys.append(get("key"))
+        self.parts.append(get("part"))
+        self.verdicts.append(get("published_correct", np.nan))
+        measures = get("measures") or {}
         for name in line["metrics"]:
-            found = self.metrics.get(name)
-            if found is None:
-                found = self.metrics[name] = []
-            found.append((place, line.get(name), measures.get(name)))
+            if name not in self.metrics:
+                self.metrics[name] = []
+            self.metrics[name] += place, get(name), measures.get(name)
         if self.fields:
             self._add_fields(line.get("doc"))
         if self.sent is not None:
@@ -87,25 +87,27 @@ class Columns:
             UserError: naming the line whose score cannot be.
         """
         found = {}
-        for name, places in self.metrics.items():
+        for name, flat in self.metrics.items():
             known = metrics.get(name) or _metric(name, where)
-            found[OLD_NAMES.get(name, name)] = known, self._measured(known, name, places, where)
+            found[OLD_NAMES.get(name, name)] = known, self._measured(known, name, flat, where)
         if found and np.isnan(next(iter(found.values()))[1]).any():
             raise UserError(f"{where}: not all samples have {next(iter(self.metrics))}, the cell's score", REDO)
         return found
 
-    def _measured(self, known: Metric, name: str, places: list[Place], where: str) -> Values:
+    def _measured(self, known: Metric, name: str, flat: Flat, where: str) -> Values:
         """Returns a metric's measures of all documents, shape (n, k)."""
-        found = _shares(known, places)
+        places, shown, stored = flat[::3], flat[1::3], flat[2::3]
+        found = _shares(known, shown, stored)
         if found is None:
-            rows = [self._measure(known, name, place, where) for place in places]
+            every = zip(places, shown, stored, strict=True)
+            rows = [self._measure(known, name, place, where) for place in every]
             if len({len(row) for row in rows}) > 1:
                 raise UserError(f"{where}: not all samples have as many measures of {name}", REDO)
             found = np.array(rows, dtype=np.float64)
         if len(found) == len(self.ids):
             return found
         values = np.full((len(self.ids), found.shape[1]), np.nan)
-        values[[place for place, _, _ in places]] = found
+        values[places] = found
         return values
 
     def _measure(self, known: Metric, name: str, place: Place, where: str) -> list[float]:
@@ -166,12 +168,11 @@ def _metric(name: str, where: str) -> Metric:
         raise UserError(f"{where}: {e.message}", "a newer version wrote it; read it with that one") from None
 
 
-def _shares(known: Metric, places: list[Place]) -> Values | None:
+def _shares(known: Metric, shown: Flat, stored: Flat) -> Values | None:
     """Returns the measures of a mean, shape (n, 1), if nothing is wrong with any; there may be a million."""
-    shown = [value for _, value, _ in places]
     if not known.is_mean or not set(map(type, shown)) <= {float, int}:
         return None
-    if any(stored is not None and stored != [value] for _, value, stored in places):
+    if any(measure is not None and measure != [value] for value, measure in zip(shown, stored, strict=True)):
         return None
     values = np.array(shown, dtype=np.float64)
     low, high = known.bounds

@@ -49,6 +49,9 @@ class _Inputs:
 
     def score(self, measures: Array, weights: Array) -> Array:
         """Returns the score for each row of weights, shape (b,)."""
+        return self.derived.score(self._inputs(measures, weights))
+
+    def _inputs(self, measures: Array, weights: Array) -> list[Input]:
         found = []
         for known, start, stop in self.of:
             there = ~np.isnan(measures[:, start])
@@ -56,11 +59,13 @@ class _Inputs:
             found.append(Input(known.score(own, of_own), linear_values(known, own), of_own))
         for scores, values in self._others:
             found.append(Input(np.repeat(scores, len(weights)), values, np.ones((len(weights), len(values)))))
-        return self.derived.score(found)
+        return found
 
     def linear(self, measures: Array) -> Array:
         """Returns a value per document whose mean is the score; documents are not grouped, since inputs have values."""
         ones = np.ones(len(measures))
+        if self.derived.linear and not self.reference and not np.isnan(measures).any():
+            return self.derived.linear(self._inputs(measures, ones[None]))
         whole = float(self.score(measures, ones[None])[0])
         if self.derived.interval == "none":
             return np.full(len(measures), whole)

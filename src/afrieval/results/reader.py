@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -74,13 +73,7 @@ class RunFolder:
     def _reads_otherwise(self, cell: CellScores) -> bool:
         """Tells whether run.yaml now declares what would have been read otherwise."""
         before, now = cell.declared, self._declared(cell.task)
-        keys: list[Literal["breakdowns", "groups", "metrics", "derived"]] = [
-            "breakdowns",
-            "groups",
-            "metrics",
-            "derived",
-        ]
-        return any(before.get(key) != now.get(key) for key in keys)
+        return any(before.get(key) != now.get(key) for key in ("breakdowns", "groups", "metrics", "derived"))
 
     def n_done(self, name: str) -> int:
         """Returns how many documents of a cell are stored with all that belongs to them; 0 if it is not there.
@@ -210,19 +203,12 @@ def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | 
         for (name, of), values in scores.items():
             if line["filter"] == of and name in line:
                 values.append(line[name])
-    none = np.zeros(0, dtype=np.int64)
     return CellScores(
         name=record["task"],
         task=record["task"],
         language=record["language"],
         prompt_language="",
         prompt=0,
-        metrics={},
-        measures={},
-        ids=none,
-        golds=none,
-        picked=none,
-        n_choices=none,
         rows=rows,
         path=path,
         harness=record,

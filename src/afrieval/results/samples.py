@@ -9,6 +9,7 @@ from afrieval.errors import UserError
 from afrieval.files.content import read_bytes
 from afrieval.files.schema import checked_line
 from afrieval.results.schema import SampleLine
+from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES
 
 Sample = dict[str, Any]  # a SampleLine, and the scores under their metrics' names
 REDO = "delete the file and run again; only its cell is redone"
@@ -45,7 +46,12 @@ def is_harness(sample: Sample) -> bool:
 
 def is_unparsed(sample: Sample) -> bool:
     """Tells whether no answer was found in a generated text; samples of older runs do not have the answer."""
-    return sample["answer"] is None if "answer" in sample else bool(sample.get("unread"))
+    return sample["answer"] is None if "answer" in sample else any(sample.get(name) for name in OLD_NAMES)
+
+
+def verdict(sample: Sample) -> str:
+    """Returns what the score of a sample says of its answer: right, wrong or unparsed."""
+    return "right" if sample[sample["metrics"][0]] else NOT_PARSED if is_unparsed(sample) else "wrong"
 
 
 def cell_name(sample: Sample) -> str:

@@ -19,6 +19,7 @@ from afrieval.statistics.scores import score_interval
 
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+NONE: Numbers = np.zeros(0, dtype=np.int64)
 DIMENSIONS = ("prompt_language", "prompt", "model", "shots", "answer_form", "language")
 
 
@@ -93,14 +94,14 @@ class CellScores:
     language: str
     prompt_language: str
     prompt: int
-    metrics: Mapping[str, Metric]
-    measures: Mapping[str, Values]
-    ids: Numbers
-    golds: Numbers
-    picked: Numbers
-    n_choices: Numbers
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
+    measures: Mapping[str, Values] = field(default_factory=dict)
+    ids: Numbers = field(default_factory=NONE.copy)
+    golds: Numbers = field(default_factory=NONE.copy)
+    picked: Numbers = field(default_factory=NONE.copy)
+    n_choices: Numbers = field(default_factory=NONE.copy)
     rows: int = 0
-    defects: Numbers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    defects: Numbers = field(default_factory=NONE.copy)
     model: str = ""
     shots: int = 0
     answer_form: str = ""

@@ -1,4 +1,4 @@
-"""Runs the cells that a run folder lacks, one harness call per cell, and stores their samples."""
+"""Runs the missing cells of a run folder, one harness call per cell, and stores their samples."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ from afrieval.tasks.cell import Cell, Outcome, Plan
 Check = Callable[[], None]
 AfterCell = Callable[[Cell], None]
 Load = Callable[[ModelConfig, EvalConfig, Processes], Any]
-EVERY = 1  # seconds between two looks at the run folder; on a network it takes a moment
+EVERY = 1  # seconds between checks of the run folder, which are slow on a network
 
 
 def evaluate(
@@ -39,19 +39,19 @@ def evaluate(
     check: Check = lambda: None,
     load: Load = load_model,
 ) -> None:
-    """Runs what is missing of a plan in a locked run folder.
+    """Runs the missing cells of a plan in a locked run folder.
 
     Args:
         config: the merged config.
-        plan: its cells.
+        plan: the cells.
         stored: the run folder.
-        after_cell: called with each cell of the plan once its samples are stored, in the plan's order.
-        processes: those that share the work; the first alone reads and writes the folder and calls after_cell.
-        check: called now and then, and before anything is stored; raises UserError where the folder is gone.
-        load: what loads the model.
+        after_cell: called with each cell of the plan once its samples are stored, in order.
+        processes: share the work; only the first reads and writes the folder and calls after_cell.
+        check: called regularly and before writing; raises UserError if the folder is gone.
+        load: loads the model.
 
     Raises:
-        UserError: if the folder holds another run or is gone, or the model cannot be loaded.
+        UserError: if the folder contains another run or is gone, or the model cannot be loaded.
     """
     folder = stored.path
     described = identity(config, plan)
@@ -83,13 +83,13 @@ def evaluate(
 
 
 def _missing(stored: RunFolder, described: dict[str, Any], plan: Plan) -> list[str]:
-    """Returns the names of the cells that the folder lacks, if it is of this run."""
+    """Returns the names of the cells that are missing in the folder; rejects another run's folder."""
     check_same_run(stored.record.get("identity", {}), described, stored.path)
     return [cell.name for cell in plan.cells if stored.n_done(cell.name) < cell.n]
 
 
 def _load(config: RunConfig, processes: Processes, described: dict[str, Any], load: Load) -> Any:
-    """Returns the model, the same in all processes, and describes it."""
+    """Returns the model, checks that all processes have the same, and records its fingerprint."""
     with processes.together():
         lm = load(config.model, config.eval, processes)
         described["model"]["fingerprint"] = lm.fingerprint()
@@ -98,23 +98,23 @@ def _load(config: RunConfig, processes: Processes, described: dict[str, Any], lo
 
 
 def _begin(plan: Plan, folder: Path, described: dict[str, Any], visit: dict[str, Any]) -> None:
-    """Writes run.yaml, if the folder is of this run."""
+    """Writes run.yaml; rejects another run's folder."""
     stored = read_run(folder)
     check_same_run(stored.get("identity", {}), described, folder)
     write_run(folder, record(stored, plan, described, visit))
 
 
 def _answer_path(folder: Path, model: dict[str, Any]) -> Path:
-    """Returns the file of a model's answers; another model, or the same one run otherwise, has another."""
+    """Returns the file of a model's answers; each model and its settings have a separate one."""
     digest = hashlib.sha256(json.dumps(model, sort_keys=True).encode()).hexdigest()[:16]
     return folder / f"answers_{digest}.jsonl"
 
 
 def run_cell(cell: Cell, model: Any) -> Outcome:
-    """Returns what is stored of a cell, once a model has answered what it asks.
+    """Runs a cell and returns its outcome.
 
     Args:
-        cell: what is run.
+        cell: the cell to run.
         model: any model of the harness.
     """
     job = cell.build(model)
@@ -135,14 +135,14 @@ def run_cell(cell: Cell, model: Any) -> Outcome:
 
 
 def _store(folder: Path, name: str, outcome: Outcome) -> None:
-    """Writes what is stored of a cell; its samples last, which make it done."""
+    """Writes a cell's outcome, samples last, since they mark it as done."""
     if outcome.record is not None:
         write_harness(folder, name, outcome.record)
     write_samples(folder, name, outcome.samples)
 
 
 def _keep_groups(folder: Path, plan: Plan) -> None:
-    """Adds groups of the harness to run.yaml whose tasks are all there already."""
+    """Adds harness groups to run.yaml whose tasks are all stored already."""
     stored = read_run(folder)
     known = stored.get("harness_groups", {})
     if not plan.groups.items() <= known.items():
@@ -150,7 +150,7 @@ def _keep_groups(folder: Path, plan: Plan) -> None:
 
 
 def _checked(check: Check, store: Callable[[], None]) -> Callable[[], None]:
-    """Returns what stores something, once it is sure where."""
+    """Returns a function that checks the folder, then stores something."""
 
     def checked() -> None:
         check()
@@ -160,7 +160,7 @@ def _checked(check: Check, store: Callable[[], None]) -> Callable[[], None]:
 
 
 def _looking_after(tick: Tick, check: Check) -> Tick:
-    """Returns a tick that also checks, now and then, that it is of use to go on."""
+    """Returns a tick that also checks regularly whether the run can continue."""
     latest = time.monotonic()
 
     def ticked(answered: int) -> None:

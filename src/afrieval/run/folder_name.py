@@ -1,4 +1,4 @@
-"""The folder of a run that the user gives none: runs/<task>/<model>/<settings>."""
+"""The default folder of a run: runs/<task>/<model>/<settings>."""
 
 import hashlib
 import re
@@ -12,7 +12,7 @@ from afrieval.tasks.meta import END, llama
 
 
 def default_folder(config: RunConfig, planned: Plan) -> Path:
-    """Returns runs/<task>/<model>/<settings>, where settings are what cannot share a folder."""
+    """Returns runs/<task>/<model>/<settings>, with the settings that need separate folders."""
     model, evaluation = config.model, config.eval
     places = [cell.coordinates for cell in planned.cells]
     settings = [place.answer_form for place in places if place.answer_form][:1]
@@ -39,13 +39,13 @@ def default_folder(config: RunConfig, planned: Plan) -> Path:
 
 
 def _other_evals(config: RunConfig) -> str:
-    """Returns whose evaluation data set is used, if it is not the model's own."""
+    """Returns the model whose evaluation data set is used, if it is not the evaluated one."""
     evals = llama(str(config.task.evals_dataset).removesuffix(END))
     return evals.name if evals and evals != llama(config.model.model_name) else ""
 
 
 def _task_folder(config: RunConfig) -> str:
-    """Returns the tasks' names, a template's without its languages, which may become more; short if they are many."""
+    """Returns the tasks' names, shortened if long; templates are without languages."""
     template = re.sub(r"{{.*?}}", "LANG", config.task.task_template or "")
     names = [*config.task_names, *(n.strip() for n in template.split(",") if n.strip()), *config.harness_names]
     joined = "+".join(re.sub(r"[^\w.()-]+", "-", name) for name in names)

@@ -1,4 +1,4 @@
-"""What run.yaml says of a run: its identity, and the circumstances in which it was made."""
+"""The content of run.yaml: a run's identity, and the circumstances of each visit."""
 
 import importlib.metadata
 import platform
@@ -19,20 +19,20 @@ PACKAGES = ("afrieval", "lm-eval", "transformers", "torch", "accelerate", "datas
 
 
 def identity(config: RunConfig, plan: Plan) -> dict[str, Any]:
-    """Returns everything that touches prompt, data, shots or model, as nested maps.
+    """Returns everything that affects prompts, data, shots or model, as nested maps.
 
-    A folder may hold more cells later, and a larger limit; what is named here must stay.
+    A folder may get more cells and a larger limit later; its identity must not change.
     """
     of_cells: RunPart = reduce(merged, (cell.identity for cell in plan.cells), {})
     return {"model": of_model.identity_of_model(config.model), "variant": config.task.variant, **of_cells}
 
 
 def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], visit: dict[str, Any]) -> dict[str, Any]:
-    """Returns what run.yaml says from now on.
+    """Returns the new content of run.yaml.
 
     Args:
-        stored: what it says now.
-        plan: what is run.
+        stored: its current content.
+        plan: the cells to run.
         described: the run's identity.
         visit: the circumstances.
     """
@@ -49,13 +49,13 @@ def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], vis
 
 
 def circumstances(config: RunConfig, plan: Plan, lm: Any, processes: int) -> dict[str, Any]:
-    """Returns what may differ between two visits to a folder, as a map.
+    """Returns everything that may differ between two visits to a folder, as a map.
 
     Args:
         config: the merged config.
-        plan: what was planned.
+        plan: the cells to run.
         lm: the loaded model.
-        processes: how many shared the work.
+        processes: number of processes that share the work.
     """
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -77,7 +77,7 @@ def _version(package: str) -> str | None:
 
 
 def _git_commit() -> str | None:
-    if CHECKOUT is None:  # an environment may lie in the checkout of something else
+    if CHECKOUT is None:  # an environment may be inside another repository
         return None
     try:
         out = subprocess.run(["git", "rev-parse", "HEAD"], cwd=CHECKOUT, capture_output=True, text=True, timeout=5)

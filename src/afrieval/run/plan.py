@@ -1,4 +1,4 @@
-"""A config to cells: what will be run, with its documents, before any model is loaded."""
+"""Plans the cells of a config, with their documents, before any model is loaded."""
 
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
@@ -10,16 +10,17 @@ from afrieval.tasks.sources.plan import plan_declared
 
 
 def plan(config: RunConfig) -> Plan:
-    """Returns the cells that a config asks for, all data read and all prompts checked.
+    """Returns the cells of a config, with all data loaded and all prompts checked.
 
     Raises:
-        UserError: for an unknown task, language or prompt, data that is not there, too many shots, or a prompt that
-            cannot be filled in with one of the rows, or that the model cannot be asked.
+        UserError: for an unknown task, language or prompt, missing data, too many shots, a prompt
+            that cannot be filled in, or requests that the model does not support.
     """
     can = capabilities(config.model)
     planned = plan_declared(config) + plan_harness(config)
     if not planned.cells:
-        raise UserError("nothing is left to run", "; ".join(planned.left_out) or "name tasks, languages and prompts")
+        why = f" ({'; '.join(planned.left_out)})" if planned.left_out else ""
+        raise UserError(f"there is nothing to run{why}", "choose other tasks, languages or prompts")
     check_requests(config.model, can, planned.cells)
     check_chat(config.model, can, planned.cells)
     return planned + Plan([], notes=length_notes(config.model, can, planned.cells))

@@ -1,4 +1,4 @@
-"""What the model gets: the token that opens a sequence, once and only once, and complete prompts whole."""
+"""Checks that prompts begin with exactly one BOS token, and that complete prompts fit the context."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,15 +11,15 @@ LOOKED_AT = 100
 
 
 def first_tokens(cells: Sequence[Cell], lm: Any) -> dict[str, list[int]]:
-    """Returns task to the ids of the first tokens of a prompt of it, as the model gets them, where they are known.
+    """Returns task to the ids of the first tokens of one of its prompts, if the tokenizer is known.
 
     Args:
-        cells: what is run.
+        cells: the cells to run.
         lm: the model.
 
     Raises:
-        UserError: if complete prompts would not begin with one beginning-of-sequence token. Without it, or with two,
-            scores of Llama 3 drop by some points, and nothing else tells.
+        UserError: if complete prompts would not begin with exactly one beginning-of-sequence token:
+            scores of Llama 3 would drop by some points without any other sign.
     """
     if not lm.can.count_tokens:
         return {}
@@ -35,12 +35,12 @@ def first_tokens(cells: Sequence[Cell], lm: Any) -> dict[str, list[int]]:
 
 
 def check_fit(cells: Sequence[Cell], lm: Any) -> None:
-    """Refuses complete prompts that the model would get cut: backends cut the beginning, and some say nothing.
+    """Rejects complete prompts that backends would truncate, some of them silently.
 
-    The longest prompts in bytes are looked at, of which one is the longest in tokens or nearly so.
+    Only the longest prompts in bytes are checked; one of them is about the longest in tokens.
 
     Raises:
-        UserError: naming the task, and how much room it needs.
+        UserError: names the task and the context length that it needs.
     """
     for cell in cells:
         if not cell.complete or not (probe := cell.probe(lm)):
@@ -50,9 +50,9 @@ def check_fit(cells: Sequence[Cell], lm: Any) -> None:
         room = longest + probe.answer_tokens
         if room > lm.max_length:
             raise UserError(
-                f"a prompt of {cell.coordinates.task} has {longest} tokens, its answer may have "
-                f"{probe.answer_tokens}, and the model takes {lm.max_length} in all",
-                f"give room for {room} (backend_args: max_model_len for vllm, else max_length), "
+                f"a prompt and answer of {cell.coordinates.task} may have {longest} and {probe.answer_tokens} tokens, "
+                f"but the model's context has {lm.max_length}",
+                f"give a context of {room} (backend_args: max_model_len for vllm, else max_length), "
                 "or a smaller --eval.max_gen_toks, which may lower scores",
             )
 
@@ -68,5 +68,5 @@ def _check(task: str, tokens: list[int], bos: int | None) -> None:
     if tokens[1:2] == [bos]:
         raise UserError(
             f"prompts of {task} would begin with two beginning-of-sequence tokens",
-            "give --model.add_bos_token false; the prompts have one already",
+            "give --model.add_bos_token false; the prompts already include one",
         )

@@ -1,4 +1,4 @@
-"""Tells which language and prompt is running, how far it is and how long the rest takes."""
+"""Shows the running cell, the progress and the remaining time."""
 
 import time
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ class Progress:
     """A bar over all requests in a terminal; one line per finished cell elsewhere, as in a batch job's log.
 
     Args:
-        cells: those that will run.
-        bar: False for lines in a terminal too, where prompts are printed in between.
-        quiet: True to tell nothing, as another process does.
+        cells: the cells to run.
+        bar: False for lines even in a terminal, if prompts are printed in between.
+        quiet: True to print nothing, if another process does.
     """
 
     def __init__(self, cells: Sequence[Cell], bar: bool = True, quiet: bool = False):
@@ -41,7 +41,7 @@ class Progress:
         self._start = self._began = time.monotonic()
 
     def begin(self, cell: Cell) -> None:
-        """Names the cell that runs from now on."""
+        """Shows the title of the cell that starts."""
         self._began = time.monotonic()
         self._bar.update(self._task, description=one_line(cell.title))
 
@@ -51,7 +51,7 @@ class Progress:
         self._bar.update(self._task, advance=answered)
 
     def end(self, cell: Cell) -> None:
-        """Tells that a cell is stored."""
+        """Reports that a cell is stored."""
         self._finished += 1
         if not self._lines:
             return

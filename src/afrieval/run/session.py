@@ -1,4 +1,4 @@
-"""A config to a run folder: the one way of the command and of the Python API."""
+"""Runs a config and stores the results, for both the command line and the Python API."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -22,10 +22,10 @@ Load = Callable[[ModelConfig, EvalConfig, Processes], Any]  # as `models.load.lo
 
 @dataclass(frozen=True)
 class Session:
-    """What was run, and where it is stored.
+    """A config's run and its folder.
 
     Attributes:
-        stopped: whether Ctrl-C or a signal stopped it before its end.
+        stopped: whether the run was interrupted.
     """
 
     config: RunConfig
@@ -39,7 +39,7 @@ AfterCell = Callable[[Session, Cell], None]
 
 
 def _nothing(*of: object) -> None:
-    """What follows a cell whose prompts nobody wants to see, and what other processes look after."""
+    """Does nothing; the default callback."""
 
 
 def run(
@@ -49,17 +49,17 @@ def run(
     processes: Processes = ALONE,
     load: Load | None = None,
 ) -> None:
-    """Runs what the run folder of a config lacks.
+    """Runs the missing cells of a config's run folder.
 
     Args:
-        read: returns the config; where several processes read it, they say once what is wrong with it.
-        finish: called in the locked folder at the end, also of a run that was stopped with some cells stored.
+        read: returns the config; several processes report its errors only once.
+        finish: called with the folder locked, also after an interrupted run with stored cells.
         after_cell: called with each cell once its samples are stored.
-        processes: those that share the work; the first alone calls `finish` and `after_cell`.
-        load: what loads the model; `load_model` if not given.
+        processes: share the work; only the first calls `finish` and `after_cell`.
+        load: loads the model; by default `load_model`.
 
     Raises:
-        UserError: for data that are not there, a model that cannot be loaded, or a folder that holds another run.
+        UserError: for missing data, a model that cannot be loaded, or a folder with another run.
     """
     with processes.together():
         config = read()
@@ -80,7 +80,7 @@ def run(
         try:
             _evaluate(session, finish, after_cell, processes, check, load)
         except Exception:
-            check()  # whatever it is, a folder that is gone is why
+            check()  # a missing folder is the likely cause of any error
             raise
 
 

@@ -185,6 +185,8 @@ class Derived:
         higher_is_better: whether more is better.
         bounds: lowest and highest score; None if they are those of the inputs.
         interval: `bootstrap`, or `none` if no interval makes sense.
+        linear: the inputs to a value per document whose mean is the score, where all have
+            the same documents; found numerically if not given.
         n_inputs: how many inputs it takes, those of a reference run included; None for any number.
     """
 
@@ -193,4 +195,5 @@ class Derived:
     higher_is_better: bool = True
     bounds: tuple[float, float] | None = None
     interval: Interval = "bootstrap"
+    linear: Callable[[Sequence[Input]], Array] | None = None
     n_inputs: int | None = None

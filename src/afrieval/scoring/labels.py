@@ -1,5 +1,7 @@
 """What metrics are called in tables, where their own names take too much room, and what has to be said of them."""
 
+NOT_PARSED = "unparsed"  # the metric's name
+OLD_NAMES = {"unread": NOT_PARSED}  # of metrics in samples that older versions wrote
 LABELS = {
     "exact_match": "exact",
     "acc_norm": "/char",
@@ -14,7 +16,7 @@ LABELS = {
 }
 UNPARSED = "answers that could not be parsed, in percent; they count as wrong"
 DESCRIPTIONS = {
-    "unparsed": UNPARSED,
+    NOT_PARSED: UNPARSED,
     "ifeval_recipe_mean": "mean of the two strict, as in Meta's recipe for lm-eval",
     "ifeval_meta_mean": "mean of the four, as in Meta's model cards",
 }

@@ -32,9 +32,8 @@ def linear_values(metric: Metric, measures: Array) -> Array:
     if metric.interval == "none":
         return np.full(len(measures), whole)
     rows, place, counts = np.unique(measures, axis=0, return_inverse=True, return_counts=True)
-    slopes = slopes_of_weights(metric.score, rows, counts.astype(np.float64))[
-        place.ravel()
-    ]  # the same where measures are the same
+    of_rows = slopes_of_weights(metric.score, rows, counts.astype(np.float64))
+    slopes = of_rows[place.ravel()]  # the same where measures are the same
     return np.asarray(whole + len(measures) * (slopes - slopes.mean()))
 
 

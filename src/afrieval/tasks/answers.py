@@ -1,4 +1,4 @@
-"""Types of right answers: how one is parsed from a row, and how it is shown in a worked example."""
+"""Answer types: how a right answer is parsed from a row and shown in a worked example."""
 
 import ast
 import unicodedata
@@ -15,17 +15,17 @@ class AnswerType:
     """A type of right answers.
 
     Attributes:
-        example: one of them, as extracted from an answer.
-        parse: the answer column's value to the right answer; None if it holds none. Not used for
-            choices, whose index depends on the row's other columns.
-        shown: the right answer to the text that stands in a worked example.
-        missing: what is wrong with a row that has none.
-        is_choice: whether it is one of several choices, by index.
+        example: an example, as extracted from a response.
+        parse: converts the answer column's value to the right answer; None if it has none. Not used
+            for choices, whose index depends on the row's other columns.
+        shown: converts the right answer to its text in a worked example.
+        missing: the defect of a row without a right answer.
+        is_choice: whether the answer is the index of a choice.
         is_class: whether the choices are the task's labels.
         is_list: whether a cell may hold a list.
-        is_worked_out: whether models reason before they give it, asked to or not.
-        columns: the columns that it is made of, if that is not the task file's `answer`.
-        prepare: fetches what scoring needs and does not come with the package.
+        is_worked_out: whether models reason before they answer, even without being asked.
+        columns: the columns that make up the answer, if not the task file's `answer`.
+        prepare: downloads resources that scoring needs and the package does not include.
     """
 
     example: Any
@@ -41,7 +41,7 @@ class AnswerType:
 
 
 def normalise(value: Any) -> str:
-    """Returns a cell's text in NFC without blanks at its ends; nothing inside it is changed."""
+    """Returns a cell's text in NFC, stripped of leading and trailing whitespace."""
     missing = value is None or value != value  # a missing number is NaN in some files
     return unicodedata.normalize("NFC", "" if missing else str(value)).strip()
 
@@ -64,7 +64,7 @@ def _texts(value: Any) -> list[str] | None:
 
 
 def _instructions(row: dict[str, Any]) -> dict[str, Any]:
-    """Returns what IFEval's checkers need; their arguments in one form for every kind of file."""
+    """Returns the row with the arguments of IFEval's checkers in the same form for every file type."""
     from afrieval.scoring.ifeval.checkers import whole
     from afrieval.scoring.ifeval.instructions import build_checkers
 

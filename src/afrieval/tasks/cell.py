@@ -1,4 +1,4 @@
-"""The smallest thing that is run, stored and resumed, whatever it is made from."""
+"""Cells: the smallest unit that is run, stored and resumed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -13,7 +13,7 @@ RunPart = dict[str, Any]  # nested maps as run.yaml has them; results/schema.py 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Where a cell stands in tables; blank where its source has no such thing."""
+    """A cell's position in tables; fields that its source does not have are blank."""
 
     task: str
     language: str = ""
@@ -25,11 +25,11 @@ class Coordinates:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is stored of a cell.
+    """The stored results of a cell.
 
     Attributes:
         samples: lines of its sample file.
-        record: what the harness says of a task of its own, for `harness_<cell>.json`; None for all others.
+        record: the harness' results for one of its tasks (`harness_<cell>.json`), else None.
     """
 
     samples: list[Sample]
@@ -42,13 +42,13 @@ class Job:
 
     Attributes:
         task: the harness' Task; None if no document of the cell can be scored.
-        model: who is asked.
-        collect: the harness' results to what is stored; called with an empty map if there is no task.
-        chat: whether prompts are put into the model's chat template.
-        system: its system text, if any.
-        limit: documents to run, from the first; None for all that the task has.
+        model: the model to evaluate.
+        collect: converts the harness' results to an outcome; gets an empty map if `task` is None.
+        chat: whether to apply the model's chat template.
+        system: the system text, if any.
+        limit: number of documents to run; None for all.
         bootstrap_iters: resamples for the harness' own standard errors.
-        around: in what the harness is called.
+        around: context manager to call the harness in.
     """
 
     task: Any
@@ -63,13 +63,13 @@ class Job:
 
 @dataclass(frozen=True)
 class Probe:
-    """What a model can be checked with before a cell runs.
+    """Input for checks of a model before a cell runs.
 
     Attributes:
-        prompt: the cell's first prompt, as the model gets it.
-        complete: prompts that have all special tokens inside and must reach the model whole; none if templates make
-            them.
-        answer_tokens: how many tokens an answer may have.
+        prompt: the cell's first prompt, as sent to the model.
+        complete: prompts that include all special tokens and must not be truncated; empty for
+            prompts made from templates.
+        answer_tokens: maximum number of tokens of an answer.
     """
 
     prompt: str
@@ -79,25 +79,27 @@ class Probe:
 
 @dataclass(frozen=True)
 class Cell:
-    """Task x language x prompt x prompt language x shots, whatever it is made from.
+    """Task x language x prompt x prompt language x shots, from any source.
 
     Attributes:
-        name: stable; used for its sample file.
-        title: its name for people.
-        coordinates: where it stands in tables.
+        name: stable name, used for its sample file.
+        title: its display name.
+        coordinates: its position in tables.
         metrics: names of its metrics, the main one first.
-        asks: the kinds of its requests, in the harness' words.
-        n: number of documents, those that cannot be scored included.
-        n_requests: number of requests that they make, about.
-        identity: what its scores depend on, the model apart: its part of the identity in run.yaml.
-        build: a loaded model to what the harness is asked to do with it.
-        preview: a document's number to the document as a model would get it.
-        recall: the cell's samples to the first scored document, with what the model answered.
-        probe: a loaded model to what it can be checked with; None if nothing is asked, or it takes long to find.
-        facts: what a reader of its samples has to know: its part of the rest of run.yaml.
-        commits: data set to its commit, where its rows came from the hub.
-        can_generate: whether its task has generated answers as one of its answer forms.
-        complete: whether its prompts have all words and tokens of a chat inside, so that nothing may be added.
+        asks: the types of its requests, as the harness names them.
+        n: number of documents, including those that cannot be scored.
+        n_requests: approximate number of requests.
+        identity: everything except the model that scores depend on; part of `identity` in run.yaml.
+        build: converts a loaded model to a job for the harness.
+        preview: returns the document with a given number as a model would see it.
+        recall: returns the first scored document of the cell's samples, with the model's answer.
+        probe: returns input for checks of a loaded model; None if there is none, or it is slow to
+            compute.
+        facts: further information about its samples; part of the rest of run.yaml.
+        commits: data set to commit, for rows from the hub.
+        can_generate: whether generated answers are among the task's answer forms.
+        complete: whether its prompts already include all parts of a chat, so that nothing may be
+            added.
     """
 
     name: str
@@ -123,9 +125,9 @@ class Plan:
     """Cells in the order in which they run.
 
     Attributes:
-        left_out: one line for each thing left out.
-        notes: what else people should know, in lines.
-        groups: groups of the harness above the cells, by name, as run.yaml keeps them.
+        left_out: one line for each omission.
+        notes: other lines to print.
+        groups: harness groups that contain the cells, by name, as stored in run.yaml.
     """
 
     cells: list[Cell]
@@ -143,5 +145,5 @@ class Plan:
 
     @property
     def lines(self) -> list[str]:
-        """What people should know before a model is loaded."""
+        """Lines to print before a model is loaded."""
         return [*(f"left out: {line}" for line in self.left_out), *self.notes]

@@ -1,4 +1,4 @@
-"""Rows with complete prompts, as Meta publishes those of its own evaluations, to documents."""
+"""Converts rows with complete prompts, as in Meta's published evaluations, to documents."""
 
 import re
 from typing import Any
@@ -14,7 +14,7 @@ _ANSWERED = re.compile(r" [A-J]\Z")
 
 
 def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Document]:
-    """Returns the rows as documents, in order, with their prompts as they are: nothing is added, stripped or corrected.
+    """Returns the rows as documents, in order, with their prompts unchanged.
 
     The choices are letters, since these are what the prompts ask for.
 
@@ -24,7 +24,7 @@ def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Docu
         where: file, for messages.
 
     Raises:
-        UserError: if a column is missing, a row has no prompt, or no row has an answer that can be scored.
+        UserError: if a column or prompt is missing, or no row can be scored.
     """
     wanted = [*spec.fields.values(), spec.prompt, spec.verdict, spec.choices if isinstance(spec.choices, str) else None]
     check_columns([column for column in wanted if column], rows, spec.name, where)
@@ -32,7 +32,7 @@ def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Docu
         check_answer_columns(spec, sound, where)
     found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
     if all(d.gold is None for d in found):
-        raise UserError(f"{where}: no row has an answer that can be scored: {found[0].defect}", "check the data")
+        raise UserError(f"{where}: no row can be scored: {found[0].defect}", "check the data")
     return found
 
 
@@ -56,7 +56,7 @@ def _n_choices(spec: TaskSpec, row: Row, where: str) -> int:
     # Parquet fills up maps with null for letters that other rows have.
     n = max((number for number, text in enumerate(texts, 1) if text is not None), default=0)
     if not 2 <= n <= len(LETTERS):
-        raise UserError(f"{where}: {n} choices, not 2 to {len(LETTERS)}", "mend the row")
+        raise UserError(f"{where}: the number of choices must be 2 to {len(LETTERS)}, not {n}", "correct the row")
     return n
 
 
@@ -65,16 +65,18 @@ def _prompt(spec: TaskSpec, row: Row, where: str) -> str:
     if not isinstance(prompt, str) or not prompt.strip():
         raise UserError(f"{where} has no prompt in column {spec.prompt!r}", "fetch the data again")
     if prompt.startswith(("['", '["')):
-        raise UserError(f"{where}: column {spec.prompt!r} holds a list as text", "take the data's own parquet files")
+        raise UserError(f"{where}: column {spec.prompt!r} holds a list as text", "use the original parquet files")
     if not spec.answer_in_prompt:
         return prompt
     if not _ANSWERED.search(prompt):
-        raise UserError(f"{where}: the prompt ends with {prompt[-9:]!r}, not with a blank and a letter", "mend the row")
+        raise UserError(
+            f"{where}: the prompt must end with a space and a letter, not {prompt[-9:]!r}", "correct the row"
+        )
     return prompt[:-2]
 
 
 def _gold(spec: TaskSpec, row: Row, choices: tuple[str, ...]) -> tuple[Any, str]:
-    """Returns the right answer, or None and why there is none."""
+    """Returns the right answer and an empty text, or None and the defect."""
     answer = spec.scoring.answer
     if answer.columns:
         return answer.parse({column: row[column] for column in answer.columns}), ""
@@ -90,13 +92,13 @@ def _gold(spec: TaskSpec, row: Row, choices: tuple[str, ...]) -> tuple[Any, str]
 
 
 def _verdict(spec: TaskSpec, row: Row) -> bool | None:
-    """Returns whether the authors' own answer was right, if the row tells."""
-    told = _first(row[spec.verdict]) if spec.verdict else None
-    if isinstance(told, str):
-        return {"true": True, "false": False}.get(told.strip().lower())
-    return None if told is None else bool(told)
+    """Returns whether the authors' own answer was right; None if unknown."""
+    verdict = _first(row[spec.verdict]) if spec.verdict else None
+    if isinstance(verdict, str):
+        return {"true": True, "false": False}.get(verdict.strip().lower())
+    return None if verdict is None else bool(verdict)
 
 
 def _first(value: Any) -> Any:
-    """Returns the first of several, for the columns that hold lists of one."""
+    """Returns the first entry of a list, or the value itself."""
     return next(iter(value), None) if isinstance(value, list | tuple) else value

@@ -1,4 +1,4 @@
-"""Rows of a data file to documents: one form for every coding that occurs."""
+"""Converts the rows of a data file to documents, whatever their coding."""
 
 import ast
 import json
@@ -28,15 +28,14 @@ class Document:
     Attributes:
         id: row number in its split, from 0.
         fields: name to text, for prompts.
-        choices: option texts, or label names; empty if there is nothing to choose from.
-        gold: index of the right choice, or what is right in the form of the task's answer type; None if the row has
-            none, and so cannot be scored.
-        defect: what is wrong with the row; empty for most.
-        worked: a worked solution, in few-shot rows of data sets that have some.
-        prompt: the whole prompt, in rows that bring their own.
-        verdict: whether the answer that the data's authors recorded was right, in rows that tell.
-        key: what identifies the question in every language; empty if the task or its data have none, or another row has
-            the same.
+        choices: option texts or label names; empty if there are none.
+        gold: index of the right choice, or the right answer in the form of the task's answer type;
+            None if the row has none and cannot be scored.
+        defect: the row's defect; usually empty.
+        worked: a worked solution, if a few-shot row has one.
+        prompt: the complete prompt, if the row has one.
+        verdict: whether the answer that the data's authors recorded was right; None if unknown.
+        key: identifies the question in every language; empty if it is missing or not unique.
     """
 
     id: int
@@ -51,7 +50,7 @@ class Document:
 
     @property
     def gold_cell(self) -> int | str | None:
-        """The right answer as a table's cell has it: a list or map as JSON."""
+        """The right answer as the cell of a table: a list or map as JSON."""
         return json.dumps(self.gold) if isinstance(self.gold, list | dict) else self.gold
 
 
@@ -62,10 +61,10 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
         spec: the task they belong to.
         rows: column to value.
         where: file or language, for messages.
-        split: the split they are.
+        split: name of their split.
 
     Raises:
-        UserError: if a column is missing, a row's choices cannot be read, or the answers are coded otherwise.
+        UserError: if a column is missing, or choices or answers cannot be parsed.
     """
     columns = [spec.choices] if isinstance(spec.choices, str) else spec.choices or []
     check_columns([*spec.fields.values(), *columns], rows, spec.name, where)
@@ -80,9 +79,9 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
 
 
 def keyed(spec: TaskSpec, rows: Sequence[Mapping[str, Any]], found: list[Document]) -> list[Document]:
-    """Returns documents with what identifies their questions in every language, where the task declares it.
+    """Returns the documents with keys, if the task declares them.
 
-    A row has no key where one of its values is missing or another row has the same; it is scored as any other.
+    A row with a missing or repeated key gets none; it is scored like any other.
     """
     if not spec.key:
         return found
@@ -93,7 +92,7 @@ def keyed(spec: TaskSpec, rows: Sequence[Mapping[str, Any]], found: list[Documen
 
 
 def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document], where: str) -> None:
-    """Refuses a whole file that codes its answers otherwise; a single row without an answer is only marked."""
+    """Rejects a file whose answers are coded differently; a single row without one is only marked."""
     if all(d.gold is None for d in found):
         shown = ", ".join(sorted({repr(_answer(spec, row)) for row in rows})[:4])
         raise UserError(f"{where}: no row has a gold answer; column {spec.answer!r} has {shown}", "check the task file")
@@ -104,16 +103,16 @@ def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Documen
     numbers = {_number(_answer(spec, row)) for row, _ in sound}
     if None not in numbers and last in numbers and first not in numbers:
         raise UserError(
-            f"{where}: column {spec.answer!r} counts from {first + 1}, not from {first}",
+            f"{where}: column {spec.answer!r} counts from {first + 1}, not {first}",
             f"set first_answer to {first + 1} in tasks/{spec.name}/task.yaml",
         )
 
 
 def check_columns(columns: Sequence[str], rows: list[dict[str, Any]], task: str, where: str) -> None:
-    """Refuses a table that is empty or lacks a column.
+    """Rejects a table that is empty or lacks a column.
 
     Raises:
-        UserError: naming the first that is missing, and those that are there.
+        UserError: names the first missing column and those that exist.
     """
     if not rows:
         raise UserError(f"{where} has no rows", "check the file, or fetch it again")
@@ -125,25 +124,25 @@ def check_columns(columns: Sequence[str], rows: list[dict[str, Any]], task: str,
 
 
 def check_texts(columns: Sequence[str], rows: list[dict[str, Any]], where: str) -> None:
-    """Refuses cells that are neither text nor a number, as files with types can have; lists are left to who wants some.
+    """Rejects cells that are neither text nor a number.
 
     Raises:
-        UserError: naming the first.
+        UserError: names the first.
     """
     for number, row in enumerate(rows):
         for column in columns:
             if not isinstance(row.get(column), TEXTS):
                 raise UserError(
-                    f"{where}, row {number}: column {column!r} holds a {type(row[column]).__name__}, not text",
+                    f"{where}, row {number}: column {column!r} must be text, not {type(row[column]).__name__}",
                     "check the task file's fields, or fetch the data again",
                 )
 
 
 def check_answer_columns(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> None:
-    """Refuses rows without the columns of the right answers.
+    """Rejects rows without the columns of the right answers.
 
     Raises:
-        UserError: naming one that is missing.
+        UserError: names a missing column.
     """
     if spec.scoring.answer.columns:
         check_columns(spec.scoring.answer.columns, rows, spec.name, where)
@@ -154,7 +153,7 @@ def check_answer_columns(spec: TaskSpec, rows: list[dict[str, Any]], where: str)
 
 
 def _answer(spec: TaskSpec, row: dict[str, Any]) -> Any:
-    """Returns what the first answer column has that is not empty, or all columns that make up the answer."""
+    """Returns the first answer column's value that is not empty, or all columns of the answer."""
     if spec.scoring.answer.columns:
         return {column: row[column] for column in spec.scoring.answer.columns}
     cells = [row[column] for column in spec.answer_columns if column in row]
@@ -162,7 +161,7 @@ def _answer(spec: TaskSpec, row: dict[str, Any]) -> Any:
 
 
 def _examples(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document]) -> list[Document]:
-    """Returns few-shot documents without headings, and with their worked solutions."""
+    """Returns few-shot documents with worked solutions and without headings."""
     worked = [normalise(row.get(spec.worked)) if spec.worked else "" for row in rows]
     worked = ["" if parse_number(text) is not None else text for text in worked]  # a copy has the bare answer there
     texts = {name: [d.fields[name] for d in found] for name in spec.fields}
@@ -175,7 +174,7 @@ def _examples(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document])
 
 
 def _unheaded(texts: list[str]) -> list[str]:
-    """Returns texts without the words before their first colon, in whatever language, if most begin so."""
+    """Returns texts without the heading before the first colon, if most texts have one."""
     headings = [HEADING.match(text) for text in texts]
     if 2 * sum(map(bool, headings)) <= sum(map(bool, texts)):
         return texts  # a colon or two in the texts themselves
@@ -197,7 +196,7 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
 
 
 def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]:
-    """Reads option texts from columns of their own, a list, or the text of a Python list."""
+    """Parses option texts from separate columns, a list, or the text of a Python list."""
     if not isinstance(spec.choices, str):
         return tuple(normalise(row[column]) for column in spec.choices or ())
     value = row[spec.choices]
@@ -205,17 +204,17 @@ def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]
         try:
             value = ast.literal_eval(value)
         except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-            raise UserError(f"{where}: choices {value[:60]!r} are not a list", "mend the row") from None
+            raise UserError(f"{where}: choices must be a list, not {value[:60]!r}", "correct the row") from None
     shown = repr(row[spec.choices])[:60]
     if not isinstance(value, list | tuple) or not 2 <= len(value) <= len(LETTERS):
-        raise UserError(f"{where}: choices {shown} are not 2 to {len(LETTERS)} texts", "mend the row")
+        raise UserError(f"{where}: choices must be a list of 2 to {len(LETTERS)} texts, not {shown}", "correct the row")
     if not all(isinstance(text, TEXTS) for text in value):
-        raise UserError(f"{where}: choices {shown} are not all texts", "correct the row")
+        raise UserError(f"{where}: choices must all be texts, not {shown}", "correct the row")
     return tuple(normalise(v) for v in value)
 
 
 def _gold(value: Any, names: list[str], first: int) -> int | None:
-    """Reads the index of the gold choice from its number, counted from `first`, or its name."""
+    """Parses the index of the gold choice from its name, or its number counted from `first`."""
     text = normalise(value)
     if text in names:
         return names.index(text)
@@ -224,13 +223,13 @@ def _gold(value: Any, names: list[str], first: int) -> int | None:
 
 
 def _number(value: Any) -> int | None:
-    """Reads a whole number, also where a table reader has made it 1.0."""
+    """Parses a whole number, also if a table reader converted it to 1.0."""
     text = normalise(value).removesuffix(".0")
     return int(text) if text.isascii() and text.isdigit() else None
 
 
 def _defect(texts: dict[str, str], choices: tuple[str, ...], gold: Any) -> str:
-    """Returns what is wrong with a row that has a gold answer."""
+    """Returns the defect of a row that has a gold answer; empty if there is none."""
     if "" in choices:
         return "an empty choice"
     if choices and choices.count(choices[gold]) > 1:

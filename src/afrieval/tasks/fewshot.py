@@ -1,8 +1,9 @@
-"""Which worked examples stand before a question.
+"""Selects the worked examples of a question.
 
-The choice depends on (seed, data set, split) alone, so it is the same for every language, prompt, limit,
-batch size, number of processes and order of documents. Rows are ranked by a hash of these and their row
-number; the first ones that may serve are taken. A pool that lacks its last rows ranks the rest the same.
+The selection depends only on (seed, data set, split), so it is the same for every language, prompt,
+limit, batch size, number of processes and order of documents. Rows are ranked by a hash of these and
+their row number, and the first usable ones are selected. A pool without its last rows ranks the rest
+the same.
 """
 
 import hashlib
@@ -15,14 +16,14 @@ from afrieval.tasks.documents import Document
 def ranking(
     pool: Sequence[Document], seed: int, data_set: str, split: str, document_id: int | None = None
 ) -> list[Document]:
-    """Returns the pool's usable rows in the order in which they are taken.
+    """Returns the pool's usable rows in the order in which they are selected.
 
     Args:
-        pool: documents of the few-shot split; defective ones never serve.
+        pool: documents of the few-shot split; defective ones are never used.
         seed: eval.fewshot_random_seed.
-        data_set: where they come from, so that all tasks on one data set draw the same rows.
+        data_set: its name, so that all tasks on one data set use the same rows.
         split: the few-shot split's name.
-        document_id: the evaluated document, for examples of its own; None for one choice for all.
+        document_id: the evaluated document, if each has its own examples; else None.
     """
     key = f"{seed}:{data_set}:{split}" + ("" if document_id is None else f":{document_id}")
 
@@ -38,19 +39,19 @@ def examples(ranked: Sequence[Document], shots: int, document: Document, apart: 
     A row with the same texts is the document itself, whichever split it comes from.
 
     Args:
-        ranked: the pool, as `ranking` orders it.
-        shots: how many to take.
-        document: the question they stand before.
-        apart: fields in which they must differ from it.
+        ranked: the pool, as ordered by `ranking`.
+        shots: how many to select.
+        document: the question.
+        apart: fields in which examples must differ from it.
 
     Raises:
-        UserError: if too few are left.
+        UserError: if there are too few.
     """
     usable = [row for row in ranked if (row.fields, row.choices) != (document.fields, document.choices)]
     taken = [row for row in usable if all(row.fields[name] != document.fields[name] for name in apart)][:shots]
     if len(taken) < shots:
         raise UserError(
-            f"eval.num_fewshot is {shots}, but there are only {len(taken)} usable examples",
+            f"eval.num_fewshot is {shots}, but only {len(taken)} examples are usable",
             f"give {len(taken)} or fewer",
         )
     return taken

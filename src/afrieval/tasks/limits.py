@@ -1,4 +1,4 @@
-"""How long a generated answer may be, and where it ends: in the language's own measure, not one number for all."""
+"""Length limits and stop texts of generated answers, adapted to the language and tokenizer."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,21 +16,21 @@ BLANK_LINE = "\n\n"
 
 
 def generation(questions: "TemplatedQuestions", lm: Any) -> Generation:
-    """Returns how the answers of a cell end.
+    """Returns the limits of a cell's generated answers.
 
     Args:
-        questions: what the cell asks.
-        lm: the model; its tokenizer measures the lengths, or where it is not known, their bytes.
+        questions: the cell's questions.
+        lm: the model; lengths are measured by its tokenizer, or in bytes if it has none.
 
     Raises:
-        UserError: if the answer is to be longer than the model's whole context.
+        UserError: if max_gen_toks fills the model's whole context.
     """
     config = questions.config
     chat = config.model.chat_template
     if (config.eval.max_gen_toks or 0) >= lm.max_length:
         raise UserError(
-            f"eval.max_gen_toks is {config.eval.max_gen_toks}, but the model takes {lm.max_length} tokens in all",
-            "give less, so that the prompt has room",
+            f"eval.max_gen_toks is {config.eval.max_gen_toks}, but the model's context has {lm.max_length} tokens",
+            "give a smaller number, to leave room for the prompt",
         )
     if questions.task.generation:
         return _declared(questions.task.generation, config)
@@ -43,7 +43,7 @@ def generation(questions: "TemplatedQuestions", lm: Any) -> Generation:
 
 
 def _declared(declared: GenerationSpec, config: RunConfig) -> Generation:
-    """Returns the task's own ends; a smaller limit would move its scores, so nothing but the user makes it smaller."""
+    """Returns the task's own limits; only the user lowers them, since that changes scores."""
     most = config.eval.max_gen_toks or declared.max_tokens
     return Generation(most, tuple(declared.stop), config.model.thinking_end or "", runs_on=False)
 
@@ -51,11 +51,11 @@ def _declared(declared: GenerationSpec, config: RunConfig) -> Generation:
 def _room(questions: "TemplatedQuestions", lm: Any) -> int:
     """Returns a limit in tokens.
 
-    A number that suits English cuts Amharic short: its letters take several tokens each in most models. A bare answer
-    gets twice its own length and room for a few words. An answer with its reasoning gets four times the longest worked
-    solution of the few-shot split, since models write more than teachers, or where there is none, twice the longest
-    question. Chat models reason in mathematics whether they are asked to or not, and models that think first need room
-    for their thoughts.
+    A limit that suits English truncates Amharic, whose letters need several tokens each in most
+    models. A bare answer gets twice its length plus a few words. An answer with reasoning gets four
+    times the longest worked solution of the few-shot split, since models write more than teachers,
+    or twice the longest question if there is none. Chat models reason in mathematics even if not
+    asked to, and models that think first need room for it.
     """
     model = questions.config.model
     if model.thinking_end:
@@ -76,9 +76,9 @@ def _room(questions: "TemplatedQuestions", lm: Any) -> int:
 
 
 def _stop(questions: "TemplatedQuestions") -> tuple[str, ...]:
-    """Returns texts that begin another example, which is what a model without chat template goes on with.
+    """Returns texts that begin another example, which a model without chat template would write next.
 
-    A worked solution may have empty lines in it, unless examples show that it has none.
+    A worked solution may contain empty lines, unless examples show otherwise.
     """
     if not questions.task.scoring.answer.is_worked_out:
         return (BLANK_LINE,)

@@ -1,11 +1,11 @@
-"""Meta's evaluation data sets: which there are, which model each was made with, and which tasks they have."""
+"""Meta's evaluation data sets, the models that they were made with, and their tasks."""
 
 import re
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from afrieval.errors import UserError
-from afrieval.files.yaml import nearest, read_map
+from afrieval.errors import UserError, nearest
+from afrieval.files.yaml import read_map
 from afrieval.tasks.schema import EvalsSpec
 from afrieval.tasks.spec import TASKS, TaskSpec
 
@@ -17,7 +17,7 @@ _NAME = re.compile(r"(?:Meta-)?Llama-(\d+\.\d+)-(\d+B)(?:-Vision)?(-Instruct)?")
 
 
 class Llama(NamedTuple):
-    """A model of Meta's; `family` is 3.1 or 3.2, `size` such as 8B."""
+    """A Llama model; `family` is 3.1 or 3.2, `size` such as 8B."""
 
     family: str
     size: str
@@ -25,17 +25,17 @@ class Llama(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name, without the organisation."""
+        """The model's name, without the organisation."""
         return f"Llama-{self.family}-{self.size}{'-Instruct' if self.instruct else ''}"
 
     @property
     def tuning(self) -> str:
-        """What it is, for messages."""
+        """`instruct` or `pretrained`, for messages."""
         return "instruct" if self.instruct else "pretrained"
 
     @property
     def spec(self) -> EvalsSpec:
-        """What task files say of the evaluations of models like it."""
+        """The `evals` section of task files for models like it."""
         return EvalsSpec(self.family, self.instruct)
 
 
@@ -44,42 +44,42 @@ WITH_EVALS = [Llama(f, size, instruct) for f, sizes in SIZES.items() for size in
 
 
 def llama(model_name: str | None) -> Llama | None:
-    """Returns which of Meta's models a hub id or a folder's last part names; None if it names another."""
+    """Returns the Llama model that a hub id or a folder's last part names; None if it is another."""
     found = _NAME.fullmatch(str(model_name).rstrip("/").rpartition("/")[2])
     return Llama(found[1], found[2], bool(found[3])) if found else None
 
 
 def chosen_evals(model_name: str | None, evals_dataset: str | None) -> Llama | None:
-    """Returns the model whose evaluation data set is used: the one named, or else the model's own.
+    """Returns the model whose evaluation data set is used: the one named, or the model's own.
 
     Args:
-        model_name: the model evaluated.
+        model_name: the evaluated model.
         evals_dataset: the data set, if the user names one.
 
     Raises:
-        UserError: if there is no such data set, or it is not for such a model.
+        UserError: if the data set does not exist or does not suit the model.
     """
     model = llama(model_name)
     if evals_dataset is None:
         if model is not None and model not in WITH_EVALS:
-            raise UserError(f"Meta has no evaluation data of {model.name} for these tasks", _near(model))
+            raise UserError(f"Meta publishes no evaluation data of {model.name} for these tasks", _near(model))
         return model
     evals = _named(evals_dataset)
     if model and model.instruct != evals.instruct:
         raise UserError(
-            f"{evals_dataset} has prompts for {evals.tuning} models, and {model_name} is {model.tuning}",
+            f"{evals_dataset} has prompts for {evals.tuning} models, but {model_name} is {model.tuning}",
             _fitting(model),
         )
     if model and model.size != evals.size:
         raise UserError(
-            f"{evals_dataset} was made with a model of {evals.size}, and {model_name} has {model.size}",
+            f"{evals_dataset} was made with a {evals.size} model, but {model_name} has {model.size}",
             _fitting(model),
         )
     return evals
 
 
 def _fitting(model: Llama) -> str:
-    """Returns a hint for a model with a data set that does not go with it."""
+    """Returns a hint for a model whose data set does not suit it."""
     return f"give evals_dataset {_dataset(model)}" if model in WITH_EVALS else _near(model)
 
 
@@ -88,7 +88,7 @@ def _named(evals_dataset: str) -> Llama:
     name = evals_dataset.removeprefix(ORGANISATION)
     evals = llama(name.removesuffix(END)) if name.endswith(END) and "/" not in name else None
     if evals not in WITH_EVALS:
-        raise UserError(f"there is no evaluation data set {evals_dataset!r} for these tasks", nearest(name, known))
+        raise UserError(f"unknown evaluation data set for these tasks: {evals_dataset!r}", nearest(name, known))
     return evals
 
 
@@ -97,11 +97,11 @@ def _dataset(evals: Llama) -> str:
 
 
 def _near(model: Llama) -> str:
-    """Returns a hint for a model that has no data set of its own, such as Llama 3.3."""
+    """Returns a hint for a model without a data set, such as Llama 3.3."""
     same = [e for e in WITH_EVALS if (e.size, e.instruct) == (model.size, model.instruct)]
     if same:
-        return f"give evals_dataset {_dataset(same[0])}, if its prompts will do; its verdicts are of {same[0].name}"
-    return f"there are those of {', '.join(e.name for e in WITH_EVALS)}"
+        return f"give evals_dataset {_dataset(same[0])} if its prompts suit; its verdicts are for {same[0].name}"
+    return f"use a model with published data: {', '.join(e.name for e in WITH_EVALS)}"
 
 
 def _such_as(evals: Llama) -> str:
@@ -109,12 +109,12 @@ def _such_as(evals: Llama) -> str:
 
 
 def of_evals(spec: TaskSpec, evals: Llama | None, samples: bool) -> TaskSpec:
-    """Returns a task on the data set chosen; other tasks as they are.
+    """Returns a task with the chosen data set; tasks that need none are returned unchanged.
 
     Args:
         spec: any task.
-        evals: whose data set; None if that is not known.
-        samples: whether the task's own sample rows are used, which need no data set.
+        evals: the data set's model; None if unknown.
+        samples: whether the task's sample rows are used, which need no data set.
 
     Raises:
         UserError: if the data set does not have the task, or none is chosen.
@@ -123,15 +123,15 @@ def of_evals(spec: TaskSpec, evals: Llama | None, samples: bool) -> TaskSpec:
         return spec
     if evals is None:
         raise UserError(
-            f"{spec.name} needs an evaluation data set of Meta's, and the model's name does not tell which",
+            f"{spec.name} needs one of Meta's evaluation data sets, and the model's name does not say which",
             _such_as(next(e for e in WITH_EVALS if e.spec == spec.evals)),
         )
     if spec.evals != evals.spec:
         wanted = f"Llama {spec.evals.family} {'instruct' if spec.evals.instruct else 'pretrained'}"
         group = next(name for name, instruct in GROUPS.items() if instruct == evals.instruct)
         raise UserError(
-            f"{spec.name} is a task of the {wanted} evaluations, and {_dataset(evals)} has none of it",
-            f"give --task.task_name {group}, which takes the tasks that it has",
+            f"{spec.name} is a task of the {wanted} evaluations, which {_dataset(evals)} does not include",
+            f"give --task.task_name {group} for all tasks that it includes",
         )
     files = {split: file.replace("{evals}", evals.name + END) for split, file in spec.data.files.items()}
     hub = spec.data.hub.replace("{evals}", evals.name + END)
@@ -144,14 +144,14 @@ def members(group: str, specs: list[TaskSpec], evals: Llama | None) -> list[str]
     Args:
         group: one of GROUPS.
         specs: all tasks.
-        evals: whose data set.
+        evals: the data set's model.
 
     Raises:
-        UserError: if it is for other models, or no data set is chosen.
+        UserError: if the group is for other models, or no data set is chosen.
     """
     if evals is None:
         raise UserError(
-            f"the tasks of {group} depend on the model, and its name is not that of a Llama 3.1 or 3.2",
+            f"the tasks of {group} depend on the model, and its name is not a Llama 3.1 or 3.2 model's",
             _such_as(next(e for e in WITH_EVALS if e.instruct == GROUPS[group])),
         )
     if evals.instruct != GROUPS[group]:
@@ -161,10 +161,10 @@ def members(group: str, specs: list[TaskSpec], evals: Llama | None) -> list[str]
 
 
 def published(spec: TaskSpec) -> list[dict[str, Any]]:
-    """Returns the scores that were published for a task and the model of its data set, each with its setting.
+    """Returns the published scores of a task and its data set's model, each with its setting.
 
     Args:
-        spec: a task, on the data set chosen.
+        spec: a task with the chosen data set.
     """
     if not PUBLISHED.is_file():
         return []

@@ -1,4 +1,4 @@
-"""Kinds of tasks: presets of request, answer type, extractor and metrics, each of which a task file may override."""
+"""Kinds of tasks: presets of answer type, extractor and metrics that a task file may override."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -25,12 +25,12 @@ CHOSEN: list[AnswerForm] = ["text", "generate"]
 
 @dataclass(frozen=True)
 class Preset:
-    """What a kind stands for.
+    """The defaults of a kind of task.
 
     Attributes:
         answer: name of the answer type.
         metrics: the first is the main one; which apply depends on the answer form.
-        extract: what finds the answer in a generated text; None if the task file has to say.
+        extract: extracts the answer from a generated text; None if the task file must name it.
         answer_forms: the first is the default.
         derived: name to derived metric.
     """
@@ -59,13 +59,13 @@ PRESETS: dict[str, Preset] = {
 
 @dataclass(frozen=True)
 class Scoring:
-    """How the answers of a task are scored: the preset of its kind with what its file overrides.
+    """How a task is scored: the preset of its kind, with the overrides of its file.
 
     Attributes:
-        answer: the type of the right answers.
-        extract: what finds the answer in a generated text.
-        specs: the metrics as they were declared.
-        metrics: the same metrics.
+        answer: the answer type.
+        extract: extracts the answer from a generated text.
+        specs: the metrics, as declared.
+        metrics: the metrics, in the same order.
         derived: name to derived metric.
         answer_forms: the first is the default.
     """
@@ -87,12 +87,12 @@ class Scoring:
         return [m for m in self.metrics if self._applies(m, answer_form, counts_tokens)]
 
     def specs_of(self, answer_form: str) -> list[Spec]:
-        """Returns the same metrics as they were declared."""
+        """Returns the metrics that apply to an answer form, as declared."""
         pairs = zip(self.specs, self.metrics, strict=True)
         return [spec for spec, m in pairs if self._applies(m, answer_form)]
 
     def _applies(self, found: Metric, answer_form: str, counts_tokens: bool = True) -> bool:
-        """Tells whether a metric applies, by a made-up document that was answered right."""
+        """Returns whether a metric applies, by scoring an example with a right answer."""
         choices = ("x", "y") if self.answer.is_choice else ()
         likelihoods = [Likelihood(-1.0, True, 1 if counts_tokens else None) for _ in choices]
         asked = Question(self.answer.example, choices, choices)
@@ -101,20 +101,20 @@ class Scoring:
 
 
 def by_likelihood(answer_form: str) -> bool:
-    """Tells whether an answer form asks for likelihoods."""
+    """Returns whether an answer form needs likelihoods."""
     return answer_form != "generate"
 
 
 def scoring(declared: "TaskFile") -> Scoring:
-    """Returns how a task is scored: the preset of its kind with what its file overrides.
+    """Returns how a task is scored: the preset of its kind, with the overrides of its file.
 
     Raises:
-        UserError: if a name or option is unknown, or two of them do not go together.
+        UserError: if a name or option is unknown, or two of them are incompatible.
     """
     preset = PRESETS[declared.kind]
     answer = (declared.answer.type if isinstance(declared.answer, AnswerSpec) else None) or preset.answer
     if answer not in ANSWERS:
-        raise UserError(f"there is no answer type {answer!r}", nearest(answer, sorted(ANSWERS)))
+        raise UserError(f"unknown answer type {answer!r}", nearest(answer, sorted(ANSWERS)))
     extract = {"name": "phrase", **asdict(declared.read)} if declared.read else declared.extract or preset.extract
     if extract is None:
         raise UserError("a task of this kind needs `extract`", "name an extractor, as in extract: whole")
@@ -133,7 +133,7 @@ def scoring(declared: "TaskFile") -> Scoring:
 def _check_metrics(found: Scoring, answer: str) -> None:
     names = [m.name for m in found.metrics]
     if twice := [name for name in names if names.count(name) > 1]:
-        raise UserError(f"the metric {twice[0]} is given twice", "leave one out")
+        raise UserError(f"the metric {twice[0]} is declared twice", "remove one of them")
     applied = {m.name for form in FORMS for m in found.metrics_of(form)}
     if unfit := [name for name in names if name not in applied]:
         raise UserError(f"the metric {unfit[0]} cannot score answers of type {answer}", "name another metric or type")
@@ -143,12 +143,12 @@ def _check_derived(named: Mapping[str, DerivedSpec], known: list[str]) -> None:
     known = list(known)
     for name, spec in named.items():
         if name in known:
-            raise UserError(f"derived {name!r} has the name of a metric", "give it another name")
+            raise UserError(f"derived {name!r} has the name of a metric", "rename it")
         for of in spec.names:
             if of not in known:
-                raise UserError(f"derived {name}: there is no metric {of!r}", nearest(of, known))
+                raise UserError(f"derived {name}: unknown metric {of!r}", nearest(of, known))
         n = len(spec.names) * (2 if spec.reference else 1)
         if (wanted := derived_metric(name, spec.how).n_inputs) not in (None, n):
-            cure = f"{spec.how} takes {wanted}; those of a reference run count too"
+            cure = f"give {spec.how} {wanted}; those of a reference run count too"
             raise UserError(f"derived {name} has {n} inputs", cure)
         known.append(name)

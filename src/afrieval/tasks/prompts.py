@@ -1,4 +1,4 @@
-"""Prompt files, and rendering a document with one of their templates."""
+"""Loads prompt files and renders documents with their templates."""
 
 import hashlib
 import json
@@ -22,16 +22,16 @@ CURE = "correct the template; the documentation page 'Add a language or a prompt
 
 @dataclass(frozen=True)
 class Prompt:
-    """One numbered template of one prompt file.
+    """A numbered template of a prompt file.
 
     Attributes:
-        language: the language it is written in.
-        labels: label name to the word that is shown and scored; empty if rows bring choices.
+        language: the language that it is written in.
+        labels: label name to the word that is shown and scored; empty if rows have choices.
         values: field to raw value to the words shown for it.
         system: system text for chat models.
-        lead_in: the words that announce an answer, "The answer is"; `{answer}` in them stands for it.
+        lead_in: words that announce an answer, such as "The answer is"; may contain `{answer}`.
         origin: human, machine or paper.
-        reviewed_by: who reviewed the file; empty if nobody did.
+        reviewed_by: reviewer of the file; empty if it has none.
         path: the prompt file, for messages.
     """
 
@@ -48,27 +48,27 @@ class Prompt:
 
     @property
     def title(self) -> str:
-        """The prompt's name for people, with its file."""
+        """The prompt's file and number, for messages."""
         return f"{self.path or self.language}, prompt {self.number}"
 
     @property
     def hash(self) -> str:
-        """Changes when anything that reaches the model changes."""
+        """Hash of everything that reaches the model."""
         parts = [self.template, self.labels, self.values, self.system, *([self.lead_in] if self.lead_in else [])]
         text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def render(prompt: Prompt, document: Document, language: str) -> str:
-    """Returns the text that asks the model for an answer; the answer follows after one blank.
+    """Returns the rendered prompt; the answer follows after a space.
 
     Args:
         prompt: the template and its words.
-        document: what is asked.
-        language: code of the language evaluated, which English prompts may name.
+        document: the document to render.
+        language: code of the evaluated language, which English prompts may name.
 
     Raises:
-        UserError: if the template cannot be filled in with this document, or takes too much time or memory.
+        UserError: if the template cannot be filled in, or needs too much time or memory.
     """
     return _render(prompt, document, language, f"{prompt.title}, with row {document.id} of {_name(language)}")
 
@@ -89,10 +89,10 @@ def choice_texts(prompt: Prompt, document: Document) -> list[str]:
 
 
 def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:
-    """Returns what is scored or parsed as an answer, one per choice; none if there are no choices.
+    """Returns the answers to score or to parse, one per choice; empty if there are no choices.
 
-    Letters for `letter`; option texts or label words for `text`; for `generate` label words where there are labels, and
-    letters where rows bring their own choices.
+    Letters for `letter`; option texts or label words for `text`; for `generate`, label words if the
+    task has labels, else letters.
     """
     texts = choice_texts(prompt, document)
     lettered = answer_form == "letter" or (answer_form == "generate" and not prompt.labels)
@@ -100,7 +100,7 @@ def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:
 
 
 def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_form: str) -> str:
-    """Returns what stands as the answer of a worked example; the document has a gold answer."""
+    """Returns the answer shown in a worked example; the document must have a gold answer."""
     if not spec.scoring.answer.is_choice:
         return (
             document.worked if spec.chain_of_thought and document.worked else spec.scoring.answer.shown(document.gold)
@@ -109,7 +109,7 @@ def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_fo
 
 
 def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
-    """Returns the words before the question on its line, such as `Question:`; a model that writes them begins anew."""
+    """Returns the words before the question on its line, such as `Question:`."""
     mark = "\x00"
     name = next(iter(spec.fields))
     document = Document(0, {**dict.fromkeys(spec.fields, ""), name: mark}, (), None)
@@ -118,14 +118,14 @@ def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
 
 
 def prompt_languages(spec: TaskSpec) -> list[str]:
-    """Returns the languages that the task has prompts in, sorted."""
+    """Returns the languages of the task's prompts, sorted."""
     files = {path.stem for path in (spec.folder / "prompts").glob("*.yaml")}
     return sorted(files | {ENGLISH}) if spec.prompt or spec.prompts else sorted(files)
 
 
 @dataclass(frozen=True)
 class _PromptFile:
-    """What `prompts/<language>.yaml` holds; see "Add a language or a prompt" in the documentation."""
+    """The content of `prompts/<language>.yaml`; see the documentation's "Add a language or a prompt"."""
 
     __pydantic_config__ = CLOSED
     origin: Literal["human", "machine", "paper"]
@@ -139,10 +139,10 @@ class _PromptFile:
 
 
 def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
-    """Returns the prompts of a file by number; one without words where each row brings its own.
+    """Returns the prompts of a file by number; a single empty one if rows have complete prompts.
 
     Raises:
-        UserError: if there is no such file, or a key, name or template in it is wrong.
+        UserError: if the file does not exist, or a key, name or template in it is invalid.
     """
     if spec.prompt and language == ENGLISH:
         return {1: Prompt(ENGLISH, 1, "", origin="paper")}
@@ -169,20 +169,20 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
 
 
 def _content(spec: TaskSpec, language: str) -> tuple[Path, _PromptFile]:
-    """Returns the prompts in a language and the file that has them: the task file may have the English ones itself."""
+    """Returns the file and its prompts in a language; the task file may have the English ones."""
     path = spec.folder / "prompts" / f"{language}.yaml"
     if spec.prompts and language == ENGLISH:
         where = spec.folder / "task.yaml"
         if path.exists():
-            raise UserError(f"{where} has prompts, and so has {path}", "keep one of the two")
+            raise UserError(f"{where} and {path} both have English prompts", "delete one of them")
         as_named = {name: name for name in spec.labels}
         prompts = {n: replace(entry, labels=entry.labels or as_named) for n, entry in spec.prompts.items()}
         return where, _PromptFile("human", prompts)
     if not path.is_file():
         raise UserError(
             f"{spec.name} has no prompts in {_name(language)}",
-            f"there are prompts in: {', '.join(prompt_languages(spec))}; "
-            "to add some, see 'Native prompts' in the documentation",
+            f"choose from {', '.join(prompt_languages(spec))}; "
+            "to add prompts, see 'Native prompts' in the documentation",
         )
     return path, read_as(_PromptFile, path)
 
@@ -191,8 +191,8 @@ class PromptFiles:
     """The prompt files of a task, each parsed once.
 
     Attributes:
-        languages: those that the task has prompts in.
-        load: language to its prompts by number.
+        languages: the languages of the task's prompts.
+        load: returns a language's prompts by number.
     """
 
     def __init__(self, spec: TaskSpec):
@@ -200,20 +200,20 @@ class PromptFiles:
         self.load = cache(partial(load_prompts, spec))
 
     def announced(self, prompt: Prompt, language: str) -> list[str]:
-        """Returns the words that may announce an answer: the prompt's, those of the text's language, and English ones.
+        """Returns the words that may announce an answer, of the prompt, the text's language and English.
 
-        A model answers an English prompt in the language of the question, above all after worked examples in it.
+        Models often answer an English prompt in the language of the question.
         """
         files = [self.load(code) for code in (language, ENGLISH) if code in self.languages]
         return [prompt.lead_in, *(next(iter(prompts.values())).lead_in for prompts in files)]
 
 
 def _check(spec: TaskSpec, prompt: Prompt) -> None:
-    """Refuses labels that are not the task's, and a template that cannot be filled in."""
+    """Rejects labels that are not the task's, and templates that cannot be filled in."""
     if set(prompt.labels) != set(spec.labels):
         raise UserError(
             f"{prompt.title}: labels are {', '.join(prompt.labels) or 'missing'}",
-            f"it needs {', '.join(spec.labels) or 'none'}",
+            f"give {', '.join(spec.labels) or 'none'}",
         )
     try:
         used = bounded.names(prompt.template)

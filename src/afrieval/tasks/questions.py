@@ -1,4 +1,4 @@
-"""Documents to questions, and what scores the responses to them."""
+"""Converts documents to questions and scores responses."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from afrieval.tasks.presets import by_likelihood
 from afrieval.tasks.prompts import Prompt, answers, choice_texts
 from afrieval.tasks.spec import TaskSpec
 
-UNENDED = Generation(32)  # where nobody says how generated answers end
+UNENDED = Generation(32)  # if no limits are given
 Scorer = Callable[[Document, Sequence[Any]], Score]
 
 
@@ -21,14 +21,14 @@ def scorer(
     answer_form: str,
     ends: Generation = UNENDED,
 ) -> Scorer:
-    """Returns what scores a document by what the model gave: a likelihood per choice, or a text in a list.
+    """Returns a function that scores a response: a likelihood per choice, or a list with a text.
 
     Args:
         spec: the task.
         prompt: template and words.
         announced: words that may announce an answer.
         answer_form: `text`, `letter` or `generate`.
-        ends: how generated answers end; not needed for likelihoods.
+        ends: limits of generated answers; not needed for likelihoods.
     """
     scoring, metrics = spec.scoring, spec.scoring.metrics_of(answer_form)
     asked = Asked(announced if scoring.answer.is_worked_out else (), ends.runs_on, spec.chain_of_thought)

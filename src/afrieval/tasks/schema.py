@@ -1,4 +1,4 @@
-"""The sections of a task file, except those on its data."""
+"""The sections of a task file, except those about its data."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -11,7 +11,7 @@ class PromptSpec:
     """A numbered prompt.
 
     Attributes:
-        template: in Jinja.
+        template: a Jinja template.
         labels: label name to the word that is shown and scored.
     """
 
@@ -26,8 +26,8 @@ class AnswerSpec:
     """The right answers.
 
     Attributes:
-        field: column that has them; of several, the first with a value.
-        type: a name in `tasks/answers.py`; that of the task's kind if not given.
+        field: their column; of several, the first with a value.
+        type: a name in `tasks/answers.py`; by default that of the task's kind.
     """
 
     __pydantic_config__ = CLOSED
@@ -42,8 +42,8 @@ class DerivedSpec:
 
     Attributes:
         how: name of a derived metric.
-        of: metrics of the task, or derived ones that stand before.
-        reference: folder of a stored run, whose metrics are inputs too.
+        of: metrics of the task, or derived metrics declared earlier.
+        reference: folder of a stored run whose metrics are further inputs.
     """
 
     __pydantic_config__ = CLOSED
@@ -60,12 +60,12 @@ class DerivedSpec:
 
 @dataclass(frozen=True)
 class ReadSpec:
-    """How a generated answer is parsed; the older way to write `extract: {name: phrase, ...}`.
+    """How a generated answer is parsed; the older form of `extract: {name: phrase, ...}`.
 
     Attributes:
         after: the words that announce an answer.
-        which: the announcement that counts, if there are several: `first` or `last`.
-        lone: whether the last letter that stands alone counts where nothing announces one; a guess.
+        which: the announcement to use, if there are several: `first` or `last`.
+        lone: whether to guess the last single letter if no answer is announced.
     """
 
     __pydantic_config__ = CLOSED
@@ -77,11 +77,11 @@ class ReadSpec:
 
 @dataclass(frozen=True)
 class GenerationSpec:
-    """How generated answers end.
+    """Limits of generated answers.
 
     Attributes:
-        max_tokens: how long they may be.
-        stop: texts at which they end.
+        max_tokens: maximum number of tokens.
+        stop: texts that end an answer.
     """
 
     __pydantic_config__ = CLOSED
@@ -92,11 +92,11 @@ class GenerationSpec:
 
 @dataclass(frozen=True)
 class EvalsSpec:
-    """Which of Meta's evaluation data sets have a task.
+    """Selects those of Meta's evaluation data sets that include a task.
 
     Attributes:
         family: 3.1 or 3.2.
-        instruct: whether it is for instruct models, or for pretrained ones.
+        instruct: whether they are for instruct models; else for pretrained ones.
     """
 
     __pydantic_config__ = CLOSED

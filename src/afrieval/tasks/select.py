@@ -1,29 +1,28 @@
-"""The tasks that a config asks for, each on its data set and in its variant."""
+"""Selects the tasks of a config, each with its data set and variant."""
 
 from pathlib import Path
 
 from afrieval.config.settings import RunConfig
 from afrieval.data.files import SAMPLES
-from afrieval.errors import UserError
+from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
-from afrieval.files.yaml import nearest
 from afrieval.tasks.meta import GROUPS, Llama, chosen_evals, members, of_evals
 from afrieval.tasks.sources.complete_prompts import check_complete
 from afrieval.tasks.spec import TASKS, TaskSpec, load_task, task_names, translated
 
 
 def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
-    """Returns the tasks that a config names, in order, groups of Meta's tasks replaced by their members.
+    """Returns the tasks that a config names, in order; Meta's groups are expanded.
 
     Raises:
-        UserError: for an unknown task, a data set or variant that it does not have, or settings that its prompts do not
-            allow.
+        UserError: for an unknown task, data set or variant, or settings that are incompatible with
+            its prompts.
     """
     folder = task_folder(config)
     known = [*task_names(folder), *GROUPS]
     for name in config.task_names:
         if name not in known:
-            raise UserError(f"there is no task {name!r}", nearest(name, known))
+            raise UserError(f"unknown task {name!r}", nearest(name, known))
     grouped = any(name in GROUPS for name in config.task_names)
     declared = {name: load_task(name, folder) for name in (task_names(folder) if grouped else config.task_names)}
     asked = [declared[name] for name in config.task_names if name not in GROUPS]
@@ -41,46 +40,46 @@ def task_folder(config: RunConfig) -> Path:
     """Returns the folder of the task declarations.
 
     Raises:
-        UserError: if the config names one that holds none.
+        UserError: if the config's folder has no tasks.
     """
     if config.task.folder is None:
         return TASKS
     folder = user_path(config.task.folder)
     if not task_names(folder):
-        raise UserError(f"{folder} holds no task", "give a folder with TASK/task.yaml in it, or leave it out")
+        raise UserError(f"{folder} contains no tasks", "give a folder that contains TASK/task.yaml, or omit it")
     return folder
 
 
 def _evals(config: RunConfig, needed: bool) -> Llama | None:
-    """Returns whose evaluation data set is used, if a task needs one."""
+    """Returns the model whose evaluation data set is used, if a task needs one."""
     if not needed:
         if config.task.evals_dataset:
-            raise UserError("task.evals_dataset is given, and no task here needs it", "leave it out")
+            raise UserError("task.evals_dataset is set, but no selected task uses it", "remove it")
         return None
     return chosen_evals(config.model.model_name, config.task.evals_dataset)
 
 
 def named_languages(spec: TaskSpec, named: list[str] | None) -> list[str]:
-    """Returns the languages asked for, or all of the task's.
+    """Returns the named languages, or all of the task's.
 
     Raises:
-        UserError: for one that the task does not have.
+        UserError: for a language that the task does not have.
     """
     for language in named or []:
         if language not in spec.languages:
-            raise UserError(f"{spec.name} has no language {language!r}", f"it has: {', '.join(spec.languages)}")
+            raise UserError(f"{spec.name} has no language {language!r}", f"choose from {', '.join(spec.languages)}")
     return list(dict.fromkeys(named or spec.languages))
 
 
 def answer_form(spec: TaskSpec, config: RunConfig) -> str:
-    """Returns the answer form asked for, or the task's first.
+    """Returns the config's answer form, or the task's first.
 
     Raises:
-        UserError: for one that the task does not have.
+        UserError: for an answer form that the task does not have.
     """
     form = config.task.answer_form or spec.answer_forms[0]
     if form not in spec.answer_forms:
-        raise UserError(f"{spec.name} has no answer form {form!r}", f"it has: {', '.join(spec.answer_forms)}")
+        raise UserError(f"{spec.name} has no answer form {form!r}", f"choose from {', '.join(spec.answer_forms)}")
     return form
 
 

@@ -1,4 +1,4 @@
-"""A document of a cell as people see it: what the model gets, and what is right or what the model answered."""
+"""Printed documents: the prompt as sent to the model, and the right answer or the model's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Block:
-    """A prompt, verbatim, and lines on what follows it."""
+    """A verbatim prompt, and lines to print after it."""
 
     prompt: str
     lines: Sequence[str] = ()
@@ -17,8 +17,8 @@ class Shown:
     """A document of a cell.
 
     Attributes:
-        heading: which one it is, and which examples stand before it.
-        blocks: its prompts; none if there is nothing to show.
+        heading: its name and few-shot examples.
+        blocks: its prompts; empty if there is nothing to show.
     """
 
     heading: str
@@ -29,9 +29,9 @@ NOT_KEPT = "(its prompt was not kept: eval.log_samples is false)"
 
 
 def turns(history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
-    """Stands in for the model's own chat template where no model is loaded.
+    """Replaces the model's chat template if no model is loaded.
 
-    Without the generation prompt, the last turn is an answer already begun, and the model goes on with it.
+    Without the generation prompt, the model continues the last turn.
     """
     shown = [f"[{turn['role']}]\n{turn['content']}" for turn in history]
     return "\n\n".join([*shown, "[assistant]"] if add_generation_prompt else shown)

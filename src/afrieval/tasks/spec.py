@@ -1,4 +1,4 @@
-"""Loads and checks `tasks/<task>/task.yaml`: everything declared about a benchmark."""
+"""Loads and validates `tasks/<task>/task.yaml`, the declaration of a benchmark."""
 
 import hashlib
 import json
@@ -20,46 +20,51 @@ from afrieval.tasks.schema import AnswerSpec, DerivedSpec, EvalsSpec, Generation
 TASKS = shipped("tasks")
 Options = dict[str, str | int | float | bool]  # `name`, and options of what is named
 
-# Names that prompts and documents have already.
+# Names already used in prompts and documents.
 RESERVED = ("id", "choices", "gold", "worked", "labels", "language", "prompt")
 
 
 @dataclass(frozen=True)
 class TaskFile:
-    """What `task.yaml` holds.
+    """The content of `task.yaml`.
 
     Attributes:
-        languages: the suite's language code to the data set's own.
+        languages: the suite's language code to the data set's.
         kind: a preset of answer type, extractor and metrics, which other keys may override.
-        parallel: per split, groups of languages whose row i is a translation of one another's row i; or, if there is a
-            `key`, the rows with the same key.
+        parallel: per split, groups of languages whose rows are translations of one another: rows
+            with the same number, or the same `key` if declared.
         fields: name used in prompts to column of the data.
-        choices: column with the option texts of each row, or a column for each; none if `labels` are the choices.
-        labels: names of the classes in the order of the data set's numbers; empty if rows bring choices.
-        answer: column with the gold answer: a letter, a number, a label's name, a text; of several, the first with a
-            value; or a map with the answer's type.
-        answer_forms: what models may be asked for; the first is the default. Those of the kind if not given.
-        request: `loglikelihood` or `generate`, if only one of them is to be asked for.
-        extract: what finds the answer in a generated text.
-        metrics: what answers are scored by; the first is the main one.
-        derived: name to a score that is computed from others.
-        groups: name to documents that are reported together, given by field and its values.
-        first_answer: what the data's numbers begin with, 0 or 1.
+        choices: column with the option texts of each row, or a column per option; none if `labels`
+            are the choices.
+        labels: names of the classes in the order of the data set's numbers; empty if rows have
+            choices.
+        answer: column with the gold answer (a letter, number, label name or text); of several
+            columns, the first with a value; or a map with the answer's type.
+        answer_forms: supported answer forms; the first is the default. Defaults to the kind's.
+        request: `loglikelihood` or `generate`, to support only one of them.
+        extract: extracts the answer from a generated text.
+        metrics: the first is the main one.
+        derived: name to a score computed from others.
+        groups: name to documents that are reported together, selected by field and values.
+        first_answer: lowest number in the data's answers, 0 or 1.
         worked: column of the few-shot split with worked solutions.
-        chain_of_thought: whether examples show the worked solution in place of the bare answer.
-        apart: fields in which an example must differ from the question, such as a passage that several questions share.
+        chain_of_thought: whether examples show worked solutions instead of bare answers.
+        apart: fields in which an example must differ from the question, such as a passage shared by
+            several questions.
         breakdowns: fields by which results are broken down.
-        prompts: number to English prompt, in place of a file `prompts/eng.yaml`.
-        prompt: column with the complete prompt of each row, examples and special tokens inside; the task then has no
-            prompt files.
-        answer_in_prompt: whether that prompt ends with a blank and the answer's letter, which are cut off.
-        verdict: column that says whether the answer that the authors' own model gave was right.
-        macro: field over whose values the macro mean is taken.
-        key: columns whose values together identify a question in every language; its row number does if there are none.
-        read: an older way to write `extract: {name: phrase, ...}`.
-        generation: how generated answers end; found from the data if not given.
-        join: rows of another data set that the answers come from.
-        evals: which of Meta's evaluation data sets have the task; `{evals}` in `data` is the name of the one chosen.
+        prompts: number to English prompt, instead of a file `prompts/eng.yaml`.
+        prompt: column with complete prompts, including examples and special tokens; the task then
+            has no prompt files.
+        answer_in_prompt: whether that prompt ends with a space and the answer's letter, which are
+            removed.
+        verdict: column that says whether the answer of the authors' model was right.
+        macro: field over whose values the macro mean is computed.
+        key: columns that together identify a question in every language; by default the row number.
+        read: an older form of `extract: {name: phrase, ...}`.
+        generation: limits of generated answers; by default derived from the data.
+        join: rows of another data set that contain the answers.
+        evals: selects Meta's evaluation data sets that include the task; `{evals}` in `data` stands
+            for the chosen one.
         translate: the same questions in English, for the variant `translate`.
     """
 
@@ -105,12 +110,12 @@ class TaskFile:
 
 @dataclass(frozen=True)
 class TaskSpec(TaskFile):
-    """A benchmark, declared once.
+    """A task.
 
     Attributes:
-        folder: where its prompts and samples are.
+        folder: contains its prompts and samples.
         scoring: how its answers are scored.
-        direct: of a translated variant, the task that it is a variant of.
+        direct: the original task, if this is a translated variant.
     """
 
     folder: Path = field(kw_only=True)
@@ -119,23 +124,23 @@ class TaskSpec(TaskFile):
 
     @property
     def answer_columns(self) -> list[str]:
-        """The columns that may have the gold answer; the first with a value has it."""
+        """Columns of the gold answer; the first with a value is used."""
         column = self.answer.field if isinstance(self.answer, AnswerSpec) else self.answer
         return [column] if isinstance(column, str) else column
 
     @property
     def fewshot_source(self) -> str:
-        """The data set of the few-shot examples; tasks on one data set draw the same rows."""
+        """The data set of the few-shot examples; tasks on one data set use the same rows."""
         return (self.direct or self).data.hub
 
     @property
     def text_language(self) -> str | None:
-        """The language that all texts are in; None if they are in the language evaluated."""
+        """The language of all texts; None if it is the evaluated language."""
         return ENGLISH if self.direct else None
 
     @property
     def declaration(self) -> str:
-        """Changes when rows are read in another way, or other examples stand before them."""
+        """Hash of everything that determines how rows are parsed and examples selected."""
         answer = asdict(self.answer) if isinstance(self.answer, AnswerSpec) else self.answer
         rows = [self.fields, self.choices, self.labels, answer, self.first_answer, self.worked, self.data.headed]
         parts: list[Any] = [*rows, self.chain_of_thought, self.apart]
@@ -148,7 +153,7 @@ class TaskSpec(TaskFile):
 
 
 def task_names(folder: Path = TASKS) -> list[str]:
-    """Returns the names of all tasks declared in a folder or the folders in it, sorted."""
+    """Returns the names of all tasks in a folder and its subfolders, sorted."""
     return sorted(_task_files(folder))
 
 
@@ -161,14 +166,14 @@ def load_task(name: str, folder: Path = TASKS) -> TaskSpec:
 
     Args:
         name: its folder's name.
-        folder: where task folders are.
+        folder: contains the task folders.
 
     Raises:
-        UserError: if there is no such task, or its file has an unknown, missing or inconsistent key.
+        UserError: if the task does not exist, or its file has an invalid or missing key.
     """
     files = _task_files(folder)
     if name not in files:
-        raise UserError(f"there is no task {name!r}", nearest(name, sorted(files)))
+        raise UserError(f"unknown task {name!r}", nearest(name, sorted(files)))
     path = files[name]
     content = read_as(TaskFile, path)
     try:
@@ -183,15 +188,15 @@ def load_task(name: str, folder: Path = TASKS) -> TaskSpec:
 
 
 def translated(spec: TaskSpec) -> TaskSpec:
-    """Returns the variant of a task whose evaluated split was translated to English by machine.
+    """Returns the variant of a task whose evaluated split was machine-translated to English.
 
-    Its languages are those it was translated from; its few-shot examples are those of the task in English.
+    Its few-shot examples are the task's English ones.
 
     Raises:
-        UserError: if there is none.
+        UserError: if the task has no translation.
     """
     if spec.translate is None:
-        raise UserError(f"{spec.name} has no test set translated to English", "give --task.variant direct")
+        raise UserError(f"{spec.name} has no translated test set", "give --task.variant direct")
     where = spec.translate
     data = replace(spec.data, hub=where.hub, revision=where.revision, files={spec.data.evaluate: where.file}, rows=None)
     languages = {ours: theirs for ours, theirs in spec.languages.items() if ours != ENGLISH}
@@ -207,27 +212,26 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
     braces = ["{code}", "{evals}"] if spec.evals else ["{code}"]
     answer = spec.scoring.answer
     problems = {
-        f"data.files have other braces than {', '.join(braces)}": any(
+        f"data.files support no placeholders except {', '.join(braces)}": any(
             set(re.findall("{.*?}", pattern)) - set(braces) for pattern in spec.data.files.values()
         ),
-        f"a field is named {', '.join(RESERVED)}": bool(set(spec.fields) & set(RESERVED)),
-        f"name is {spec.name!r}, its folder {path.parent.name!r}": spec.name != path.parent.name,
-        "it needs either choices or labels": answer.is_choice and bool(spec.choices) == bool(spec.labels),
+        f"fields must not be named {', '.join(RESERVED)}": bool(set(spec.fields) & set(RESERVED)),
+        f"name is {spec.name!r}, but its folder is {path.parent.name!r}": spec.name != path.parent.name,
+        "either choices or labels must be given": answer.is_choice and bool(spec.choices) == bool(spec.labels),
         "a task of this kind needs labels": answer.is_class and not spec.labels,
-        "a task of this kind has neither choices nor labels": not answer.is_choice
+        "choices and labels are not supported for this kind": not answer.is_choice
         and bool(spec.choices or spec.labels),
-        "a task of this kind has the answer form generate alone": not answer.is_choice
-        and spec.answer_forms != ["generate"],
-        f"no answer form asks for {spec.request}": not spec.answer_forms,
-        "give either `read` or `extract`": bool(spec.read and spec.extract),
-        f"groups name other fields than {', '.join(spec.fields)}": not _fields_of_groups(spec) <= set(spec.fields),
+        "the only answer form of this kind is generate": not answer.is_choice and spec.answer_forms != ["generate"],
+        f"no answer form supports the request {spec.request}": not spec.answer_forms,
+        "`read` and `extract` must not both be given": bool(spec.read and spec.extract),
+        f"groups must name fields: {', '.join(spec.fields)}": not _fields_of_groups(spec) <= set(spec.fields),
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
-        f"macro {spec.macro!r} is no field": spec.macro not in (None, *spec.fields),
+        f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
-        f"apart {spec.apart} are not all fields": not set(spec.apart) <= set(spec.fields),
+        f"apart must be a list of fields, not {spec.apart}": not set(spec.apart) <= set(spec.fields),
         f"data.evaluate {spec.data.evaluate!r} has no file": spec.data.evaluate not in spec.data.files,
         f"data.fewshot {spec.data.fewshot!r} has no file": spec.data.fewshot not in (None, *spec.data.files),
-        f"breakdowns {spec.breakdowns} are not all fields": not set(spec.breakdowns) <= set(spec.fields),
+        f"breakdowns must be a list of fields, not {spec.breakdowns}": not set(spec.breakdowns) <= set(spec.fields),
     }
     for language in spec.languages:
         problems[f"language {language!r} is not in the language table"] = language not in LANGUAGES

@@ -1,4 +1,4 @@
-"""A benchmark's rows, from the hub, a local mirror or the task's own samples, to documents."""
+"""Loads the documents of a split from the hub, a local folder or the task's samples."""
 
 import hashlib
 import json
@@ -18,15 +18,15 @@ from afrieval.tasks.spec import TaskSpec
 
 UNLOCKED = DataLock()
 SHOWN = 5  # rows that a line names
-CURE = "delete the file and fetch it again; data.rows of the task file says how many there are"
+CURE = "delete the file and fetch it again, or correct data.rows in the task file"
 
 
 class Split(NamedTuple):
-    """The documents of one split in one language, a SHA-256, and data set to its commit, where it came from the hub.
+    """The documents of a split in a language, a SHA-256, and data set to commit if from the hub.
 
-    The SHA-256 is the file's, or where rows bring their prompts, that of prompts and answers. `unparsed` are the rows
-    that could not be parsed, and `note` says so in one line; it is empty if there are none. `excerpt` is how many rows
-    the data set has, where this is a small part of it.
+    The SHA-256 is the file's, or that of prompts and answers if rows have complete prompts.
+    `unparsed` are the rows that could not be parsed; `note` is a line about them, or empty.
+    `excerpt` is the data set's number of rows, if this is a small part of it.
     """
 
     documents: list[Document]
@@ -45,17 +45,17 @@ class _Table(NamedTuple):
 
 
 def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: DataLock = UNLOCKED) -> Split | None:
-    """Returns a split's documents, or None where the source lacks this language.
+    """Returns a split's documents, or None if the source lacks this language.
 
     Args:
         spec: the task.
         language: the suite's code.
         split: one of the task's splits.
-        source: `hub`, `samples`, or a folder laid out ORG/NAME as on the hub.
-        lock: which files are meant.
+        source: `hub`, `samples`, or a folder with the hub's layout ORG/NAME.
+        lock: hashes of the expected files.
 
     Raises:
-        UserError: if the source cannot be used, the file cannot be read or is not the one that was locked.
+        UserError: if the source is not usable, or the file is damaged or differs from the lock.
     """
     wanted = [_table(spec, language, of, source, lock) for of in wanted_files(spec, language, split)]
     table = wanted[0]
@@ -92,35 +92,35 @@ def _note(unparsed: dict[int, str], rows: int, where: str) -> str:
 
 
 def wanted_files(spec: TaskSpec, language: str, split: str) -> list[Wanted]:
-    """Returns where the rows of a split are, and where those are that they are completed from."""
+    """Returns the files of a split, and those that are joined to it."""
     file = spec.data.files[split].replace("{code}", spec.languages[language])
     wanted = [Wanted(spec.data.hub, spec.data.revision, file, split)]
     return wanted + ([Wanted(spec.join.hub, spec.join.revision, spec.join.file, spec.join.split)] if spec.join else [])
 
 
 def is_excerpt(rows: int, expected: int | None) -> bool:
-    """Tells a table that somebody cut down on purpose, to try things out, from one that is damaged.
+    """Returns whether a table has less than half of the expected rows.
 
-    It has less than half of the rows; a run says so, and goes on.
+    Such a small part is deliberate rather than damaged: a run prints a note and continues.
     """
     return expected is not None and 2 * rows < expected
 
 
 def check_count(rows: int, expected: int, where: str) -> None:
-    """Refuses a table that is cut short or of another edition: its scores would be compared with those of the whole.
+    """Rejects a truncated table or another edition, whose scores would not be comparable.
 
     Raises:
-        UserError: naming both numbers.
+        UserError: with both numbers.
     """
     if rows != expected:
-        raise UserError(f"{where} has {rows} rows, and should have {expected}", CURE)
+        raise UserError(f"{where} has {rows} rows instead of {expected}", CURE)
 
 
 def check_source(spec: TaskSpec, source: str) -> None:
-    """Refuses a folder that does not hold the data set at all.
+    """Rejects a folder that does not contain the data set.
 
     Raises:
-        UserError: naming the folder that was expected.
+        UserError: names the expected folder.
     """
     if source in (HUB, SAMPLES):
         return
@@ -128,22 +128,22 @@ def check_source(spec: TaskSpec, source: str) -> None:
     for hub in (spec.data.hub, *([spec.join.hub] if spec.join else [])):
         if not (root / hub).is_dir():
             raise UserError(
-                f"the folder {source} does not hold {hub}",
+                f"the folder {source} does not contain {hub}",
                 f"put the data set's files in {root / hub}, or give --data.source hub",
             )
 
 
 def check_folder(source: str) -> Path:
-    """Returns the folder that a data source names.
+    """Returns a data source's folder.
 
     Raises:
-        UserError: if there is none.
+        UserError: if it does not exist.
     """
     root = user_path(source)
     if not root.is_dir():
         raise UserError(
-            f"data.source {source!r} is no folder",
-            "give hub, samples, or a folder laid out ORG/NAME as on the hub",
+            f"data.source must be hub, samples or a folder, not {source!r}",
+            "give a folder with the hub's layout, ORG/NAME",
         )
     return root
 
@@ -174,6 +174,6 @@ def _samples(spec: TaskSpec, language: str) -> list[DataFile]:
 
 
 def _hash_of_questions(found: list[Document]) -> str:
-    """Returns a hash of what is asked and what is right, which data sets of models of other sizes have in common."""
+    """Returns a hash of prompts and answers, which is the same for the data sets of all model sizes."""
     parts = [[d.id, d.prompt, d.choices, d.gold_cell] for d in found]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -58,7 +58,7 @@ def test_a_chat_goes_out_as_messages(run_demo: Cli, tmp_path: Path, server: Loop
     server.text = "True"
     done = run_demo(*server.chat_options, *WRITES, "--eval.num_fewshot", 1, "--eval.write-out")
     assert done.code == 0, done.err
-    assert "the tokenizer of local-chat-completions is not known: a token per byte is assumed" in done.err
+    assert "the tokenizer of local-chat-completions is unknown: limits of answers assume one token per byte" in done.err
     roles = [message["role"] for message in server.asked[0]["messages"]]
     assert roles == ["system", "user", "assistant", "user"] and server.asked[0]["max_tokens"] == 48
     assert "stop" not in server.asked[0], "some servers refuse an empty list"
@@ -86,24 +86,24 @@ def test_answers_of_null_are_empty_and_said(
 
 
 REFUSED: dict[str, tuple[str, tuple[object, ...], str, str]] = {
-    "likelihoods": ("chat", SOME, "afrixnli asks for likelihoods, and local-chat-completions has none",
+    "likelihoods": ("chat", SOME, "afrixnli needs likelihoods, which local-chat-completions does not",
         "give --task.answer_form generate"),
-    "no form": ("chat", ("--task.task_name", "meta_mmlu", "--model.chat_template=false"), "meta_mmlu asks for likeli",
-        "has no answer form generate; leave it out, or take a backend with likelihoods"),
-    "plain": ("chat", (*WRITES, "--model.chat_template=false"), "local-chat-completions takes chats only",
+    "no form": ("chat", ("--task.task_name", "meta_mmlu", "--model.chat_template=false"), "meta_mmlu needs likeli",
+        "remove meta_mmlu (it has no answer form generate), or use a backend with likelihoods"),
+    "plain": ("chat", (*WRITES, "--model.chat_template=false"), "local-chat-completions accepts only chats",
         "--model.chat_template true"),
     "tokenizer": ("plain", (*SOME, "--model.backend_args.tokenizer_backend=None", "--model.backend_args.tokenizer="),
         "backend_args.tokenizer is ''", "a text"),
     "template": ("plain", (*WRITES, "--model.chat_template"), "served has no chat template", "false"),
     "address": ("chat", (*WRITES, "--model.backend_args.base_url="), "base_url is missing", "/v1/chat/completions"),
-    "no address": ("chat", (*WRITES, "--model.backend_args.base_url=localhost:80/v1"), "is not an address", "http://"),
-    "brackets": ("chat", (*WRITES, "--model.backend_args.base_url=http://[a/v1"), "is not an address", "http://"),
+    "no address": ("chat", (*WRITES, "--model.backend_args.base_url=localhost:80/v1"), "base_url must be a URL", "http://"),
+    "brackets": ("chat", (*WRITES, "--model.backend_args.base_url=http://[a/v1"), "base_url must be a URL", "http://"),
     "typo": ("chat", (*WRITES, "--model.backend_args.timout", 3), "backend_args.timout is not", "timeout"),
     "kind": ("chat", (*WRITES, "--model.backend_args.num_concurrent", "a"), "backend_args.num_concurrent", "whole"),
-    "key": ("chat", (*WRITES, "--model.backend_args.auth_token", "sk-123"), "auth_token may hold a key", "OPENAI_API"),
+    "key": ("chat", (*WRITES, "--model.backend_args.auth_token", "sk-1"), "auth_token may be a secret key", "OPENAI_API"),
     "name": ("chat", (*WRITES, "--model.backend_args.model", "x"), "backend_args.model is 'x'", "model.model_name"),
     "complete": ("chat", ("--task.task_name", "meta_bbh", "--model.chat_template=false"),
-        "the prompts of meta_bbh have the words and tokens of the chat inside", "local-completions"),
+        "the prompts of meta_bbh already include a chat template", "local-completions"),
 }  # fmt: skip
 
 
@@ -119,20 +119,20 @@ def test_completions_without_a_tokenizer_give_no_likelihoods(run_demo: Cli, serv
     options = [o for o in server.options if "tokenizer=" not in o and "max_length" not in o]
     options.append("--model.backend_args.tokenizer_backend=None")
     refused = run_demo(*options, *SOME)
-    assert refused.code == 2 and "afrixnli asks for likelihoods, and local-completions has none" in refused.err
+    assert refused.code == 2 and "afrixnli needs likelihoods, which local-completions does not support" in refused.err
     assert run_demo(*options, *WRITES).code == 0
     assert isinstance(server.asked[0]["prompt"], str)
 
 
 FAULTS: dict[str, tuple[int, bytes, str, str]] = {
-    "broken": (500, b"out of order", "answers with status 500: out of order", "server's log"),
-    "key": (401, b"wrong key sk-12345678", "answers with status 401: wrong key ***", "OPENAI_API_KEY"),
-    "model": (404, b"no such model", "answers with status 404: no such model", "model.model_name"),
-    "busy": (429, b"slow down", "answers with status 429", "num_concurrent"),
+    "broken": (500, b"out of order", "returned status 500: out of order", "server's log"),
+    "key": (401, b"wrong key sk-12345678", "returned status 401: wrong key ***", "OPENAI_API_KEY"),
+    "model": (404, b"no such model", "returned status 404: no such model", "model.model_name"),
+    "busy": (429, b"slow down", "returned status 429", "num_concurrent"),
     "not JSON": (200, b"<html>", "is not JSON", "base_url"),
-    "other JSON": (200, b'{"error": "overloaded"}', "answers in a form that local-", "speaks the API"),
-    "no choices": (200, b'{"choices": []}', "answers in a form that local-", "speaks the API"),
-    "nothing": (200, b"null", "answers in a form that local-", "speaks the API"),
+    "other JSON": (200, b'{"error": "overloaded"}', "cannot be parsed by local-", "implements the API"),
+    "no choices": (200, b'{"choices": []}', "cannot be parsed by local-", "implements the API"),
+    "nothing": (200, b"null", "cannot be parsed by local-", "implements the API"),
 }
 
 
@@ -147,7 +147,7 @@ def test_a_fault_of_the_server_ends_the_run_and_answers_are_kept(
     stopped = run_demo(*server.chat_options, *WRITES, *words)
     assert stopped.code == 2 and "Traceback" not in stopped.err and "sk-12345678" not in stopped.err
     hints = stopped.err.partition("hint:")[2]
-    assert hint in hints and "the same command goes on" in hints, stopped.err
+    assert hint in hints and "run the same command again" in hints, stopped.err
     assert message in stopped.err or (words and message.partition(":")[0] in stopped.err), stopped.err
     assert server.asked[0]["headers"]["Authorization"] == "Bearer sk-12345678"
     server.fails, before = {}, len(server.asked)
@@ -178,7 +178,7 @@ def test_likelihoods_of_other_tokens_are_refused(run_demo: Cli, server: Loopback
 def test_fewer_answers_than_prompts_are_refused(run_demo: Cli, server: Loopback) -> None:
     server.fails = {-1: (200, json.dumps({"choices": [{"index": 0, "text": "a"}]}).encode())}
     refused = run_demo(*server.options, *WRITES, "--eval.batch_size", 3)
-    assert refused.code == 2 and "cannot parse" in refused.err, refused.err
+    assert refused.code == 2 and "cannot be parsed" in refused.err, refused.err
 
 
 @pytest.mark.parametrize("several", [1, 2])

@@ -81,5 +81,5 @@ def test_whole_texts_are_scored_window_by_window(batch_size: int | str) -> None:
 def test_what_has_no_tokens_has_no_likelihood(engine: str, text: tuple[str, str], what: str) -> None:
     lm = loaded(decoder("llama"), add_bos_token=False)
     lm.engine = engine
-    with pytest.raises(UserError, match=f"makes no token of the {what} in"):
+    with pytest.raises(UserError, match=f"returns no token for the {what} in"):
         lm.loglikelihood(asked(text), disable_tqdm=True)

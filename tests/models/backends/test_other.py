@@ -33,7 +33,7 @@ def test_the_dummy_runs_end_to_end(run_demo: Cli, tmp_path: Path, words: tuple[o
 
 def test_what_is_assumed_of_lengths_is_said(run_demo: Cli) -> None:
     done = run_demo(*DUMMY, "--task.task_name", "afrimgsm")
-    assert "the tokenizer of dummy is not known: a token per byte is assumed" in done.err
+    assert "the tokenizer of dummy is unknown: limits of answers assume one token per byte" in done.err
 
 
 def test_names_are_models(tmp_path: Path) -> None:
@@ -47,11 +47,11 @@ def test_names_are_models(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        (("--model.dtype", "float32"), "model.dtype is 'float32', but dummy does not take it", "leave it out"),
-        (("--model.device", "cpu"), "model.device is 'cpu', but dummy does not take it", "leave it out"),
+        (("--model.dtype", "float32"), "model.dtype ('float32') is not supported by dummy", "remove it"),
+        (("--model.device", "cpu"), "model.device ('cpu') is not supported by dummy", "remove it"),
         (("--model.engine", "tree"), "tree", "hf"),
-        (("--model.backend_args.api_key", "sk-1"), "backend_args.api_key may hold a key", "in the environment"),
-        (("--model.model_type", "dumy"), "there is no backend 'dumy'", "did you mean dummy?"),
+        (("--model.backend_args.api_key", "sk-1"), "backend_args.api_key may be a secret key", "in the environment"),
+        (("--model.model_type", "dumy"), "unknown backend 'dumy'", "did you mean dummy?"),
     ],
 )
 def test_what_a_backend_does_not_take(run_demo: Cli, words: tuple[str, ...], message: str, hint: str) -> None:

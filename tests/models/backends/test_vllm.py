@@ -94,7 +94,7 @@ def test_more_gpus_than_there_are(
         return
     with pytest.raises(UserError) as caught:
         check_gpus(arguments)
-    assert f"asks for {int(tensor) * int(data)} GPUs, and there are {present}" in caught.value.message
+    assert f"is {int(tensor) * int(data)} GPUs, but there are only {present}" in caught.value.message
     assert "tensor_parallel_size" in caught.value.hint and "CUDA_VISIBLE_DEVICES" in caught.value.hint
     monkeypatch.setenv("RAY_ADDRESS", "auto")
     check_gpus(arguments)  # a cluster has GPUs that this machine does not see
@@ -119,7 +119,7 @@ def test_too_few_gpus_are_told_before_the_model_is_loaded(run_demo: Cli, monkeyp
     refused = run_demo(
         "--model-config-yaml", "configs/models/llama_3.1_70b_instruct_vllm.yaml", "--model.model_name", "o/n"
     )
-    assert refused.code == 2 and "asks for 4 GPUs, and there are 2" in refused.err and "Traceback" not in refused.err
+    assert refused.code == 2 and "is 4 GPUs, but there are only 2" in refused.err and "Traceback" not in refused.err
 
 
 @pytest.mark.parametrize(

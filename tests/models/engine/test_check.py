@@ -49,7 +49,7 @@ def test_an_engine_that_errs_is_not_used(
         lm.choose_engine("auto")
     assert lm.engine == "plain" and lm._loglikelihood_tokens(requests, disable_tqdm=True) == expected
     (record,) = [r for r in caplog.records if r.name == "afrieval"]
-    assert record.getMessage().startswith("what prompts share is computed again for each of them: the model ")
+    assert record.getMessage().startswith("shared parts of prompts are computed repeatedly: the model ")
     with pytest.raises(UserError, match=reason):
         lm.choose_engine("tree")
 

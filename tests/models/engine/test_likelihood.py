@@ -109,7 +109,7 @@ def test_answers_as_long_as_the_model_takes() -> None:
     whole, longer = list(range(10, 18)), list(range(10, 19))
     requests = named([([5, 6], whole), ([6], whole), ([5, 6], whole[:7])])
     assert distance(plain(lm, requests), tree(lm, requests)) <= CLOSE
-    with pytest.raises(UserError, match="9 tokens, the model takes 8"):
+    with pytest.raises(UserError, match="9 tokens, but the context only 8"):
         tree(lm, named([([5], longer)]))
 
 

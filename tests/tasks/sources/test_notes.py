@@ -38,7 +38,7 @@ def without(row: dict[str, Any], *columns: str) -> dict[str, Any]:
 def test_questions_in_another_order_are_paired_by_the_stored_key(run_demo: Cli, tmp_path: Path) -> None:
     data = written(tmp_path, eng=rows("eng"), yor=rows("yor")[::-1], zul=rows("zul"))
     done = run_demo(*SOME, "--data.source", data)
-    assert done.code == 0 and "no key" not in done.err, done.err
+    assert done.code == 0 and "no unique key" not in done.err, done.err
     (sample, *_) = read_samples(sample_path(tmp_path / "run", "belebele_yor_eng_1"))
     assert sample["doc_id"] == 0 and sample["key"] == '["sample passage 12", "1"]'
     found = contrasts(read_runs([tmp_path / "run"]), "language", 1)
@@ -53,11 +53,10 @@ def test_rows_without_a_key_of_their_own_are_named_and_scored(run_demo: Cli, tmp
     bare = [without(row, "link", "question_number") for row in rows("zul")]
     done = run_demo(*SOME, "--data.source", written(tmp_path, eng=rows("eng"), yor=twice, zul=bare))
     assert done.code == 0, done.err
-    told = [line for line in done.err.splitlines() if "no key" in line]
+    told = [line for line in done.err.splitlines() if "no unique key" in line]
     assert told == [
-        "belebele, yor: 2 of 12 rows have no key of their own and are paired with no other language's (row 2, 5)",
-        "belebele, zul: 12 of 12 rows have no key of their own and go by row number "
-        "(row 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 ...)",
+        "belebele, yor: 2 of 12 rows have no unique key and are not paired across languages (row 2, 5)",
+        "belebele, zul: 12 of 12 rows have no unique key and use the row number (row 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 ...)",
     ]
     cells = read_runs([tmp_path / "run"])
     assert [len(cell.ids) for cell in cells] == [12, 12, 12]

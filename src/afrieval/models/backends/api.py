@@ -1,4 +1,4 @@
-"""Models behind a server: what it answers is checked, what goes wrong is one line, and keys stay in the environment."""
+"""API models: responses are validated, errors explained, and secret keys never stored."""
 
 import json
 import logging
@@ -19,9 +19,9 @@ log = logging.getLogger("afrieval")
 
 
 class API(Named, KeepsSystemText):
-    """Mixin for the harness' models behind a server.
+    """Mixin for the harness' API models.
 
-    A chat that goes out as messages is a text here, as prompts are everywhere in the suite: the messages as JSON.
+    A chat that is sent as messages is represented by their JSON text.
     """
 
     base_url: str | None
@@ -32,7 +32,7 @@ class API(Named, KeepsSystemText):
 
     def __init__(self, **arguments: Any):
         super().__init__(**arguments)
-        logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it shows each request that ends with the first fault
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it logs each request that ends with the first error
         if not self.can.count_tokens:
             self.tokenized_requests = False
             if self.can.max_length is None:
@@ -40,25 +40,25 @@ class API(Named, KeepsSystemText):
 
     @property
     def batch_size(self) -> int:
-        """How many prompts go out at once."""
+        """Number of prompts per request."""
         return self._batch_size
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Returns the text generated for each request, in order.
 
         Raises:
-            UserError: if answers leave no room for prompts, which the harness would cut to nothing.
+            UserError: if answers leave no room for prompts, which the harness would truncate.
         """
         if self.tokenized_requests:
             new = [r.args[1].get("max_gen_toks", self._max_gen_toks) for r in requests]
             if (most := max(new, default=0)) >= self.max_length:
-                hint = "give the model's own length as --model.backend_args.max_length"
-                raise UserError(f"answers may have {most} tokens, and {self.max_length} are assumed for all", hint)
+                hint = "give the model's context length as --model.backend_args.max_length"
+                raise UserError(f"answers may have {most} tokens, but the assumed context has {self.max_length}", hint)
             lengths = [self.count_tokens(r.args[0]) + n for r, n in zip(requests, new, strict=True)]
             self.too_long += sum(length > self.max_length for length in lengths)
         answers: list[str] = self._answers("generate_until", requests)
         if self._empty:
-            log.warning("%d of %d answers of the server are null, and count as empty", self._empty, len(requests))
+            log.warning("%d of %d answers of the server are null and count as empty", self._empty, len(requests))
         self._empty = 0
         return answers
 
@@ -85,72 +85,74 @@ class API(Named, KeepsSystemText):
         return answers
 
     def apply_chat_template(self, chat_history: Turns, add_generation_prompt: bool = True) -> str:
-        """Returns a chat as one text: by the tokenizer's template, or where the server has it, as JSON."""
+        """Returns a chat as one text: by the tokenizer's template, or as JSON if the server has it."""
         if self.can.chat == "messages":
             return json.dumps(chat_history, ensure_ascii=False)
         return super().apply_chat_template(chat_history, add_generation_prompt)
 
     def create_message(self, messages: Any, generate: bool = False) -> Any:
-        """Returns prompts as they go out."""
+        """Returns prompts as they are sent."""
         if self.can.chat == "messages":
             return json.loads(messages[0])
         return super().create_message(messages, generate)  # type: ignore[misc]
 
     def _create_payload(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         payload: dict[str, Any] = super()._create_payload(*args, **kwargs)  # type: ignore[misc]
-        return {name: value for name, value in payload.items() if (name, value) != ("stop", [])}  # some refuse it
+        return {
+            name: value for name, value in payload.items() if (name, value) != ("stop", [])
+        }  # some servers reject it
 
     def parse_generations(self, outputs: Any, **kwargs: Any) -> list[str | None]:
-        """Returns the texts of an answer.
+        """Returns the texts in a response.
 
         Raises:
-            ValueError: if there are none; the harness would take an error of the server for an empty answer.
+            ValueError: if there are none; the harness would treat a server error as an empty answer.
         """
         if isinstance(self, LocalChatCompletion):
             for output in outputs if isinstance(outputs, list) else [outputs]:
                 texts = [choice["message"]["content"] for choice in output["choices"]]
                 if not texts:
-                    raise ValueError("it has no choices")
+                    raise ValueError("the response has no choices")
         answers: list[str | None] = super().parse_generations(outputs=outputs, **kwargs)  # type: ignore[misc]
         self._empty += answers.count(None)
         return answers
 
     def parse_logprobs(self, outputs: Any, tokens: Any = None, ctxlens: Any = None, **kwargs: Any) -> list[Any]:
-        """Returns the likelihoods of an answer.
+        """Returns the likelihoods in a response.
 
         Raises:
-            UserError: if the server does not give one for each token of the prompts; the harness would take what it
-                gives for that of other tokens, and nothing at all for certainty.
+            UserError: if their number differs from that of the prompts' tokens; the harness would
+                assign them to other tokens, and treat missing ones as certain.
         """
         parse = super().parse_logprobs  # type: ignore[misc]
         if parse is LocalCompletionsAPI.parse_logprobs:
             outs = outputs if isinstance(outputs, list) else [outputs]
             choices = [c for out in outs for c in sorted(out["choices"], key=lambda choice: choice["index"])]
             given = [len((choice["logprobs"] or {}).get("token_logprobs") or ()) for choice in choices]
-            if given != [len(asked) + 1 for asked in tokens]:  # it writes one token, and is asked to
+            if given != [len(asked) + 1 for asked in tokens]:  # one token is generated
                 raise UserError(
-                    f"{self.names[0]} was sent prompts of {[len(asked) for asked in tokens]} tokens and gives "
-                    f"likelihoods of {given}, where one more than sent is meant",
-                    "give a server that knows echo with logprobs (vLLM does), and --model.backend_args.tokenizer",
+                    f"{self.names[0]} returned {given} likelihoods for prompts of "
+                    f"{[len(asked) for asked in tokens]} tokens, instead of one more than sent",
+                    "use a server that supports echo with logprobs, such as vLLM, and --model.backend_args.tokenizer",
                 )
         parsed: list[Any] = parse(outputs=outputs, tokens=tokens, ctxlens=ctxlens, **kwargs)
         return parsed
 
 
 def load_api(kind: Any, known: dict[str, Any], arguments: dict[str, Any]) -> Any:
-    """Returns a model behind a server; nothing is asked of it yet.
+    """Returns an API model, without sending a request.
 
     Args:
         kind: the harness' class.
         known: attributes of the model.
-        arguments: of the class.
+        arguments: arguments of the class.
 
     Raises:
-        UserError: if its tokenizer cannot be loaded, or its key is not in the environment.
+        UserError: if the tokenizer cannot be loaded, or the key is missing in the environment.
     """
     tokenizer = arguments.get("tokenizer") or arguments.get("model")
     if issubclass(kind, LocalCompletionsAPI) and (key := os.environ.get("OPENAI_API_KEY")):
-        arguments = {**arguments, "auth_token": key}  # for a tokenizer that the server has
+        arguments = {**arguments, "auth_token": key}  # for the server's tokenizer
     if url := arguments.get("base_url"):
         address, header = with_basic_header(url)
         arguments = {**arguments, "base_url": address, **({"header": header} if header else {})}
@@ -163,6 +165,6 @@ def load_api(kind: Any, known: dict[str, Any], arguments: dict[str, Any]) -> Any
         raise UserError(f"the tokenizer {tokenizer} cannot be loaded: {said}", hint) from e
     try:
         assert lm.header
-    except ValueError as e:  # it has no key
-        raise UserError(f"{known['names'][0]} cannot be asked: {e}", "set it in the environment") from None
+    except ValueError as e:  # the key is missing
+        raise UserError(f"the key of {known['names'][0]} is missing: {e}", "set it in the environment") from None
     return lm

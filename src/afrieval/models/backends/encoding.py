@@ -1,4 +1,4 @@
-"""Texts to tokens, many at a time."""
+"""Tokenizes many texts at a time."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from lm_eval.models.utils import has_bos_prefix
 
 
 class EncodesAtOnce:
-    """What HFLM asks its tokenizer one text at a time, asked at once; the tokens are the same."""
+    """Mixin for HFLM that tokenizes all texts at once, with the same tokens."""
 
     tokenizer: Any
     add_bos_token: bool | None
@@ -25,9 +25,10 @@ class EncodesAtOnce:
 
     @contextmanager
     def encoded_at_once(self, texts: list[str]) -> Iterator[None]:
-        """Lets the tokenizer work on all cores: one text at a time, it takes longer than a GPU with the model.
+        """Tokenizes texts on all cores; one at a time is slower than the model on a GPU.
 
-        A context is read once, not once for each choice. Texts that begin with the BOS token are left to the harness.
+        A context is tokenized once, not once per choice. Texts that begin with the BOS token are left
+        to the harness.
         """
         bos = self.tokenizer.decode(self.prefix_token_id)
         new = [text for text in dict.fromkeys(texts) if text and not has_bos_prefix(text, bos)]
@@ -41,5 +42,5 @@ class EncodesAtOnce:
             self.forget_texts()
 
     def forget_texts(self) -> None:
-        """Gives the memory of tokens back that nobody asks for any more."""
+        """Frees the memory of tokens that are no longer needed."""
         self._encoded = MappingProxyType({})

@@ -1,4 +1,4 @@
-"""The harness' hf backend, with the few things it leaves out, and the engine in place of its forward passes."""
+"""The harness' hf backend with further checks, and with the engine instead of its forward passes."""
 
 import logging
 import warnings
@@ -30,10 +30,11 @@ loading_log = logging.getLogger("transformers.modeling_utils")
 
 
 class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
-    """HFLM that refuses incomplete checkpoints, counts the tokens it scores and truncates, and keeps system texts.
+    """HFLM that rejects incomplete checkpoints, counts tokens and truncation, and keeps system texts.
 
     Attributes:
-        engine: `tree` computes what prompts share once, `plain` is the harness' own way; `choose_engine` sets it.
+        engine: `tree` computes shared prefixes once, `plain` is the harness' way; set by
+            `choose_engine`.
     """
 
     cache_hook: Any
@@ -42,20 +43,20 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     _model: Any
     AUTO_MODEL_CLASS: Any
     _has_written = False
-    _distinct = 0  # parameters of the model as it was loaded
+    _distinct = 0  # number of parameters before the harness ties weights
 
     def __init__(self, *args: Any, shapes: Shapes = NOT_KNOWN, **kwargs: Any):
-        self._shapes = shapes  # of the checkpoint's weights, where they are known before it is loaded
+        self._shapes = shapes  # of the checkpoint's weights, if known before it is loaded
         super().__init__(*args, **kwargs)
-        if self._distinct > _count(self.model):  # the harness ties weights that the library found to be different
+        if self._distinct > _count(self.model):  # the harness ties weights that differ in the checkpoint
             raise UserError(
-                f"{self.pretrained} has two embeddings, and tie_word_embeddings in its config.json makes one of them",
+                f"{self.pretrained} has two embeddings, but tie_word_embeddings in its config.json merges them",
                 "give --model.backend_args.tie_word_embeddings false, or correct its config.json",
             )
         self.packs = Packs()
 
     def _create_model(self, pretrained: str, **kwargs: Any) -> None:
-        """Loads the model, and refuses one that is not what its checkpoint says."""
+        """Loads the model, and rejects it if it differs from its checkpoint."""
         auto = self.AUTO_MODEL_CLASS
         if not (kwargs.get("gguf_file") or kwargs.get("autogptq") or kwargs.get("gptqmodel")):
             check_sizes(pretrained, auto, self.config, self._shapes)
@@ -69,10 +70,10 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
         self._distinct = _count(self._model)
 
     def choose_engine(self, wanted: str) -> None:
-        """Takes the engine asked for: `tree`, `plain`, or `auto` for tree wherever it gives the harness' answers.
+        """Sets the engine: `tree`, `plain`, or `auto` for tree if it returns the harness' answers.
 
         Raises:
-            UserError: if it is `tree` and the model cannot be run so.
+            UserError: if `tree` does not support the model.
         """
         if own := getattr(self.model, "generation_config", None):
             own.max_new_tokens = None  # it would override each request's (GenerationMixin._prepare_generated_length)
@@ -82,15 +83,17 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
         if reason is None:
             self.engine = "tree"
         elif wanted == "tree":
-            raise UserError(f"the tree engine cannot run this model: it {reason}", "give --model.engine auto or plain")
+            raise UserError(
+                f"the tree engine does not support this model: it {reason}", "give --model.engine auto or plain"
+            )
         else:
-            log.warning("what prompts share is computed again for each of them: the model %s", reason)
+            log.warning("shared parts of prompts are computed repeatedly: the model %s", reason)
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Returns the text generated for each request, in order.
 
         Raises:
-            UserError: if the model cannot write.
+            UserError: if the model cannot generate.
         """
         if not self._has_written:
             try_writing(str(self.pretrained), self)
@@ -108,14 +111,14 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     def _tree(self, requests: list[TokenRequest]) -> list[Answer]:
         def answered(i: int, answer: Answer) -> None:
             texts, _, tokens = requests[i]
-            if texts is not None:  # windows of a longer text have no name of their own
+            if texts is not None:  # windows of a longer text have no texts
                 self.cache_hook.add_partial("loglikelihood", texts, (*answer, len(tokens)))
 
         score = loglikelihoods if self.backend == "causal" else encoder_decoder_loglikelihoods
         return score(self, requests, self.packs, answered)
 
     def plain(self, requests: list[TokenRequest], batch_size: int) -> list[Answer]:
-        """Returns (log-likelihood, is greedy) per request, computed the harness' own way."""
+        """Returns (log-likelihood, is greedy) per request, as the harness computes them."""
         size, self.batch_size_per_gpu = self.batch_size_per_gpu, batch_size
         try:
             return self._plain(requests, disable_tqdm=True)
@@ -125,7 +128,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     def _plain(self, requests: list[TokenRequest], **kwargs: Any) -> list[Answer]:
         hook, level = self.cache_hook, harness_log.level
         self.cache_hook = _WithLengths(hook, {texts: len(tokens) for texts, _, tokens in requests if texts})
-        harness_log.setLevel(logging.ERROR)  # it says once per request what is counted above
+        harness_log.setLevel(logging.ERROR)  # it warns once per truncated request; they are counted above
         try:
             answers: list[Answer] = super()._loglikelihood_tokens(requests, **kwargs)
         finally:
@@ -134,7 +137,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
         return answers
 
     def _select_cont_toks(self, *args: Any, **kwargs: Any) -> Any:
-        """Returns an answer's log-probabilities; the harness' own way takes the most probable tokens from them."""
+        """Returns an answer's log-probabilities, from which the harness takes the greedy tokens."""
         return super()._select_cont_toks(*args, **kwargs).as_subclass(Decided)
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
@@ -157,18 +160,18 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
 
 
 def _count(model: Any) -> int:
-    """Returns the number of parameters; those that share their values count once."""
+    """Returns the number of parameters; tied ones count once."""
     return sum(1 for _ in model.parameters())
 
 
 def _nothing(record: logging.LogRecord) -> bool:
-    """Lets no message of a log through."""
+    """Filters out all messages of a log."""
     return False
 
 
 def _checked(auto: Any, name: str, **kwargs: Any) -> Any:
-    """Returns the model of a checkpoint; also of one whose weights are added to another's."""
-    loading_log.addFilter(_nothing)  # it shows a table of what `check_found` says in a line
+    """Returns the checked model of a checkpoint, including delta weights."""
+    loading_log.addFilter(_nothing)  # it logs a table of what `check_found` reports in a line
     try:
         model, found = auto.from_pretrained(name, **kwargs, output_loading_info=True, ignore_mismatched_sizes=True)
     finally:
@@ -178,27 +181,27 @@ def _checked(auto: Any, name: str, **kwargs: Any) -> Any:
 
 
 def check_lengths(requests: list[TokenRequest], longest: int) -> None:
-    """Refuses requests that have no likelihood.
+    """Rejects requests without a likelihood.
 
     Raises:
-        UserError: if a context or an answer has no tokens, or an answer more than the model takes.
+        UserError: if a context or answer has no tokens, or an answer exceeds the context length.
     """
     for texts, context, answer in requests:
         if not (context and answer):
             raise UserError(
-                f"the tokenizer makes no token of the {'answer' if context else 'prompt'} in {str(texts)[-200:]}",
+                f"the tokenizer returns no token for the {'answer' if context else 'prompt'} in {str(texts)[-200:]}",
                 "give --model.add_bos_token true for empty prompts; an empty answer has no likelihood",
             )
         if len(answer) > longest:
-            raise UserError(f"an answer has {len(answer)} tokens, the model takes {longest}", "cut it short")
+            raise UserError(f"an answer has {len(answer)} tokens, but the context only {longest}", "shorten the answer")
 
 
 class _WithLengths:
-    """Passes answers on to a cache hook with their number of tokens."""
+    """Adds the number of tokens to answers for a cache hook."""
 
     def __init__(self, hook: Any, lengths: dict[tuple[str, str], int]):
         self._hook, self._lengths = hook, lengths
 
     def add_partial(self, attr: str, texts: tuple[str, str], answer: tuple[float, bool]) -> None:
-        """Takes one answer as soon as the model has given it."""
+        """Receives an answer as soon as the model returns it."""
         self._hook.add_partial(attr, texts, (*answer, self._lengths[texts]))

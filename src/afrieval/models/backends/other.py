@@ -1,4 +1,4 @@
-"""Any other backend of the harness, by its name."""
+"""Loads models of the harness' other backends."""
 
 import hashlib
 import json
@@ -11,29 +11,29 @@ from afrieval.models.base import Model
 from afrieval.models.capabilities import backend_class, capabilities, is_server, parameters, tokenizer_backend
 from afrieval.models.credentials import bare_address
 
-NAMES = ("model", "pretrained", "engine", "model_id", "path")  # what backends call the model's name
+NAMES = ("model", "pretrained", "engine", "model_id", "path")  # backends' arguments for the model's name
 SETTINGS = ("revision", "dtype", "device", "trust_remote_code", "parallelize", "add_bos_token")
 
 
 class Named(Model):
-    """Mixin for models whose weights are out of reach: they are what their backend, name and address say.
+    """Mixin for models whose weights are not accessible, identified by backend, name and URL.
 
     Attributes:
-        names: backend, model and address, if there is one; without user and password.
+        names: backend, model, and URL without user and password, if any.
     """
 
     names: tuple[str, ...] = ()
 
     def fingerprint(self) -> str:
-        """Returns a short name of the model."""
+        """Returns a hash of `names`."""
         return hashlib.sha256(json.dumps(self.names).encode()).hexdigest()[:16]
 
 
 def load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
-    """Returns a model of any backend of the harness but ours.
+    """Returns a model of any backend of the harness except hf and vllm.
 
     Raises:
-        UserError: if the backend does not take a setting, or a key is missing in the environment.
+        UserError: if the backend does not support a setting, or a key is missing in the environment.
     """
     kind = backend_class(config.model_type)
     arguments = other_arguments(config, evaluation)
@@ -50,16 +50,16 @@ def load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
 
 
 def other_arguments(config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any]:
-    """Returns the arguments of a backend; `backend_args` adds to them and wins.
+    """Returns the arguments of a backend; `backend_args` override settings.
 
     Raises:
-        UserError: for a setting that it does not have.
+        UserError: for a setting that the backend does not support.
     """
     known = {name for base in backend_class(config.model_type).__mro__ for name in parameters(base)}
     settings = {name: getattr(config, name) for name in SETTINGS if getattr(config, name) != getattr(ModelConfig, name)}
     for name, value in settings.items():
         if name not in known:
-            raise UserError(f"model.{name} is {value!r}, but {config.model_type} does not take it", "leave it out")
+            raise UserError(f"model.{name} ({value!r}) is not supported by {config.model_type}", "remove it")
     named = [name for name in NAMES if name in known][:1]
     size = 1 if str(evaluation.batch_size).startswith("auto") else evaluation.batch_size
     fixed = {"batch_size": size, "seed": evaluation.torch_random_seed}

@@ -1,4 +1,4 @@
-"""Our model config as the harness' vllm backend wants it."""
+"""The harness' vllm backend."""
 
 import os
 from importlib.util import find_spec
@@ -12,23 +12,23 @@ from afrieval.models.chat_template import KeepsSystemText
 
 
 def vllm_arguments(config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any]:
-    """Returns the backend's arguments, but for the batch size; `backend_args` adds to them and wins.
+    """Returns the backend's arguments, except the batch size; `backend_args` override them.
 
-    How many answers vLLM writes side by side is its own choice, unless `backend_args` has max_num_seqs: to the harness
-    `max_batch_size` is that number, and not where a search begins.
+    vLLM chooses how many answers to generate at once, unless `backend_args` has max_num_seqs:
+    the harness would use `max_batch_size` as that number, not as the start of a search.
 
     Raises:
-        UserError: for a setting that vLLM has under another name.
+        UserError: for a setting that has another name in vLLM.
     """
     if config.device not in (None, "cuda"):
         raise UserError(
-            f"model.device is {config.device!r}, but vllm takes the GPUs that it sees",
-            "leave it out, and set CUDA_VISIBLE_DEVICES",
+            f"model.device {config.device!r} is not supported by vllm, which uses all visible GPUs",
+            "remove it, and set CUDA_VISIBLE_DEVICES",
         )
     if config.parallelize:
         raise UserError(
-            "model.parallelize is for the hf backend",
-            "for vllm give model.backend_args.tensor_parallel_size, the number of GPUs for one model",
+            "model.parallelize is not supported by vllm",
+            "give model.backend_args.tensor_parallel_size, the number of GPUs for one model",
         )
     return {
         "pretrained": str(user_path(str(config.model_name))),
@@ -52,15 +52,15 @@ def backend() -> Any:
     except ModuleNotFoundError as e:
         raise UserError(
             f"the vllm backend needs the package {e.name}",
-            "install it with 'vllm>=0.29,<0.31' in a separate environment; see 'Models' in the documentation",
+            "install 'vllm>=0.29,<0.31' in a separate environment; see 'Models' in the documentation",
         ) from None
 
     class KeepingVLLM(Model, KeepsSystemText, VLLM):
-        """The harness' class, with system texts kept."""
+        """The harness' class, except that system texts are kept."""
 
         @property
         def template_arguments(self) -> dict[str, Any]:
-            """What this backend hands to its tokenizer's chat template, apart from the chat."""
+            """Arguments of the chat template, apart from the chat."""
             own = {"chat_template": self.hf_chat_template, "enable_thinking": self.enable_thinking}
             return {**own, **self.chat_template_args}
 
@@ -68,10 +68,10 @@ def backend() -> Any:
 
 
 def check_gpus(arguments: dict[str, Any]) -> None:
-    """Refuses models that want more GPUs than there are: vLLM would say so minutes later, or wait for them forever.
+    """Rejects requests for more GPUs than available, for which vLLM could wait forever.
 
-    The harness runs several copies of a model with ray. GPUs of other machines count too in a ray cluster, which
-    RAY_ADDRESS names. A machine without GPUs is left to vLLM, which may be built for processors.
+    The harness runs several copies of a model with ray. In a ray cluster, set by RAY_ADDRESS, GPUs
+    of other machines count too. Machines without GPUs are not checked: vLLM may be built for CPUs.
 
     Raises:
         UserError: if there are too few GPUs, or ray is not installed.
@@ -80,23 +80,23 @@ def check_gpus(arguments: dict[str, Any]) -> None:
     needed = int(arguments.get("tensor_parallel_size", 1)) * copies
     if copies > 1 and find_spec("ray") is None:
         raise UserError(
-            f"backend_args.data_parallel_size is {copies}, and the harness needs the package ray for more than 1",
+            f"backend_args.data_parallel_size is {copies}, but more than 1 needs the package ray",
             "run `pip install ray` where vllm is installed, or give 1",
         )
     import torch
 
     if "RAY_ADDRESS" not in os.environ and needed > max(1, present := torch.cuda.device_count()):
         raise UserError(
-            f"backend_args.tensor_parallel_size x data_parallel_size asks for {needed} GPUs, and there are {present}",
+            f"backend_args.tensor_parallel_size x data_parallel_size is {needed} GPUs, but there are only {present}",
             "lower --model.backend_args.tensor_parallel_size or data_parallel_size, or check CUDA_VISIBLE_DEVICES",
         )
 
 
 def load_vllm(config: ModelConfig, evaluation: EvalConfig) -> Any:
-    """Returns the model, on the GPUs that its `backend_args` ask for.
+    """Returns the model, on the GPUs given by its `backend_args`.
 
     Raises:
-        UserError: if vLLM is not installed, there are too few GPUs, or a setting does not go with it.
+        UserError: if vLLM is not installed, GPUs are missing, or a setting is not supported.
     """
     arguments, model = vllm_arguments(config, evaluation), backend()
     check_gpus(arguments)

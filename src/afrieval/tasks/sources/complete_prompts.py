@@ -1,4 +1,4 @@
-"""Cells whose rows bring their prompts, complete to the last token, as Meta publishes those of its own evaluations."""
+"""Cells whose rows have complete prompts, as in Meta's published evaluations."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,21 +15,21 @@ from afrieval.tasks.splits import load_split
 
 
 class CompleteQuestions(TemplatedQuestions):
-    """A cell of a task with a column of complete prompts, which stand in the place of templates."""
+    """The questions of a cell whose task has a column of complete prompts instead of templates."""
 
     complete = True
 
     def text(self, document: Document) -> str:
-        """Returns the row's own prompt, to the last blank."""
+        """Returns the row's prompt, unchanged."""
         return document.prompt
 
     @property
     def announced(self) -> Sequence[str]:
-        """The words that may announce an answer: the task file's alone."""
+        """Empty: only the task file says which words announce an answer."""
         return ()
 
     def probe(self, model: Any) -> Probe | None:
-        """Returns all prompts, and how long an answer may be."""
+        """Returns all prompts, and the maximum length of an answer."""
         prompts = [document.prompt for document in self.scorable]
         if not prompts:
             return None
@@ -38,50 +38,49 @@ class CompleteQuestions(TemplatedQuestions):
 
 
 def check_complete(spec: TaskSpec, config: RunConfig) -> None:
-    """Refuses to add anything to prompts that have all that they need.
+    """Rejects settings that would add to or truncate complete prompts.
 
     Raises:
-        UserError: for examples, a chat template, or a context that has no room for prompts and answers.
+        UserError: for examples, a chat template, or a context too short for prompts and answers.
     """
     if not spec.prompt:
         return
     if config.eval.shots:
         raise UserError(
-            f"eval.num_fewshot is {config.eval.shots}, but each prompt of {spec.name} has its examples inside already",
-            "leave eval.num_fewshot out",
+            f"eval.num_fewshot is {config.eval.shots}, but the prompts of {spec.name} already include examples",
+            "remove eval.num_fewshot",
         )
     if config.model.chat_template:
         raise UserError(
-            f"the prompts of {spec.name} have the words and tokens of the chat inside already; "
-            "a chat template would put a chat into a chat",
+            f"the prompts of {spec.name} already include a chat template",
             "give --model.chat_template false",
         )
     _check_room(spec, config)
 
 
 def _check_room(spec: TaskSpec, config: RunConfig) -> None:
-    """Refuses a context in which a task's longest answer leaves no room for a prompt, before a model is loaded."""
+    """Rejects a context in which the longest answer leaves no room for a prompt."""
     longest = config.eval.max_gen_toks or (spec.generation.max_tokens if spec.generation else 0)
     for name in ("max_model_len", "max_length"):
         length = config.model.backend_args.get(name)
         if isinstance(length, int) and length <= longest:
             raise UserError(
-                f"backend_args.{name} is {length}, and answers of {spec.name} alone may have {longest} tokens",
+                f"backend_args.{name} is {length}, but answers of {spec.name} may have {longest} tokens",
                 f"give more than {longest}, or a smaller --eval.max_gen_toks, which may lower scores",
             )
 
 
 def check_fetched(spec: TaskSpec, lock: DataLock) -> list[str]:
-    """Reads rows with complete prompts as a run will, and returns lines on those that cannot be scored, and why.
+    """Loads rows with complete prompts as a run does, and returns lines on those not scored.
 
     Raises:
-        UserError: if rows are missing, or cannot be read.
+        UserError: if rows are missing or invalid.
     """
     spec.scoring.answer.prepare()
     lines = []
     for language in spec.languages if spec.prompt else ():
         if split := load_split(spec, language, spec.data.evaluate, HUB, lock):
             unscored = [d for d in split.documents if d.gold is None]
-            lines.append(f"{spec.name}: {len(split.documents)} rows, {len(unscored)} of them cannot be scored")
+            lines.append(f"{spec.name}: {len(split.documents)} rows, of which {len(unscored)} cannot be scored")
             lines += [f"  row {d.id}: {d.defect}" for d in unscored]
     return lines

@@ -1,4 +1,4 @@
-"""What run.yaml keeps of a cell of a declared task."""
+"""The parts of run.yaml that describe a cell of a declared task."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def identity(questions: "TemplatedQuestions") -> RunPart:
-    """Returns what a cell's scores depend on, the model apart; what is named here must stay in a run folder."""
+    """Returns everything except the model that a cell's scores depend on; fixed in a run folder."""
     evaluation = questions.config.eval
     fewshot = {
         "num_fewshot": questions.shots,
@@ -42,7 +42,7 @@ def _task(questions: "TemplatedQuestions") -> RunPart:
 
 
 def facts(questions: "TemplatedQuestions") -> RunPart:
-    """Returns what a reader of a cell's samples has to know."""
+    """Returns the task's declaration and the few-shot rows, for readers of a cell's samples."""
     return {
         "declared": {questions.task.name: _declared(questions)},
         **({"fewshot_ids": {questions.name: _fewshot_ids(questions)}} if questions.shots else {}),
@@ -68,7 +68,7 @@ def _declared(questions: "TemplatedQuestions") -> RunPart:
 
 
 def _fewshot_ids(questions: "TemplatedQuestions") -> list[int] | str:
-    """Returns the rows that stand before the documents, or where to find them if they differ."""
+    """Returns the few-shot rows, or where to find them if they differ between documents."""
     if questions.config.eval.fewshot_selection == "per_document" or questions.task.apart:
         return "per document, in the sample file"
     return [example.id for example in questions.examples(questions.documents[0])]

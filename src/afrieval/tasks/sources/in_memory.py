@@ -1,4 +1,4 @@
-"""Documents and a prompt to a harness Task object, in memory: no file, no index, no network."""
+"""Builds a harness Task from documents and a prompt, in memory."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ Examples = Callable[[Document, int], list[Document]]
 
 
 class Row(dict[str, Any]):
-    """A document as the harness has it: a map, which is hashed and logged, with the document itself at hand."""
+    """A document as a map, which the harness hashes and logs, with the document as an attribute."""
 
     def __init__(self, document: Document):
         own = {"choices": list(document.choices), "gold": document.gold_cell, "worked": document.worked}
@@ -29,21 +29,21 @@ class Row(dict[str, Any]):
 
 
 class _Rows(list[Row]):
-    """Where the harness expects a data set; no setting of these tasks goes by the name of a column."""
+    """Replaces the data set that the harness expects; no setting of these tasks names a column."""
 
     features: ClassVar[dict[str, Any]] = {}
 
 
 class InMemoryTask(ConfigurableTask):
-    """A harness task over documents that are handed to it, with examples that are handed to it.
+    """A harness task with given documents and examples.
 
     Args:
-        config: as `task_config` gives it.
-        documents: what is asked; each has a gold answer.
-        examples: document and their number to the worked examples before it.
+        config: returned by `task_config`.
+        documents: documents to evaluate; each has a gold answer.
+        examples: returns a given number of worked examples for a document.
 
     Attributes:
-        scores: id to score of each document that was scored.
+        scores: id to score of each scored document.
     """
 
     def __init__(self, config: Config, documents: Sequence[Document], examples: Examples):
@@ -52,11 +52,11 @@ class InMemoryTask(ConfigurableTask):
         super().__init__(config=config)
 
     def download(self, dataset_kwargs: Config | None = None, **kwargs: Any) -> None:
-        """Puts the documents where the harness expects a downloaded data set."""
+        """Provides the documents as the data set, instead of downloading one."""
         self.dataset = {"test": self._rows}
 
     def process_results(self, doc: Row, results: Any) -> dict[str, Any]:
-        """Scores a document; returns what the harness has under each metric's name."""
+        """Scores a document; returns metric to value, for the harness."""
         score, found = self.config.process_results(doc.document, results)
         self.scores[doc.document.id] = score
         return dict(found)
@@ -70,7 +70,7 @@ class InMemoryTask(ConfigurableTask):
     def build_all_requests(
         self, *, apply_chat_template: bool = False, chat_template: Any = None, **kwargs: Any
     ) -> None:
-        """Builds the requests as the harness does, without its progress bar and its cache of requests."""
+        """Builds the requests as the harness does, without its progress bar and request cache."""
         context = {k: kwargs.get(k) for k in ("system_instruction", "fewshot_as_multiturn")}
         chat = {"apply_chat_template": apply_chat_template, "chat_template": chat_template}
         self._instances = []
@@ -86,8 +86,8 @@ def task_config(questions: TemplatedQuestions, generation: Generation | None = N
     """Returns the harness' config of a cell.
 
     Args:
-        questions: what the cell asks.
-        generation: how a generated answer ends; not needed for likelihoods.
+        questions: the cell's questions.
+        generation: limits of generated answers; not needed for likelihoods.
     """
     spec, prompt, form = questions.task, questions.prompt, questions.answer_form
     metrics = spec.scoring.metrics_of(form)
@@ -98,7 +98,7 @@ def task_config(questions: TemplatedQuestions, generation: Generation | None = N
         found = score(document, given)
         return found, shown(found, metrics)
 
-    # Plain functions, no bound methods: the harness copies its config deeply.
+    # Plain functions, not bound methods: the harness deep-copies its config.
     config: Config = {
         "task": questions.name,
         "test_split": "test",
@@ -129,7 +129,7 @@ def _of_texts(generation: Generation) -> Config:
 
 
 def _aggregation(metric: Metric) -> Any:
-    """Returns what makes a score of what documents have under the metric's name."""
+    """Returns the harness' aggregation of a metric: a name, or a function of the documents' values."""
     if metric.is_mean:
         return "mean"
 

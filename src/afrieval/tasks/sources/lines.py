@@ -1,9 +1,9 @@
-"""A document of a declared task to a line of its cell's sample file, and back to what people see."""
+"""Converts documents of declared tasks to lines of sample files, and these to printed documents."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from afrieval.results.samples import Sample, is_unparsed
+from afrieval.results.samples import Sample, verdict
 from afrieval.scoring.base import Score
 from afrieval.tasks.documents import Document
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown
@@ -18,10 +18,10 @@ def sample_line(
     """Returns the line of a document: the harness' fields, then ours.
 
     Args:
-        questions: what it is a document of.
-        document: the document.
-        answered: the harness' sample of it; None if it cannot be scored.
-        score: its score; None if it cannot be scored.
+        questions: the cell's questions.
+        document: one of its documents.
+        answered: the harness' sample; None if the document cannot be scored.
+        score: its score; None if the document cannot be scored.
     """
     unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
     unanswered |= {"arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
@@ -48,11 +48,11 @@ def sample_line(
 
 
 def recalled(title: str, samples: Iterator[Sample]) -> Shown:
-    """Returns the first scored document of a cell, with the choices and what the model says of them.
+    """Returns the first scored document of a cell, with the model's answer or its likelihoods.
 
     Args:
-        title: the cell's.
-        samples: its lines.
+        title: the cell's title.
+        samples: the lines of its sample file.
     """
     sample = next((s for s in samples if s["metrics"]), None)
     if sample is None:
@@ -65,8 +65,7 @@ def recalled(title: str, samples: Iterator[Sample]) -> Shown:
 
 def _answers(sample: Sample) -> list[str]:
     if isinstance(sample["resps"][0][0], str):
-        verdict = "right" if sample[sample["metrics"][0]] else "unparsed" if is_unparsed(sample) else "wrong"
-        return [f"answer: {sample['resps'][0][0]!r}  {verdict}"]
+        return [f"answer: {sample['resps'][0][0]!r}  {verdict(sample)}"]
     lines = []
     for i, ((_, continuation), (answer,)) in enumerate(zip(sample["arguments"], sample["resps"], strict=True)):
         marks = ("gold " if i == sample["gold"] else "") + ("picked" if i == sample["picked"] else "")

@@ -1,4 +1,4 @@
-"""What people should know of the rows and prompts of declared tasks before a model is loaded."""
+"""Notes about the rows and prompts of declared tasks, printed before a model is loaded."""
 
 from collections.abc import Sequence
 
@@ -8,23 +8,23 @@ from afrieval.tasks.sources.templated import TemplatedQuestions
 
 
 def all_notes(planned: Sequence[TemplatedQuestions], config: RunConfig) -> list[str]:
-    """Returns a line for each thing to know.
+    """Returns all notes, one per line.
 
     Args:
-        planned: what all cells ask.
+        planned: the questions of all cells.
         config: the merged config.
     """
     return [*_unparsed(planned), *_excerpts(planned), *_keyless(planned), *_complete(planned, config)]
 
 
 def _unparsed(planned: Sequence[TemplatedQuestions]) -> list[str]:
-    """Returns a line for each split that has rows that cannot be parsed."""
+    """Returns a line for each split with unparsed rows."""
     splits = [split for asked in planned for split in (asked.data, asked.pool)]
     return list(dict.fromkeys(split.note for split in splits if split and split.note))
 
 
 def _excerpts(planned: Sequence[TemplatedQuestions]) -> list[str]:
-    """Returns a line for each task of which the data folder has a small part."""
+    """Returns a line for each task with only a small part of its rows in the data folder."""
     found: dict[str, dict[str, None]] = {}
     for asked in planned:
         data = asked.task.data
@@ -32,31 +32,29 @@ def _excerpts(planned: Sequence[TemplatedQuestions]) -> list[str]:
             if split and split.excerpt:
                 part = f"{asked.language} {name} {len(split.documents)} of {split.excerpt}"
                 found.setdefault(asked.task.name, {})[part] = None
-    return [f"{task}: the data folder has a part of the rows only: {', '.join(parts)}" for task, parts in found.items()]
+    return [f"{task}: the data folder has only part of the rows: {', '.join(parts)}" for task, parts in found.items()]
 
 
 def _keyless(planned: Sequence[TemplatedQuestions]) -> list[str]:
-    """Returns a line for each language with rows that lack a key of their own, in tasks that declare one."""
+    """Returns a line for each language with rows that lack a unique key, in tasks that declare one."""
     lines = {}
     for asked in planned:
         lacking = [d.id for d in asked.documents if not d.key] if asked.task.key else []
         if lacking:
-            how = "are paired with no other language's" if len(lacking) < len(asked.documents) else "go by row number"
+            how = "are not paired across languages" if len(lacking) < len(asked.documents) else "use the row number"
             where = f"{asked.task.name}, {asked.language}: {len(lacking)} of {len(asked.documents)} rows"
-            lines[asked.task.name, asked.language] = (
-                f"{where} have no key of their own and {how} (row {_listed(lacking)})"
-            )
+            lines[asked.task.name, asked.language] = f"{where} have no unique key and {how} (row {_listed(lacking)})"
     return list(lines.values())
 
 
 def _complete(planned: Sequence[TemplatedQuestions], config: RunConfig) -> list[str]:
-    """Returns lines on rows that cannot be scored, and on what the backend does to prompts."""
+    """Returns lines on rows that cannot be scored, and on padding by the backend."""
     complete = [asked for asked in planned if isinstance(asked, CompleteQuestions)]
     notes = [line for asked in complete for line in _unscored(asked)]
     padded = [asked.task.name for asked in complete if asked.answer_form == "generate"]
     if padded and config.model.model_name and config.model.model_type == "hf":
         notes.append(
-            f"hf pads prompts of unequal length that it answers side by side, which may move scores a little "
+            f"hf pads the prompts of a batch to equal length, which may change scores slightly "
             f"({', '.join(padded)}); model_type vllm does not pad"
         )
     return notes

@@ -1,4 +1,4 @@
-"""The tasks that a config asks for, to cells, with all rows read and all prompts filled in."""
+"""Plans the cells of declared tasks, with all rows loaded and all prompts rendered."""
 
 from collections.abc import Sequence
 
@@ -17,18 +17,18 @@ from afrieval.tasks.splits import Split, check_source, load_split
 
 
 def plan_declared(config: RunConfig) -> Plan:
-    """Returns the cells of the declared tasks that a config asks for.
+    """Returns the cells of a config's declared tasks.
 
     Raises:
-        UserError: for an unknown task, language or prompt, data that is not there, too many shots, or a prompt that
-            cannot be filled in with one of the rows.
+        UserError: for an unknown task, language or prompt, missing data, too many shots, or a
+            prompt that cannot be filled in.
     """
     asked, left_out = all_questions(config)
     return Plan([questions.cell() for questions in asked], left_out, all_notes(asked, config))
 
 
 def all_questions(config: RunConfig) -> tuple[list[TemplatedQuestions], list[str]]:
-    """Returns what these cells ask, and a line for each thing left out."""
+    """Returns the questions of these cells, and a line for each omission."""
     asked: list[TemplatedQuestions] = []
     left_out: list[str] = []
     lock = read_lock()
@@ -40,7 +40,7 @@ def all_questions(config: RunConfig) -> tuple[list[TemplatedQuestions], list[str
 
 
 def task_questions(spec: TaskSpec, config: RunConfig, lock: DataLock) -> tuple[list[TemplatedQuestions], list[str]]:
-    """Returns what the cells of a task ask, and a line for each thing left out; errors are those of `plan_declared`."""
+    """Returns the questions of a task's cells, and a line for each omission."""
     form = answer_form(spec, config)
     check_source(spec, config.data.source)
     languages, missing = _languages(spec, config, lock)
@@ -61,7 +61,7 @@ def task_questions(spec: TaskSpec, config: RunConfig, lock: DataLock) -> tuple[l
 def _languages(
     spec: TaskSpec, config: RunConfig, lock: DataLock
 ) -> tuple[dict[str, tuple[Split, Split | None]], dict[str, list[str]]]:
-    """Returns the splits of each language that has data; and the others, by the split that they lack."""
+    """Returns the splits of each language with data, and the other languages by missing split."""
     found: dict[str, tuple[Split, Split | None]] = {}
     missing: dict[str, list[str]] = {}
     for language in named_languages(spec, config.task.languages):
@@ -74,30 +74,30 @@ def _languages(
         if spec.prompt:
             raise UserError(
                 f"{config.data.source} lacks the {lacking} rows of {spec.name}",
-                f"fetch the files that the README.md of {spec.data.hub} names for them",
+                f"fetch the files named in the README.md of {spec.data.hub}",
             )
         if config.task.languages:
             cure = "name another --data.source" if data is None else "give --eval.num_fewshot 0"
             raise UserError(
                 f"{config.data.source} has no {lacking} rows of {spec.name} for {language}",
-                f"leave {language} out of task.languages, or {cure}",
+                f"remove {language} from task.languages, or {cure}",
             )
         missing.setdefault(lacking, []).append(language)
     return found, missing
 
 
 def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> Split | None:
-    """Returns the few-shot split; without shots only where worked solutions tell how long an answer may be."""
+    """Returns the few-shot split; without shots only if its worked solutions limit answers."""
     shots, split = config.eval.shots, spec.data.fewshot
     if shots and split is None:
-        raise UserError(f"{spec.name} has no rows for few-shot examples", "give --eval.num_fewshot 0")
+        raise UserError(f"{spec.name} has no few-shot examples", "give --eval.num_fewshot 0")
     if split is None or not (shots or spec.worked):
         return None
     pool = load_split(spec.direct or spec, spec.text_language or language, split, config.data.source, lock)
     if shots and pool and spec.chain_of_thought and not any(d.worked for d in pool.documents):
         raise UserError(
             f"{spec.name} has no worked solutions in {language} for chain-of-thought examples",
-            f"give --eval.num_fewshot 0, or leave {language} out of task.languages",
+            f"give --eval.num_fewshot 0, or remove {language} from task.languages",
         )
     return pool
 
@@ -124,13 +124,13 @@ def _numbered(spec: TaskSpec, config: RunConfig, prompts: dict[int, Prompt], lan
         if number not in prompts:
             raise UserError(
                 f"{spec.name} has no prompt {number} in {language}",
-                f"there are: {', '.join(map(str, prompts))}",
+                f"choose from {', '.join(map(str, prompts))}",
             )
     return [prompts[number] for number in dict.fromkeys(config.task.prompts or prompts)]
 
 
 def _check(asked: Sequence[TemplatedQuestions]) -> None:
-    """Chooses examples and fills prompts in: what fails must not be found out when the model has run for hours."""
+    """Selects examples and renders prompts, so that errors do not occur hours into a run."""
     for questions in asked:
         if questions.documents:
             questions.examples(questions.documents[0])

@@ -1,4 +1,4 @@
-"""Cells of declared tasks whose prompts are templates, filled in with the texts of each row."""
+"""Cells of declared tasks whose prompts are templates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,12 +25,12 @@ from afrieval.terminal import one_line
 
 @dataclass(frozen=True)
 class TemplatedQuestions:
-    """What a cell asks: documents under a prompt, after worked examples.
+    """The questions of a cell: documents, a prompt and worked examples.
 
     Attributes:
-        prompt_language: `eng` or `native`; English itself is always `eng`.
-        data: the evaluated split, whole.
-        pool: the few-shot split; None if nothing asks for it.
+        prompt_language: `eng` or `native`; always `eng` for English.
+        data: the whole evaluated split.
+        pool: the few-shot split; None if not needed.
         config: the merged config.
         files: the task's prompt files.
     """
@@ -52,7 +52,7 @@ class TemplatedQuestions:
         return f"{self.task.name}_{self.language}_{self.prompt_language}_{self.prompt.number}"
 
     def cell(self) -> Cell:
-        """Returns the cell that is run."""
+        """Returns the cell of these questions."""
         written = "native" if self.prompt_language == "native" else "English"
         place = (self.task.name, self.language, self.prompt.number, self.prompt_language)
         title = f"{self.task.name} {LANGUAGES[self.language].name}, {written} prompt {self.prompt.number}"
@@ -77,27 +77,27 @@ class TemplatedQuestions:
 
     @property
     def generates(self) -> bool:
-        """Whether answers are generated, and not chosen by their likelihoods."""
+        """Whether answers are generated rather than chosen by likelihood."""
         return self.answer_form == "generate"
 
     @property
     def shots(self) -> int:
-        """Worked examples before each document."""
+        """Number of worked examples per document."""
         return self.config.eval.shots
 
     @property
     def documents(self) -> list[Document]:
-        """The documents to run, defective ones included."""
+        """The documents to run, including defective ones."""
         return self.data.documents[: self.config.eval.limit]
 
     @property
     def scorable(self) -> list[Document]:
-        """Those of them that have a gold answer."""
+        """The documents to run that have a gold answer."""
         return [d for d in self.documents if d.gold is not None]
 
     @property
     def text_language(self) -> str:
-        """The language that its texts are in."""
+        """The language of its texts."""
         return self.task.text_language or self.language
 
     @property
@@ -106,16 +106,16 @@ class TemplatedQuestions:
         return self.files.announced(self.prompt, self.text_language)
 
     def text(self, document: Document) -> str:
-        """Returns the text that asks the model for an answer; the answer follows after one blank."""
+        """Returns the rendered prompt of a document; the answer follows after a space."""
         return render(self.prompt, document, self.text_language)
 
     def probe(self, model: Any) -> Probe | None:
-        """Returns the first prompt; None if nothing can be asked."""
+        """Returns the first prompt; None if no document can be scored."""
         asked = self.scorable
         return Probe(self.prompt_text(asked[0], model.apply_chat_template)) if asked else None
 
     def examples(self, document: Document) -> list[Document]:
-        """Returns the worked examples that stand before a document."""
+        """Returns the worked examples of a document."""
         fixed = self.config.eval.fewshot_selection == "fixed"
         ranked = self._fixed if fixed else self._ranking(document.id)
         return examples(ranked, self.shots, document, self.task.apart)
@@ -134,11 +134,11 @@ class TemplatedQuestions:
         return ranking(pool, seed, self.task.fewshot_source, split, document_id)
 
     def generation(self, model: Any) -> Generation | None:
-        """Returns how generated answers end; None if likelihoods are asked for."""
+        """Returns the limits of generated answers; None for likelihoods."""
         return generation(self, model) if self.generates else None
 
     def build(self, model: Any) -> Job:
-        """Returns what the harness is asked to do with a loaded model."""
+        """Returns the harness call that evaluates a loaded model."""
         task = self._task(self.scorable, self.generation(model)) if self.scorable else None
         chat = self.config.model.chat_template
         collect = partial(self._collect, task.scores if task else {})
@@ -150,7 +150,7 @@ class TemplatedQuestions:
         return InMemoryTask(task_config(self, generation), documents, lambda document, shots: self.examples(document))
 
     def _collect(self, scores: Mapping[int, Score], results: dict[str, Any]) -> Outcome:
-        """Returns the samples by document; documents that cannot be scored have no answers."""
+        """Returns the samples of all documents; those that cannot be scored have no answers."""
         answered = {s["doc"]["id"]: s for s in results["samples"][self.name]} if results else {}
         return Outcome([sample_line(self, d, answered.get(d.id), scores.get(d.id)) for d in self.documents])
 
@@ -158,8 +158,8 @@ class TemplatedQuestions:
         """Returns a document's whole prompt, with its examples.
 
         Args:
-            document: what is asked; it has a gold answer.
-            chat_template: turns to text; used where the config asks for it.
+            document: a document with a gold answer.
+            chat_template: converts turns to text; used if the config enables chat templates.
         """
         chat = self.config.model.chat_template
         task = self._task([document])
@@ -178,7 +178,7 @@ class TemplatedQuestions:
         documents, chat = self.data.documents, self.config.model.chat_template
         if number >= len(documents):
             raise UserError(
-                f"{self.task.name} {self.language} has no document {number}", f"its last is {len(documents) - 1}"
+                f"{self.task.name} {self.language} has no document {number}", f"give 0 to {len(documents) - 1}"
             )
         document = documents[number]
         if document.gold is None:
