@@ -4,9 +4,9 @@ Flags beat files; the `eval:` and `model:` maps of a task file beat the model fi
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from jsonargparse import ArgumentError, Namespace
 
@@ -18,9 +18,7 @@ from afrieval.files.yaml import read_map_file
 
 Given = list[tuple[str, Any]]  # names and values; a later one beats an earlier one
 
-SECTIONS: dict[str, type] = {
-    name: hint for name, hint in get_type_hints(RunConfig).items() if hasattr(hint, "__dataclass_fields__")
-}
+SECTIONS = {each.name: each.type for each in fields(RunConfig) if isinstance(each.type, type)}
 OLD_NAMES = {"model.vllm": "backend_args"}
 
 
