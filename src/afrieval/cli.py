@@ -144,7 +144,9 @@ def _help_of(name: str) -> str:
     from afrieval.commands.options import OPTIONS
     from afrieval.config.arguments import sections_of
     from afrieval.config.help import help_text
+    from afrieval.config.options import parser_of
 
+    parser_of.cache_clear()  # the environment may have changed, and with it a default
     return help_text(name, OPTIONS[name], sections_of(OPTIONS[name]))
 
 

@@ -117,6 +117,8 @@ def test_backend_arguments_together_and_one_by_one(tmp_path: Path) -> None:
     }
     for words, added in cases.items():
         assert read(*base, *words).model.backend_args == {"a": 1, "b": {"c": 2}, **added}
+    path.write_text("model_name: m\nbackend_args: {a: '5', b: {c: '1e3'}}\n")
+    assert read(*base, "--model.backend_args.b.d=1").model.backend_args == {"a": "5", "b": {"c": "1e3", "d": 1}}
     replaced = ["--model.backend_args.x=1", "--model.backend_args={z: 1}", "--model.backend_args.y=2"]
     assert read(*base, *replaced).model.backend_args == {"z": 1, "y": 2}
 
@@ -125,11 +127,20 @@ def test_texts_are_kept_as_they_are() -> None:
     for text in ("5", "[a]", "a,b", "true", "#x", "a: b", "-x", "~x"):
         assert read(*ENOUGH, "--model.revision", text).model.revision == text
     assert read(*ENOUGH, "--model.device", "null").model.device is None
+    assert read(*ENOUGH, "--run-dir=~").run_dir == "~"  # null in YAML
     assert read(*ENOUGH, "--data.source=\udcff").data.source == "\udcff"  # a byte of a path that is not UTF-8
 
 
 def test_a_task_named_twice_runs_once() -> None:
     assert read("--model.model_name", "m", "--task.task_name", "a,b,a").task_names == ["a", "b"]
+
+
+def test_the_last_value_counts() -> None:
+    limits = {("x", "3"): 3, ("3", "null"): None, ("null", "3"): 3, ("2", "3"): 3}
+    for texts, limit in limits.items():
+        assert read(*ENOUGH, *(f"--eval.limit={text}" for text in texts)).eval.limit == limit
+    for size in (4, "auto:2"):
+        assert read(*ENOUGH, "--eval.batch_size=8", f"--eval.batch_size={size}").eval.batch_size == size
 
 
 def test_old_name_of_backend_args(tmp_path: Path) -> None:
@@ -198,6 +209,8 @@ BAD = {
     "seed too large": (["--eval.random_seed", "4294967296"], "must be 4294967295 or less", "or less"),
     "member of a list": (["--task.prompts", "1,x"], '--task.prompts must be a whole number, not "x"', "whole number"),
     "broken list": (["--task.languages", "[yor"], '--task.languages must be a list, not "[yor"', "a list"),
+    "nothing for a map": (["--model.backend_args=~"], "--model.backend_args must be a map", "a map"),
+    "number in another form": (["--eval.batch_size=1:30"], "eval.batch_size is '1:30'", "1 or more"),
     "no map": (["--model.backend_args", "x"], '--model.backend_args must be a map, not "x"', "a map"),
     "no mark": (["--model.thinking_end="], "model.thinking_end is empty", "</think>"),
     "missing file": (["--model-config-yaml", "configs/models/dmo.yaml"], "dmo.yaml", "demo.yaml"),

@@ -62,6 +62,11 @@ BAD = {
         '--tool must be brush or roll, not "gun"',
         "choose from brush, roll",
     ),
+    "one of two given": (
+        ("a", "b", "--tool", "gun", "--tool", "roll"),
+        '--tool must be brush or roll, not "gun"',
+        "brush",
+    ),
     "not a boolean": (("a", "b", "--only-edges=x"), "--only_edges must be true or false", "true or false"),
 }
 

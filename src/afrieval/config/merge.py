@@ -4,14 +4,13 @@ Flags beat files; the `eval:` and `model:` maps of a task file beat the model fi
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from jsonargparse import ArgumentError, Namespace
 
-from afrieval.config.options import Text, any_value, options_of, parser_of
+from afrieval.config.options import Unconverted, any_value, options_of, parser_of
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig, check
 from afrieval.errors import UserError
 from afrieval.files.schema import CLOSED, check_value
@@ -19,9 +18,7 @@ from afrieval.files.yaml import read_map_file
 
 Given = list[tuple[str, Any]]  # names and values; a later one beats an earlier one
 
-SECTIONS: dict[str, type] = {
-    name: hint for name, hint in get_type_hints(RunConfig).items() if hasattr(hint, "__dataclass_fields__")
-}
+SECTIONS = {each.name: each.type for each in fields(RunConfig) if isinstance(each.type, type)}
 OLD_NAMES = {"model.vllm": "backend_args"}
 
 
@@ -71,7 +68,7 @@ def read_file(path: Path, section: str) -> Given:
     return settings
 
 
-def run_config(given: Iterable[tuple[str, Any]], *, needs_model: bool, needs_task: bool = True) -> RunConfig:
+def run_config(given: Given, *, needs_model: bool, needs_task: bool = True) -> RunConfig:
     """Returns the checked config that settings add up to.
 
     Args:
@@ -82,7 +79,7 @@ def run_config(given: Iterable[tuple[str, Any]], *, needs_model: bool, needs_tas
     Raises:
         UserError: for the first value that is not allowed.
     """
-    found = parse(RunConfig, list(given))
+    found = parse(RunConfig, given)
     # jsonargparse's instantiate would make numbers of texts in model.backend_args
     config = RunConfig(**{name: SECTIONS[name](**vars(v)) if name in SECTIONS else v for name, v in found.items()})
     check(config, needs_model=needs_model, needs_task=needs_task)
@@ -94,7 +91,7 @@ def parse(kind: type, given: Given) -> dict[str, Any]:
     options, last = {option.name: option for option in options_of(kind)}, dict(given)
     words, values = [], Namespace()  # type: ignore[no-untyped-call]
     for name, value in given:
-        if not isinstance(value, Text):
+        if not isinstance(value, Unconverted):
             steps = name.split(".")
             setting = ".".join(steps[:2])  # what follows is a path in a map
             values[setting] = _inserted(values.get(setting), steps[2:], value)
@@ -106,7 +103,7 @@ def parse(kind: type, given: Given) -> dict[str, Any]:
         problem = " ".join(str(e).split())
     name = next(iter(re.findall(r'key "([\w.]+)"', problem)), "")
     if name in options:
-        texts = [any_value(value) for n, value in given if n == name and isinstance(value, Text)]
+        texts = [any_value(value) for n, value in given if n == name and isinstance(value, Unconverted)]
         for value in texts or [values.get(name)]:
             check_value(options[name].hint, name, value)
     raise UserError(problem, "see --help for what each option takes")

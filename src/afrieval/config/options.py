@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args
 import yaml
 from jsonargparse import ArgumentParser, set_loader, set_parsing_settings
 
-from afrieval.files.schema import CLOSED
 from afrieval.files.yaml import parsed
 
 T = TypeVar("T")
@@ -28,7 +27,7 @@ class Word(Metavar):
     """The same for an option that is given without a name, such as `RUN`."""
 
 
-class Text(str):
+class Unconverted(str):
     """A value on the command line, for jsonargparse to convert."""
 
 
@@ -42,8 +41,6 @@ Folder = Annotated[str, Metavar("FOLDER")]
 class Options:
     """Base of what commands declare: the class docstring describes the command, field docstrings its options."""
 
-    __pydantic_config__ = CLOSED
-
 
 @dataclass(frozen=True)
 class RunOptions(Options):
@@ -52,14 +49,7 @@ class RunOptions(Options):
 
 @dataclass(frozen=True)
 class Option:
-    """One option.
-
-    Attributes:
-        name: as a key: `show_blanks`, `eval.limit`.
-        hint: its type.
-        help: what it does.
-        default: `MISSING` if it must be given.
-    """
+    """One option: its name as a key, such as `eval.limit`, and its type; `MISSING` is the default of a required one."""
 
     name: str
     hint: Any
@@ -102,17 +92,18 @@ class Option:
         return [word for m in self.members or self.types if get_origin(m) is Literal for word in get_args(m)]
 
     def value(self, text: str) -> Any:
-        """Returns what a text stands for; a `Text` where that is for jsonargparse to find out."""
+        """Returns what a text stands for; a `Unconverted` where that is for jsonargparse to find out."""
         kinds = self.types
         if text == "null" and type(None) in kinds:
             return None
         if self.members and (text.startswith("[") or "," in text or str not in kinds):
-            return Text(_listed(text, self.members))
+            return Unconverted(_listed(text, self.members))
         if any(m is Any or get_origin(m) is dict for m in kinds):
-            return text if text == "null" and Any not in kinds else any_value(text)
+            found = any_value(text)
+            return text if found is None and Any not in kinds else found  # jsonargparse takes None for any type
         if self.choices or (str in kinds and not (int in kinds and _WHOLE.fullmatch(text))):
             return text
-        return Text(text.lower() if bool in kinds else _quoted(text, kinds))
+        return Unconverted(text.lower() if bool in kinds else _quoted(text, kinds))
 
 
 @cache
@@ -154,13 +145,10 @@ def _bare(hint: Any) -> Any:
 
 def _listed(text: str, kinds: list[Any]) -> str:
     """Returns a list, written `a,b`, `a` or `[a, b]`, with its members in quotes; unchanged if it is broken."""
-    if not text.startswith("["):
-        parts = [part.strip() for part in text.split(",") if part.strip()]
-    elif isinstance(any_value(text), list):
-        parts = yaml.load(text, yaml.BaseLoader)
-    else:
+    if text.startswith("[") and not isinstance(any_value(text), list):
         return text
-    return f"[{', '.join(_quoted(part, kinds) for part in parts)}]"
+    parts = yaml.load(text, yaml.BaseLoader) if text.startswith("[") else map(str.strip, text.split(","))
+    return f"[{', '.join(_quoted(part, kinds) for part in parts if part)}]"
 
 
 def _quoted(text: Any, kinds: list[Any]) -> str:

@@ -163,13 +163,9 @@ class RunConfig:
     __pydantic_config__ = CLOSED
 
     model: ModelConfig = field(default_factory=ModelConfig)
-    """Model"""
     task: TaskConfig = field(default_factory=TaskConfig)
-    """Task"""
     eval: EvalConfig = field(default_factory=EvalConfig)
-    """Evaluation"""
     data: DataConfig = field(default_factory=DataConfig)
-    """Data"""
     run_dir: Folder | None = None
     """Folder for the results. Default: runs/<task>/<model>/<settings>."""
 
