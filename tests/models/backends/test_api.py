@@ -100,7 +100,7 @@ REFUSED: dict[str, tuple[str, tuple[object, ...], str, str]] = {
     "brackets": ("chat", (*WRITES, "--model.backend_args.base_url=http://[a/v1"), "base_url must be a URL", "http://"),
     "typo": ("chat", (*WRITES, "--model.backend_args.timout", 3), "backend_args.timout is not", "timeout"),
     "kind": ("chat", (*WRITES, "--model.backend_args.num_concurrent", "a"), "backend_args.num_concurrent", "whole"),
-    "key": ("chat", (*WRITES, "--model.backend_args.auth_token", "sk-1"), "auth_token may be a secret key", "OPENAI_API"),
+    "key": ("chat", (*WRITES, "--model.backend_args.auth_token", "sk-1"), "auth_token may be a secret", "OPENAI_API"),
     "name": ("chat", (*WRITES, "--model.backend_args.model", "x"), "backend_args.model is 'x'", "model.model_name"),
     "complete": ("chat", ("--task.task_name", "meta_bbh", "--model.chat_template=false"),
         "the prompts of meta_bbh already include a chat template", "local-completions"),
