@@ -144,7 +144,8 @@ WRONG_SAMPLES: dict[str, tuple[dict[str, Any], str]] = {
     "fewer answers than choices": ({"resps": [[[-1.0, False]], [[-2.0, False]]]}, "there are 2 resps for 3 choices"),
     "not a number": ({"resps": [[[float("nan"), False]]] * 3}, "a log-likelihood is"),
     "no score and no defect": ({"metrics": []}, "it has neither a score nor a defect"),
-    "a score above 1": ({"acc": 5}, "acc must be a number from 0 to 1, not 5"),
+    "a score that is not its measure": ({"acc": 5}, "acc is 5, and its measure [1.0]"),
+    "a score above 1": ({"acc": 5, "measures": {"acc": [5.0]}}, "acc must be"),
     "a pick that is no choice": ({"picked": 3}, "picked is 3, and there are 3 choices"),
 }
 

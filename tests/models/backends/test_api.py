@@ -95,7 +95,7 @@ REFUSED: dict[str, tuple[str, tuple[object, ...], str, str]] = {
     "tokenizer": ("plain", (*SOME, "--model.backend_args.tokenizer_backend=None", "--model.backend_args.tokenizer="),
         "backend_args.tokenizer is ''", "a text"),
     "template": ("plain", (*WRITES, "--model.chat_template"), "served has no chat template", "false"),
-    "address": ("chat", (*WRITES, "--model.backend_args.base_url="), "missing for local-chat-completions", "/v1"),
+    "address": ("chat", (*WRITES, "--model.backend_args.base_url="), "is missing for local", "/v1/chat/completions"),
     "no address": ("chat", (*WRITES, "--model.backend_args.base_url=localhost:80/v1"), "base_url must be a URL", "http://"),
     "brackets": ("chat", (*WRITES, "--model.backend_args.base_url=http://[a/v1"), "base_url must be a URL", "http://"),
     "typo": ("chat", (*WRITES, "--model.backend_args.timout", 3), "backend_args.timout is not", "timeout"),
