@@ -100,7 +100,11 @@ def measure(case: Case, engine: str, batch: int | str, limit: int, args: argpars
 
 
 def _measure(case: Case, engine: str, batch: int | str, limit: int, args: argparse.Namespace) -> Measured:
-    torch.set_grad_enabled(False)
+    with torch.no_grad():
+        return _measured(case, engine, batch, limit, args)
+
+
+def _measured(case: Case, engine: str, batch: int | str, limit: int, args: argparse.Namespace) -> Measured:
     lm = build(args)
     method, asked = requests(case, lm, args.data, limit)
     lm.choose_engine(engine)

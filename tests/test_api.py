@@ -194,7 +194,7 @@ def test_an_interrupt_goes_through_and_keeps_what_is_done(tmp_path: Path, monkey
 
 
 ERRORS: dict[str, Callable[[], object]] = {
-    "no task 'afrixnl' .did you mean afrixnli": lambda: afrieval.evaluate("demo", "afrixnl"),
+    "unknown task 'afrixnl' .did you mean afrixnli": lambda: afrieval.evaluate("demo", "afrixnl"),
     "eval.limit must be 1 or more, not 0": lambda: afrieval.evaluate("demo", "afrixnli", limit=0),
     'limit must be a whole number, not "3"': lambda: afrieval.evaluate("demo", "afrixnli", limit="3"),  # type: ignore[arg-type]
     "task_name.0 must be text, not 3": lambda: afrieval.evaluate("demo", 3),  # type: ignore[arg-type]

@@ -90,6 +90,13 @@ def console(least: int = 0, **options: Any) -> "Console":
     return screen
 
 
+def styled(text: object, style: str = "") -> "Text":
+    """Returns a text as one escaped line in a style of rich, for a console."""
+    from rich.text import Text
+
+    return Text(one_line(text), style)
+
+
 class _Record(logging.LogRecord):
     """A log record with an escaped message; a message of ours is one line."""
 

@@ -93,7 +93,7 @@ def test_runs_of_other_settings_have_folders_of_their_own() -> None:
 
 
 BAD = {
-    "unknown task": (("--task.task_name", "afrimlu"), "no task 'afrimlu'", "afrimmlu"),
+    "unknown task": (("--task.task_name", "afrimlu"), "unknown task 'afrimlu'", "afrimmlu"),
     "unknown language": (("--task.languages", "yoruba"), "no language 'yoruba'", "yor"),
     "language without rows": (("--task.languages", "kin"), "no test rows of afrimmlu for kin", "--data.source"),
     "unknown prompt": (("--task.prompts", "1,9"), "no prompt 9 in eng", "1, 2, 3, 4, 5"),
@@ -107,7 +107,7 @@ BAD = {
         "no answer form 'letter'",
         "text",
     ),
-    "too many shots": (("--eval.num_fewshot", "5"), "only 4 usable", "4 or fewer"),
+    "too many shots": (("--eval.num_fewshot", "5"), "only 4 examples are usable", "4 or fewer"),
     "no such model folder": (("--model.model_name", "./nothing"), "no model in ./nothing", "hub id"),
     "no such data folder": (("--data.source", "./nothing"), "a folder, not './nothing'", "ORG/NAME"),
     "data set not in the folder": (("--data.source", "docs"), "does not contain masakhane/afrimmlu", "docs"),

@@ -101,7 +101,11 @@ def serving() -> Iterator[Loopback]:
         def log_message(self, *args: Any) -> None:
             """Says nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, *args: Any) -> None:
+            """Says nothing of clients that hang up, as they do after a fault."""
+
+    server = Server(("127.0.0.1", 0), Handler)
     loopback.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()

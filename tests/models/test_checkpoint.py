@@ -89,7 +89,7 @@ def test_what_the_library_knows_to_be_left_over_is_not_said(tmp_path: Path, capl
     old = "model.layers.0.self_attn.rotary_emb.inv_freq"
     load(rewritten(tiny_llama(tmp_path / "m"), lambda t: {**t, old: torch.ones(4)}))
     load(tiny_t5(tmp_path / "t5"))
-    assert not caplog.records
+    assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
 
 
 def test_layers_that_guess_further_tokens_may_be_left_out() -> None:

@@ -143,7 +143,7 @@ def test_each_file_that_cannot_be_written(
     done = run_demo(*CELLS[:2], "--task.prompts", "1", "--eval.limit", "1")
     assert done.code == 2 and done.err.count("error: ") == 1
     assert f"error: {tmp_path / 'run' / name}" in done.err and os.strerror(number) in done.err
-    assert "the same command goes on" in done.err
+    assert "the same command continues" in done.err
     assert not [p for p in (tmp_path / "run").iterdir() if p.name.startswith(".") and p.name != LOCK]
 
 
@@ -161,5 +161,5 @@ def test_a_limit_of_file_sizes(run_demo: Cli, tmp_path: Path) -> None:
     assert done.returncode == 2 and "Traceback" not in done.stderr
     error, hint = [line for line in done.stderr.splitlines() if not line.startswith("[")]
     assert error.startswith(f"error: {tmp_path / 'run'}/") and error.endswith(" cannot be written: File too large")
-    assert "ulimit -f" in hint and "the same command goes on" in hint
+    assert "ulimit -f" in hint and "the same command continues" in hint
     assert run_demo(*CELLS).code == 0

@@ -10,11 +10,10 @@ from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table as Screen
-from rich.text import Text
 
 from afrieval.report.table import INTERVALS, WORDS, Table
 from afrieval.report.values import broken
-from afrieval.terminal import console, one_line
+from afrieval.terminal import console, one_line, styled
 
 BETWEEN, NARROWEST = 2, 10  # blanks between columns; what a column of names has at least
 # What begins a formula in a spreadsheet, which takes full-width signs too; -3.1 is a number.
@@ -46,16 +45,16 @@ def write(tables: list[Table], form: str) -> str:
     return FORMATS[form](tables)
 
 
-def terminal(table: Table, width: int) -> Iterator[Text | Screen]:
+def terminal(table: Table, width: int) -> Iterator[Any]:
     """Yields the table for a terminal; only a `console` of ours takes its text as it is.
 
     Numbers are never cut: names get the room that they leave, and are broken into lines.
     """
-    yield Text(one_line(table.title), "table.title")
+    yield styled(table.title, "table.title")
     yield _drawn(table, width)
-    yield from (Text(one_line(finding)) for finding in table.findings)
+    yield from (styled(finding) for finding in table.findings)
     if table.notes:
-        yield Text(one_line(" ".join(table.notes)), "table.caption")
+        yield styled(" ".join(table.notes), "table.caption")
 
 
 def _drawn(table: Table, width: int) -> Screen:

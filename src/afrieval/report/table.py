@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pandas import DataFrame
-    from rich.console import Console, ConsoleOptions, RenderableType
 
 WORDS = ("text", "name", "language", "members")  # what is aligned to the left, and broken where there is no room
 INTERVALS = ("interval", "limits", "changes")
@@ -125,7 +124,7 @@ class Table:
 
         return html(self)
 
-    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[RenderableType]":
+    def __rich_console__(self, console: Any, options: Any) -> "Iterator[Any]":
         """Yields the table as a terminal shows it."""
         from afrieval.report.formats import terminal
 

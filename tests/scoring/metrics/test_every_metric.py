@@ -97,7 +97,7 @@ def test_every_metric_applies_to_some_answers() -> None:
     [
         ("ac", "there is no metric 'ac'", "did you mean acc?"),
         ({"name": "f1", "averag": "macro"}, "the metric f1 has no option 'averag'", "did you mean average?"),
-        ({"name": "f1", "average": "all"}, "average must be macro, micro or weighted, not", "write macro"),
+        ({"name": "f1", "average": "all"}, "average must be macro, micro or weighted, not", "choose from macro"),
         ({"name": "chrf", "word_order": "two"}, "word_order must be a whole number", ""),
         ({"name": "acc", "k": 5}, "the metric acc has no option 'k'", "it has no options"),
         ({"average": "macro"}, "there is no metric 'None'", ""),
