@@ -118,7 +118,7 @@ def cell_lines(folder: Path, name: str) -> Iterator[Sample]:
     path = sample_path(folder, name)
     following: dict[str | None, int] = {}
     for number, line in enumerate(read_lines(path), 1):
-        of = line["filter"] if is_harness(line) else None
+        of = line["filter"] if line["prompt"] == "" else None
         row = following.get(of, 0)
         if line["doc_id"] != row or cell_name(line) != name:
             raise UserError(f"{path}, line {number}, is not what a run of {name} wrote", REDO)

@@ -1,6 +1,5 @@
 """Reads sample files: one line at a time, each checked, whoever wrote it."""
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -65,8 +64,8 @@ def _problem(sample: Sample) -> str:
     """Returns what in a sample does not go together; empty if all does."""
     if is_harness(sample):
         return "" if "filter" in sample else "the key 'filter' is missing"
-    if missing := [name for name in ("defect", "n_choices") if name not in sample]:
-        return f"the key {missing[0]!r} is missing"
+    if "defect" not in sample or "n_choices" not in sample:
+        return f"the key {'n_choices' if 'defect' in sample else 'defect'!r} is missing"
     if not sample["prompt_language"]:
         return "prompt_language must be eng or native"
     if not sample["metrics"]:
@@ -79,11 +78,14 @@ def _problem(sample: Sample) -> str:
 
 def _problem_of_choices(sample: Sample) -> str:
     """Returns what is wrong with the numbers of choices."""
-    n = sample.get("n_choices")
-    for name, known in (("gold", True), ("picked", False)):
-        index = sample.get(name, 0)
-        if n and not (_is_index(index, n) or (index is None and not known)):
-            return f"{name} is {index!r}, and there are {n} choices"
+    n = sample["n_choices"]
+    if not n:
+        return ""
+    gold, picked = sample.get("gold", 0), sample.get("picked", 0)
+    if type(gold) is not int or not 0 <= gold < n:
+        return f"gold is {gold!r}, and there are {n} choices"
+    if picked is not None and (type(picked) is not int or not 0 <= picked < n):
+        return f"picked is {picked!r}, and there are {n} choices"
     return ""
 
 
@@ -95,11 +97,8 @@ def _problem_of_resps(sample: Sample) -> str:
     if "arguments" in sample and len(sample["arguments"]) != len(answers):
         return f"there are {len(answers)} resps for {len(sample['arguments'])} arguments"
     for answer in answers:
-        value = answer[0][0] if isinstance(answer[0], list) and answer[0] else None
-        if not isinstance(value, float | int) or math.isnan(value):
+        first = answer[0]
+        value = first[0] if type(first) is list and first else None
+        if (type(value) is not float and type(value) is not int) or value != value:  # the latter is NaN
             return f"a log-likelihood is {str(answer)[:60]}"
     return ""
-
-
-def _is_index(value: Any, n: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < n
