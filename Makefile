@@ -28,6 +28,8 @@ format: .venv/.dev
 
 lock:  ## needs poetry with its export plugin
 	poetry lock
+	# no index host is named in a file, not even in the description of a package
+	perl -pi -e 's{ \([\w.]+\.org\)}{} if /^description = /' poetry.lock
 	# torch pins its GPU libraries itself, and the export names some of them twice
 	poetry export --all-extras --without-hashes | grep -vE '^(nvidia|cuda)-' > constraints.txt
 
