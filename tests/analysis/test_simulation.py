@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.analysis.simulations import SIMULATIONS, Simulation
+from tests.analysis import simulations, simulations_of_metrics
+from tests.analysis.simulations import Simulation
 from tests.conftest import ROOT
 
 from afrieval.analysis.differences import paired_test
@@ -24,6 +25,7 @@ BEGIN, END = "<!-- rates: written by tests/analysis/test_simulation.py -->\n", "
 REWRITE = os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1"
 HOW = "AFRIEVAL_REWRITE_GOLDEN=1 python -m pytest -m slow tests/analysis/test_simulation.py writes it"
 HEAD = ["| what | tried on | promised | found | |", "| --- | --- | --- | ---: | --- |"]
+SIMULATIONS = [*simulations.SIMULATIONS, *simulations_of_metrics.SIMULATIONS]
 Key = tuple[str, str]
 
 
