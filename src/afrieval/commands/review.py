@@ -51,12 +51,14 @@ def _read(asked: Review) -> None:
         say("".join(line for name, change in changes.items() for line in _diff(name, change)))
         return
     if CHECKOUT is None:
-        raise UserError("this installation is not a checkout of afrieval", f"{path} is in order: send it to the project")
+        raise UserError(
+            "this installation is not a checkout of afrieval", f"{path} is in order: send it to the project"
+        )
     write_all(CHECKOUT, changes)
     for name in changes:
         note(f"wrote {name}")
 
 
 def _diff(name: Path, change: Change) -> list[str]:
-    lines = [text.splitlines(keepends=True) for text in change]
-    return list(unified_diff(*lines, f"a/{name}", f"b/{name}"))
+    before, after = (text.splitlines(keepends=True) for text in change)
+    return list(unified_diff(before, after, f"a/{name}", f"b/{name}"))

@@ -47,7 +47,7 @@ def decisions(sheet: Sheet, known: Mapping[str, String], where: str) -> tuple[li
         faults = list(_faults(row, known, rows_of[row.id]))
         errors += [UserError(f"{where}, row {row.number}, column {f.column}: {f.problem}", f.cure) for f in faults]
         if not faults and row.verdict:
-            verdict = VERDICTS[VERDICTS.index(row.verdict.casefold())]  # type: ignore[arg-type]
+            verdict = VERDICTS[VERDICTS.index(row.verdict.casefold())]
             string = known[row.id]
             found.append(Decision(string, verdict, clean(row.new) if verdict == "change" else string.text, row))
     return found, errors
@@ -117,7 +117,10 @@ def text_faults(string: String, new: str) -> Iterator[tuple[str, str]]:
         wanted, found = (Counter(_PLACEHOLDER.findall(each)) for each in (old, line))
         if wanted != found:
             differing = ", ".join([*(wanted - found), *(found - wanted)])
-            yield f"line {number} differs in {differing}", "copy what is in double braces from the native text unchanged"
+            yield (
+                f"line {number} differs in {differing}",
+                "copy what is in double braces from the native text unchanged",
+            )
         elif set(_rest(string, line)) & {*"{}"}:
             yield f"line {number} has braces that the native text does not have", "remove them"
 

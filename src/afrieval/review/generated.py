@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from afrieval.grouping import ranges
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.report.values import ranges
 from afrieval.review.examples import golden
 from afrieval.review.sheet import native_languages
 from afrieval.tasks.prompts import load_prompts, prompt_languages

@@ -1,4 +1,4 @@
-"""Brings a filled-in sheet into the files of a checkout: first in a copy, and all or nothing of it into the original."""
+"""Brings a filled-in sheet into the files of a checkout: first into a copy, then all of it or nothing."""
 
 import shutil
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""A review sheet: what a speaker sees of each string, and what they may fill in. Every file format has the same rows."""
+"""A review sheet: what a speaker sees of each string, and what they fill in. All file formats have the same rows."""
 
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields

@@ -16,7 +16,9 @@ Verdict = Literal["ok", "change", "unsure"]
 Status = Literal["unreviewed", "one reviewer", "reviewed", "changed since", "disputed"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 ENOUGH = 2  # reviewers
-HEAD = "# Written by `afrieval review read`: what speakers said of each string, and the hash of the text they approved.\n"
+HEAD = (
+    "# Written by `afrieval review read`: what speakers said of each string, and the hash of the text they approved.\n"
+)
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def status(string: String, reviews: Reviews) -> Status:
 
 def reviewers(used: Iterable[String], reviews: Reviews) -> str:
     """Returns the names of those who reviewed the strings of a prompt; empty unless all are reviewed."""
-    found = {}
+    found: dict[str, str] = {}
     for string in used:
         if status(string, reviews) != "reviewed":
             return ""
