@@ -5,7 +5,7 @@ from typing import Any
 
 from afrieval.analysis.contrasts import Contrast, Row
 from afrieval.languages import LANGUAGES
-from afrieval.report.scores import INTERVAL, UNREVIEWED, WRITTEN
+from afrieval.report.scores import INTERVAL, SETS, UNREVIEWED, WRITTEN
 from afrieval.report.table import Column, Table
 from afrieval.report.values import SHARE, Bounds, bounds_of, ranges, titled
 from afrieval.scoring.base import Metric
@@ -29,7 +29,7 @@ def contrast_table(
     """
     prompts = dict.fromkeys(ranges(row.prompts) for row in contrast.rows if contrast.dimension != "prompt")
     first, second = (side_name(contrast.dimension, side) for side in (contrast.first, contrast.second))
-    which = f", prompt{'s' * (not ''.join(prompts).isdigit())} {next(iter(prompts))}" if len(prompts) == 1 else ""
+    which = _which(next(iter(prompts))) if len(prompts) == 1 else ""
     where = "".join(f", {side_name(d, v)}" for d, v in contrast.fixed.items())
     about = {"task": contrast.task, "dimension": contrast.dimension, "first": contrast.first, "second": contrast.second}
     return Table(
@@ -44,10 +44,17 @@ def contrast_table(
     )
 
 
+def _which(prompts: str) -> str:
+    """Returns the prompts of all rows for a title."""
+    return f", prompt{'s' if set('-,') & set(prompts) else ''} {prompts}"
+
+
 def side_name(dimension: str, side: Any) -> str:
     """Returns what a value of a dimension is called."""
     if dimension == "prompt_language":
         return f"{WRITTEN[side]} prompts"
+    if dimension == "prompt_set":
+        return SETS[side]
     if dimension == "language":
         return LANGUAGES[side].name
     names = {"prompt": f"prompt {side}", "shots": f"{side}-shot", "answer_form": f"answer form {side}"}

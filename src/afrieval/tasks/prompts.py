@@ -11,6 +11,7 @@ from afrieval.errors import UserError
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
 from afrieval.files.yaml import check_keys, read_as
 from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.results.prompts import PromptId, paper_id
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.schema import PromptSpec
 from afrieval.tasks.spec import TaskSpec
@@ -32,6 +33,8 @@ class Prompt:
         lead_in: words that announce an answer, such as "The answer is"; may contain `{answer}`.
         origin: human, machine or paper.
         reviewed_by: reviewer of the file; empty if it has none.
+        paper: whether it is a prompt of the paper, cleaned or as the harness has it; empty for one of the suite.
+        delimiter: the text between prompt and answer.
         path: the prompt file, for messages.
     """
 
@@ -44,7 +47,14 @@ class Prompt:
     lead_in: str = ""
     origin: str = "human"
     reviewed_by: str = ""
+    paper: Literal["", "cleaned", "uncleaned"] = ""
+    delimiter: str = " "
     path: str = field(default="", compare=False)
+
+    @property
+    def id(self) -> PromptId:
+        """Its name in results: the number, or `paper3` and the like for a prompt of the paper."""
+        return paper_id(self.number, self.paper == "uncleaned") if self.paper else self.number
 
     @property
     def title(self) -> str:
@@ -55,6 +65,7 @@ class Prompt:
     def hash(self) -> str:
         """Hash of everything that reaches the model."""
         parts = [self.template, self.labels, self.values, self.system, *([self.lead_in] if self.lead_in else [])]
+        parts += [self.paper, self.delimiter] if self.paper else []
         text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -78,9 +89,10 @@ def _render(prompt: Prompt, document: Document, language: str, where: str) -> st
     values["choices"] = choice_texts(prompt, document)
     values |= {"labels": prompt.labels, "language": LANGUAGES[language].name}
     try:
-        return bounded.fill(prompt.template, values).strip()
+        text = bounded.fill(prompt.template, values)
     except TemplateFault as e:
         raise UserError(f"{where}: the template cannot be filled in: {e.reason}", CURE) from None
+    return text if prompt.paper == "uncleaned" else text.strip()
 
 
 def choice_texts(prompt: Prompt, document: Document) -> list[str]:
