@@ -3,13 +3,14 @@
 from pathlib import Path
 
 _PACKAGED = Path(__file__).parent / "_data"  # only a wheel has it; see pyproject.toml
-FOLDERS = ("tasks", "configs")
+FOLDERS = ("tasks", "reviews", "configs")
 CHECKOUT = None if _PACKAGED.is_dir() else Path(__file__).parents[2]
+HOME = CHECKOUT or _PACKAGED  # contains FOLDERS
 
 
 def shipped(name: str) -> Path:
     """Returns one of FOLDERS, as shipped with the suite."""
-    return (CHECKOUT or _PACKAGED) / name
+    return HOME / name
 
 
 def here_or_shipped(path: Path) -> Path:

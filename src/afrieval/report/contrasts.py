@@ -7,7 +7,8 @@ from afrieval.analysis.contrasts import Contrast, Row
 from afrieval.languages import LANGUAGES
 from afrieval.report.scores import INTERVAL, SETS, UNREVIEWED, WRITTEN
 from afrieval.report.table import Column, Table
-from afrieval.report.values import SHARE, Bounds, bounds_of, ranges, titled
+from afrieval.report.values import SHARE, Bounds, bounds_of, titled
+from afrieval.results.prompts import prompt_ranges
 from afrieval.scoring.base import Metric
 
 LEGEND = (
@@ -27,7 +28,7 @@ def contrast_table(
         legend: whether the columns are explained.
         metric: what the scores are of; a share of right answers if not given.
     """
-    prompts = dict.fromkeys(ranges(row.prompts) for row in contrast.rows if contrast.dimension != "prompt")
+    prompts = dict.fromkeys(prompt_ranges(row.prompts) for row in contrast.rows if contrast.dimension != "prompt")
     first, second = (side_name(contrast.dimension, side) for side in (contrast.first, contrast.second))
     which = _which(next(iter(prompts))) if len(prompts) == 1 else ""
     where = "".join(f", {side_name(d, v)}" for d, v in contrast.fixed.items())
@@ -84,7 +85,13 @@ def _columns(heads: tuple[str, str], with_prompts: bool, bounds: Bounds) -> list
 
 def _row(row: Row, with_prompts: bool) -> list[Any]:
     flips = f"{row.gained}/{row.lost}"
-    head = [row.language, *([ranges(row.prompts)] if with_prompts else []), row.first, row.second, row.difference]
+    head = [
+        row.language,
+        *([prompt_ranges(row.prompts)] if with_prompts else []),
+        row.first,
+        row.second,
+        row.difference,
+    ]
     return [*head, row.interval, row.adjusted, row.visible, flips, row.n]
 
 

@@ -9,8 +9,8 @@ from afrieval.analysis.scores import LanguageScore
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.report.table import Column, Table
-from afrieval.report.values import ANY, Bounds, bounds_of, ranges, shown_interval, shown_score
-from afrieval.results.prompts import PAPER, SUITE, UNCLEANED
+from afrieval.report.values import ANY, Bounds, bounds_of, shown_interval, shown_score
+from afrieval.results.prompts import PAPER, SUITE, UNCLEANED, prompt_ranges
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS, label
 
@@ -103,7 +103,7 @@ def _columns(main: str, others: list[str], bounds: Mapping[str, Bounds]) -> list
 
 def _row(row: LanguageScore, others: list[str], unreviewed: set[str]) -> list[Any]:
     star = "*" if row.prompt_language == "native" and row.language in unreviewed else ""
-    prompts = f"{WRITTEN[row.prompt_language]} {ranges(row.prompts)}{star}" if row.prompts else ""
+    prompts = f"{WRITTEN[row.prompt_language]} {prompt_ranges(row.prompts)}{star}" if row.prompts else ""
     score = [row.score, row.interval, *(row.others.get(name) for name in others)]
     return [row.language, prompts, row.prompt_language, row.prompts, *score, row.n, row.n_defect]
 

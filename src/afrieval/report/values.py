@@ -4,8 +4,6 @@ import math
 import re
 from collections.abc import Sequence
 
-from afrieval.grouping import grouped
-from afrieval.results.prompts import PromptId, prompt_number, prompt_set
 from afrieval.scoring.base import Metric
 from afrieval.terminal import one_line
 
@@ -67,27 +65,6 @@ def number(value: float) -> str:
     size = abs(value)
     form = ".4f" if size < 10 else ".2f" if size < 1e4 else ".0f" if size < 1e7 else ".2e"
     return f"{value:{form}}"
-
-
-def ranges(prompts: Sequence[PromptId]) -> str:
-    """Returns sorted ids of prompts in short: 1-3,5; those of the paper as paper1-3,5, a set after the other."""
-    sets = grouped(prompts, prompt_set).values()
-    return " ".join(map(_ranges_of_set, sets))
-
-
-def _ranges_of_set(prompts: list[PromptId]) -> str:
-    before, _, after = str(prompts[0]).partition(str(prompt_number(prompts[0])))
-    return before + _number_ranges([prompt_number(prompt) for prompt in prompts]) + after
-
-
-def _number_ranges(numbers: list[int]) -> str:
-    runs: list[list[int]] = []
-    for value in numbers:
-        if runs and runs[-1][-1] == value - 1:
-            runs[-1].append(value)
-        else:
-            runs.append([value])
-    return ",".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
 
 
 def broken(name: str, width: int) -> str:

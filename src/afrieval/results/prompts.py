@@ -4,6 +4,9 @@
 """
 
 import re
+from collections.abc import Iterable
+
+from afrieval.grouping import grouped, ranges
 
 PromptId = int | str
 SUITE, PAPER, UNCLEANED = "suite", "paper", "paper_uncleaned"
@@ -35,3 +38,14 @@ def prompt_number(prompt: PromptId) -> int:
 def prompt_order(prompt: PromptId) -> tuple[int, int]:
     """Returns a key to sort prompts by: the suite's first, then by number."""
     return (SUITE, PAPER, UNCLEANED).index(prompt_set(prompt)), prompt_number(prompt)
+
+
+def prompt_ranges(prompts: Iterable[PromptId]) -> str:
+    """Returns sorted prompts in short: 1-3,5; those of the paper as paper1-3,5."""
+    return " ".join(map(_ranges, grouped(prompts, prompt_set).values()))
+
+
+def _ranges(prompts: list[PromptId]) -> str:
+    numbers = [prompt_number(prompt) for prompt in prompts]
+    before, after = str(prompts[0]).split(str(numbers[0]))
+    return f"{before}{ranges(numbers)}{after}"

@@ -16,6 +16,14 @@ TAKEN = ("doc_to_text", "doc_to_target", "doc_to_choice", "target_delimiter", "o
 Row = dict[str, Any]
 
 
+class Placeholder(str):
+    """A placeholder of a template, such as `{{ question }}`, which is stripped when it is filled in."""
+
+    def strip(self, chars: str | None = None) -> str:
+        """Returns a placeholder of the stripped value."""
+        return self.replace(" }}", " | trim }}")
+
+
 class HarnessPrompt(NamedTuple):
     """A prompt as the harness has it.
 
@@ -92,9 +100,9 @@ def _read(spec: TaskSpec, config: Row) -> HarnessPrompt:
 def _row(spec: TaskSpec, label: int) -> Row:
     """Returns a row whose values are placeholders, with the answer that stands for a label."""
     paper = spec.paper
-    row = {column: f"{{{{ {name} }}}}" for name, column in spec.fields.items()}
+    row: Row = {column: Placeholder(f"{{{{ {name} }}}}") for name, column in spec.fields.items()}
     columns = spec.choices if isinstance(spec.choices, list) else []
-    row |= {column: f"{{{{ choices[{at}] }}}}" for at, column in enumerate(columns)}
+    row |= {column: Placeholder(f"{{{{ choices[{at}] }}}}") for at, column in enumerate(columns)}
     if isinstance(spec.choices, str):
         row[spec.choices] = repr([f"{{{{ choices[{at}] }}}}" for at in range(CHOICES)])
     answer = spec.labels[label] if paper and paper.answers == "name" else spec.first_answer + label

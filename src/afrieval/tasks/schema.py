@@ -14,6 +14,7 @@ class PromptSpec:
         template: a Jinja template.
         labels: label name to the word that is shown and scored.
         source: where its text is from.
+        lettered: whether the letters of the choices are scored, not their words.
     """
 
     __pydantic_config__ = CLOSED
@@ -21,6 +22,7 @@ class PromptSpec:
     template: str
     labels: dict[str, str] = field(default_factory=dict)
     source: str | None = None
+    lettered: bool = False
 
 
 @dataclass(frozen=True)

@@ -118,11 +118,13 @@ class TaskSpec(TaskFile):
         folder: contains its prompts and samples.
         scoring: how its answers are scored.
         direct: the original task, if this is a translated variant.
+        verbatim: whether texts of rows are used as they are, instead of in NFC and stripped.
     """
 
     folder: Path = field(kw_only=True)
     scoring: Scoring = field(kw_only=True)
     direct: "TaskSpec | None" = field(default=None, kw_only=True)
+    verbatim: bool = field(default=False, kw_only=True)
 
     @property
     def answer_columns(self) -> list[str]:
