@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from afrieval.resources import FOLDERS
 from tests.conftest import ROOT
 
 CONFIGS = ["--model-config-yaml", "configs/models/demo.yaml", "--task-config-yaml", "configs/tasks/demo.yaml"]
@@ -45,7 +46,7 @@ def files(folder: Path) -> set[str]:
 def test_the_wheel_holds_the_package_and_the_files_that_come_with_it(built: Path) -> None:
     expected = {f"afrieval/{name}" for name in files(ROOT / "src/afrieval")}
     assert "afrieval/py.typed" in expected
-    for folder in ("tasks", "configs"):
+    for folder in FOLDERS:
         expected |= {f"afrieval/_data/{folder}/{name}" for name in files(ROOT / folder)}
     assert {name for name in contents(built) if ".dist-info/" not in name} == expected
 

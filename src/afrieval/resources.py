@@ -1,9 +1,9 @@
-"""The task and config files that come with the suite: at the top of a checkout, or inside a wheel."""
+"""The task, vocabulary and config files that come with the suite: at the top of a checkout, or inside a wheel."""
 
 from pathlib import Path
 
 _PACKAGED = Path(__file__).parent / "_data"  # only a wheel has it; see pyproject.toml
-FOLDERS = ("tasks", "configs")
+FOLDERS = ("tasks", "vocabulary", "configs")
 CHECKOUT = None if _PACKAGED.is_dir() else Path(__file__).parents[2]
 
 
