@@ -6,11 +6,13 @@ import pytest
 from tests.conftest import Cli
 
 from afrieval.config.arguments import read_config
+from afrieval.languages import ENGLISH
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
-from afrieval.tasks.prompts import render
+from afrieval.tasks.prompts import load_prompts, render
 from afrieval.tasks.sources.plan import all_questions
 from afrieval.tasks.sources.templated import TemplatedQuestions
+from afrieval.tasks.spec import load_task
 
 TASKS = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")
 
@@ -26,7 +28,8 @@ def test_prompts_are_those_of_english_texts(task: str) -> None:
     """Prompts 3 to 5 of some tasks name the language: it is English, whatever it was translated from."""
     translated = cells(task, "--task.languages", "yor", "--task.variant", "translate")
     english = cells(task, "--task.languages", "eng")
-    assert [c.prompt.number for c in translated] == [c.prompt.number for c in english] == [1, 2, 3, 4, 5]
+    numbers = list(load_prompts(load_task(task), ENGLISH))
+    assert [c.prompt.number for c in translated] == [c.prompt.number for c in english] == numbers
     for ours, theirs in zip(translated, english, strict=True):
         asked = [render(ours.prompt, d, ours.task.text_language or ours.language) for d in ours.documents]
         assert asked == [render(theirs.prompt, d, "eng") for d in theirs.documents]

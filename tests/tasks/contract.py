@@ -99,7 +99,7 @@ def renders(case: Case) -> Complaints:
 def uses_every_field(case: Case) -> Complaints:
     """Each declared field is in the template, and all of its text reaches the prompt."""
     used = set(names(case.prompt.template))
-    declared = {*case.spec.fields, *(["choices"] if case.spec.choices else [])}
+    declared = {*case.spec.fields, *(["choices"] if has_letters(case) else [])}
     complaints = [f"{case.at()}: the template does not use {name!r}" for name in sorted(declared - used)]
     for document in case.documents:
         text = case.render(document)
@@ -138,11 +138,15 @@ def tells_documents_apart(case: Case) -> Complaints:
     ]
 
 
+def has_letters(case: Case) -> bool:
+    return bool(case.spec.choices) or case.prompt.lettered
+
+
 def names_what_is_scored(case: Case) -> Complaints:
     """Labels as whole words, exactly as scored; letters before the texts of their choices."""
     text = case.render(case.placeholder)
     scored = choice_texts(case.prompt, case.placeholder)
-    complaints = _letters(case) if case.spec.choices else []
+    complaints = _letters(case) if has_letters(case) else []
     return complaints + [f"{case.at()}: {w!r} is scored, but not in the prompt" for w in scored if not _has(text, w)]
 
 
@@ -152,11 +156,12 @@ def _letters(case: Case) -> Complaints:
         document = placeholder(case.spec, n)
         scored = answers(case.prompt, document, "letter")
         lines = case.render(document).splitlines()
-        heads = [line.removesuffix(text) for text in document.choices for line in lines if line.endswith(text)]
+        texts = tuple(choice_texts(case.prompt, document))
+        heads = [line.removesuffix(text) for text in texts for line in lines if line.endswith(text)]
         shown = [m.group(1) if (m := re.fullmatch(r"(\w+)\W{1,3}", head)) else head for head in heads]
         if shown != scored:
             complaints.append(f"{case.at()}: choices are headed by {shown}, but {scored} are scored")
-        rest = " ".join(line for line in lines if not line.endswith(document.choices))
+        rest = " ".join(line for line in lines if not line.endswith(texts))
         # vowels are words of their own in some languages
         named = set(re.findall(r"(?<!\w)[BCDFGHJ](?!\w)", rest))
         if named and named != set(scored) & set("BCDFGHJ"):
@@ -278,6 +283,8 @@ def same_layout(case: Case, english: Mapping[int, Prompt]) -> Complaints:
     twin = english.get(case.prompt.number)
     if twin is None:
         return [f"{case.at()}: {ENGLISH}.yaml has no prompt {case.prompt.number}"]
+    if case.prompt.lettered != twin.lettered:
+        return [f"{case.at()}: lettered is {case.prompt.lettered}, in English {twin.lettered}"]
     ours, theirs = _layout(case.prompt), _layout(twin)
     return [] if ours == theirs else [f"{case.at()}: lines are {ours}, in English {theirs}"]
 

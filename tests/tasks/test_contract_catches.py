@@ -108,6 +108,17 @@ def test_same_document_twice_is_no_fault() -> None:
 # Labels and letters
 
 
+@pytest.mark.parametrize(("old", "new"), [('(": ")', '(": ") | lower'), ("(A, B, or C)", "(A, B, C, or D)")])
+def test_letters_that_are_not_scored(old: str, new: str) -> None:
+    case = a_case(NLI, 6)
+    assert not contract.names_what_is_scored(case)
+    assert caught(contract.names_what_is_scored(with_template(case, old, new)), "are scored")
+
+
+def test_letters_in_one_language_only() -> None:
+    assert caught(contract.same_layout(a_case(NLI, 6, lettered=False), eng(NLI)), "lettered is False")
+
+
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
 def test_label_missing_from_the_list(number: int) -> None:
     case = with_template(a_case(NLI, number), "{{ labels.contradiction }}", "wrong")

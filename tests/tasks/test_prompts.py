@@ -9,7 +9,8 @@ from tests.conftest import ROOT
 
 from afrieval.errors import UserError
 from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import Prompt, load_prompts, question_label, render
+from afrieval.tasks.prompts import Prompt, answers, example_answer, load_prompts, question_label, render
+from afrieval.tasks.questions import scorer
 from afrieval.tasks.spec import load_task
 
 DOCUMENT = Document(17, {"premise": "A cat.", "hypothesis": "An animal."}, ("entailment", "neutral"), 0)
@@ -64,3 +65,36 @@ def test_a_template_that_never_can_is_refused_with_its_file(tmp_path: Path, temp
     with pytest.raises(UserError) as caught:
         load_prompts(replace(load_task("afrixnli"), folder=tmp_path), "eng")
     assert caught.value.message.startswith(f"{path}, prompt 7") and "cannot be filled in: " in caught.value.message
+
+
+def test_letters_stand_for_label_words_in_every_answer_form() -> None:
+    task = load_task("afrixnli")
+    prompt, words = load_prompts(task, "eng")[6], load_prompts(task, "eng")[2]
+    document = replace(DOCUMENT, choices=tuple(task.labels), gold=1)
+    for form in task.answer_forms:
+        assert answers(prompt, document, form) == ["A", "B", "C"]
+        assert example_answer(task, prompt, document, form) == "B"
+        assert answers(words, document, form) == ["Yes", "Unknown", "No"]
+    assert "A: Yes\nB: Unknown\nC: No\n" in render(prompt, document, "yor")
+    assert replace(prompt, lettered=False).hash != prompt.hash
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("B", 1), (" (B) Unknown", 1), ("unknown.", 1), ("Yes, it is", 0), ("No", 2), ("D", None), ("b", None)],
+)
+def test_a_generated_letter_or_the_word_that_it_stands_for_is_parsed(text: str, answer: int | None) -> None:
+    task = load_task("afrixnli")
+    prompt = load_prompts(task, "eng")[6]
+    score = scorer(task, prompt, (), "generate")(replace(DOCUMENT, choices=tuple(task.labels), gold=1), [text])
+    assert score.answer == answer
+    assert score.measures == {"acc": [float(answer == 1)], "unparsed": [float(answer is None)]}
+
+
+def test_a_lettered_prompt_must_show_the_choices(tmp_path: Path) -> None:
+    path = tmp_path / "prompts/eng.yaml"
+    path.parent.mkdir()
+    entry = {"template": "{{ premise }}", "lettered": True, "labels": dict.fromkeys(load_task("afrixnli").labels, "x")}
+    path.write_text(yaml.safe_dump({"origin": "human", "prompts": {6: entry}}))
+    with pytest.raises(UserError, match="prompt 6: a lettered prompt must show the choices"):
+        load_prompts(replace(load_task("afrixnli"), folder=tmp_path), "eng")

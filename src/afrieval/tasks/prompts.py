@@ -19,6 +19,7 @@ from afrieval.templates import bounded
 from afrieval.templates.fault import TemplateFault
 
 CURE = "correct the template; the documentation page 'Add a language or a prompt' describes placeholders"
+LETTERED = 'write {{ choices | lettered(": ") }} where they belong, or remove `lettered`'
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Prompt:
     Attributes:
         language: the language that it is written in.
         labels: label name to the word that is shown and scored; empty if rows have choices.
+        lettered: whether the letters of the choices are scored, whatever the answer form.
         values: field to raw value to the words shown for it.
         system: system text for chat models.
         lead_ins: words that announce an answer, such as "The answer is"; may contain `{answer}`.
@@ -40,6 +42,7 @@ class Prompt:
     number: int
     template: str
     labels: dict[str, str] = field(default_factory=dict)
+    lettered: bool = False
     values: dict[str, dict[str, str]] = field(default_factory=dict)
     system: str = ""
     lead_ins: tuple[str, ...] = ()
@@ -55,7 +58,8 @@ class Prompt:
     @property
     def hash(self) -> str:
         """Hash of everything that reaches the model."""
-        parts = [self.template, self.labels, self.values, self.system, *self.lead_ins]
+        parts: list[Any] = [self.template, self.labels, self.values, self.system, *self.lead_ins]
+        parts += ["lettered"] if self.lettered else []
         text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -92,11 +96,11 @@ def choice_texts(prompt: Prompt, document: Document) -> list[str]:
 def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:
     """Returns the answers to score or to parse, one per choice; empty if there are no choices.
 
-    Letters for `letter`; option texts or label words for `text`; for `generate`, label words if the
-    task has labels, else letters.
+    Letters for `letter` and lettered prompts; option texts or label words for `text`; for
+    `generate`, label words if the task has labels, else letters.
     """
     texts = choice_texts(prompt, document)
-    lettered = answer_form == "letter" or (answer_form == "generate" and not prompt.labels)
+    lettered = prompt.lettered or answer_form == "letter" or (answer_form == "generate" and not prompt.labels)
     return list(LETTERS[: len(texts)]) if lettered else texts
 
 
@@ -155,6 +159,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             number=number,
             template=entry.template,
             labels=entry.labels,
+            lettered=entry.lettered,
             values=content.values or {},
             system=(content.system or "").strip(),
             lead_ins=_lead_ins(content),
@@ -227,6 +232,8 @@ def _check(spec: TaskSpec, prompt: Prompt) -> None:
     except TemplateFault as e:
         raise UserError(f"{prompt.title}: the template cannot be filled in: {e.reason}", CURE) from None
     check_keys(used, [*spec.fields, "choices", "labels", "language"], prompt.title)
+    if prompt.lettered and "choices" not in used:
+        raise UserError(f"{prompt.title}: a lettered prompt must show the choices", LETTERED)
     probe = Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels or "xy"), 0)
     _render(prompt, probe, ENGLISH, f"{prompt.title}, with x in each field")
 

@@ -1,6 +1,7 @@
 """Converts documents to questions and scores responses."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from afrieval.scoring.base import Asked, Likelihood, Question, Score
@@ -40,6 +41,9 @@ def scorer(
             response = of_likelihoods([Likelihood(*likelihood) for likelihood in given])
         else:
             response = of_text(given[0], question, scoring.extract, asked, ends.thinking_end)
+            if response.answer is None and prompt.lettered and prompt.labels:
+                worded = replace(question, names=texts)  # chat models may write the word that a letter stands for
+                response = of_text(given[0], worded, scoring.extract, asked, ends.thinking_end)
         return scored(response, question, metrics)
 
     return score

@@ -13,12 +13,14 @@ class PromptSpec:
     Attributes:
         template: a Jinja template.
         labels: label name to the word that is shown and scored.
+        lettered: whether the letters of the choices are scored, not their words.
     """
 
     __pydantic_config__ = CLOSED
 
     template: str
     labels: dict[str, str] = field(default_factory=dict)
+    lettered: bool = False
 
 
 @dataclass(frozen=True)
