@@ -16,6 +16,7 @@ FLOORS = {
     "statistics": {"scoring"},
     "results": {"scoring", "statistics"},
     "tasks": {"config", "data", "results", "scoring", "templates"},
+    "review": {"data", "tasks"},
     "models": {"config", "scoring", "templates"},
     "harness": {"config", "data", "models", "results", "scoring", "statistics", "tasks", "templates"},
     "run": {"config", "data", "harness", "models", "results", "scoring", "tasks", "templates"},

@@ -38,6 +38,7 @@ COMMANDS = {
     "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
     "export": "write task files for lm_eval --include_path",
     "prefetch": "download data and model, so that a run needs no network",
+    "review": "write or read a sheet with which speakers review native prompts",
 }
 RENAMED = {"llama-command": "afrieval llama FILE --print-command"}
 EXAMPLES = """Examples:

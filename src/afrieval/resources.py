@@ -1,15 +1,16 @@
-"""The task, vocabulary and config files that come with the suite: at the top of a checkout, or inside a wheel."""
+"""The files of tasks, words, reviews and configs that come with the suite: at the top of a checkout, or in a wheel."""
 
 from pathlib import Path
 
 _PACKAGED = Path(__file__).parent / "_data"  # only a wheel has it; see pyproject.toml
-FOLDERS = ("tasks", "vocabulary", "configs")
+FOLDERS = ("tasks", "vocabulary", "reviews", "configs")
 CHECKOUT = None if _PACKAGED.is_dir() else Path(__file__).parents[2]
+HOME = CHECKOUT or _PACKAGED  # contains FOLDERS
 
 
 def shipped(name: str) -> Path:
     """Returns one of FOLDERS, as shipped with the suite."""
-    return (CHECKOUT or _PACKAGED) / name
+    return HOME / name
 
 
 def here_or_shipped(path: Path) -> Path:

@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 from tests.conftest import TEMPLATED
 
-from afrieval.data.files import SAMPLES
 from afrieval.languages import ENGLISH
+from afrieval.review.examples import golden
 from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import answers, load_prompts, prompt_languages, render
-from afrieval.tasks.spec import TaskSpec, load_task
-from afrieval.tasks.splits import load_split
+from afrieval.tasks.prompts import load_prompts, prompt_languages, render
+from afrieval.tasks.spec import load_task
 
 GOLDEN = Path(__file__).parent / "golden"
 REWRITE = os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1"
@@ -21,7 +20,7 @@ FILES = [(task, file) for task in TEMPLATED for file in prompt_languages(load_ta
 @pytest.mark.parametrize(("task", "file"), FILES)
 def test_every_prompt_is_as_reviewed(task: str, file: str) -> None:
     path = GOLDEN / f"{task}-{file}.txt"
-    text = shown(load_task(task), file)
+    text = golden(load_task(task), file)
     if REWRITE:
         GOLDEN.mkdir(exist_ok=True)
         path.write_bytes(text.encode())
@@ -59,21 +58,3 @@ C: p = 12
 D: p = 24
 
 Answer:"""
-
-
-def shown(spec: TaskSpec, file: str) -> str:
-    """All prompts of a file on one document, each headed by what is scored as its answer."""
-    document = first_document(spec, file)
-    parts = []
-    for number, prompt in load_prompts(spec, file).items():
-        scored = " | ".join(answers(prompt, document, spec.answer_forms[0]))
-        parts.append(f"=== prompt {number}, scored: {scored}\n{render(prompt, document, file)}\n")
-    return "".join(parts)
-
-
-def first_document(spec: TaskSpec, language: str) -> Document:
-    split = load_split(spec, language, spec.data.evaluate, SAMPLES) or load_split(
-        spec, ENGLISH, spec.data.evaluate, SAMPLES
-    )
-    assert split, f"{spec.name} has no English sample rows"
-    return split.documents[0]

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,14 @@ import yaml
 from tests.conftest import ROOT, TEMPLATED
 
 from afrieval.errors import UserError
-from afrieval.files.yaml import read_map
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks import vocabulary
 from afrieval.tasks.prompts import Prompt, load_prompts
 from afrieval.tasks.spec import load_task
+from afrieval.tasks.strings import strings
 from afrieval.tasks.vocabulary import VOCABULARY, load_vocabulary
 
+ENGLISH_WORDS = load_vocabulary(VOCABULARY / f"{ENGLISH}.yaml").words
 CODES = sorted(path.stem for path in VOCABULARY.glob("*.yaml"))
 FILES = sorted(path for task in TEMPLATED for path in (ROOT / "tasks" / task / "prompts").glob("*.yaml"))
 Write = Callable[[dict[str, Any]], dict[int, Prompt]]
@@ -29,10 +30,11 @@ def write(tmp_path: Path) -> Write:
     """Returns a function that loads a user's own prompt file in Yoruba."""
 
     def load(changes: dict[str, Any]) -> dict[int, Prompt]:
-        (tmp_path / "prompts").mkdir(exist_ok=True)
+        path = tmp_path / "tasks/mine/prompts/yor.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
         content = {"origin": "human", "prompts": {1: {"template": "{{ words.question }}: {{ question }}"}}, **changes}
-        (tmp_path / "prompts/yor.yaml").write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-        return load_prompts(replace(load_task("afrimgsm"), folder=tmp_path), "yor")
+        path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+        return load_prompts(replace(load_task("afrimgsm"), folder=path.parents[1]), "yor")
 
     return load
 
@@ -66,10 +68,19 @@ def test_an_unknown_word_is_refused(write: Write, changes: dict[str, Any], messa
 
 def test_a_language_without_a_vocabulary_is_refused(monkeypatch: pytest.MonkeyPatch, write: Write) -> None:
     monkeypatch.setattr(vocabulary, "VOCABULARY", ROOT / "docs")
-    load_vocabulary.cache_clear()
     with pytest.raises(UserError, match="no vocabulary has the words of 'yor'"):
         write({})
-    load_vocabulary.cache_clear()
+
+
+def test_a_vocabulary_next_to_the_tasks_takes_the_place_of_the_suites(write: Write, tmp_path: Path) -> None:
+    path = tmp_path / "vocabulary/yor.yaml"
+    path.parent.mkdir()
+    for word in ("Q", "R"):  # written anew, it is read anew
+        path.write_text(f"origin: human\nwritten_by: me\nwords: {{question: {word}}}\n")
+        assert write({})[1].template == f"{word}: {{{{ question }}}}"
+    path.write_text("origin: human\nwritten_by: me\nwords: {question: 5}\n")
+    with pytest.raises(UserError, match=r"words\.question must be text, not 5"):
+        write({})
 
 
 def test_lead_ins_may_be_one_or_several(write: Write) -> None:
@@ -83,35 +94,21 @@ def test_lead_ins_may_be_one_or_several(write: Write) -> None:
 
 @pytest.mark.parametrize("code", CODES)
 def test_a_vocabulary_is_complete_clean_and_of_a_known_language(code: str) -> None:
-    found = load_vocabulary(code)
+    found = load_vocabulary(VOCABULARY / f"{code}.yaml")
     assert code in LANGUAGES and set(found.languages) <= set(LANGUAGES)
-    assert set(found.words) <= set(load_vocabulary(ENGLISH).words)
+    assert set(found.words) <= set(ENGLISH_WORDS)
     for text in [*found.words.values(), *found.languages.values()]:
         assert text and text == text.strip() == unicodedata.normalize("NFC", text) and "  " not in text
 
 
 def test_each_word_is_used() -> None:
     used = {word for path in FILES for word in re.findall(r"{{ words\.(\w+) }}", path.read_text(encoding="utf-8"))}
-    assert used == set(load_vocabulary(ENGLISH).words)
+    assert used == set(ENGLISH_WORDS)
 
 
 @pytest.mark.parametrize("code", CODES)
 def test_notes_are_about_strings_that_exist(code: str) -> None:
     """Each note says something about a string of the language's prompt files or of its vocabulary."""
-    found = load_vocabulary(code)
-    known = {f"words/{name}" for name in found.words} | {f"languages/{name}" for name in found.languages}
-    known |= {name for path in FILES if path.stem == code for name in strings(path)}
-    assert set(found.notes) <= known
-    assert all(note.back or note.evidence or note.doubt for note in found.notes.values())
-
-
-def strings(path: Path) -> Iterator[str]:
-    """The ids of a prompt file's strings, such as `afrixnli/1/labels/neutral`."""
-    content, task = read_map(path), path.parents[1].name
-    lead_ins = content.get("lead_in") or []
-    yield f"{task}/system"
-    yield from (f"{task}/lead_in/{n}" for n, _ in enumerate([lead_ins] if isinstance(lead_ins, str) else lead_ins, 1))
-    yield from (f"{task}/values/{field}/{raw}" for field, raws in (content.get("values") or {}).items() for raw in raws)
-    for number, prompt in content["prompts"].items():
-        yield f"{task}/{number}/template"
-        yield from (f"{task}/{number}/labels/{name}" for name in prompt.get("labels") or {})
+    notes = load_vocabulary(VOCABULARY / f"{code}.yaml").notes
+    assert set(notes) <= set(strings(ROOT, code))
+    assert all(note.back or note.evidence or note.doubt for note in notes.values())

@@ -168,6 +168,32 @@ class Prefetch(RunOptions):
     """Write commits and hashes of the data to data.lock. Later runs in the same folder check them."""
 
 
+@dataclass(frozen=True)
+class Review(Options):
+    """Writes a sheet with all prompts in a language for a speaker to review, or reads one that is filled in.
+
+    sheet writes .xlsx, .csv or .html, with a row for each string. read changes the prompt files of a checkout, stores
+    the reviews in reviews/, and rewrites all files that depend on them.
+
+    Examples:
+        afrieval review sheet --language yor -o yor.xlsx
+        afrieval review read yor.xlsx --dry-run
+    """
+
+    action: Annotated[Literal["sheet", "read"], Word("{sheet,read}")]
+    """What to do."""
+    file: Annotated[str, Word("[FILE]")] | None = None
+    """Filled-in sheet to read, .xlsx or .csv. Default: none."""
+    language: Annotated[str, Metavar("CODE")] | None = None
+    """Language of the sheet to write, as an ISO 639-3 code. Default: none."""
+    output: File | None = None
+    """File to write the sheet to; -o is short for it. Its name ends in .xlsx, .csv or .html. Default: none."""
+    reviewer: Annotated[str, Metavar("NAME")] | None = None
+    """Name of the reviewer. Default: the name in the sheet."""
+    dry_run: bool = False
+    """Write nothing, and print what reading the sheet would change."""
+
+
 OPTIONS: dict[str, type[Options]] = {
-    kind.__name__.lower(): kind for kind in (Run, Preview, List, Compare, Samples, Llama, Export, Prefetch)
+    kind.__name__.lower(): kind for kind in (Run, Preview, List, Compare, Samples, Llama, Export, Prefetch, Review)
 }

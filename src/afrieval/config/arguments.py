@@ -14,6 +14,7 @@ from afrieval.resources import here_or_shipped
 __all__ = ["Given", "read_config", "read_given", "read_options", "run_config", "sections_of"]
 
 T = TypeVar("T")
+SHORT = {"-o": "--output"}
 OPEN_MAP = "model.backend_args."
 # What lm_eval, vLLM and Meta's recipe call options that have other names here.
 NAMES_ELSEWHERE = {"tasks": "task.task_name", "output_path": "run_dir", "template_dir": "task.folder"} | {
@@ -88,6 +89,7 @@ def _parsed(argv: list[str], kind: type, command: str) -> Given:
     words, given, alone = list(argv), Given(), []
     while words:
         word = words.pop(0)
+        word = SHORT.get(word, word)
         if not word.startswith("--"):
             alone.append(word)
             continue

@@ -4,10 +4,11 @@ from collections.abc import Collection
 from typing import Any
 
 from afrieval.analysis.contrasts import Contrast, Row
+from afrieval.grouping import ranges
 from afrieval.languages import LANGUAGES
 from afrieval.report.scores import INTERVAL, UNREVIEWED, WRITTEN
 from afrieval.report.table import Column, Table
-from afrieval.report.values import SHARE, Bounds, bounds_of, ranges, titled
+from afrieval.report.values import SHARE, Bounds, bounds_of, titled
 from afrieval.scoring.base import Metric
 
 LEGEND = (

@@ -6,10 +6,10 @@ from typing import Any
 
 from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore
-from afrieval.grouping import grouped
+from afrieval.grouping import grouped, ranges
 from afrieval.languages import LANGUAGES
 from afrieval.report.table import Column, Table
-from afrieval.report.values import ANY, Bounds, bounds_of, ranges, shown_interval, shown_score
+from afrieval.report.values import ANY, Bounds, bounds_of, shown_interval, shown_score
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS, label
 

@@ -67,17 +67,6 @@ def number(value: float) -> str:
     return f"{value:{form}}"
 
 
-def ranges(numbers: list[int]) -> str:
-    """Returns sorted numbers in short: 1-3,5."""
-    runs: list[list[int]] = []
-    for value in numbers:
-        if runs and runs[-1][-1] == value - 1:
-            runs[-1].append(value)
-        else:
-            runs.append([value])
-    return ",".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
-
-
 def broken(name: str, width: int) -> str:
     """Returns a name in lines of at most `width`, broken at blanks, and long words after underscores and hyphens too.
 

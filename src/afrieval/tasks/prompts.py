@@ -190,7 +190,7 @@ def _content(spec: TaskSpec, language: str) -> tuple[Path, _PromptFile]:
             f"choose from {', '.join(prompt_languages(spec))}; "
             "to add prompts, see 'Native prompts' in the documentation",
         )
-    return path, with_words(read_map_file(path), language).checked(_PromptFile)
+    return path, with_words(read_map_file(path), spec.folder.parent).checked(_PromptFile)
 
 
 def _lead_ins(content: _PromptFile) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
 """Words that all prompts in a language share: `vocabulary/<language>.yaml`, referred to as `{{ words.question }}`."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal
 
 from afrieval.errors import UserError, nearest
@@ -50,44 +50,55 @@ class Vocabulary:
     notes: dict[str, Note] = field(default_factory=dict)
 
 
-@cache
-def load_vocabulary(language: str) -> Vocabulary:
-    """Returns the shared words of a language.
+def load_vocabulary(path: Path) -> Vocabulary:
+    """Returns the words in a file.
 
     Raises:
-        UserError: if it has none, or its file is invalid.
+        UserError: if it does not exist, or is invalid.
     """
-    path = VOCABULARY / f"{language}.yaml"
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in VOCABULARY.glob("*.yaml")))
-        raise UserError(f"no vocabulary has the words of {language!r}", f"write the words themselves; {known} have one")
+        raise UserError(
+            f"no vocabulary has the words of {path.stem!r}", f"write the words themselves; {known} have one"
+        )
+    return _read(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(64)
+def _read(path: Path, changed: int) -> Vocabulary:
+    """Reads a file once for each time that it was written: all prompt files of a language share it."""
     return read_as(Vocabulary, path)
 
 
-def with_words(file: YamlFile, language: str) -> YamlFile:
+def with_words(file: YamlFile, tasks: Path) -> YamlFile:
     """Returns a prompt file in which each `{{ words.NAME }}` and `{{ languages.CODE }}` is replaced.
+
+    Args:
+        file: `<language>.yaml`.
+        tasks: the folder of all tasks; a folder `vocabulary` next to it takes the place of the suite's.
 
     Raises:
         UserError: if the language's vocabulary lacks the word; file, line and key are named.
     """
-    return file._replace(content=_filled(file.content, (), file, language))
+    own, shipped_one = tasks.parent / "vocabulary" / file.path.name, VOCABULARY / file.path.name
+    path = own if own.is_file() else shipped_one
+    return file._replace(content=_filled(file.content, (), file, path))
 
 
-def _filled(value: Any, place: Place, file: YamlFile, language: str) -> Any:
+def _filled(value: Any, place: Place, file: YamlFile, path: Path) -> Any:
     if isinstance(value, dict):
-        return {key: _filled(entry, (*place, key), file, language) for key, entry in value.items()}
+        return {key: _filled(entry, (*place, key), file, path) for key, entry in value.items()}
     if isinstance(value, list):
-        return [_filled(entry, (*place, number), file, language) for number, entry in enumerate(value)]
+        return [_filled(entry, (*place, number), file, path) for number, entry in enumerate(value)]
     if not isinstance(value, str):
         return value
     where = f"{file.path}, line {file.line(place)}: {'.'.join(map(str, place))}"
-    return _REFERENCE.sub(lambda found: _word(found[1], found[2], language, where), value)
+    return _REFERENCE.sub(lambda found: _word(found[1], found[2], path, where), value)
 
 
-def _word(part: str, name: str, language: str, where: str) -> str:
-    vocabulary = load_vocabulary(language)
-    known: Mapping[str, str] = vocabulary.words if part == "words" else vocabulary.languages
+def _word(part: str, name: str, path: Path, where: str) -> str:
+    vocabulary = load_vocabulary(path)
+    known = vocabulary.words if part == "words" else vocabulary.languages
     if name not in known:
-        lacking = f"vocabulary/{language}.yaml has no {part}.{name}"
-        raise UserError(f"{where}: {lacking}", nearest(name, list(known)))
+        raise UserError(f"{where}: vocabulary/{path.name} has no {part}.{name}", nearest(name, list(known)))
     return known[name]

@@ -1,0 +1,81 @@
+"""The files that a review sheet can be: tables of cells, written and read."""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from afrieval.errors import UserError
+from afrieval.files.content import read_text
+from afrieval.review.sheet import TITLE, Sheet, cells_of, sheet_from
+
+LARGEST = 2**26  # bytes
+SEND = "give the .xlsx or .csv file that the reviewer saved"
+# What begins a formula in a spreadsheet; an apostrophe keeps it a text, and those that are there get one more.
+_FORMULA = re.compile(r"'*[=+\-@＝＋－＠]")
+_KEPT = re.compile(r"'+[=+\-@＝＋－＠]")
+
+
+def as_csv(sheet: Sheet) -> bytes:
+    """Returns a sheet as CSV in UTF-8, with the byte order mark without which Excel takes it for another coding."""
+    text = io.StringIO()
+    csv.writer(text).writerows([[_guarded(cell) for cell in row] for row in cells_of(sheet)])
+    return text.getvalue().encode("utf-8-sig")
+
+
+def from_csv(path: Path) -> Sheet:
+    """Returns the sheet in a CSV file, with commas, semicolons or tabs between cells.
+
+    Raises:
+        UserError: if the file cannot be read, or is not a review sheet.
+    """
+    text = read_text(path, "save it as 'CSV UTF-8' or as .xlsx", LARGEST)
+    delimiter = next((d for d in ",;\t" if text.lstrip('"').removeprefix(TITLE).lstrip('"').startswith(d)), ",")
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as e:
+        raise UserError(f"{path} is not valid CSV: {e}", SEND) from None
+    return sheet_from([[_unguarded(_lines(cell)) for cell in row] for row in rows], str(path))
+
+
+def _guarded(cell: str) -> str:
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def _unguarded(cell: str) -> str:
+    return cell[1:] if _KEPT.match(cell) else cell
+
+
+def _lines(cell: str) -> str:
+    return cell.replace("\r\n", "\n").replace("\r", "\n")
+
+
+WRITERS: dict[str, Callable[[Sheet], bytes]] = {".csv": as_csv}
+READERS: dict[str, Callable[[Path], Sheet]] = {".csv": from_csv}
+
+
+def sheet_bytes(sheet: Sheet, path: Path) -> bytes:
+    """Returns a sheet in the format that a file's name asks for.
+
+    Raises:
+        UserError: if it asks for none.
+    """
+    if path.suffix.lower() not in WRITERS:
+        raise UserError(f"no format of a sheet is called {path.suffix or path.name!r}", _choose(WRITERS))
+    return WRITERS[path.suffix.lower()](sheet)
+
+
+def read_sheet(path: Path) -> Sheet:
+    """Returns the sheet in a file.
+
+    Raises:
+        UserError: if it cannot be read, or is not a review sheet.
+    """
+    if path.suffix.lower() not in READERS:
+        raise UserError(f"{path} is not a filled-in sheet", f"{SEND}; its name {_choose(READERS)}")
+    return READERS[path.suffix.lower()](path)
+
+
+def _choose(known: Iterable[str]) -> str:
+    return f"must end in {', '.join(known)}"

@@ -1,0 +1,132 @@
+"""A review sheet: what a speaker sees of each string, and what they fill in. All file formats have the same rows."""
+
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+from afrieval.errors import UserError
+from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.review.examples import examples
+from afrieval.tasks.reviews import read_reviews, status
+from afrieval.tasks.strings import String, strings
+
+TITLE, NAME, DIALECT = "afrieval review", "your name", "your dialect or region"
+HOW_TO = (
+    "For each row, choose a verdict: ok, change or unsure. For change, write the new text. Keep what is in braces { } "
+    "and the number of lines. Leave the verdict empty for what you did not look at. Then save the file and send it."
+)
+# The name of a column in files to that of the attribute of Row.
+COLUMNS = {
+    "id": "id",
+    "status": "status",
+    "English": "english",
+    "native": "native",
+    "back-translation": "back",
+    "example": "example",
+    "evidence and doubts": "evidence",
+    "verdict": "verdict",
+    "new text": "new",
+    "comment": "comment",
+    "dialect": "dialect",
+}
+NEEDED = ("id", "native", "verdict", "new text")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A string as a sheet shows it, and what a speaker says of it.
+
+    Attributes:
+        number: the row in the file, from 1.
+        back: what the native text says, translated back into English.
+        example: what a model gets to see, with the text in it.
+    """
+
+    id: str
+    status: str = ""
+    english: str = ""
+    native: str = ""
+    back: str = ""
+    example: str = ""
+    evidence: str = ""
+    verdict: str = ""
+    new: str = ""
+    comment: str = ""
+    dialect: str = ""
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """All rows of a language, and who fills them in."""
+
+    language: str
+    rows: list[Row]
+    reviewer: str = ""
+    dialect: str = ""
+
+
+def sheet_of(root: Path, language: str) -> Sheet:
+    """Returns the empty sheet of a language.
+
+    Args:
+        root: contains `tasks/`, `vocabulary/` and `reviews/`.
+        language: the suite's code.
+
+    Raises:
+        UserError: if the language has no native prompts.
+    """
+    known = native_languages(root)
+    if language not in known:
+        raise UserError(f"there are no native prompts in {language!r}", f"choose from {', '.join(known)}")
+    return Sheet(language, list(_rows(root, language)))
+
+
+def native_languages(root: Path) -> list[str]:
+    """Returns the codes of all languages with native prompts, sorted by the language's name."""
+    files = (root / "tasks").glob("**/prompts/*.yaml")
+    return sorted({p.stem for p in files} & {*LANGUAGES} - {ENGLISH}, key=lambda code: LANGUAGES[code].name)
+
+
+def _rows(root: Path, language: str) -> Iterator[Row]:
+    native, english = strings(root, language), strings(root, ENGLISH)
+    reviews = read_reviews(root / "reviews" / f"{language}.yaml")
+    shown = examples(root, language, native)
+    for string in filter(_is_reviewed_itself, native.values()):
+        same = english.get(string.id)
+        yield Row(string.id, status(string, reviews), same.text if same else "", string.text, example=shown[string.id])
+
+
+def _is_reviewed_itself(string: String) -> bool:
+    return not string.is_reference
+
+
+def cells_of(sheet: Sheet) -> list[list[str]]:
+    """Returns a sheet as rows of cells: who reviews, what to do, a header, and a row for each string."""
+    head = [[TITLE, sheet.language, LANGUAGES[sheet.language].name]]
+    head += [[NAME, sheet.reviewer], [DIALECT, sheet.dialect], ["what to do", HOW_TO], list(COLUMNS)]
+    return [*head, *(list(astuple(row)[: len(COLUMNS)]) for row in sheet.rows)]
+
+
+def sheet_from(cells: list[list[str]], where: str) -> Sheet:
+    """Returns the sheet that rows of cells hold; columns are found by name, in any order.
+
+    Raises:
+        UserError: if they are not a review sheet.
+    """
+    cells = [[cell.strip() for cell in row] for row in cells]
+    named = {row[0]: (*row[1:], "")[0] for row in cells if row}
+    header = next((n for n, row in enumerate(cells) if set(NEEDED) <= set(row)), None)
+    language = named.get(TITLE, "")
+    if header is None or language not in LANGUAGES:
+        missing = f"a row with the columns {', '.join(NEEDED)}" if header is None else f"the row {TITLE!r}, LANGUAGE"
+        raise UserError(
+            f"{where} is not a review sheet: it lacks {missing}", "fill in a file that `afrieval review sheet` wrote"
+        )
+    rows = [_row(cells[header], row, n + 1) for n, row in enumerate(cells) if n > header and any(row)]
+    return Sheet(language, rows, named.get(NAME, ""), named.get(DIALECT, ""))
+
+
+def _row(header: list[str], row: list[str], number: int) -> Row:
+    values = {COLUMNS[name]: text for name, text in zip(header, row, strict=False) if name in COLUMNS}
+    return Row(**{each.name: values.get(each.name, "") for each in fields(Row)[:-1]}, number=number)

@@ -1,0 +1,102 @@
+"""What speakers said of the strings of a language: `reviews/<language>.yaml`."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal, get_args
+
+import yaml
+
+from afrieval.files.schema import CLOSED
+from afrieval.files.yaml import read_as
+from afrieval.tasks.strings import String
+
+Verdict = Literal["ok", "change", "unsure"]
+Status = Literal["unreviewed", "one reviewer", "reviewed", "changed since", "disputed"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+ENOUGH = 2  # reviewers
+HEAD = (
+    "# Written by `afrieval review read`: what speakers said of each string, and the hash of the text they approved.\n"
+)
+
+
+@dataclass(frozen=True)
+class Review:
+    """What one speaker said of one text.
+
+    Attributes:
+        hash: hash of the text; if the verdict is `change`, of the new text, which its author approves.
+        verdict: `ok`, `change` or `unsure`.
+        reviewer: the speaker's name.
+        date: the day, 2026-01-31.
+        dialect: the speaker's dialect or region.
+        comment: the speaker's comment.
+    """
+
+    __pydantic_config__ = CLOSED
+    hash: str
+    verdict: Verdict
+    reviewer: str
+    date: str
+    dialect: str = ""
+    comment: str = ""
+
+    @property
+    def person(self) -> str:
+        """The name without differences of case and blanks."""
+        return " ".join(self.reviewer.casefold().split())
+
+
+Reviews = dict[str, list[Review]]  # by id of the string, oldest first
+
+
+def read_reviews(path: Path) -> Reviews:
+    """Returns the reviews in a file; none if it does not exist.
+
+    Raises:
+        UserError: if the file is invalid.
+    """
+    return _read(path, path.stat().st_mtime_ns) if path.is_file() else {}
+
+
+@lru_cache(64)
+def _read(path: Path, changed: int) -> Reviews:
+    """Reads a file once for each time that it was written: all tasks of a language share it."""
+    return read_as(Reviews, path)
+
+
+def as_yaml(reviews: Reviews) -> str:
+    """Returns the text of a file with reviews."""
+    content = {id: [{k: v for k, v in asdict(each).items() if v} for each in of] for id, of in reviews.items()}
+    return HEAD + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=10**6)
+
+
+def with_review(reviews: Reviews, id: str, review: Review) -> Reviews:
+    """Returns reviews with one more, which replaces what its author said of the same text before."""
+    kept = [each for each in reviews.get(id, []) if (each.person, each.hash) != (review.person, review.hash)]
+    return {**reviews, id: [*kept, review]}
+
+
+def status(string: String, reviews: Reviews) -> Status:
+    """Returns how far the review of a string has come.
+
+    Only reviews of its present text count; if speakers judged an earlier text only, it is `changed since`.
+    """
+    entries = reviews.get(string.id, [])
+    now = [each for each in entries if each.hash == string.hash]
+    if any(each.verdict == "unsure" for each in now):
+        return "disputed"
+    if len({each.person for each in now}) >= ENOUGH:
+        return "reviewed"
+    return "one reviewer" if now else "changed since" if entries else "unreviewed"
+
+
+def reviewers(used: Iterable[String], reviews: Reviews) -> str:
+    """Returns the names of those who reviewed the strings of a prompt; empty unless all are reviewed."""
+    found: dict[str, str] = {}
+    for string in used:
+        if status(string, reviews) != "reviewed":
+            return ""
+        found |= {each.person: each.reviewer for each in reviews[string.id] if each.hash == string.hash}
+    return ", ".join(sorted(found.values()))
