@@ -34,7 +34,7 @@ class TaskIdentity(TypedDict):
     __pydantic_config__ = OPEN  # type: ignore[misc]
     version: int
     answer_form: str
-    prompts: dict[str, dict[int, str]]
+    prompts: dict[str, dict[int | str, str]]
     data: dict[str, Annotated[dict[str, str], MinLen(1)]]
     evaluate: NotRequired[str]
     fewshot: NotRequired[str]
@@ -157,7 +157,7 @@ class SampleLine(TypedDict):
     doc_id: Index
     task: str
     language: str
-    prompt: Index | Literal[""]
+    prompt: Index | str
     prompt_language: Literal["eng", "native", ""]
     metrics: list[str]
     measures: NotRequired[dict[str, list[float]]]

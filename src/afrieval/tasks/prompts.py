@@ -9,11 +9,13 @@ from typing import Annotated, Any, Literal
 
 from afrieval.errors import UserError
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
-from afrieval.files.yaml import check_keys, read_as
+from afrieval.files.yaml import check_keys, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.results.prompts import PromptId, paper_id
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.schema import PromptSpec
 from afrieval.tasks.spec import TaskSpec
+from afrieval.tasks.vocabulary import with_words
 from afrieval.templates import bounded
 from afrieval.templates.fault import TemplateFault
 
@@ -31,9 +33,11 @@ class Prompt:
         lettered: whether the letters of the choices are scored, whatever the answer form.
         values: field to raw value to the words shown for it.
         system: system text for chat models.
-        lead_in: words that announce an answer, such as "The answer is"; may contain `{answer}`.
+        lead_ins: words that announce an answer, such as "The answer is"; may contain `{answer}`.
         origin: human, machine or paper.
         reviewed_by: reviewer of the file; empty if it has none.
+        paper: whether it is a prompt of the paper, cleaned or as the harness has it; empty for one of the suite.
+        delimiter: the text between prompt and answer.
         path: the prompt file, for messages.
     """
 
@@ -44,10 +48,17 @@ class Prompt:
     lettered: bool = False
     values: dict[str, dict[str, str]] = field(default_factory=dict)
     system: str = ""
-    lead_in: str = ""
+    lead_ins: tuple[str, ...] = ()
     origin: str = "human"
     reviewed_by: str = ""
+    paper: Literal["", "cleaned", "uncleaned"] = ""
+    delimiter: str = " "
     path: str = field(default="", compare=False)
+
+    @property
+    def id(self) -> PromptId:
+        """Its name in results: the number, or `paper3` and the like for a prompt of the paper."""
+        return paper_id(self.number, self.paper == "uncleaned") if self.paper else self.number
 
     @property
     def title(self) -> str:
@@ -57,14 +68,9 @@ class Prompt:
     @property
     def hash(self) -> str:
         """Hash of everything that reaches the model."""
-        parts: list[Any] = [
-            self.template,
-            self.labels,
-            self.values,
-            self.system,
-            *([self.lead_in] if self.lead_in else []),
-        ]
+        parts: list[Any] = [self.template, self.labels, self.values, self.system, *self.lead_ins]
         parts += ["lettered"] if self.lettered else []
+        parts += [self.paper, self.delimiter] if self.paper else []
         text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -88,9 +94,10 @@ def _render(prompt: Prompt, document: Document, language: str, where: str) -> st
     values["choices"] = choice_texts(prompt, document)
     values |= {"labels": prompt.labels, "language": LANGUAGES[language].name}
     try:
-        return bounded.fill(prompt.template, values).strip()
+        text = bounded.fill(prompt.template, values)
     except TemplateFault as e:
         raise UserError(f"{where}: the template cannot be filled in: {e.reason}", CURE) from None
+    return text if prompt.paper == "uncleaned" else text.strip()
 
 
 def choice_texts(prompt: Prompt, document: Document) -> list[str]:
@@ -144,7 +151,7 @@ class _PromptFile:
     reviewed_by: str | None = None
     reviewed_on: str | None = None
     system: str | None = None
-    lead_in: str | None = None
+    lead_in: str | list[str] | None = None
     values: dict[str, dict[str, str]] | None = None
 
 
@@ -167,7 +174,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             lettered=entry.lettered,
             values=content.values or {},
             system=(content.system or "").strip(),
-            lead_in=(content.lead_in or "").strip(),
+            lead_ins=_lead_ins(content),
             origin=content.origin,
             reviewed_by=(content.reviewed_by or "").strip(),
             path=str(path),
@@ -195,7 +202,12 @@ def _content(spec: TaskSpec, language: str) -> tuple[Path, _PromptFile]:
             f"choose from {', '.join(prompt_languages(spec))}; "
             "to add prompts, see 'Native prompts' in the documentation",
         )
-    return path, read_as(_PromptFile, path)
+    return path, with_words(read_map_file(path), spec.folder.parent).checked(_PromptFile)
+
+
+def _lead_ins(content: _PromptFile) -> tuple[str, ...]:
+    given = [content.lead_in] if isinstance(content.lead_in, str) else content.lead_in or []
+    return tuple(stripped for words in given if (stripped := words.strip()))
 
 
 class PromptFiles:
@@ -216,7 +228,8 @@ class PromptFiles:
         Models often answer an English prompt in the language of the question.
         """
         files = [self.load(code) for code in (language, ENGLISH) if code in self.languages]
-        return [prompt.lead_in, *(next(iter(prompts.values())).lead_in for prompts in files)]
+        of_files = [words for prompts in files for words in next(iter(prompts.values())).lead_ins]
+        return list(dict.fromkeys([*prompt.lead_ins, *of_files]))
 
 
 def _check(spec: TaskSpec, prompt: Prompt) -> None:

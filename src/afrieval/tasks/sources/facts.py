@@ -36,9 +36,14 @@ def _task(questions: "TemplatedQuestions") -> RunPart:
         "answer_form": questions.answer_form,
         **({"evaluate": split, "fewshot": str(task.data.fewshot)} if questions.shots else {}),
         **({"evals": task.data.hub} if task.evals else {}),
-        "prompts": {questions.prompt.language: {questions.prompt.number: questions.prompt.hash}},
+        "prompts": {_written_for(questions): {questions.prompt.id: questions.prompt.hash}},
         "data": {questions.language: hashes},
     }
+
+
+def _written_for(questions: "TemplatedQuestions") -> str:
+    """Returns the language of a prompt; prompts of the paper differ between the languages that they are used for."""
+    return questions.language if questions.prompt.paper else questions.prompt.language
 
 
 def facts(questions: "TemplatedQuestions") -> RunPart:
