@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.quality.rows import LANGUAGES, documents, group
 
 from afrieval.quality.order import out_of_order
 from afrieval.quality.similarity import order_statistic
 from afrieval.quality.together import apart
-from tests.quality.rows import LANGUAGES, documents, group
 
 
 def reordered(rows: list, order: list[int], fields: tuple[str, ...] = ("premise", "hypothesis")) -> list:  # type: ignore[type-arg]
     """Returns rows with the texts of others, and their own right answers, as in a sorted file."""
-    return [replace(d, fields=d.fields | {f: rows[at].fields[f] for f in fields}) for d, at in zip(rows, order)]
+    return [replace(d, fields=d.fields | {f: rows[at].fields[f] for f in fields}) for d, at in zip(rows, order, strict=True)]
 
 
 @pytest.mark.parametrize("seed", range(5))
