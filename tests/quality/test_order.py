@@ -15,7 +15,9 @@ from afrieval.quality.together import apart
 
 def reordered(rows: list, order: list[int], fields: tuple[str, ...] = ("premise", "hypothesis")) -> list:  # type: ignore[type-arg]
     """Returns rows with the texts of others, and their own right answers, as in a sorted file."""
-    return [replace(d, fields=d.fields | {f: rows[at].fields[f] for f in fields}) for d, at in zip(rows, order, strict=True)]
+    return [
+        replace(d, fields=d.fields | {f: rows[at].fields[f] for f in fields}) for d, at in zip(rows, order, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("seed", range(5))
