@@ -1,5 +1,6 @@
 """Rows that are out of order are found, and rows in order are not."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,13 +12,15 @@ from tests.quality.rows import LANGUAGES, documents, group
 from afrieval.quality.order import out_of_order
 from afrieval.quality.similarity import order_statistic
 from afrieval.quality.together import apart
+from afrieval.tasks.documents import Document
 
 
-def reordered(rows: list, order: list[int], fields: tuple[str, ...] = ("premise", "hypothesis")) -> list:  # type: ignore[type-arg]
-    """Returns rows with the texts of others, and their own right answers, as in a sorted file."""
-    return [
-        replace(d, fields=d.fields | {f: rows[at].fields[f] for f in fields}) for d, at in zip(rows, order, strict=True)
-    ]
+def reordered(
+    rows: list[Document], order: list[int], names: Sequence[str] = ("premise", "hypothesis")
+) -> list[Document]:
+    """Returns rows with some texts of others; right answers stay."""
+    texts = [{name: rows[at].fields[name] for name in names} for at in order]
+    return [replace(d, fields=d.fields | of) for d, of in zip(rows, texts, strict=True)]
 
 
 @pytest.mark.parametrize("seed", range(5))

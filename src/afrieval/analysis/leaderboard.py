@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from afrieval.analysis.published import PublishedRow, Standing, published_scores
+from afrieval.analysis.published import AFROBENCH, PublishedRow, Standing, published_scores
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.results.scores import CellScores
+from afrieval.tasks.known_defects import known_defects
+from afrieval.tasks.spec import load_task, task_names
 
 
 def standings(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> tuple[list[Standing], list[str]]:
@@ -18,11 +20,25 @@ def standings(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> t
     """
     own = [c for c in cells if c.task == task and c.prompt_language == "eng"]
     of_task = [row for row in rows if row.task == task]
-    languages = _languages(own, of_task)
+    without = defective(task, own)
+    languages = [code for code in _languages(own, of_task) if code not in without]
     if not of_task or not languages:
         return [], []
     published = published_scores(of_task, task, languages)
     return sorted([*_own(own, languages), *published], key=lambda standing: -standing.mean), languages
+
+
+def defective(task: str, cells: list[CellScores]) -> dict[str, str]:
+    """Returns the languages whose data is known to be defective as a whole, here or in the published scores.
+
+    Args:
+        task: its name; published tables have tasks that the suite does not have, too.
+        cells: of our runs.
+    """
+    spec = load_task(task) if task in task_names() else None
+    known = [d for d in known_defects(spec) if d.split == spec.data.evaluate] if spec else []
+    published = {d.language: d.what for d in known if d.whole and AFROBENCH in d.published}
+    return published | {c.language: c.defect for c in cells if c.task == task and c.defect}
 
 
 def _languages(cells: list[CellScores], rows: list[PublishedRow]) -> list[str]:
