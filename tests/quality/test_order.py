@@ -43,7 +43,7 @@ def test_two_rows_that_changed_places_are_found_by_number() -> None:
     order = [1, 0, *range(2, 60)]
     (finding,) = out_of_order(group(rows | {"hau": reordered(rows["hau"], order)}))
     assert (finding.language, finding.rows, finding.whole) == ("hau", [0, 1], False)
-    assert finding.detail == "0 has 1, 1 has 0"
+    assert finding.each == {0: "has the text of 1", 1: "has the text of 0"}
 
 
 def test_texts_that_do_not_belong_together_are_found_though_only_one_moved() -> None:
