@@ -8,7 +8,9 @@ from pathlib import Path
 
 from afrieval.errors import UserError
 from afrieval.files.content import read_text
+from afrieval.review.page import as_html
 from afrieval.review.sheet import TITLE, Sheet, cells_of, sheet_from
+from afrieval.review.xlsx import as_xlsx, from_xlsx
 
 LARGEST = 2**26  # bytes
 SEND = "give the .xlsx or .csv file that the reviewer saved"
@@ -51,8 +53,8 @@ def _lines(cell: str) -> str:
     return cell.replace("\r\n", "\n").replace("\r", "\n")
 
 
-WRITERS: dict[str, Callable[[Sheet], bytes]] = {".csv": as_csv}
-READERS: dict[str, Callable[[Path], Sheet]] = {".csv": from_csv}
+WRITERS: dict[str, Callable[[Sheet], bytes]] = {".xlsx": as_xlsx, ".csv": as_csv, ".html": as_html}
+READERS: dict[str, Callable[[Path], Sheet]] = {".xlsx": from_xlsx, ".csv": from_csv}
 
 
 def sheet_bytes(sheet: Sheet, path: Path) -> bytes:

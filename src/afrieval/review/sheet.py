@@ -1,13 +1,14 @@
 """A review sheet: what a speaker sees of each string, and what they fill in. All file formats have the same rows."""
 
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 
 from afrieval.errors import UserError
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.review.examples import examples
 from afrieval.tasks.reviews import read_reviews, status
+from afrieval.tasks.spec import load_task
 from afrieval.tasks.strings import String, strings
 
 TITLE, NAME, DIALECT = "afrieval review", "your name", "your dialect or region"
@@ -29,7 +30,9 @@ COLUMNS = {
     "comment": "comment",
     "dialect": "dialect",
 }
+SHARED = {"words": "Words that all tasks share", "languages": "Names of languages"}
 NEEDED = ("id", "native", "verdict", "new text")
+RIGHT_TO_LEFT = ("Arab",)  # scripts
 
 
 @dataclass(frozen=True)
@@ -55,15 +58,32 @@ class Row:
     dialect: str = ""
     number: int = 0
 
+    @property
+    def task(self) -> str:
+        """The task; `words` or `languages` for words that tasks share."""
+        return self.id.partition("/")[0]
+
+    @property
+    def title(self) -> str:
+        """What the string is, in words."""
+        first, *rest = self.id.split("/")
+        if first in ("words", "languages"):
+            return " ".join(rest)
+        if rest[0].isdigit():
+            return f"Prompt {rest[0]}" + (f", answer {rest[2]!r}" if rest[1] == "labels" else "")
+        named = {"system": "Instruction for chat models", "lead_in": "Words before an answer"}
+        return named.get(rest[0]) or ": ".join(rest[1:]).replace("_", " ")
+
 
 @dataclass(frozen=True)
 class Sheet:
-    """All rows of a language, and who fills them in."""
+    """All rows of a language, and who fills them in; `titles` are those of the tasks, by name."""
 
     language: str
     rows: list[Row]
     reviewer: str = ""
     dialect: str = ""
+    titles: dict[str, str] = field(default_factory=dict)
 
 
 def sheet_of(root: Path, language: str) -> Sheet:
@@ -79,7 +99,13 @@ def sheet_of(root: Path, language: str) -> Sheet:
     known = native_languages(root)
     if language not in known:
         raise UserError(f"there are no native prompts in {language!r}", f"choose from {', '.join(known)}")
-    return Sheet(language, list(_rows(root, language)))
+    rows = list(_rows(root, language))
+    tasks = dict.fromkeys(row.task for row in rows)
+    return Sheet(language, rows, titles={name: _title(root, name) for name in tasks})
+
+
+def _title(root: Path, task: str) -> str:
+    return SHARED[task] if task in SHARED else load_task(task, root / "tasks").title
 
 
 def native_languages(root: Path) -> list[str]:
@@ -94,7 +120,13 @@ def _rows(root: Path, language: str) -> Iterator[Row]:
     shown = examples(root, language, native)
     for string in filter(_is_reviewed_itself, native.values()):
         same = english.get(string.id)
-        yield Row(string.id, status(string, reviews), same.text if same else "", string.text, example=shown[string.id])
+        english_text = same.text if same else _raw(string.id)
+        yield Row(string.id, status(string, reviews), english_text, string.text, example=shown[string.id])
+
+
+def _raw(id: str) -> str:
+    """Returns the English words of a value, such as a subject's name: those of the data."""
+    return id.rpartition("/")[2].replace("_", " ") if "/values/" in id else ""
 
 
 def _is_reviewed_itself(string: String) -> bool:
