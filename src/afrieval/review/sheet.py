@@ -1,5 +1,6 @@
 """A review sheet: what a speaker sees of each string, and what they fill in. All file formats have the same rows."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
@@ -33,6 +34,9 @@ COLUMNS = {
 SHARED = {"words": "Words that all tasks share", "languages": "Names of languages"}
 NEEDED = ("id", "native", "verdict", "new text")
 RIGHT_TO_LEFT = ("Arab",)  # scripts
+# What begins a formula in a spreadsheet; an apostrophe before it keeps it a text, and one that is there gets another.
+_FORMULA = re.compile(r"'*[=+\-@＝＋－＠]")
+_GUARDED = re.compile(r"'+[=+\-@＝＋－＠]")
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,8 @@ def cells_of(sheet: Sheet) -> list[list[str]]:
     """Returns a sheet as rows of cells: who reviews, what to do, a header, and a row for each string."""
     head = [[TITLE, sheet.language, LANGUAGES[sheet.language].name]]
     head += [[NAME, sheet.reviewer], [DIALECT, sheet.dialect], ["what to do", HOW_TO], list(COLUMNS)]
-    return [*head, *(list(astuple(row)[: len(COLUMNS)]) for row in sheet.rows)]
+    cells = [*head, *(list(astuple(row)[: len(COLUMNS)]) for row in sheet.rows)]
+    return [[f"'{cell}" if _FORMULA.match(cell) else cell for cell in row] for row in cells]
 
 
 def sheet_from(cells: list[list[str]], where: str) -> Sheet:
@@ -146,7 +151,7 @@ def sheet_from(cells: list[list[str]], where: str) -> Sheet:
     Raises:
         UserError: if they are not a review sheet.
     """
-    cells = [[cell.strip() for cell in row] for row in cells]
+    cells = [[_plain(cell) for cell in row] for row in cells]
     named = {row[0]: (*row[1:], "")[0] for row in cells if row}
     header = next((n for n, row in enumerate(cells) if set(NEEDED) <= set(row)), None)
     language = named.get(TITLE, "")
@@ -157,6 +162,11 @@ def sheet_from(cells: list[list[str]], where: str) -> Sheet:
         )
     rows = [_row(cells[header], row, n + 1) for n, row in enumerate(cells) if n > header and any(row)]
     return Sheet(language, rows, named.get(NAME, ""), named.get(DIALECT, ""))
+
+
+def _plain(cell: str) -> str:
+    text = cell.replace("\r\n", "\n").replace("\r", "\n").strip()
+    return text[1:] if _GUARDED.match(text) else text
 
 
 def _row(header: list[str], row: list[str], number: int) -> Row:

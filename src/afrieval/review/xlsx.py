@@ -132,4 +132,4 @@ def _texts(row: list[Any], path: Path) -> Iterator[str]:
             raise UserError(
                 f"{path}, cell {cell.coordinate}: {cell.value!r} is a formula or an error", "write it as text"
             )
-        yield "" if cell.value is None else str(cell.value).replace("\r\n", "\n").replace("\r", "\n")
+        yield "" if cell.value is None else str(cell.value)
