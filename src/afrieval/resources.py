@@ -1,9 +1,9 @@
-"""The task and config files that come with the suite: at the top of a checkout, or inside a wheel."""
+"""The files of tasks, words, reviews and configs that come with the suite: at the top of a checkout, or in a wheel."""
 
 from pathlib import Path
 
 _PACKAGED = Path(__file__).parent / "_data"  # only a wheel has it; see pyproject.toml
-FOLDERS = ("tasks", "reviews", "configs")
+FOLDERS = ("tasks", "vocabulary", "reviews", "configs")
 CHECKOUT = None if _PACKAGED.is_dir() else Path(__file__).parents[2]
 HOME = CHECKOUT or _PACKAGED  # contains FOLDERS
 

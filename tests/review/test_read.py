@@ -16,7 +16,7 @@ from afrieval.tasks.strings import strings, text_hash
 
 DAY = "2026-01-31"
 CHANGED = {
-    "afrixnli/1/labels/neutral": "Kò sí: ìkankan",  # plain text of YAML could not contain it
+    "words/neither": "Kò sí: ìkankan",  # plain text of YAML could not contain it
     "afrimgsm/system": "A fún ọ ní ìbéèrè ìṣirò.",
     "afrimmlu/values/subject/international_law": "òfin gbogbo àgbáyé",
 }
@@ -41,13 +41,10 @@ def test_three_changes_and_ten_approvals(form: str, checkout: Path, filled: Fill
     file.write_bytes(sheet_bytes(filled(CHANGED, TEN), file))
     old = {id: string.text for id, string in strings(checkout, "yor").items()}
     changes = changes_of(checkout, read_sheet(file))
-    neutral, law = CHANGED["afrixnli/1/labels/neutral"], CHANGED["afrimmlu/values/subject/international_law"]
-    labels = '    labels: {{entailment: "Òótọ́", neutral: "{}", contradiction: "Irọ́"}}'
-    assert {name: changed_lines(c) for name, c in changes.items() if name.endswith("yor.yaml") and "tasks" in name} == {
-        "tasks/afrixnli/prompts/yor.yaml": [
-            f"- {labels.format(old['afrixnli/1/labels/neutral'])}",
-            f"+ {labels.format(neutral)}",
-        ],
+    neutral, law = CHANGED["words/neither"], CHANGED["afrimmlu/values/subject/international_law"]
+    edited = {name: c for name, c in changes.items() if name.endswith("yor.yaml") and "reviews" not in name}
+    assert {name: changed_lines(change) for name, change in edited.items()} == {
+        "vocabulary/yor.yaml": [f"-   neither: {old['words/neither']}", f'+   neither: "{neutral}"'],
         "tasks/afrimgsm/prompts/yor.yaml": [
             f"- system: {old['afrimgsm/system']}",
             f"+ system: {CHANGED['afrimgsm/system']}",

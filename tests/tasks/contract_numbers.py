@@ -14,7 +14,7 @@ def examples_are_read_as_their_gold(case: Case) -> Complaints:
     complaints = []
     for document in case.documents:
         shown = example_answer(case.spec, case.prompt, document, "generate")
-        if document.gold is not None and read_number(shown, [case.prompt.lead_in]) != document.gold:
+        if document.gold is not None and read_number(shown, case.prompt.lead_ins) != document.gold:
             complaints.append(f"{case.at(document)}: {shown!r} is not read as {document.gold}")
     return complaints
 
@@ -24,26 +24,27 @@ def headings_are_cut(case: Case, train: list[Document]) -> Complaints:
     return [f"{case.at()}: {text[:40]!r} begins with a heading" for text in texts if HEADING.match(text)]
 
 
-def lead_in_is_read(case: Case) -> Complaints:
-    """The number after the lead-in wins over numbers that follow on other lines."""
-    lead_in = case.prompt.lead_in
-    if not lead_in:
+def lead_ins_are_read(case: Case) -> Complaints:
+    """The number after a lead-in wins over numbers that follow on other lines."""
+    if not case.prompt.lead_ins:
         return [f"{case.at()}: it has no lead_in"]
-    sentence = lead_in.replace(ANSWER, "18") if ANSWER in lead_in else f"{lead_in} 18"
-    text = f"2 + 16 = 18. {sentence}.\n\n" + "\n".join(OTHERS)
-    read = read_number(text, [lead_in])
-    return [] if read == 18 else [f"{case.at()}: {text!r} is read as {read}"]
+    complaints = []
+    for lead_in in case.prompt.lead_ins:
+        sentence = lead_in.replace(ANSWER, "18") if ANSWER in lead_in else f"{lead_in} 18"
+        text = f"2 + 16 = 18. {sentence}.\n\n" + "\n".join(OTHERS)
+        read = read_number(text, case.prompt.lead_ins)
+        complaints += [] if read == 18 else [f"{case.at()}: {text!r} is read as {read}"]
+    return complaints
 
 
 def lead_in_is_named(case: Case) -> Complaints:
-    """A text that asks for the lead-in, in quotation marks, asks for the words that are read."""
-    before, _, after = case.prompt.lead_in.partition(ANSWER)
-    parts = [part.strip() for part in (before, after) if part.strip()]
+    """A text that asks for a lead-in, in quotation marks, asks for words that are read."""
+    parts = [[part.strip() for part in lead_in.split(ANSWER) if part.strip()] for lead_in in case.prompt.lead_ins]
     texts = {"system text": case.prompt.system, "template": case.prompt.template}
     return [
-        f"{case.at()}: {name} asks for other words than {case.prompt.lead_in!r}"
+        f"{case.at()}: {name} asks for other words than {', '.join(case.prompt.lead_ins)}"
         for name, text in texts.items()
-        if any(mark in text for mark in '"“«') and not all(part in text for part in parts)
+        if any(mark in text for mark in '"“«') and not any(all(p in text for p in words) for words in parts)
     ]
 
 

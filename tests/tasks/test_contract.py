@@ -235,7 +235,7 @@ on_number_prompts = pytest.mark.parametrize(
 
 @on_number_prompts
 def test_number_prompt_leads_to_a_number(cell: Cell) -> None:
-    each(contract_numbers.lead_in_is_read, cell)
+    each(contract_numbers.lead_ins_are_read, cell)
     each(contract_numbers.lead_in_is_named, cell)
     each(contract_numbers.has_a_question_label, cell)
 

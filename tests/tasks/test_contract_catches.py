@@ -299,9 +299,9 @@ def test_values_for_what_is_no_field(copy: Callable[[str], Path]) -> None:
     ("old", "new"),
     [
         ("origin: machine", "origin: human"),
-        ('reviewed_by: ""', "reviewed_by: Somebody"),
-        ('reviewed_on: ""', "reviewed_on: 2026-01-31"),
-        ('reviewed_by: ""\nreviewed_on: ""', "reviewed_by: Somebody\nreviewed_on: yesterday"),
+        ("system:", "reviewed_by: Somebody\nsystem:"),
+        ("system:", "reviewed_on: 2026-01-31\nsystem:"),
+        ("system:", "reviewed_by: Somebody\nreviewed_on: yesterday\nsystem:"),
         ("origin: machine\n", ""),
         ("written_by:", "# written_by:"),
     ],
@@ -315,7 +315,7 @@ def test_file_that_does_not_say_who_wrote_it(copy: Callable[[str], Path], old: s
 @pytest.mark.parametrize("day", ["2026-01-31", "'2026-01-31'"])
 def test_reviewed_file(copy: Callable[[str], Path], day: str) -> None:
     folder = copy("afrixnli")
-    edit(folder / "prompts/zul.yaml", 'reviewed_by: ""\nreviewed_on: ""', f"reviewed_by: Somebody\nreviewed_on: {day}")
+    edit(folder / "prompts/zul.yaml", "system:", f"reviewed_by: Somebody\nreviewed_on: {day}\nsystem:")
     edit(folder / "prompts/zul.yaml", "origin: machine", "origin: human")
     assert not contract_files.says_who_wrote_it(load_task("afrixnli", folder.parent), "zul")
 

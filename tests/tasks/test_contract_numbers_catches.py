@@ -21,7 +21,7 @@ def test_the_tasks_pass() -> None:
     for spec in (DIRECT, WORKED):
         for file in ("eng", "amh", "zul"):
             case = a_case(spec, 2, file)
-            assert contract_numbers.lead_in_is_read(case) == contract_numbers.lead_in_is_named(case) == []
+            assert contract_numbers.lead_ins_are_read(case) == contract_numbers.lead_in_is_named(case) == []
             assert contract_numbers.examples_are_read_as_their_gold(replace(case, documents=train(case))) == []
             assert contract_numbers.headings_are_cut(case, train(case)) == []
 
@@ -36,20 +36,22 @@ def test_a_heading_cut_by_the_length_of_the_english_one() -> None:
 
 @pytest.mark.parametrize("lead_in", ["", "Thou shalt find"])
 def test_an_answer_sentence_that_no_language_has(lead_in: str) -> None:
-    case = a_case(WORKED, 2, "yor", lead_in=lead_in)
+    case = a_case(WORKED, 2, "yor", lead_ins=(lead_in,) if lead_in else ())
     named = contract_numbers.lead_in_is_named(case)
-    assert caught(contract_numbers.lead_in_is_read(case), "no lead_in") if not lead_in else caught(named, "other words")
+    assert (
+        caught(contract_numbers.lead_ins_are_read(case), "no lead_in") if not lead_in else caught(named, "other words")
+    )
 
 
 def test_an_english_answer_sentence_in_every_language() -> None:
-    case = a_case(WORKED, 2, "yor", lead_in="The answer is")
+    case = a_case(WORKED, 2, "yor", lead_ins=("The answer is",))
     assert caught(contract_numbers.lead_in_is_named(case), "template asks for other words")
 
 
 def test_a_worked_solution_whose_last_number_is_not_the_answer() -> None:
     case = a_case(WORKED, 1, "eng")
     wrong = [replace(d, worked=f"{d.worked} That took 5 steps.") for d in train(case)]
-    without_lead_in = replace(case, documents=wrong, prompt=replace(case.prompt, lead_in="Thus"))
+    without_lead_in = replace(case, documents=wrong, prompt=replace(case.prompt, lead_ins=("Thus",)))
     assert caught(contract_numbers.examples_are_read_as_their_gold(without_lead_in), "is not read as")
 
 

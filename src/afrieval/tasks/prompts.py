@@ -9,11 +9,12 @@ from typing import Annotated, Any, Literal
 
 from afrieval.errors import UserError
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
-from afrieval.files.yaml import check_keys, read_as
+from afrieval.files.yaml import check_keys, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.schema import PromptSpec
 from afrieval.tasks.spec import TaskSpec
+from afrieval.tasks.vocabulary import with_words
 from afrieval.templates import bounded
 from afrieval.templates.fault import TemplateFault
 
@@ -31,7 +32,7 @@ class Prompt:
         lettered: whether the letters of the choices are scored, whatever the answer form.
         values: field to raw value to the words shown for it.
         system: system text for chat models.
-        lead_in: words that announce an answer, such as "The answer is"; may contain `{answer}`.
+        lead_ins: words that announce an answer, such as "The answer is"; may contain `{answer}`.
         origin: human, machine or paper.
         reviewed_by: reviewer of the file; empty if it has none.
         path: the prompt file, for messages.
@@ -44,7 +45,7 @@ class Prompt:
     lettered: bool = False
     values: dict[str, dict[str, str]] = field(default_factory=dict)
     system: str = ""
-    lead_in: str = ""
+    lead_ins: tuple[str, ...] = ()
     origin: str = "human"
     reviewed_by: str = ""
     path: str = field(default="", compare=False)
@@ -57,13 +58,7 @@ class Prompt:
     @property
     def hash(self) -> str:
         """Hash of everything that reaches the model."""
-        parts: list[Any] = [
-            self.template,
-            self.labels,
-            self.values,
-            self.system,
-            *([self.lead_in] if self.lead_in else []),
-        ]
+        parts: list[Any] = [self.template, self.labels, self.values, self.system, *self.lead_ins]
         parts += ["lettered"] if self.lettered else []
         text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -144,7 +139,7 @@ class _PromptFile:
     reviewed_by: str | None = None
     reviewed_on: str | None = None
     system: str | None = None
-    lead_in: str | None = None
+    lead_in: str | list[str] | None = None
     values: dict[str, dict[str, str]] | None = None
 
 
@@ -167,7 +162,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             lettered=entry.lettered,
             values=content.values or {},
             system=(content.system or "").strip(),
-            lead_in=(content.lead_in or "").strip(),
+            lead_ins=_lead_ins(content),
             origin=content.origin,
             reviewed_by=(content.reviewed_by or "").strip(),
             path=str(path),
@@ -195,7 +190,12 @@ def _content(spec: TaskSpec, language: str) -> tuple[Path, _PromptFile]:
             f"choose from {', '.join(prompt_languages(spec))}; "
             "to add prompts, see 'Native prompts' in the documentation",
         )
-    return path, read_as(_PromptFile, path)
+    return path, with_words(read_map_file(path), spec.folder.parent).checked(_PromptFile)
+
+
+def _lead_ins(content: _PromptFile) -> tuple[str, ...]:
+    given = [content.lead_in] if isinstance(content.lead_in, str) else content.lead_in or []
+    return tuple(stripped for words in given if (stripped := words.strip()))
 
 
 class PromptFiles:
@@ -216,7 +216,8 @@ class PromptFiles:
         Models often answer an English prompt in the language of the question.
         """
         files = [self.load(code) for code in (language, ENGLISH) if code in self.languages]
-        return [prompt.lead_in, *(next(iter(prompts.values())).lead_in for prompts in files)]
+        of_files = [words for prompts in files for words in next(iter(prompts.values())).lead_ins]
+        return list(dict.fromkeys([*prompt.lead_ins, *of_files]))
 
 
 def _check(spec: TaskSpec, prompt: Prompt) -> None:

@@ -40,8 +40,7 @@ WRITTEN = {
 @pytest.mark.parametrize("language", COT.languages)
 def test_answers_in_every_language(language: str) -> None:
     text, number = WRITTEN[language]
-    lead_in = load_prompts(COT, language)[1].lead_in
-    assert read_number(text, [lead_in]) == number
+    assert read_number(text, load_prompts(COT, language)[1].lead_ins) == number
 
 
 @pytest.mark.parametrize(
@@ -137,15 +136,16 @@ def test_lead_in_wins_over_later_numbers() -> None:
     ],
 )
 def test_lead_ins_are_words_of_their_own_and_equations_come_to_something(language: str, text: str) -> None:
-    assert read_number(text, [load_prompts(COT, language)[1].lead_in]) == 18
+    assert read_number(text, load_prompts(COT, language)[1].lead_ins) == 18
 
 
 @given(st.integers(0, 10**9), st.sampled_from([",", " ", "\u00a0", "\u202f"]), st.sampled_from(list(COT.languages)))
 def test_any_grouped_number_is_read_after_any_lead_in(number: int, mark: str, language: str) -> None:
-    lead_in = load_prompts(COT, language)[1].lead_in
+    lead_ins = load_prompts(COT, language)[1].lead_ins
     shown = f"{number:,}".replace(",", mark)
-    sentence = lead_in.replace("{answer}", shown) if "{answer}" in lead_in else f"{lead_in} {shown}"
-    assert read_number(f"1 + 2. {sentence}.\n77 78", [lead_in]) == number
+    for lead_in in lead_ins:
+        sentence = lead_in.replace("{answer}", shown) if "{answer}" in lead_in else f"{lead_in} {shown}"
+        assert read_number(f"1 + 2. {sentence}.\n77 78", lead_ins) == number
 
 
 @given(st.integers(-(10**12), 10**12), st.sampled_from([0x30, 0x660, 0x966, 0x7C0, 0x1E950]))
@@ -183,3 +183,43 @@ def test_the_extractor_looks_where_the_answer_can_be() -> None:
 def test_the_line_of_the_first_number() -> None:
     assert first_line_with_number("\n\n 18 eggs\nExplanation: 9 x 2") == " 18 eggs"
     assert first_line_with_number("none\nat all") == "none\nat all"
+
+
+NGU, NI = "Impendulo ngu-{answer}", "Mhinduro i{answer}"
+
+
+@pytest.mark.parametrize(
+    ("lead_in", "text", "number"),
+    [
+        (NGU, "Impendulo ngu-7.\nUmbuzo: 5", 7),
+        (NGU, "Impendulo ngu7.\n5", 7),
+        (NGU, "Impendulo ngu 7, 5", 7),
+        (NGU, "IMPENDULO NGU: **R2,125**\n5", 2125),
+        (NGU, "Impendulo ngu--7. 5 4", -7),
+        (NGU, "Impendulo ngu\u20117\n5", 7),
+        (NGU, "Impendulo ngu-9 x 2 = 18.\n5", 18),
+        (NGU, "Impendulo ngumntwana ka-7.\n5", 5),  # "is the child of 7"
+        (NGU, "Impendulo ngu\n7 5", 5),
+        (NI, "Mhinduro i400\n5", 400),
+        (NI, "Mhinduro i$400\n5", 400),
+        (NI, "Mhinduro iri pa 7.\n5", 5),
+        (NI, "Mhinduro i፲፰\n5", 18),
+        ("Mhinduro ndi{answer}", "Mhinduro ndi 4\n5", 4),
+        ("Deebiin {answer}dha", "Deebiin 18dha. Deebiin 4\n5", 18),
+    ],
+)
+def test_a_prefix_may_be_joined_to_the_number(lead_in: str, text: str, number: int) -> None:
+    assert read_number(text, [lead_in]) == number
+
+
+@given(st.integers(0, 10**9), st.sampled_from(["", "-", " ", ": ", " **", "\u2011", " $"]), st.sampled_from([NGU, NI]))
+def test_any_number_is_read_after_a_joined_prefix(number: int, between: str, lead_in: str) -> None:
+    said = f"{lead_in.removesuffix('{answer}').rstrip('-')}{between}{number}"
+    assert read_number(f"1 + 2. {said}.\n77 78", [lead_in]) == number
+
+
+@given(st.text(alphabet=" ngu-i7x5.\n$"))
+def test_another_lead_in_never_loses_what_one_finds(text: str) -> None:
+    """With one more lead-in the answer is that of either; none is found only where neither finds one."""
+    alone = {read_number(text, [words]) for words in ("i", "ngu-{answer}")}
+    assert read_number(text, ["i", "ngu-{answer}"]) in alone

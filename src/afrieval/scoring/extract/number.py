@@ -63,7 +63,8 @@ def read_number(text: str, lead_ins: Sequence[str] = (), first: bool = False) ->
 
     Args:
         text: what the model wrote.
-        lead_ins: words before the number; `{answer}` in them stands for the number.
+        lead_ins: words before the number; `{answer}` in them stands for the number. Written without a space before
+            `{answer}`, as in `Impendulo ngu-{answer}`, they are joined to a number that follows at once: ngu-7, ngu7.
         first: whether the first lead-in with a number counts and not the last, for a model that runs on.
     """
     given = _plain(text)
@@ -90,14 +91,21 @@ def _plain(text: str) -> str:
 def _after_lead_ins(text: str, lead_ins: Iterable[str]) -> Iterable[tuple[int, Decimal]]:
     """Yields where a lead-in stands and the number that it announces."""
     for lead_in in set(lead_ins) - {""}:
-        before, _, after = (_plain(part).strip() for part in lead_in.partition(ANSWER))
-        for match in re.finditer(rf"(?<!\w){re.escape(before)}(?![\w'-])", text):
+        before, _, after = (_plain(part) for part in lead_in.partition(ANSWER))
+        for match in re.finditer(_announcement(before, joined=ANSWER in lead_in and before[-1:].strip() != ""), text):
             said = text[match.end() : match.end() + _line_end(text[match.end() :])]
-            if after:
-                said, found, _ = said.partition(after)
+            if after.strip():
+                said, found, _ = said.partition(after.strip())
                 said = said if found else ""
             if number := _NUMBER.search(said):
                 yield match.start(), _result(said, number)
+
+
+def _announcement(before: str, joined: bool) -> str:
+    """Returns the pattern of the words before a number; a joined prefix may end within the number's word."""
+    if joined:
+        return rf"(?<!\w){re.escape(before.rstrip('-'))}[-\u2010\u2011]?(?=[^\w\n]*r?[\d፩-፼])"  # r for rand
+    return rf"(?<!\w){re.escape(before.strip())}(?![\w'-])"
 
 
 def _line_end(text: str) -> int:
@@ -118,9 +126,14 @@ def _result(said: str, number: re.Match[str]) -> Decimal:
     return _signed(after[-1] if after else number)
 
 
+def last_number(text: str) -> re.Match[str] | None:
+    """Returns where the last number of a text stands; `parse_number` of what is matched is its value, without sign."""
+    return next(reversed(list(_NUMBER.finditer(text))), None)
+
+
 def _last(text: str) -> Decimal | None:
-    numbers = list(_NUMBER.finditer(text))
-    return _signed(numbers[-1]) if numbers else None
+    found = last_number(text)
+    return _signed(found) if found else None
 
 
 def _signed(match: re.Match[str]) -> Decimal:

@@ -11,6 +11,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.scoring.base import Score
 from afrieval.scoring.scorers import Generation
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Probe
+from afrieval.tasks.closing import closing_lead_in
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import examples, ranking
 from afrieval.tasks.limits import generation
@@ -102,8 +103,9 @@ class TemplatedQuestions:
 
     @property
     def announced(self) -> Sequence[str]:
-        """The words that may announce an answer."""
-        return self.files.announced(self.prompt, self.text_language)
+        """The words that may announce an answer: of the prompt files, and of the data set's own worked solutions."""
+        closing = closing_lead_in(self.pool.documents) if self.pool else ""
+        return [*self.files.announced(self.prompt, self.text_language), *([closing] if closing else [])]
 
     def text(self, document: Document) -> str:
         """Returns the rendered prompt of a document; the answer follows after a space."""
