@@ -16,7 +16,7 @@ from afrieval.review.sheet import Row, Sheet
 
 OFFICE = shutil.which("soffice")
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
-NEW = {"afrixnli/1/labels/neutral": '=Kò sí, "ìkankan"', "afrimgsm/1/template": "- Ìbéèrè: {{ question }}\nÌdáhùn:"}
+NEW = {"words/neither": '=Kò sí, "ìkankan"', "afrimgsm/1/template": "- Ìbéèrè: {{ question }}\nÌdáhùn:"}
 needs_office = pytest.mark.skipif(OFFICE is None, reason="LibreOffice is not installed")
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed")
 COMMAS_UTF8 = "Text - txt - csv (StarCalc):44,34,76,1"  # what its dialogs offer for such a file

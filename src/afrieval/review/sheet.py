@@ -7,10 +7,11 @@ from pathlib import Path
 
 from afrieval.errors import UserError
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.review.examples import examples
-from afrieval.tasks.reviews import read_reviews, status
+from afrieval.review.examples import examples, filled
+from afrieval.tasks.reviews import is_rewritten, read_reviews, status
 from afrieval.tasks.spec import load_task
-from afrieval.tasks.strings import String, strings
+from afrieval.tasks.strings import strings
+from afrieval.tasks.vocabulary import Note, load_vocabulary
 
 TITLE, NAME, DIALECT = "afrieval review", "your name", "your dialect or region"
 HOW_TO = (
@@ -121,20 +122,28 @@ def native_languages(root: Path) -> list[str]:
 def _rows(root: Path, language: str) -> Iterator[Row]:
     native, english = strings(root, language), strings(root, ENGLISH)
     reviews = read_reviews(root / "reviews" / f"{language}.yaml")
-    shown = examples(root, language, native)
-    for string in filter(_is_reviewed_itself, native.values()):
+    shown, notes = examples(root, language, native), _notes(root, language)
+    for string in native.values():
+        if string.is_reference:  # whoever reviews the word reviews it
+            continue
         same = english.get(string.id)
-        english_text = same.text if same else _raw(string.id)
-        yield Row(string.id, status(string, reviews), english_text, string.text, example=shown[string.id])
+        texts = filled(same.text, english) if same else _in_english(string.id), string.text
+        note = Note() if is_rewritten(string, reviews) else notes.get(string.id, Note())
+        about = "\n".join(filter(None, (note.evidence, f"Doubt: {note.doubt}" if note.doubt else "")))
+        yield Row(string.id, status(string, reviews), *texts, note.back, shown[string.id], about)
 
 
-def _raw(id: str) -> str:
-    """Returns the English words of a value, such as a subject's name: those of the data."""
-    return id.rpartition("/")[2].replace("_", " ") if "/values/" in id else ""
+def _notes(root: Path, language: str) -> dict[str, Note]:
+    path = root / "vocabulary" / f"{language}.yaml"
+    return load_vocabulary(path).notes if path.is_file() else {}
 
 
-def _is_reviewed_itself(string: String) -> bool:
-    return not string.is_reference
+def _in_english(id: str) -> str:
+    """Returns the English words of a string that English prompts lack: those of the data, or a language's name."""
+    last = id.rpartition("/")[2]
+    if id.startswith("languages/") and last in LANGUAGES:
+        return LANGUAGES[last].name
+    return last.replace("_", " ") if "/values/" in id else ""
 
 
 def cells_of(sheet: Sheet) -> list[list[str]]:
