@@ -112,7 +112,7 @@ def _cells(
     for _, prompt in chosen_prompts(spec, replace(config, task=wanted), language, files):
         if prompt.language != (language if prompt_language == "native" else ENGLISH):
             continue
-        name = f"{spec.name}_{language}_{prompt_language}_{prompt.number}"
+        name = f"{spec.name}_{language}_{prompt_language}_{prompt.id}"
         yield name, _cell(name, spec, language, prompt.number, replace(config, task=wanted))
 
 

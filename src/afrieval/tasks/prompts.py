@@ -5,11 +5,12 @@ import json
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from afrieval.errors import UserError
 from afrieval.files.yaml import check_keys, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.results.prompts import PromptId, paper_id
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.reviews import reviewers
 from afrieval.tasks.schema import PromptFile
@@ -36,6 +37,8 @@ class Prompt:
         origin: human, machine or paper.
         reviewed_by: who reviewed it; empty unless the file names a reviewer, or two people reviewed
             each of its strings.
+        paper: whether it is a prompt of the paper, cleaned or as the harness has it; empty for one of the suite.
+        delimiter: the text between prompt and answer.
         path: the prompt file, for messages.
     """
 
@@ -49,7 +52,14 @@ class Prompt:
     lead_ins: tuple[str, ...] = ()
     origin: str = "human"
     reviewed_by: str = ""
+    paper: Literal["", "cleaned", "uncleaned"] = ""
+    delimiter: str = " "
     path: str = field(default="", compare=False)
+
+    @property
+    def id(self) -> PromptId:
+        """Its name in results: the number, or `paper3` and the like for a prompt of the paper."""
+        return paper_id(self.number, self.paper == "uncleaned") if self.paper else self.number
 
     @property
     def title(self) -> str:
@@ -61,6 +71,7 @@ class Prompt:
         """Hash of everything that reaches the model."""
         parts: list[Any] = [self.template, self.labels, self.values, self.system, *self.lead_ins]
         parts += ["lettered"] if self.lettered else []
+        parts += [self.paper, self.delimiter] if self.paper else []
         text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -84,9 +95,10 @@ def _render(prompt: Prompt, document: Document, language: str, where: str) -> st
     values["choices"] = choice_texts(prompt, document)
     values |= {"labels": prompt.labels, "language": LANGUAGES[language].name}
     try:
-        return bounded.fill(prompt.template, values).strip()
+        text = bounded.fill(prompt.template, values)
     except TemplateFault as e:
         raise UserError(f"{where}: the template cannot be filled in: {e.reason}", CURE) from None
+    return text if prompt.paper == "uncleaned" else text.strip()
 
 
 def choice_texts(prompt: Prompt, document: Document) -> list[str]:

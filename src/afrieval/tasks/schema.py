@@ -13,6 +13,7 @@ class PromptSpec:
     Attributes:
         template: a Jinja template.
         labels: label name to the word that is shown and scored.
+        source: where its text is from.
         lettered: whether the letters of the choices are scored, not their words.
     """
 
@@ -20,6 +21,7 @@ class PromptSpec:
 
     template: str
     labels: dict[str, str] = field(default_factory=dict)
+    source: str | None = None
     lettered: bool = False
 
 
@@ -41,6 +43,62 @@ class PromptFile:
     def lead_ins(self) -> list[str]:
         """The words that may announce an answer."""
         return [self.lead_in] if isinstance(self.lead_in, str) else self.lead_in or []
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A correction of a prompt of the paper; it must change something.
+
+    Attributes:
+        what: what is corrected, in one line.
+        replace: text to its replacement, in the template after whitespace is cleaned.
+        labels: label name to the right word.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    what: str
+    replace: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PaperPromptSpec:
+    """A prompt of the paper.
+
+    Attributes:
+        corrections: in the order in which they are applied.
+        refused: why the prompt is not supported, if it is not.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    corrections: list[Correction] = field(default_factory=list)
+    refused: str | None = None
+
+
+@dataclass(frozen=True)
+class PaperSpec:
+    """The prompts of the paper, in the task files of lm-evaluation-harness.
+
+    Attributes:
+        name: the paper's benchmark.
+        files: the file of a prompt below `lm_eval/tasks`; `{number}` and `{language}` stand for the prompt's number
+            and the language's code.
+        prompts: number to corrections.
+        codes: the suite's code to the one in the names of files, where they differ.
+        row: further columns of the harness' rows that prompts depend on, with their values in the test set.
+        answers: whether the column of the answer has the numbers or the names of labels.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    name: str
+    files: str
+    prompts: Annotated[dict[Positive, PaperPromptSpec], AT_LEAST_ONE]
+    codes: dict[str, str] = field(default_factory=dict)
+    row: dict[str, str | int | None] = field(default_factory=dict)
+    answers: Literal["number", "name"] = "number"
 
 
 @dataclass(frozen=True)

@@ -50,13 +50,13 @@ class TemplatedQuestions:
     @property
     def name(self) -> str:
         """Stable name of the cell."""
-        return f"{self.task.name}_{self.language}_{self.prompt_language}_{self.prompt.number}"
+        return f"{self.task.name}_{self.language}_{self.prompt_language}_{self.prompt.id}"
 
     def cell(self) -> Cell:
         """Returns the cell of these questions."""
         written = "native" if self.prompt_language == "native" else "English"
-        place = (self.task.name, self.language, self.prompt.number, self.prompt_language)
-        title = f"{self.task.name} {LANGUAGES[self.language].name}, {written} prompt {self.prompt.number}"
+        place = (self.task.name, self.language, self.prompt.id, self.prompt_language)
+        title = f"{self.task.name} {LANGUAGES[self.language].name}, {written} prompt {self.prompt.id}"
         return Cell(
             self.name,
             title,
@@ -189,7 +189,7 @@ class TemplatedQuestions:
         answer = self.task.scoring.answer
         lines = [] if answer.is_choice else [f"  gold: {one_line(answer.shown(document.gold))}"]
         for i, continuation in enumerate(answers(self.prompt, document, self.answer_form)):
-            shown = f"{'' if chat else ' '}{continuation}"
+            shown = f"{'' if chat else self.prompt.delimiter}{continuation}"
             lines.append(f"  {shown!r}{'  gold' if i == document.gold else ''}")
         text = self.prompt_text(document, turns)
         return Shown(f"{title}, document {number}, few-shot rows {rows}", [Block(text, lines)])
