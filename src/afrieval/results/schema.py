@@ -74,7 +74,7 @@ class DerivedFrom(TypedDict):
 class Declared(TypedDict, total=False):
     """What a reader of the samples has to know of a task; older versions wrote less of it.
 
-    `metrics` are as in a task file, the main one first.
+    `metrics` are as in a task file, the main one first. `defective` are languages whose whole split has a known defect.
     """
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
@@ -83,6 +83,7 @@ class Declared(TypedDict, total=False):
     breakdowns: list[str]
     parallel: list[list[str]]
     unreviewed: dict[str, bool]
+    defective: dict[str, str]
     metrics: list[str | dict[str, Any]]
     derived: dict[str, DerivedFrom]
     groups: dict[str, dict[str, list[str]]]

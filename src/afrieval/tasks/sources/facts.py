@@ -65,6 +65,7 @@ def _declared(questions: "TemplatedQuestions") -> RunPart:
         "breakdowns": task.breakdowns,
         "parallel": task.parallel.get(split, []),
         "unreviewed": {questions.language: True} if unreviewed else {},
+        "defective": {questions.language: questions.data.defect} if questions.data.defect else {},
         "metrics": list(task.scoring.specs_of(questions.answer_form)),
         **({"derived": derived} if (derived := {n: asdict(d) for n, d in task.scoring.derived.items()}) else {}),
         **({"groups": task.groups} if task.groups else {}),
