@@ -5,6 +5,7 @@ import numpy as np
 from afrieval.analysis.published import AFROBENCH, PublishedRow, Standing, published_scores
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
+from afrieval.results.prompts import PAPER, SUITE, UNCLEANED
 from afrieval.results.scores import CellScores
 from afrieval.tasks.known_defects import known_defects
 from afrieval.tasks.spec import load_task, task_names
@@ -20,8 +21,7 @@ def standings(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> t
     """
     own = [c for c in cells if c.task == task and c.prompt_language == "eng"]
     of_task = [row for row in rows if row.task == task]
-    without = defective(task, own)
-    languages = [code for code in _languages(own, of_task) if code not in without]
+    languages = common_languages(own, of_task)
     if not of_task or not languages:
         return [], []
     published = published_scores(of_task, task, languages)
@@ -41,18 +41,27 @@ def defective(task: str, cells: list[CellScores]) -> dict[str, str]:
     return published | {c.language: c.defect for c in cells if c.task == task and c.defect}
 
 
-def _languages(cells: list[CellScores], rows: list[PublishedRow]) -> list[str]:
-    """Returns the African languages that all models have, those of the table alone where there are no runs."""
+def common_languages(cells: list[CellScores], rows: list[PublishedRow]) -> list[str]:
+    """Returns the African languages that all models have, those of the table alone where there are no runs.
+
+    Languages whose data is known to be defective as a whole are left out.
+    """
     sets = [{c.language for c in of_model} for of_model in _by_model(cells)]
     models = {row.model: set[str]() for row in rows}
     for row in rows:
         models[row.model] |= set(row.scores)
     common = set.intersection(*sets, *models.values()) if models else set()
+    common -= set(defective(rows[0].task, cells)) if rows else set()
     return sorted(code for code in common if code not in LANGUAGES or LANGUAGES[code].african)
 
 
 def _by_model(cells: list[CellScores]) -> list[list[CellScores]]:
-    return list(grouped(cells, lambda c: (c.model, c.shots, c.answer_form)).values())
+    return list(grouped(cells, lambda c: (c.model, c.shots, c.answer_form, c.prompt_set)).values())
+
+
+def name_of_run(cell: CellScores) -> str:
+    """Returns what a run is called in the column of sources, with the set that its prompts belong to."""
+    return {SUITE: "run", PAPER: "run, paper", UNCLEANED: "run, paper uncleaned"}[cell.prompt_set]
 
 
 def _own(cells: list[CellScores], languages: list[str]) -> list[Standing]:
@@ -62,5 +71,7 @@ def _own(cells: list[CellScores], languages: list[str]) -> list[Standing]:
         means = [np.mean([s[code] for code in languages]) for s in prompts if set(languages) <= set(s)]
         model, shots = of_model[0].model, of_model[0].shots
         if means:
-            found.append(Standing(model, "run", shots, len(means), float(max(means)), float(np.mean(means))))
+            found.append(
+                Standing(model, name_of_run(of_model[0]), shots, len(means), float(max(means)), float(np.mean(means)))
+            )
     return found

@@ -2,25 +2,23 @@
 
 import csv
 import io
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 from afrieval.errors import UserError
 from afrieval.files.content import read_text
+from afrieval.review.page import as_html
 from afrieval.review.sheet import TITLE, Sheet, cells_of, sheet_from
+from afrieval.review.xlsx import as_xlsx, from_xlsx
 
 LARGEST = 2**26  # bytes
 SEND = "give the .xlsx or .csv file that the reviewer saved"
-# What begins a formula in a spreadsheet; an apostrophe keeps it a text, and those that are there get one more.
-_FORMULA = re.compile(r"'*[=+\-@＝＋－＠]")
-_KEPT = re.compile(r"'+[=+\-@＝＋－＠]")
 
 
 def as_csv(sheet: Sheet) -> bytes:
     """Returns a sheet as CSV in UTF-8, with the byte order mark without which Excel takes it for another coding."""
     text = io.StringIO()
-    csv.writer(text).writerows([[_guarded(cell) for cell in row] for row in cells_of(sheet)])
+    csv.writer(text).writerows(cells_of(sheet))
     return text.getvalue().encode("utf-8-sig")
 
 
@@ -36,34 +34,28 @@ def from_csv(path: Path) -> Sheet:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as e:
         raise UserError(f"{path} is not valid CSV: {e}", SEND) from None
-    return sheet_from([[_unguarded(_lines(cell)) for cell in row] for row in rows], str(path))
+    return sheet_from(rows, str(path))
 
 
-def _guarded(cell: str) -> str:
-    return f"'{cell}" if _FORMULA.match(cell) else cell
-
-
-def _unguarded(cell: str) -> str:
-    return cell[1:] if _KEPT.match(cell) else cell
-
-
-def _lines(cell: str) -> str:
-    return cell.replace("\r\n", "\n").replace("\r", "\n")
-
-
-WRITERS: dict[str, Callable[[Sheet], bytes]] = {".csv": as_csv}
-READERS: dict[str, Callable[[Path], Sheet]] = {".csv": from_csv}
+WRITERS: dict[str, Callable[[Sheet], bytes]] = {".xlsx": as_xlsx, ".csv": as_csv, ".html": as_html}
+READERS: dict[str, Callable[[Path], Sheet]] = {".xlsx": from_xlsx, ".csv": from_csv}
 
 
 def sheet_bytes(sheet: Sheet, path: Path) -> bytes:
-    """Returns a sheet in the format that a file's name asks for.
+    """Returns a sheet in the format of a file that `check_form` accepts."""
+    return WRITERS[path.suffix.lower()](sheet)
+
+
+def check_form(path: Path) -> None:
+    """Refuses a file that cannot be a sheet.
 
     Raises:
-        UserError: if it asks for none.
+        UserError: if its name does not end as that of a sheet, or its folder does not exist.
     """
     if path.suffix.lower() not in WRITERS:
-        raise UserError(f"no format of a sheet is called {path.suffix or path.name!r}", _choose(WRITERS))
-    return WRITERS[path.suffix.lower()](sheet)
+        raise UserError(f"the name {path} is not that of a sheet", f"it must end in {', '.join(WRITERS)}")
+    if not path.parent.is_dir():
+        raise UserError(f"there is no folder {path.parent}", "make it, or name another file")
 
 
 def read_sheet(path: Path) -> Sheet:
@@ -73,9 +65,5 @@ def read_sheet(path: Path) -> Sheet:
         UserError: if it cannot be read, or is not a review sheet.
     """
     if path.suffix.lower() not in READERS:
-        raise UserError(f"{path} is not a filled-in sheet", f"{SEND}; its name {_choose(READERS)}")
+        raise UserError(f"{path} is not a filled-in sheet", f"{SEND}")
     return READERS[path.suffix.lower()](path)
-
-
-def _choose(known: Iterable[str]) -> str:
-    return f"must end in {', '.join(known)}"

@@ -1,6 +1,5 @@
 """What speakers said of the strings of a language: `reviews/<language>.yaml`."""
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -10,11 +9,14 @@ import yaml
 
 from afrieval.files.schema import CLOSED
 from afrieval.files.yaml import read_as
-from afrieval.tasks.strings import String
+from afrieval.resources import shipped
+from afrieval.tasks.strings import String, prompt_strings, vocabulary_strings
+from afrieval.tasks.vocabulary import vocabulary_of
 
 Verdict = Literal["ok", "change", "unsure"]
 Status = Literal["unreviewed", "one reviewer", "reviewed", "changed since", "disputed"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+REVIEWS = shipped("reviews")
 ENOUGH = 2  # reviewers
 HEAD = (
     "# Written by `afrieval review read`: what speakers said of each string, and the hash of the text they approved.\n"
@@ -92,11 +94,53 @@ def status(string: String, reviews: Reviews) -> Status:
     return "one reviewer" if now else "changed since" if entries else "unreviewed"
 
 
-def reviewers(used: Iterable[String], reviews: Reviews) -> str:
-    """Returns the names of those who reviewed the strings of a prompt; empty unless all are reviewed."""
+def is_rewritten(string: String, reviews: Reviews) -> bool:
+    """Returns whether a reviewer wrote the present text, so that notes on an earlier one do not apply."""
+    return any(each.verdict == "change" and each.hash == string.hash for each in reviews.get(string.id, []))
+
+
+def stored(prompts: Path) -> Reviews:
+    """Returns the reviews of a language.
+
+    As for the vocabulary, a folder `reviews` next to that of the tasks takes the place of the suite's.
+
+    Args:
+        prompts: a prompt file, `<tasks>/<task>/prompts/<language>.yaml`.
+    """
+    folder = prompts.parents[2].parent / "reviews"
+    return read_reviews((folder if folder.is_dir() else REVIEWS) / prompts.name)
+
+
+def used(prompts: Path, number: int | None = None) -> list[String]:
+    """Returns the strings of a prompt: its own, those of all prompts of its file, and the words they refer to.
+
+    Args:
+        prompts: as for `stored`.
+        number: the prompt's number; None for all prompts of the file.
+    """
+    own = [s for s in prompt_strings(prompts.parents[1].name, prompts) if number is None or s.number in (None, number)]
+    words = {s.id: s for s in vocabulary_strings(vocabulary_of(prompts, prompts.parents[2]))}
+    references = dict.fromkeys(id for string in own for id in string.references)
+    return [s for s in own if not s.is_reference] + [words[id] for id in references]
+
+
+def reviewers(prompts: Path, number: int) -> str:
+    """Returns the names of those who reviewed a prompt; empty unless all of its strings are reviewed.
+
+    Args:
+        prompts: as for `stored`.
+        number: the prompt's number.
+    """
     found: dict[str, str] = {}
-    for string in used:
+    reviews = stored(prompts)
+    for string in used(prompts, number) if reviews else ():
         if status(string, reviews) != "reviewed":
             return ""
         found |= {each.person: each.reviewer for each in reviews[string.id] if each.hash == string.hash}
     return ", ".join(sorted(found.values()))
+
+
+def share(prompts: Path) -> float:
+    """Returns the share of the strings of a prompt file that are reviewed."""
+    reviews, strings = stored(prompts), used(prompts)
+    return sum(status(string, reviews) == "reviewed" for string in strings) / len(strings)
