@@ -123,7 +123,15 @@ def test_a_row_in_another_language_than_its_translations_show() -> None:
     rows = documents(120)
     others = [rows["yor"][at].fields["premise"] for at in (50, 60, 70, 80)]
     strange = changed(rows, "swa", 8, premise=" ".join(others))
-    assert named([*other_languages(group(strange))]) == [("swa", "language", [8])]
+    assert named([*other_languages(group(strange))]) == [("swa", "language", [8]), ("swa", "unlike", [8])]
+
+
+def test_a_row_unlike_all_languages_of_the_group() -> None:
+    """Such as Kikuyu among Bambara, where no other language is Kikuyu."""
+    rows = documents(120)
+    strange = "ũndũ ũyũ wĩkagwo nĩguo " * 12
+    found = [*other_languages(group(changed(rows, "hau", 6, premise=strange)))]
+    assert ("hau", "unlike", [6]) in named(found)
 
 
 def test_numbers() -> None:

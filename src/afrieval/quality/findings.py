@@ -19,6 +19,7 @@ NOTICES = {
     "choices": "equal choices",
     "number": "another number",
     "length": "unusual length",
+    "unlike": "unlike its other rows",
     "letters": "letters of another script",
     "mixed": "words of two scripts",
     "damaged": "damaged characters, markup",

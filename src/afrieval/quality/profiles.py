@@ -1,4 +1,4 @@
-"""Rows in another language of their group, by profiles of letters that the languages' other rows give."""
+"""Rows in another language, by profiles of letters that the languages' other rows give."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,60 +17,71 @@ PARTS = 5  # of the rows; a row is compared with profiles of the other parts
 SURER = 1.5  # nats per letter by which another language is likelier
 SURE = 185  # nats in all; names in a sentence make up for less
 ALIKE = 0.02  # of rows that may look like another language's; more, and the two are too similar to be told apart
+DEVIATIONS, LEAST_DEVIATION = 7.0, 0.3  # robust ones, in nats per letter
 PRIOR = 0.1
-Numbers = NDArray[np.int64]
+KINDS = ("language", "unlike")
+Cube = NDArray[np.float64]
 
 
 def other_languages(group: Group) -> Iterator[Finding]:
-    """Yields rows that look like another language of the group."""
+    """Yields rows that look like another language of the group, and rows unlike the language's other rows."""
     if group.n < 5 * FEWEST or len(group.documents) < 2:
         return
-    found: dict[str, dict[int, str]] = {code: {} for code in group.documents}
+    found: dict[str, dict[str, dict[int, str]]] = {kind: {c: {} for c in group.documents} for kind in KINDS}
     for name, texts in group.columns.items():
-        if name != CHOICES:  # they are often names and formulas
-            own = {code: [_own_words(place, code, texts) for place in range(group.n)] for code in texts}
-            for code, places in _unlike(own).items():
-                found[code] |= {place: f"{name} looks like {other}" for place, other in places.items()}
-    times = Counter(place for places in found.values() for place in places)
-    for code, places in found.items():
-        odd = {place: what for place, what in places.items() if times[place] < 3}  # names look like any language
-        if odd:
-            yield group.finding(code, "language", odd)
+        if name == CHOICES:
+            continue  # they are often names and formulas
+        rows = {code: [f" {' '.join(words(text))} " for text in of] for code, of in texts.items()}
+        likely, letters = _likelihoods(rows), np.array([[max(len(text), 1) for text in of] for of in rows.values()])
+        for code, places in _others(likely, letters, list(rows)).items():
+            found["language"][code] |= {place: f"{name} looks like {other}" for place, other in places.items()}
+        for code, odd in zip(rows, _unlike(likely, letters), strict=True):
+            found["unlike"][code] |= {int(place): name for place in np.flatnonzero(odd)}
+    times = Counter(place for places in found["language"].values() for place in places)
+    for kind, of_kind in found.items():
+        for code, places in of_kind.items():
+            kept = {at: what for at, what in places.items() if times[at] < 3}  # names look like any language
+            if kept:
+                yield group.finding(code, kind, kept)
 
 
-def _own_words(place: int, language: str, texts: Mapping[str, Sequence[str]]) -> str:
-    return f" {' '.join(words(texts[language][place]))} "
-
-
-def _unlike(texts: Mapping[str, Sequence[str]]) -> dict[str, dict[int, str]]:
+def _others(likely: Cube, letters: Matrix, codes: Sequence[str]) -> dict[str, dict[int, str]]:
     """Returns the places of rows that look like another language, with that language."""
-    codes, n = list(texts), len(next(iter(texts.values())))
-    rows = [text for code in codes for text in texts[code]]
-    known = {text: at for at, text in enumerate(dict.fromkeys(rows))}  # equal rows are in the same part
-    part = np.array([known[text] % PARTS for text in rows])
-    language = np.repeat(np.arange(len(codes)), n)
-    gap = _gaps(_counts(rows), language, part, len(codes))
-    letters = np.array([len(text) for text in rows])
     found: dict[str, dict[int, str]] = {}
     for at, code in enumerate(codes):
-        own = gap[language == at]
-        near = (own > 0).mean(axis=0) > ALIKE
-        own[:, near] = 0
-        best = own.argmax(axis=1)
-        odd = own.max(axis=1) > np.maximum(SURE, SURER * letters[language == at])
+        gap = likely[at] - likely[at][:, at][:, None]
+        gap[:, (gap > 0).mean(axis=0) > ALIKE] = 0
+        best = gap.argmax(axis=1)
+        odd = gap.max(axis=1) > np.maximum(SURE, SURER * letters[at])
         found[code] = {int(place): codes[best[place]] for place in np.flatnonzero(odd)}
     return found
 
 
-def _gaps(counts: sparse.csr_matrix, language: Numbers, part: Numbers, n: int) -> Matrix:
-    """Returns how much likelier each language makes each row than its own does, in nats, shape (rows, n)."""
-    likely = np.zeros((counts.shape[0], n))
+def _unlike(likely: Cube, letters: Matrix) -> NDArray[np.bool_]:
+    """Returns whether each row is unlikely in its own language, and more so than its translations are in theirs."""
+    loss = -np.array([of[:, at] for at, of in enumerate(likely)]) / letters
+    loss -= np.median(loss, axis=1, keepdims=True)
+    excess = loss - np.median(loss, axis=0)
+    deviation = np.maximum(1.4826 * np.median(np.abs(excess), axis=1, keepdims=True), LEAST_DEVIATION)
+    odd: NDArray[np.bool_] = (excess > DEVIATIONS * deviation) & (excess * letters > SURE)
+    return odd
+
+
+def _likelihoods(rows: Mapping[str, Sequence[str]]) -> Cube:
+    """Returns the log-likelihood of each row by the profile of each language, shape (languages, rows, languages)."""
+    texts = [text for of in rows.values() for text in of]
+    known = {text: at for at, text in enumerate(dict.fromkeys(texts))}  # equal rows are in the same part
+    part, language = (
+        np.array([known[text] % PARTS for text in texts]),
+        np.repeat(np.arange(len(rows)), len(texts) // len(rows)),
+    )
+    counts, likely = _counts(texts), np.zeros((len(texts), len(rows)))
     for number in range(PARTS):
         others = part != number
-        sums = np.vstack([np.asarray(counts[others & (language == at)].sum(axis=0)).ravel() for at in range(n)])
+        sums = np.vstack([np.asarray(counts[others & (language == at)].sum(axis=0)).ravel() for at in range(len(rows))])
         profile = np.log((sums + PRIOR) / (sums.sum(axis=1, keepdims=True) + PRIOR * counts.shape[1]))
         likely[part == number] = counts[part == number] @ profile.T
-    return np.asarray(likely - likely[np.arange(len(language)), language][:, None])
+    return likely.reshape(len(rows), -1, len(rows))
 
 
 def _counts(rows: Sequence[str]) -> sparse.csr_matrix:
