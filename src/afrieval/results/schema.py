@@ -74,7 +74,7 @@ class DerivedFrom(TypedDict):
 class Declared(TypedDict, total=False):
     """What a reader of the samples has to know of a task; older versions wrote less of it.
 
-    `metrics` are as in a task file, the main one first.
+    `metrics` are as in a task file, the main one first; `contrast` is the one that compares prompt languages.
     """
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
@@ -84,6 +84,7 @@ class Declared(TypedDict, total=False):
     parallel: list[list[str]]
     unreviewed: dict[str, bool]
     metrics: list[str | dict[str, Any]]
+    contrast: str
     derived: dict[str, DerivedFrom]
     groups: dict[str, dict[str, list[str]]]
     published: list[Published]
@@ -170,6 +171,7 @@ class SampleLine(TypedDict):
     gold: NotRequired[Any]
     picked: NotRequired[int | None]
     answer: NotRequired[Any]
+    neutral: NotRequired[list[list[float]]]
     published_correct: NotRequired[bool]
     part: NotRequired[str]
     key: NotRequired[str]

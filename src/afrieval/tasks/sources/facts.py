@@ -61,6 +61,7 @@ def _declared(questions: "TemplatedQuestions") -> RunPart:
         "parallel": task.parallel.get(split, []),
         "unreviewed": {questions.language: True} if unreviewed else {},
         "metrics": list(task.scoring.specs_of(questions.answer_form)),
+        **({"contrast": task.scoring.contrast} if task.scoring.contrast else {}),
         **({"derived": derived} if (derived := {n: asdict(d) for n, d in task.scoring.derived.items()}) else {}),
         **({"groups": task.groups} if task.groups else {}),
         **(evals if task.evals else {}),
