@@ -18,10 +18,11 @@ FLOORS = {
     "tasks": {"config", "data", "results", "scoring", "templates"},
     "review": {"data", "tasks"},
     "models": {"config", "scoring", "templates"},
+    "quality": {"data", "tasks"},
     "harness": {"config", "data", "models", "results", "scoring", "statistics", "tasks", "templates"},
     "run": {"config", "data", "harness", "models", "results", "scoring", "tasks", "templates"},
     "analysis": {"data", "harness", "results", "scoring", "statistics", "tasks"},
-    "report": {"analysis", "harness", "results", "scoring", "statistics", "tasks"},
+    "report": {"analysis", "harness", "quality", "results", "scoring", "statistics", "tasks"},
 }
 MADE_FROM = ("tasks.sources.templated", "tasks.sources.in_memory", "harness.cell", "harness.build")
 

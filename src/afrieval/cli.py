@@ -38,6 +38,7 @@ COMMANDS = {
     "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
     "export": "write task files for lm_eval --include_path",
     "prefetch": "download data and model, so that a run needs no network",
+    "check-data": "look for defects in the data of tasks: rows out of order, other right answers",
     "review": "write or read a sheet with which speakers review native prompts",
 }
 RENAMED = {"llama-command": "afrieval llama FILE --print-command"}
@@ -60,8 +61,8 @@ def command(*words: str) -> NoReturn:
 def main(argv: list[str] | None = None) -> int:
     """Runs a command and returns the exit code.
 
-    It is 0; 2 after an error that the user can correct; 141 if the output pipe was closed; and 128 plus its number
-    after a signal: 130 for Ctrl-C.
+    It is 0; 1 if `check-data` found a defect that is not known; 2 after an error that the user can correct; 141 if the
+    output pipe was closed; and 128 plus its number after a signal: 130 for Ctrl-C.
     """
     if argv is None:
         listen()
@@ -78,7 +79,7 @@ def _run(arguments: list[str]) -> int:
         say(_help())
         return 0
     try:
-        _obey(*arguments)
+        code = _obey(*arguments)
         sys.stdout.flush()
     except UserError as e:
         check()
@@ -106,14 +107,14 @@ def _run(arguments: list[str]) -> int:
         message, hint = f"{e.filename or 'a file'} cannot be {done}: {e.strerror}", f"{CURES[e.errno]}{more}"
         _safely(complain, message, hint)
         return 2
-    return 0
+    return code
 
 
-def _obey(name: str, *words: str) -> None:
+def _obey(name: str, *words: str) -> int:
     if {"-h", "--help"} & {*words}:
         say(_help_of(name))
-    else:
-        _command(name)(list(words))
+        return 0
+    return _command(name)(list(words)) or 0
 
 
 def _safely(print_lines: Callable[..., None], *lines: str) -> None:
@@ -153,11 +154,11 @@ def _help_of(name: str) -> str:
 
 def _command(name: str):  # type: ignore[no-untyped-def]
     _check_command(name)
-    return importlib.import_module(f"afrieval.commands.{name}").main
+    return importlib.import_module(f"afrieval.commands.{name.replace('-', '_')}").main
 
 
 def _help() -> str:
-    commands = "\n".join(f"  {name:<10}{text}" for name, text in COMMANDS.items())
+    commands = "\n".join(f"  {name:<12}{text}" for name, text in COMMANDS.items())
     more = (
         "afrieval COMMAND --help describes a command and all its options.\n"
         "afrieval COMMAND --debug shows the traceback of an error."

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from afrieval.harness.cleaning import clean, clean_after, clean_before, clean_task
+from afrieval.harness.cleaning import clean_after, clean_before, clean_task
+from afrieval.tasks.cleaning import clean
 
 TEXTS = st.lists(
     st.sampled_from([*" \t\n\r", "a", "ọ́", "ጥ", "\\", "n", "\u00a0", "\u3000", ":", "1"]), max_size=60

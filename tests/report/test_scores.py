@@ -32,8 +32,8 @@ def score(language: str = "yor", value: float = 0.5, **changes: Any) -> Language
 def mean(value: float = 0.5, kind: str = "eng", interval: Interval | None = WIDE, **changes: Any) -> Mean:
     given = {"task": "afrimmlu", "members": ["swa", "yor"], **changes}
     return Mean(
-        dimensions={"prompt_language": kind}, grouping="Africa", name="Africa", score=value, interval=interval,
-        alone=[], differing=0, **given,
+        dimensions={"prompt_language": kind, "prompt_set": "suite"}, grouping="Africa", name="Africa", score=value,
+        interval=interval, alone=[], differing=0, **given,
     )  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from afrieval.analysis.questions import numbered
 from afrieval.analysis.scores import averaged
 from afrieval.grouping import grouped
 from afrieval.languages import ENGLISH
-from afrieval.results.scores import DIMENSIONS, CellScores, Numbers
+from afrieval.results.prompts import prompt_order
+from afrieval.results.scores import KEPT_APART, CellScores, Numbers
 from afrieval.scoring.base import Metric
 from afrieval.statistics.intervals import Interval
 from afrieval.statistics.significance import LEVEL, holm
@@ -106,12 +107,13 @@ def contrasts(
 
     Args:
         cells: of one or more runs.
-        dimension: one of `DIMENSIONS`.
+        dimension: one of `results.scores.DIMENSIONS`.
         seed: of bootstrap and permutations.
         among: all cells at hand, which tell what a title has to say; these if not given.
     """
     averaged_over = {"prompt", "language"} - {dimension} if dimension != "language" else {"prompt"}
-    rest = [d for d in DIMENSIONS if d != dimension and d not in averaged_over]
+    of_prompt = {"prompt_set"} if dimension == "prompt" else set()
+    rest = [d for d in KEPT_APART if d not in {dimension, *averaged_over, *of_prompt}]
     several = [d for d in rest if len({c.dimensions[d] for c in among or cells}) > 1]
     groups = grouped(cells, lambda c: (c.task, tuple(_value(c, d, dimension) for d in rest)))
     found = []
@@ -232,7 +234,7 @@ def _row(language: str, pairs: list[tuple[CellScores, CellScores]], tests: int, 
     found = difference(first, second, tests, seed)
     return Row(
         language=language,
-        prompts=sorted({one.prompt for one, _ in pairs}),
+        prompts=sorted({one.prompt for one, _ in pairs}, key=prompt_order),
         n=len(common),
         dropped=len(everything) - len(common),
         first=first.score,

@@ -7,6 +7,7 @@ from functools import cached_property, reduce
 import numpy as np
 
 from afrieval.grouping import grouped
+from afrieval.results.prompts import PromptId, prompt_order, prompt_set
 from afrieval.results.scores import CellScores, Numbers, Values
 from afrieval.scoring.base import Metric
 from afrieval.statistics.intervals import Interval
@@ -88,7 +89,7 @@ class LanguageScore:
     task: str
     language: str
     prompt_language: str
-    prompts: list[int]
+    prompts: list[PromptId]
     metric: str
     score: float
     interval: Interval | None
@@ -97,6 +98,11 @@ class LanguageScore:
     n_defect: int
     chance: float
 
+    @property
+    def prompt_set(self) -> str:
+        """The set that its prompts belong to; empty without prompts."""
+        return prompt_set(self.prompts[0]) if self.prompts else ""
+
 
 def by_language(cells: list[CellScores]) -> list[LanguageScore]:
     """Returns a score per task, language and prompt language, in the order of the cells.
@@ -104,7 +110,7 @@ def by_language(cells: list[CellScores]) -> list[LanguageScore]:
     Args:
         cells: cells with at least one scored document are used.
     """
-    groups = grouped((c for c in cells if c.n), lambda c: (c.task, c.language, c.prompt_language))
+    groups = grouped((c for c in cells if c.n), lambda c: (c.task, c.language, c.prompt_language, c.prompt_set))
     return [_language_score(group) for group in groups.values()]
 
 
@@ -116,7 +122,7 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
         task=first.task,
         language=first.language,
         prompt_language=first.prompt_language,
-        prompts=sorted(c.prompt for c in cells),
+        prompts=sorted((c.prompt for c in cells), key=prompt_order),
         metric=first.main,
         score=average.score,
         interval=average.interval,

@@ -5,6 +5,7 @@ from typing import Any
 
 from afrieval.analysis.scores import averaged
 from afrieval.grouping import grouped
+from afrieval.results.prompts import prompt_order
 from afrieval.results.scores import CellScores
 
 
@@ -40,7 +41,7 @@ def spreads(cells: list[CellScores]) -> list[Spread]:
 
 
 def _spread(cells: list[CellScores]) -> Spread:
-    average = averaged(sorted(cells, key=lambda c: c.prompt))  # of equal scores the first counts
+    average = averaged(sorted(cells, key=lambda c: prompt_order(c.prompt)))  # of equal scores the first counts
     sign = 1 if average.metric.higher_is_better else -1
     worst, best = (of(average.cells, key=lambda c: sign * c.score) for of in (min, max))
     return Spread(

@@ -1,15 +1,12 @@
 """`afrieval compare`: scores of stored runs and their differences. Loads no model."""
 
-from pathlib import Path
 from typing import Any
 
 from afrieval.commands.options import Compare
+from afrieval.commands.outputs import write_tables
 from afrieval.config.arguments import read_options
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
-from afrieval.terminal import note, say
-
-OUTPUTS = ("json", "csv", "markdown", "latex")
 
 
 def main(argv: list[str]) -> None:
@@ -45,7 +42,7 @@ def main(argv: list[str]) -> None:
     ]
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")
-    _write(tables, options)
+    write_tables(tables, options)
 
 
 def _chosen(units: list[Any], options: Compare) -> list[Any]:
@@ -58,24 +55,3 @@ def _chosen(units: list[Any], options: Compare) -> list[Any]:
                 raise UserError(f"none of the runs has the {name} {value!r}", nearest(value, known))
         units = [u for u in units if not values or getattr(u, name) in values]
     return units
-
-
-def _write(tables: list[Any], options: Compare) -> None:
-    from afrieval.report.formats import show, write
-
-    asked = {name: getattr(options, name) for name in OUTPUTS if getattr(options, name)}
-    if list(asked.values()).count("-") > 1:
-        raise UserError("standard output (-) is given for two formats", "give - once, and files for the others")
-    if "-" not in asked.values():
-        show(tables)
-    for name, path in asked.items():
-        text = write(tables, name)
-        say(text) if path == "-" else _to_file(user_path(path), text)
-
-
-def _to_file(path: Path, text: str) -> None:
-    try:
-        path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
-    except OSError as e:
-        raise UserError(f"{path} cannot be written: {e.strerror}", "name a file in an existing folder") from None
-    note(f"wrote {path}")

@@ -1,5 +1,6 @@
 """What each command can be given; `--help` needs no more than this, and so answers at once."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -82,6 +83,32 @@ class Compare(Options):
     breakdown."""
     seed: Seed = 42
     """Seed of bootstrap and permutation tests."""
+    json: File | None = None
+    """File to write all tables to, as JSON; - is standard output. Default: no file."""
+    csv: File | None = None
+    """The same, as CSV. Default: no file."""
+    markdown: File | None = None
+    """The same, as Markdown. Default: no file."""
+    latex: File | None = None
+    """The same, as LaTeX. Default: no file."""
+
+
+@dataclass(frozen=True)
+class CheckData(RunOptions):
+    """Checks the data of tasks for defects of translation: rows out of order, other right answers, wrong languages.
+
+    Without TASK, all tasks with parallel languages are checked, as far as the data source has them. Exit code 1 means
+    that a finding is not in the task's known_defects.yaml. docs/data-quality.md explains the checks.
+
+    Examples:
+        afrieval check-data afrixnli --data.source FOLDER
+        afrieval check-data afrixnli --task.languages lin,swa --rows 100
+    """
+
+    tasks: Annotated[list[str], Word("[TASK ...]")] = field(default_factory=list)
+    """Tasks to check. Default: all with parallel languages."""
+    rows: Positive = 10
+    """Maximum number of row numbers to print for each finding. JSON and CSV have all of them."""
     json: File | None = None
     """File to write all tables to, as JSON; - is standard output. Default: no file."""
     csv: File | None = None
@@ -195,5 +222,6 @@ class Review(Options):
 
 
 OPTIONS: dict[str, type[Options]] = {
-    kind.__name__.lower(): kind for kind in (Run, Preview, List, Compare, Samples, Llama, Export, Prefetch, Review)
+    re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind
+    for kind in (Run, Preview, List, Compare, Samples, Llama, Export, Prefetch, CheckData, Review)
 }

@@ -22,6 +22,7 @@ AnswerForm = Literal["text", "letter", "generate"]
 NotNegative = Annotated[int, Ge(0)]
 Seed = Annotated[int, Ge(0), Le(2**32 - 1)]
 PromptLanguage = Literal["eng", "native", "both"]
+PromptSet = Literal["suite", "paper"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,12 @@ class TaskConfig:
     """Languages to evaluate, as ISO 639-3 codes such as yor,hau. Default: all languages of each task."""
     prompts: list[int] | None = None
     """Numbers of the prompts to use. Default: all prompts of each task."""
+    prompt_set: PromptSet = "suite"
+    """Whose prompts the numbers are of: suite are the prompts of this suite, paper those of the paper that published
+    the task, such as IrokoBench, with their own numbers. Prompts of the paper are in English."""
+    uncleaned: bool = False
+    """With prompt_set paper: use the prompts exactly as the LM Evaluation Harness has them, with all their defects,
+    to reproduce published scores."""
     prompt_language: PromptLanguage = "eng"
     """Language of the prompts: English, native (the language evaluated), or both in turn."""
     answer_form: AnswerForm | None = None
@@ -264,9 +271,28 @@ def _check_task(config: RunConfig, needed: bool) -> None:
             raise UserError(f"task.{name} has no effect on task.harness_tasks", hint)
         if value == []:
             raise UserError(f"task.{name} is an empty list", f"name some, or leave task.{name} out to run all")
+    _check_prompt_set(config)
     for name in ("wandb_project", "wandb_job_type"):
         if getattr(config.task, name):
             raise UserError(f"task.{name} is not supported yet", "leave it out for now")
+
+
+def _check_prompt_set(config: RunConfig) -> None:
+    task = config.task
+    if task.prompt_set == "paper" and config.wants_harness and not config.task_names:
+        raise UserError(
+            "task.prompt_set has no effect on task.harness_tasks", "leave it out, or name tasks with task.task_name"
+        )
+    if task.prompt_set == "paper" and task.prompt_language != "eng":
+        raise UserError(
+            f"task.prompt_language is {task.prompt_language}, but prompts of the paper are in English",
+            "give --task.prompt_language eng, or --task.prompt_set suite",
+        )
+    if task.uncleaned and task.prompt_set != "paper":
+        raise UserError(
+            f"task.uncleaned is true, but task.prompt_set is {task.prompt_set}, whose prompts are clean",
+            "give --task.prompt_set paper, or leave task.uncleaned out",
+        )
 
 
 def is_batch_size(size: int | str) -> bool:

@@ -18,6 +18,7 @@ class DataSpec:
         fewshot: the split of few-shot examples; None if there is none.
         headed: whether the texts of that split begin with a heading, such as `Question:`, which is removed.
         samples: folder of the sample rows, relative to the task's.
+        defects: file of the data's known defects, relative to the task's folder; it need not exist.
         rows: split to its number of rows in every language, if known; a single number is for the evaluated split.
     """
 
@@ -30,6 +31,7 @@ class DataSpec:
     fewshot: str | None = None
     headed: bool = False
     samples: str = "sample"
+    defects: str = "known_defects.yaml"
     rows: Positive | dict[str, Positive] | None = None
 
     def rows_of(self, split: str) -> int | None:

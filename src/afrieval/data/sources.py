@@ -43,6 +43,7 @@ def check_sources(
         if not isinstance(section, DataSpec):
             _check_file(section.file, f"{path}: {name}.file", languages)
     check_inside(data.samples, f"{path}: data.samples", below=1)
+    check_inside(data.defects, f"{path}: data.defects", below=1)
     _check_rows(path, data)
 
 

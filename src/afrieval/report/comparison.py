@@ -10,13 +10,14 @@ from afrieval.analysis.means import Mean, means
 from afrieval.analysis.spread import Spread, spreads
 from afrieval.grouping import grouped
 from afrieval.report.contrasts import contrast_table, side_name
-from afrieval.report.scores import INTERVAL, WRITTEN
+from afrieval.report.scores import INTERVAL, SETS, WRITTEN
 from afrieval.report.table import Column, Table
 from afrieval.report.values import bounds_of, titled
+from afrieval.results.prompts import SUITE
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
 
-HEADS = {"prompt_language": "prompt language", "answer_form": "answer form"}
+HEADS = {"prompt_set": "prompt set", "prompt_language": "prompt language", "answer_form": "answer form"}
 
 
 def comparison_tables(
@@ -101,7 +102,7 @@ def spread_table(task: str, found: list[Spread], metric: Metric | None = None) -
 
 def _varying(dimensions: list[dict[str, Any]]) -> list[str]:
     """Returns the dimensions that have several values, the language first."""
-    names = [d for d in ("language", "prompt_language", "model", "shots", "answer_form") if dimensions]
+    names = [d for d in ("language", "prompt_set", "prompt_language", "model", "shots", "answer_form") if dimensions]
     return [d for d in names if d == "language" or len({str(x.get(d)) for x in dimensions}) > 1]
 
 
@@ -111,6 +112,8 @@ def _dimension(name: str) -> Column:
 
 def _named(dimensions: dict[str, Any], name: str) -> str:
     value = dimensions[name]
+    if name == "prompt_set":
+        return SETS[value]
     return WRITTEN[value] if name == "prompt_language" else str(value)
 
 
@@ -165,7 +168,7 @@ def _breakdown(task: str, found: list[Part], name: str, metric: Metric | None) -
 
 
 def _confusion(confusion: Confusion) -> Table:
-    where = ", ".join(side_name(d, v) for d, v in confusion.dimensions.items() if d != "prompt")
+    where = ", ".join(side_name(d, v) for d, v in confusion.dimensions.items() if (d, v) != ("prompt_set", SUITE))
     columns = [Column("right"), *(Column(label, "count") for label in [*confusion.labels, "none"])]
     rows = [[label, *map(int, row)] for label, row in zip(confusion.labels, confusion.counts, strict=True)]
     notes = ["Rows: the right label; columns: the model's, over all prompts; none: unparsed."]

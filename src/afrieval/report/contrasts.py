@@ -4,11 +4,11 @@ from collections.abc import Collection
 from typing import Any
 
 from afrieval.analysis.contrasts import Contrast, Row
-from afrieval.grouping import ranges
 from afrieval.languages import LANGUAGES
-from afrieval.report.scores import INTERVAL, UNREVIEWED, WRITTEN
+from afrieval.report.scores import INTERVAL, SETS, UNREVIEWED, WRITTEN
 from afrieval.report.table import Column, Table
 from afrieval.report.values import SHARE, Bounds, bounds_of, titled
+from afrieval.results.prompts import prompt_ranges
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS
 
@@ -35,9 +35,9 @@ def contrast_table(
         metric: what the scores are of, if the contrast does not say; else a share of right answers.
     """
     metric = contrast.metric or metric
-    prompts = dict.fromkeys(ranges(row.prompts) for row in contrast.rows if contrast.dimension != "prompt")
+    prompts = dict.fromkeys(prompt_ranges(row.prompts) for row in contrast.rows if contrast.dimension != "prompt")
     first, second = (side_name(contrast.dimension, side) for side in (contrast.first, contrast.second))
-    which = f", prompt{'s' * (not ''.join(prompts).isdigit())} {next(iter(prompts))}" if len(prompts) == 1 else ""
+    which = _which(next(iter(prompts))) if len(prompts) == 1 else ""
     where = "".join(f", {side_name(d, v)}" for d, v in contrast.fixed.items())
     about = {"task": contrast.task, "dimension": contrast.dimension, "first": contrast.first, "second": contrast.second}
     if metric and not contrast.is_score:
@@ -55,10 +55,17 @@ def contrast_table(
     )
 
 
+def _which(prompts: str) -> str:
+    """Returns the prompts of all rows for a title."""
+    return f", prompt{'s' if set('-,') & set(prompts) else ''} {prompts}"
+
+
 def side_name(dimension: str, side: Any) -> str:
     """Returns what a value of a dimension is called."""
     if dimension == "prompt_language":
         return f"{WRITTEN[side]} prompts"
+    if dimension == "prompt_set":
+        return SETS[side]
     if dimension == "language":
         return LANGUAGES[side].name
     names = {"prompt": f"prompt {side}", "shots": f"{side}-shot", "answer_form": f"answer form {side}"}
@@ -88,7 +95,13 @@ def _columns(heads: tuple[str, str], with_prompts: bool, bounds: Bounds) -> list
 
 def _row(row: Row, with_prompts: bool) -> list[Any]:
     flips = f"{row.gained}/{row.lost}"
-    head = [row.language, *([ranges(row.prompts)] if with_prompts else []), row.first, row.second, row.difference]
+    head = [
+        row.language,
+        *([prompt_ranges(row.prompts)] if with_prompts else []),
+        row.first,
+        row.second,
+        row.difference,
+    ]
     return [*head, row.interval, row.adjusted, row.visible, flips, row.n]
 
 

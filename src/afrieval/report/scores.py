@@ -6,15 +6,17 @@ from typing import Any
 
 from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore
-from afrieval.grouping import grouped, ranges
+from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.report.table import Column, Table
 from afrieval.report.values import ANY, Bounds, bounds_of, shown_interval, shown_score
+from afrieval.results.prompts import PAPER, SUITE, UNCLEANED, prompt_ranges
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS, label
 
 APART = ("eng", "fra")  # next to a mean over African languages, never in it
 WRITTEN = {"eng": "English", "native": "native"}
+SETS = {SUITE: "prompts of the suite", PAPER: "prompts of the paper", UNCLEANED: "prompts of the paper, uncleaned"}
 UNREVIEWED = "*: machine-written prompts that no speaker has reviewed."
 INTERVAL = "95% CI"
 
@@ -101,7 +103,7 @@ def _columns(main: str, others: list[str], bounds: Mapping[str, Bounds]) -> list
 
 def _row(row: LanguageScore, others: list[str], unreviewed: set[str]) -> list[Any]:
     star = "*" if row.prompt_language == "native" and row.language in unreviewed else ""
-    prompts = f"{WRITTEN[row.prompt_language]} {ranges(row.prompts)}{star}" if row.prompts else ""
+    prompts = f"{WRITTEN[row.prompt_language]} {prompt_ranges(row.prompts)}{star}" if row.prompts else ""
     score = [row.score, row.interval, *(row.others.get(name) for name in others)]
     return [row.language, prompts, row.prompt_language, row.prompts, *score, row.n, row.n_defect]
 
@@ -115,9 +117,15 @@ def _legend(rows: list[LanguageScore], unreviewed: set[str], marked: bool) -> li
 
 def _mean_line(mean: Mean, bounds: Bounds) -> str:
     """Returns a mean of two languages or more in words, with its interval and members."""
-    members = f"{len(mean.members)} African languages, {WRITTEN[mean.dimensions['prompt_language']]} prompts"
+    members = f"{len(mean.members)} African languages, {_prompts(mean)}"
     interval = f", {INTERVAL} {shown_interval(mean.interval, bounds)}" if mean.interval else ""
     return f"Mean over {members}: {shown_score(mean.score, bounds)}{interval} ({' '.join(mean.members)})"
+
+
+def _prompts(mean: Mean) -> str:
+    """Returns what the prompts of a mean are called."""
+    of_set = mean.dimensions["prompt_set"]
+    return f"{WRITTEN[mean.dimensions['prompt_language']]} prompts" if of_set == SUITE else SETS[of_set]
 
 
 def overview_tables(
@@ -132,20 +140,21 @@ def overview_tables(
         scores: where English and French are.
         metrics: task to the metric of its score; a share if not given.
     """
-    same = {(s.task, s.prompt_language, s.language): s.score for s in scores}
+    same = {(s.task, s.prompt_language, s.prompt_set, s.language): s.score for s in scores}
     several = (mean for mean in means if len(mean.members) > 1)
     scales = grouped(several, lambda mean: bounds_of((metrics or {}).get(mean.task)))
     return [_overview(of_scale, same, scale) for scale, of_scale in scales.items()]
 
 
-def _overview(means: list[Mean], same: dict[tuple[str, str, str], float], bounds: Bounds) -> Table:
+def _overview(means: list[Mean], same: dict[tuple[str, str, str, str], float], bounds: Bounds) -> Table:
     columns = [Column("task"), Column("prompts", "text", "-"), Column("", "hidden", "prompt_language")]
     columns += [Column("mean", "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds)]
     columns += [Column("languages", "count", "n_languages"), Column("", "hidden", "members")]
     columns += [Column(LANGUAGES[code].name, "score", code, bounds) for code in APART]
     rows = []
     for mean in means:
-        kind = mean.dimensions["prompt_language"]
+        kind, of_set = mean.dimensions["prompt_language"], mean.dimensions["prompt_set"]
         known = [mean.score, mean.interval, len(mean.members), mean.members]
-        rows.append([mean.task, WRITTEN[kind], kind, *known, *(same.get((mean.task, kind, c)) for c in APART)])
+        beside = [same.get((mean.task, kind, of_set, code)) for code in APART]
+        rows.append([mean.task, _prompts(mean).removesuffix(" prompts"), kind, *known, *beside])
     return Table("overview", "Mean over African languages", columns, rows)

@@ -8,6 +8,7 @@ from pathlib import Path
 from afrieval.errors import UserError
 from afrieval.grouping import grouped
 from afrieval.results.files import RUN, sample_files
+from afrieval.results.prompts import SUITE
 from afrieval.results.reader import RunFolder
 from afrieval.results.schema import RunRecord, TaskIdentity
 from afrieval.results.scores import CellScores
@@ -106,7 +107,8 @@ def model_labels(records: Mapping[Path, RunRecord]) -> dict[Path, str]:
 def _must(record: RunRecord, task: TaskIdentity, cell: CellScores) -> dict[str, object]:
     """Returns what has to match, each under the dimension that may change it; `data` is the language's own."""
     identity, shots = record["identity"], record["identity"]["fewshot"]["num_fewshot"]
-    written = cell.language if cell.prompt_language == "native" else "eng"
+    own = cell.prompt_language == "native" or cell.prompt_set != SUITE
+    written = cell.language if own else "eng"
     fewshot, data = identity["fewshot"], list(task["data"][cell.language].values())
     return {
         "task version": task["version"],

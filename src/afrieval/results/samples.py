@@ -7,6 +7,7 @@ from typing import Any
 from afrieval.errors import UserError
 from afrieval.files.content import read_bytes
 from afrieval.files.schema import checked_line
+from afrieval.results.prompts import is_prompt_id
 from afrieval.results.schema import SampleLine
 from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES
 
@@ -66,6 +67,8 @@ def _problem(sample: Sample) -> str:
         return "" if "filter" in sample else "the key 'filter' is missing"
     if "defect" not in sample or "n_choices" not in sample:
         return f"the key {'n_choices' if 'defect' in sample else 'defect'!r} is missing"
+    if not is_prompt_id(sample["prompt"]):
+        return f"prompt must be a number, or such as paper3, not {sample['prompt']!r}"
     if not sample["prompt_language"]:
         return "prompt_language must be eng or native"
     if not sample["metrics"]:

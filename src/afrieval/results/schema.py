@@ -34,7 +34,7 @@ class TaskIdentity(TypedDict):
     __pydantic_config__ = OPEN  # type: ignore[misc]
     version: int
     answer_form: str
-    prompts: dict[str, dict[int, str]]
+    prompts: dict[str, dict[int | str, str]]
     data: dict[str, Annotated[dict[str, str], MinLen(1)]]
     evaluate: NotRequired[str]
     fewshot: NotRequired[str]
@@ -75,6 +75,7 @@ class Declared(TypedDict, total=False):
     """What a reader of the samples has to know of a task; older versions wrote less of it.
 
     `metrics` are as in a task file, the main one first; `contrast` is the one that compares prompt languages.
+    `defective` are languages whose whole split has a known defect.
     """
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
@@ -83,6 +84,7 @@ class Declared(TypedDict, total=False):
     breakdowns: list[str]
     parallel: list[list[str]]
     unreviewed: dict[str, bool]
+    defective: dict[str, str]
     metrics: list[str | dict[str, Any]]
     contrast: str
     derived: dict[str, DerivedFrom]
@@ -157,7 +159,7 @@ class SampleLine(TypedDict):
     doc_id: Index
     task: str
     language: str
-    prompt: Index | Literal[""]
+    prompt: Index | str
     prompt_language: Literal["eng", "native", ""]
     metrics: list[str]
     measures: NotRequired[dict[str, list[float]]]

@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from afrieval.results.prompts import PromptId, prompt_set
 from afrieval.results.schema import Declared, HarnessRecord
 from afrieval.scoring.base import Metric
 from afrieval.statistics.influence import linear_values
@@ -20,7 +21,8 @@ from afrieval.statistics.scores import score_interval
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 NONE: Numbers = np.zeros(0, dtype=np.int64)
-DIMENSIONS = ("prompt_language", "prompt", "model", "shots", "answer_form", "language")
+DIMENSIONS = ("prompt_language", "prompt", "model", "shots", "answer_form", "language")  # what can be compared
+KEPT_APART = ("prompt_set", *DIMENSIONS)  # the sets share no prompt
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class CellScores:
     task: str
     language: str
     prompt_language: str
-    prompt: int
+    prompt: PromptId
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     measures: Mapping[str, Values] = field(default_factory=dict)
     ids: Numbers = field(default_factory=NONE.copy)
@@ -126,12 +128,17 @@ class CellScores:
 
     @property
     def dimensions(self) -> dict[str, str | int]:
-        """What the cell is along each dimension of a comparison."""
-        return {name: getattr(self, name) for name in DIMENSIONS}
+        """What the cell is along each dimension of a comparison, and the set that its prompt belongs to."""
+        return {name: getattr(self, name) for name in KEPT_APART}
 
     def but(self, *names: str) -> dict[str, str | int]:
         """Returns the dimensions but for some."""
         return {name: value for name, value in self.dimensions.items() if name not in names}
+
+    @property
+    def prompt_set(self) -> str:
+        """The set that its prompt belongs to: `suite`, `paper` or `paper_uncleaned`."""
+        return prompt_set(self.prompt)
 
     @property
     def folder(self) -> Path | None:

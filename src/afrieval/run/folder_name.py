@@ -21,6 +21,8 @@ def default_folder(config: RunConfig, planned: Plan) -> Path:
     settings += [f"{evaluation.shots}shot" if given else "own-shots", *selection]
     if evaluation.shots or any(place.shots for place in places):
         settings += [f"seed{evaluation.fewshot_random_seed}"]
+    settings += ["paper"] if config.task.prompt_set == "paper" else []
+    settings += ["uncleaned"] if config.task.uncleaned else []
     settings += ["translate"] if config.task.variant == "translate" else []
     settings += [f"max{evaluation.max_gen_toks}"] if evaluation.max_gen_toks else []
     settings += ["clean"] if config.task.clean_prompts and config.wants_harness else []

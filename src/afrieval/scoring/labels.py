@@ -8,7 +8,7 @@ LABELS = {
     "acc_bytes": "/byte",
     "acc_tokens": "/tok",
     "acc_pmi": "PMI",
-    "acc_matched": "matched",
+    "acc_matched": "even",
     "prompt_level_strict_acc": "prompt, strict",
     "prompt_level_loose_acc": "prompt, loose",
     "inst_level_strict_acc": "instr., strict",

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
+from afrieval.results.prompts import PromptId
 from afrieval.results.samples import Sample
 from afrieval.tasks.shown import Shown
 
@@ -17,7 +18,7 @@ class Coordinates:
 
     task: str
     language: str = ""
-    prompt: int | Literal[""] = ""
+    prompt: PromptId = ""
     prompt_language: str = ""
     shots: int = 0
     answer_form: str = ""

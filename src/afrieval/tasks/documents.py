@@ -182,7 +182,7 @@ def _unheaded(texts: list[str]) -> list[str]:
 
 
 def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> Document:
-    texts = {name: normalise(row[column]) for name, column in spec.fields.items()}
+    texts = {name: _text(spec, row[column]) for name, column in spec.fields.items()}
     if DEFECT in row:
         return Document(number, texts, tuple(spec.labels), None, row[DEFECT])
     answer, choices = spec.scoring.answer, tuple(spec.labels)
@@ -198,7 +198,7 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
 def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]:
     """Parses option texts from separate columns, a list, or the text of a Python list."""
     if not isinstance(spec.choices, str):
-        return tuple(normalise(row[column]) for column in spec.choices or ())
+        return tuple(_text(spec, row[column]) for column in spec.choices or ())
     value = row[spec.choices]
     if isinstance(value, str):
         try:
@@ -210,7 +210,12 @@ def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]
         raise UserError(f"{where}: choices must be a list of 2 to {len(LETTERS)} texts, not {shown}", "correct the row")
     if not all(isinstance(text, TEXTS) for text in value):
         raise UserError(f"{where}: choices must all be texts, not {shown}", "correct the row")
-    return tuple(normalise(v) for v in value)
+    return tuple(_text(spec, v) for v in value)
+
+
+def _text(spec: TaskSpec, value: Any) -> str:
+    """Returns a cell's text, as it is or normalised; without any text it is empty."""
+    return str(value) if spec.verbatim and normalise(value) else normalise(value)
 
 
 def _gold(value: Any, names: list[str], first: int) -> int | None:

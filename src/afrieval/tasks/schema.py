@@ -1,9 +1,9 @@
-"""The sections of a task file, except those about its data."""
+"""Prompt files, and the sections of a task file except those about its data."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
-from afrieval.files.schema import CLOSED, Positive
+from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
 
 
 @dataclass(frozen=True)
@@ -13,6 +13,7 @@ class PromptSpec:
     Attributes:
         template: a Jinja template.
         labels: label name to the word that is shown and scored.
+        source: where its text is from.
         lettered: whether the letters of the choices are scored, not their words.
     """
 
@@ -20,7 +21,84 @@ class PromptSpec:
 
     template: str
     labels: dict[str, str] = field(default_factory=dict)
+    source: str | None = None
     lettered: bool = False
+
+
+@dataclass(frozen=True)
+class PromptFile:
+    """The content of `prompts/<language>.yaml`; see the documentation's "Add a language or a prompt"."""
+
+    __pydantic_config__ = CLOSED
+    origin: Literal["human", "machine", "paper"]
+    prompts: Annotated[dict[Positive, PromptSpec], AT_LEAST_ONE]
+    written_by: str | None = None
+    reviewed_by: str | None = None
+    reviewed_on: str | None = None
+    system: str | None = None
+    lead_in: str | list[str] | None = None
+    values: dict[str, dict[str, str]] | None = None
+
+    @property
+    def lead_ins(self) -> list[str]:
+        """The words that may announce an answer."""
+        return [self.lead_in] if isinstance(self.lead_in, str) else self.lead_in or []
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A correction of a prompt of the paper; it must change something.
+
+    Attributes:
+        what: what is corrected, in one line.
+        replace: text to its replacement, in the template after whitespace is cleaned.
+        labels: label name to the right word.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    what: str
+    replace: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PaperPromptSpec:
+    """A prompt of the paper.
+
+    Attributes:
+        corrections: in the order in which they are applied.
+        refused: why the prompt is not supported, if it is not.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    corrections: list[Correction] = field(default_factory=list)
+    refused: str | None = None
+
+
+@dataclass(frozen=True)
+class PaperSpec:
+    """The prompts of the paper, in the task files of lm-evaluation-harness.
+
+    Attributes:
+        name: the paper's benchmark.
+        files: the file of a prompt below `lm_eval/tasks`; `{number}` and `{language}` stand for the prompt's number
+            and the language's code.
+        prompts: number to corrections.
+        codes: the suite's code to the one in the names of files, where they differ.
+        row: further columns of the harness' rows that prompts depend on, with their values in the test set.
+        answers: whether the column of the answer has the numbers or the names of labels.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    name: str
+    files: str
+    prompts: Annotated[dict[Positive, PaperPromptSpec], AT_LEAST_ONE]
+    codes: dict[str, str] = field(default_factory=dict)
+    row: dict[str, str | int | None] = field(default_factory=dict)
+    answers: Literal["number", "name"] = "number"
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Selects the tasks of a config, each with its data set and variant."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from afrieval.config.settings import RunConfig
@@ -85,7 +86,7 @@ def answer_form(spec: TaskSpec, config: RunConfig) -> str:
 
 def _variant(spec: TaskSpec, config: RunConfig) -> TaskSpec:
     if config.task.variant == "direct":
-        return spec
+        return replace(spec, verbatim=config.task.uncleaned)
     if config.task.prompt_language != "eng":
         raise UserError(
             f"task.prompt_language is {config.task.prompt_language}, but translated test sets are in English",

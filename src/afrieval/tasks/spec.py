@@ -15,7 +15,7 @@ from afrieval.files.yaml import read_as
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.resources import shipped
 from afrieval.tasks.presets import AnswerForm, Kind, Scoring, scoring
-from afrieval.tasks.schema import AnswerSpec, DerivedSpec, EvalsSpec, GenerationSpec, PromptSpec, ReadSpec
+from afrieval.tasks.schema import AnswerSpec, DerivedSpec, EvalsSpec, GenerationSpec, PaperSpec, PromptSpec, ReadSpec
 
 TASKS = shipped("tasks")
 Options = dict[str, str | int | float | bool]  # `name`, and options of what is named
@@ -67,6 +67,7 @@ class TaskFile:
         evals: selects Meta's evaluation data sets that include the task; `{evals}` in `data` stands
             for the chosen one.
         translate: the same questions in English, for the variant `translate`.
+        paper: the prompts of the task's paper, for the prompt set `paper`.
     """
 
     __pydantic_config__ = CLOSED
@@ -108,6 +109,7 @@ class TaskFile:
     join: JoinSpec | None = None
     evals: EvalsSpec | None = None
     translate: TranslateSpec | None = None
+    paper: PaperSpec | None = None
 
 
 @dataclass(frozen=True)
@@ -118,11 +120,13 @@ class TaskSpec(TaskFile):
         folder: contains its prompts and samples.
         scoring: how its answers are scored.
         direct: the original task, if this is a translated variant.
+        verbatim: whether texts of rows are used as they are, instead of in NFC and stripped.
     """
 
     folder: Path = field(kw_only=True)
     scoring: Scoring = field(kw_only=True)
     direct: "TaskSpec | None" = field(default=None, kw_only=True)
+    verbatim: bool = field(default=False, kw_only=True)
 
     @property
     def answer_columns(self) -> list[str]:

@@ -14,6 +14,7 @@ from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.tasks.complete_prompts import recorded_documents
 from afrieval.tasks.documents import Document, documents
+from afrieval.tasks.known_defects import marked
 from afrieval.tasks.spec import TaskSpec
 
 UNLOCKED = DataLock()
@@ -26,7 +27,8 @@ class Split(NamedTuple):
 
     The SHA-256 is the file's, or that of prompts and answers if rows have complete prompts.
     `unparsed` are the rows that could not be parsed; `note` is a line about them, or empty.
-    `excerpt` is the data set's number of rows, if this is a small part of it.
+    `excerpt` is the data set's number of rows, if this is a small part of it. `defect` is a known
+    defect of all rows, or empty.
     """
 
     documents: list[Document]
@@ -35,6 +37,7 @@ class Split(NamedTuple):
     unparsed: frozenset[int] = frozenset()
     note: str = ""
     excerpt: int | None = None
+    defect: str = ""
 
 
 class _Table(NamedTuple):
@@ -81,8 +84,8 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
     if spec.prompt:
         found = recorded_documents(spec, rows, where)
         return Split(found, _hash_of_questions(found), commits, frozenset(unparsed), note)
-    known = expected if excerpt else None
-    return Split(documents(spec, rows, where, split), table.sha256, commits, frozenset(unparsed), note, known)
+    found, whole = marked(spec, language, split, documents(spec, rows, where, split))
+    return Split(found, table.sha256, commits, frozenset(unparsed), note, expected if excerpt else None, whole)
 
 
 def _note(unparsed: dict[int, str], rows: int, where: str) -> str:

@@ -24,7 +24,7 @@ PLAIN_NODES = (
     *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.Const, nodes.Name, nodes.Getattr, nodes.Getitem),
     *(nodes.If, nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.Test),
 )
-PLAIN_FILTERS = ("capitalize", "lettered", "length", "lower", "spaced", "upper")
+PLAIN_FILTERS = ("capitalize", "lettered", "length", "lower", "spaced", "trim", "upper")
 
 
 def is_plain(source: str) -> bool:

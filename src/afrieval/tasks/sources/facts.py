@@ -36,9 +36,14 @@ def _task(questions: "TemplatedQuestions") -> RunPart:
         "answer_form": questions.answer_form,
         **({"evaluate": split, "fewshot": str(task.data.fewshot)} if questions.shots else {}),
         **({"evals": task.data.hub} if task.evals else {}),
-        "prompts": {questions.prompt.language: {questions.prompt.number: questions.prompt.hash}},
+        "prompts": {_written_for(questions): {questions.prompt.id: questions.prompt.hash}},
         "data": {questions.language: hashes},
     }
+
+
+def _written_for(questions: "TemplatedQuestions") -> str:
+    """Returns the language of a prompt; prompts of the paper differ between the languages that they are used for."""
+    return questions.language if questions.prompt.paper else questions.prompt.language
 
 
 def facts(questions: "TemplatedQuestions") -> RunPart:
@@ -60,6 +65,7 @@ def _declared(questions: "TemplatedQuestions") -> RunPart:
         "breakdowns": task.breakdowns,
         "parallel": task.parallel.get(split, []),
         "unreviewed": {questions.language: True} if unreviewed else {},
+        "defective": {questions.language: questions.data.defect} if questions.data.defect else {},
         "metrics": list(task.scoring.specs_of(questions.answer_form)),
         **({"contrast": task.scoring.contrast} if task.scoring.contrast else {}),
         **({"derived": derived} if (derived := {n: asdict(d) for n, d in task.scoring.derived.items()}) else {}),

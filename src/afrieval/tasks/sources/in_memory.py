@@ -132,6 +132,7 @@ def task_config(questions: TemplatedQuestions, generation: Generation | None = N
         "test_split": "test",
         "doc_to_text": lambda row: questions.text(row.document),
         "doc_to_target": lambda row: example_answer(spec, prompt, row.document, form),
+        "target_delimiter": prompt.delimiter,
         "num_fewshot": questions.shots,
         "fewshot_config": {"sampler": "first_n", "samples": []},
         "metric_list": [

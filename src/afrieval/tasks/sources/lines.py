@@ -34,7 +34,7 @@ def sample_line(
         "doc_id": document.id,
         "task": task.name,
         "language": questions.language,
-        "prompt": questions.prompt.number,
+        "prompt": questions.prompt.id,
         "prompt_language": questions.prompt_language,
         "fewshot_ids": [e.id for e in questions.examples(document)] if answered else [],
         "defect": document.defect,

@@ -7,6 +7,7 @@ from afrieval.data.lock import DataLock, read_lock
 from afrieval.errors import UserError
 from afrieval.languages import ENGLISH
 from afrieval.tasks.cell import Plan
+from afrieval.tasks.paper import chosen_paper_prompts, left_out_of_paper
 from afrieval.tasks.prompts import Prompt, PromptFiles
 from afrieval.tasks.select import answer_form, chosen_tasks, named_languages
 from afrieval.tasks.sources.complete_prompts import CompleteQuestions
@@ -47,14 +48,18 @@ def task_questions(spec: TaskSpec, config: RunConfig, lock: DataLock) -> tuple[l
     files, make = PromptFiles(spec), CompleteQuestions if spec.prompt else TemplatedQuestions
     asked: list[TemplatedQuestions] = []
     unprompted: list[str] = []
+    absent: list[str] = []
     for language, (data, pool) in languages.items():
         prompts = chosen_prompts(spec, config, language, files)
+        if not prompts:
+            absent.append(language)
         if config.task.prompt_language != "eng" and language != ENGLISH and "native" not in dict(prompts):
             unprompted.append(language)
         asked += [make(spec, language, prompt, of, form, data, pool, config, files) for of, prompt in prompts]
     _check(asked)
     left_out = [f"{spec.name}: no {split} rows for {', '.join(codes)}" for split, codes in missing.items()]
     left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
+    left_out += left_out_of_paper(spec, config, absent)
     return asked, left_out
 
 
@@ -104,6 +109,8 @@ def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> S
 
 def chosen_prompts(spec: TaskSpec, config: RunConfig, language: str, files: PromptFiles) -> list[tuple[str, Prompt]]:
     """Returns (prompt language, prompt) pairs; for English, native is English and runs once."""
+    if config.task.prompt_set == "paper":
+        return [("eng", prompt) for prompt in chosen_paper_prompts(spec, config, language)]
     wanted = config.task.prompt_language
     chosen: list[tuple[str, Prompt]] = []
     if wanted in ("eng", "both") or language == ENGLISH:

@@ -52,13 +52,13 @@ class TemplatedQuestions:
     @property
     def name(self) -> str:
         """Stable name of the cell."""
-        return f"{self.task.name}_{self.language}_{self.prompt_language}_{self.prompt.number}"
+        return f"{self.task.name}_{self.language}_{self.prompt_language}_{self.prompt.id}"
 
     def cell(self) -> Cell:
         """Returns the cell of these questions."""
         written = "native" if self.prompt_language == "native" else "English"
-        place = (self.task.name, self.language, self.prompt.number, self.prompt_language)
-        title = f"{self.task.name} {LANGUAGES[self.language].name}, {written} prompt {self.prompt.number}"
+        place = (self.task.name, self.language, self.prompt.id, self.prompt_language)
+        title = f"{self.task.name} {LANGUAGES[self.language].name}, {written} prompt {self.prompt.id}"
         return Cell(
             self.name,
             title,
@@ -97,8 +97,12 @@ class TemplatedQuestions:
     @property
     def n_neutral(self) -> int:
         """Number of requests with neutral prompts, which differ only where examples do."""
-        each = self.shots > 0 and self.config.eval.fewshot_selection != "fixed"
-        return len(self.neutral) * len(self.task.labels) * len(self.scorable if each else self.scorable[:1])
+        if not self.neutral:
+            return 0
+        fixed = not self.shots or self.config.eval.fewshot_selection == "fixed"
+        asked = self.scorable[:1] if fixed else self.scorable
+        distinct = {tuple(example.id for example in self.examples(document)) for document in asked}
+        return len(distinct) * len(self.neutral) * len(self.task.labels)
 
     @property
     def documents(self) -> list[Document]:
@@ -206,7 +210,7 @@ class TemplatedQuestions:
         answer = self.task.scoring.answer
         lines = [] if answer.is_choice else [f"  gold: {one_line(answer.shown(document.gold))}"]
         for i, continuation in enumerate(answers(self.prompt, document, self.answer_form)):
-            shown = f"{'' if chat else ' '}{continuation}"
+            shown = f"{'' if chat else self.prompt.delimiter}{continuation}"
             lines.append(f"  {shown!r}{'  gold' if i == document.gold else ''}")
         text = self.prompt_text(document, turns)
         return Shown(f"{title}, document {number}, few-shot rows {rows}", [Block(text, lines)])

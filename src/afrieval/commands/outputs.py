@@ -1,0 +1,41 @@
+"""Tables of a command, in the terminal and in the files that its options name."""
+
+from pathlib import Path
+from typing import Any
+
+from afrieval.config.options import Options
+from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+from afrieval.terminal import note, say
+
+OUTPUTS = ("json", "csv", "markdown", "latex")
+
+
+def write_tables(tables: list[Any], options: Options) -> None:
+    """Prints tables, and writes them to the requested files; prints only what goes to standard output, if any does.
+
+    Args:
+        tables: in order.
+        options: those of a command that declares `OUTPUTS`.
+
+    Raises:
+        UserError: if a file cannot be written, or two formats go to standard output.
+    """
+    from afrieval.report.formats import show, write
+
+    asked = {name: getattr(options, name) for name in OUTPUTS if getattr(options, name)}
+    if list(asked.values()).count("-") > 1:
+        raise UserError("standard output (-) is given for two formats", "give - once, and files for the others")
+    if "-" not in asked.values():
+        show(tables)
+    for name, path in asked.items():
+        text = write(tables, name)
+        say(text) if path == "-" else _to_file(user_path(path), text)
+
+
+def _to_file(path: Path, text: str) -> None:
+    try:
+        path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+    except OSError as e:
+        raise UserError(f"{path} cannot be written: {e.strerror}", "name a file in an existing folder") from None
+    note(f"wrote {path}")

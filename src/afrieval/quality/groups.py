@@ -1,0 +1,101 @@
+"""The rows of a task in its parallel languages, paired."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from afrieval.data.lock import DataLock
+from afrieval.tasks.documents import Document
+from afrieval.tasks.spec import TaskSpec
+from afrieval.tasks.splits import load_split
+
+CHOICES = "choices"
+FEWEST = 20  # paired rows; fewer say nothing about their order
+NEARLY_ALL = 0.9  # of the longest language's rows; a language with fewer is not paired
+Texts = Mapping[str, Sequence[str]]  # language to the text of each row
+
+
+@dataclass(frozen=True)
+class Group:
+    """Languages whose rows are translations of one another.
+
+    Attributes:
+        split: the rows' split.
+        documents: language to its documents; those at the same place translate one another.
+        unpaired: languages whose documents could not be paired.
+        labels: the task's labels; empty if each row has choices of its own.
+    """
+
+    split: str
+    documents: Mapping[str, Sequence[Document]]
+    unpaired: Mapping[str, Sequence[Document]]
+    labels: Sequence[str] = ()
+
+    @property
+    def n(self) -> int:
+        """Number of paired rows."""
+        return len(next(iter(self.documents.values()), ()))
+
+    @cached_property
+    def columns(self) -> dict[str, Texts]:
+        """The translated columns; the choices of a row are one text."""
+        names = next((d.fields for documents in self.documents.values() for d in documents), {})
+        found: dict[str, Texts] = {
+            name: {code: [d.fields[name] for d in of] for code, of in self.documents.items()} for name in names
+        }
+        if not self.labels and any(d.choices for of in self.documents.values() for d in of):
+            found[CHOICES] = {code: ["\n".join(d.choices) for d in of] for code, of in self.documents.items()}
+        return {name: texts for name, texts in found.items() if _is_translated(texts)}
+
+    def every(self, language: str) -> Sequence[Document]:
+        """Returns all documents of a language, paired or not."""
+        return self.documents.get(language) or self.unpaired[language]
+
+    def rows(self, language: str, places: Sequence[int]) -> list[int]:
+        """Returns the row numbers that some places have in a language, ascending."""
+        return sorted(self.documents[language][place].id for place in places)
+
+
+def groups(spec: TaskSpec, source: str, lock: DataLock) -> Iterator[Group]:
+    """Yields the parallel groups of each split, with the languages that the source has.
+
+    A language in no group is a group of its own: what needs no other language is checked there too.
+
+    Args:
+        spec: the task.
+        source: `hub`, `samples`, or a folder with the hub's layout ORG/NAME.
+        lock: hashes of the expected files.
+
+    Raises:
+        UserError: if the source is not usable, or a file is damaged.
+    """
+    spec = replace(spec, data=replace(spec.data, rows=None))  # a file with missing rows is checked all the same
+    for split in spec.data.files:
+        parallel = spec.parallel.get(split, [])
+        alone = [[code] for code in spec.languages if not any(code in group for group in parallel)]
+        for codes in [*parallel, *alone]:
+            loaded = {code: load_split(spec, code, split, source, lock) for code in codes}
+            there = {code: of.documents for code, of in loaded.items() if of}
+            if there:
+                yield Group(split, *_paired(there), spec.labels)
+
+
+def _paired(every: Mapping[str, list[Document]]) -> tuple[dict[str, list[Document]], dict[str, list[Document]]]:
+    """Returns each language's documents in the same order, by key or row number, and the languages without a pair."""
+    keyed = all(d.key for documents in every.values() for d in documents)
+    named = {code: {d.key if keyed else d.id: d for d in documents} for code, documents in every.items()}
+    longest = max(len(documents) for documents in every.values())
+    whole = {code: of for code, of in named.items() if len(of) >= NEARLY_ALL * longest}
+    times = Counter(name for of in whole.values() for name in of)
+    common = [name for name in next(iter(whole.values())) if times[name] == len(whole)]
+    paired = {code: [of[name] for name in common] for code, of in whole.items()}
+    return paired, {code: documents for code, documents in every.items() if code not in whole}
+
+
+def _is_translated(texts: Texts) -> bool:
+    """Returns whether a column differs between languages; codes, such as those of subjects, do not."""
+    if len(texts) < 2:
+        return True
+    rows = list(zip(*texts.values(), strict=True))
+    return 2 * sum(len(set(row)) == 1 for row in rows) < len(rows)

@@ -1,0 +1,80 @@
+"""How similar each row of a language is to each row of the other languages, by what translations share."""
+
+from collections.abc import Collection, Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from afrieval.quality.anchors import anchors
+from afrieval.quality.groups import Texts
+
+Matrix = NDArray[np.float64]
+
+
+class Similarity:
+    """A column of a group's texts, as anchors weighted by how rare they are in each language.
+
+    Args:
+        texts: language to the text of each row; row i translates row i of the others.
+    """
+
+    def __init__(self, texts: Texts):
+        of_rows = {language: [anchors(text) for text in rows] for language, rows in texts.items()}
+        names = sorted({name for rows in of_rows.values() for row in rows for name in row})
+        place = {name: at for at, name in enumerate(names)}
+        self._weighted = {language: _weighted(rows, place) for language, rows in of_rows.items()}
+
+    def to_others(self, language: str, others: Collection[str]) -> tuple[Matrix, Matrix]:
+        """Returns the similarity of a language's rows to the others' rows, and of the others' rows to each other.
+
+        Both are cosines, shape (n, n). What a row has in the other languages is their sum: what many of them share
+        counts more, and one that is itself out of order does little harm.
+
+        Args:
+            language: the language to compare.
+            others: the languages to compare it with; it is never compared with itself.
+        """
+        pooled = sum(of for code, of in self._weighted.items() if code in others and code != language)
+        pooled = pooled.sqrt()
+        known = np.asarray(pooled.sum(axis=0)).ravel() > 0
+        own = _unit(self._weighted[language].multiply(known).tocsr())
+        pooled = _unit(pooled)
+        return (own @ pooled.T).toarray(), (pooled @ pooled.T).toarray()
+
+
+def between(first: Iterable[str], second: Iterable[str]) -> Matrix:
+    """Returns the similarity of each text to each of some others in the same language, as cosines."""
+    rows = [[anchors(text) for text in texts] for texts in (first, second)]
+    names = sorted({name for texts in rows for row in texts for name in row})
+    place = {name: at for at, name in enumerate(names)}
+    one, other = (_unit(_weighted(texts, place)) for texts in rows)
+    return np.asarray((one @ other.T).toarray())
+
+
+def order_statistic(similarity: Matrix) -> float:
+    """Returns how far the mean similarity of rows at the same place exceeds that of shuffled rows.
+
+    It is in standard deviations over all permutations, which are known exactly (Hoeffding 1951, "A Combinatorial
+    Central Limit Theorem"); 0 if all rows are equally similar.
+    """
+    n = len(similarity)
+    centred = similarity - similarity.mean(axis=0) - similarity.mean(axis=1)[:, None] + similarity.mean()
+    deviation = np.sqrt((centred**2).sum() / max(n - 1, 1))
+    return float(np.trace(centred) / deviation) if deviation > 0 else 0.0
+
+
+def _weighted(rows: list[set[str]], place: Mapping[str, int]) -> sparse.csr_matrix:
+    """Returns rows by anchors; each anchor has the logarithm of how rare it is, so one that all rows have has 0."""
+    counts = [len(row) for row in rows]
+    columns = [place[name] for row in rows for name in row]
+    shape = (len(rows), len(place))
+    found = sparse.csr_matrix((np.ones(len(columns)), (np.repeat(np.arange(len(rows)), counts), columns)), shape=shape)
+    times = np.asarray(found.sum(axis=0)).ravel()
+    return found.multiply(np.log(len(rows) / np.maximum(times, 1))).tocsr()
+
+
+def _unit(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
+    """Returns rows of length 1; the shortest quarter stays shorter, since two words in common say little."""
+    lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    return matrix.multiply(1 / np.maximum(lengths, max(float(np.quantile(lengths, 0.25)), 1e-9))[:, None]).tocsr()

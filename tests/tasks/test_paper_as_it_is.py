@@ -1,0 +1,123 @@
+"""Uncleaned prompts of the paper are asked and scored exactly as the harness' own tasks are, without examples."""
+
+import json
+import os
+from functools import cache
+from typing import Any
+
+import pytest
+from lm_eval.api.task import ConfigurableTask
+from lm_eval.tasks._yaml_loader import load_yaml
+from tests.conftest import PAPERS
+
+from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
+from afrieval.data.files import SAMPLES, data_files
+from afrieval.data.lock import read_lock
+from afrieval.data.tables import read_rows
+from afrieval.tasks.harness_prompts import harness_file
+from afrieval.tasks.select import chosen_tasks
+from afrieval.tasks.sources.plan import task_questions
+from afrieval.tasks.sources.templated import TemplatedQuestions
+from afrieval.tasks.spec import TaskSpec, load_task
+from afrieval.tasks.splits import UNLOCKED, wanted_files
+
+Row = dict[str, Any]
+ROWS = 50  # of real data
+
+
+def theirs(spec: TaskSpec, language: str, number: int, rows: list[Row]) -> ConfigurableTask:
+    """The harness' own task, with these rows as its test split."""
+    path = harness_file(spec, language, number)
+    assert path is not None
+    config = load_yaml(path)
+    for key in ("tag", "validation_split", "training_split", "fewshot_split", "fewshot_config"):
+        config.pop(key, None)
+    config["metric_list"] = [{k: v for k, v in m.items() if k != "hf_evaluate"} for m in config["metric_list"]]
+
+    class Rows(list[Row]):
+        features = rows[0]
+
+    class Given(ConfigurableTask):
+        def download(self, dataset_kwargs: Row | None = None, **kwargs: Any) -> None:
+            self.dataset = {"test": Rows(rows)}
+
+    task = Given(config=config)
+    task.set_config(key="num_fewshot", value=0)
+    return task
+
+
+def harness_row(spec: TaskSpec, row: Row) -> Row:
+    """A row as `datasets` loads it from the hub: numbers are numbers, and AfriMGSM's test set has no worked answers."""
+    if spec.kind == "number":
+        number = str(row.get("answer_number") or row["answer"]).replace(",", "")
+        return {**row, "answer": None, "answer_number": int(float(number))}
+    if spec.labels:
+        label = row["label"]
+        return {**row, "label": spec.labels.index(label) if label in spec.labels else int(label)}
+    return {**row, **({"correct_answer_num": str(row["correct_answer_num"])} if "correct_answer_num" in row else {})}
+
+
+@cache
+def cells(task: str, language: str, source: str) -> list[TemplatedQuestions]:
+    chosen = TaskConfig(task_name=task, languages=[language], prompt_set="paper", uncleaned=True)
+    config = RunConfig(task=chosen, data=DataConfig(source))
+    (spec,) = chosen_tasks(config)
+    return task_questions(spec, config, read_lock())[0]
+
+
+def rows_of(spec: TaskSpec, language: str, source: str) -> list[Row]:
+    if source == SAMPLES:
+        path = spec.folder / spec.data.samples / f"{language}.jsonl"
+        lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        return [row for row in lines if row["split"] == spec.data.evaluate]
+    files = data_files(wanted_files(spec, language, spec.data.evaluate)[0], source, UNLOCKED)
+    return [row for file in files for row in read_rows(file.path, file.path.read_bytes())][:ROWS]
+
+
+def asked(task: Any) -> list[tuple[int, Any]]:
+    task.build_all_requests()
+    return [(request.doc_id, request.args) for request in task.instances]
+
+
+def compare(task: str, language: str, source: str) -> None:
+    spec = load_task(task)
+    rows = [harness_row(spec, row) for row in rows_of(spec, language, source)]
+    for cell in cells(task, language, source):
+        harness = theirs(spec, language, cell.prompt.number, rows)
+        documents = [d for d in cell.documents[: len(rows)] if d.gold is not None]
+        ours = cell._task(documents)
+        scored = {documents[place].id: d for place, d in enumerate(ours.eval_docs)}
+        of_ours, of_theirs = asked(ours), asked(harness)
+        for row, document in scored.items():
+            requests = [args for place, args in of_ours if documents[place].id == row]
+            expected = [args for place, args in of_theirs if place == row]
+            where = f"{cell.name}, row {row}"
+            if cell.generates:
+                assert [args[0] for args in requests] == [args[0] for args in expected], where
+                assert str(document.document.gold) == harness.doc_to_target(rows[row]), where
+                continue
+            assert sorted(requests) == sorted(expected), where
+            target: Any = harness.doc_to_target(rows[row])
+            gold = target if isinstance(target, str) else harness.doc_to_choice(rows[row])[target]
+            assert requests[document.document.gold][1] == harness.config.target_delimiter + gold, where
+
+
+@pytest.mark.parametrize("language", ["eng", "yor", "amh"])
+@pytest.mark.parametrize("task", PAPERS)
+def test_uncleaned_prompts_are_those_of_the_harness(task: str, language: str) -> None:
+    assert len(cells(task, language, SAMPLES)) == 5
+    compare(task, language, SAMPLES)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("language", ["eng", "yor", "amh", "ewe"])
+@pytest.mark.parametrize("task", PAPERS)
+def test_they_are_on_real_data(task: str, language: str) -> None:
+    """Texts of rows are not normalised either: a fifth of them would change."""
+    source = os.environ["AFRIEVAL_DATA"]
+    spec = load_task(task)
+    if language not in spec.languages or not data_files(
+        wanted_files(spec, language, spec.data.evaluate)[0], source, UNLOCKED
+    ):
+        pytest.skip(f"{task} has no data in {language}")
+    compare(task, language, source)
