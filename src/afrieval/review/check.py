@@ -5,11 +5,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations, product
 from typing import NamedTuple
 
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import shortened
 from afrieval.review.sheet import Row, Sheet
+from afrieval.tasks.prompts import Prompt
 from afrieval.tasks.reviews import VERDICTS, Verdict
 from afrieval.tasks.strings import String
 from afrieval.terminal import visible
@@ -51,6 +53,27 @@ def decisions(sheet: Sheet, known: Mapping[str, String], where: str) -> tuple[li
             string = known[row.id]
             found.append(Decision(string, verdict, clean(row.new) if verdict == "change" else string.text, row))
     return found, errors
+
+
+def label_faults(prompts: Mapping[int, Prompt]) -> dict[tuple[str, str], str]:
+    """Returns pairs of label words that an answer could not tell apart, and why.
+
+    Args:
+        prompts: the prompts of a file.
+    """
+    found = {}
+    for prompt in prompts.values():
+        for (_, one), (_, other) in combinations(prompt.labels.items(), 2):
+            short, long = sorted((one, other), key=len)
+            if long.casefold().startswith(short.casefold()):
+                found[short, long] = f"{long!r} begins like {short!r}, another answer in prompt {prompt.number}"
+        for other_prompt in prompts.values():
+            for (name, word), (other, same) in product(prompt.labels.items(), other_prompt.labels.items()):
+                if name != other and word.casefold() == same.casefold():
+                    found[word, same] = (
+                        f"{word!r} is {name} in prompt {prompt.number}, and {other} in prompt {other_prompt.number}"
+                    )
+    return found
 
 
 def clean(text: str) -> str:

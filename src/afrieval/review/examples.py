@@ -6,12 +6,16 @@ from pathlib import Path
 
 from afrieval.data.files import SAMPLES
 from afrieval.errors import UserError
+from afrieval.grouping import grouped, ranges
 from afrieval.languages import ENGLISH
 from afrieval.tasks.documents import Document
 from afrieval.tasks.prompts import Prompt, answers, load_prompts, render
 from afrieval.tasks.spec import TaskSpec, load_task
 from afrieval.tasks.splits import load_split
 from afrieval.tasks.strings import String
+from afrieval.tasks.vocabulary import REFERENCE
+
+LONGEST, UNUSED = 160, "not used yet"
 
 
 def golden(spec: TaskSpec, language: str) -> str:
@@ -46,29 +50,33 @@ def examples(root: Path, language: str, strings: Mapping[str, String]) -> dict[s
         strings: the strings of the language.
     """
     found: dict[str, str] = {}
-    for task in dict.fromkeys(s.task for s in strings.values() if s.task not in ("words", "languages")):
+    for task in dict.fromkeys(s.task for s in strings.values() if not s.is_word):
         spec = load_task(task, root / "tasks")
         document, prompts = first_document(spec, language), load_prompts(spec, language)
         for string in strings.values():
             if string.task == task:
-                found[string.id] = _example(string, document, prompts, language)
+                found[string.id] = _example(string, filled(string.text, strings), document, prompts, language)
     return {id: found[id] if id in found else _of_word(string, strings, found) for id, string in strings.items()}
 
 
-def _example(string: String, document: Document, prompts: Mapping[int, Prompt], language: str) -> str:
+def filled(text: str, strings: Mapping[str, String]) -> str:
+    """Returns a text in which references to the vocabulary are replaced by its words."""
+    return REFERENCE.sub(lambda found: strings[f"{found[1]}/{found[2]}"].text, text)
+
+
+def _example(string: String, text: str, document: Document, prompts: Mapping[int, Prompt], language: str) -> str:
     kind, *names = string.id.split("/")[2 if string.number else 1 :]
-    if kind == "template" and string.number:
-        return render(prompts[string.number], document, language)
-    if kind == "labels" and string.number:
-        return _lines(render(prompts[string.number], document, language), string.text)
+    if string.number:
+        whole = render(prompts[string.number], document, language)
+        return whole if kind == "template" else _lines(whole, text)
     if kind == "values":
         field, raw = names
         row = replace(document, fields={**document.fields, field: raw})
-        return next(filter(None, (_lines(render(p, row, language), string.text) for p in prompts.values())), "")
+        return next(filter(None, (_lines(render(p, row, language), text) for p in prompts.values())), "")
     if kind == "lead_in":
         answer = "A" if document.choices else "12"
-        return string.text.replace("{answer}", answer) if "{answer}" in string.text else f"{string.text} {answer}"
-    return ""
+        return text.replace("{answer}", answer) if "{answer}" in text else f"{text} {answer}"
+    return text if string.references else ""
 
 
 def _lines(text: str, part: str) -> str:
@@ -76,7 +84,21 @@ def _lines(text: str, part: str) -> str:
 
 
 def _of_word(word: String, strings: Mapping[str, String], found: Mapping[str, str]) -> str:
-    """Returns the strings that use a word of the vocabulary, and a line in which it occurs."""
-    users = [string.id for string in strings.values() if word.id in string.references]
-    shown = next(filter(None, (_lines(found.get(id, ""), word.text) for id in users)), "")
-    return "\n".join([f"in {', '.join(users)}" if users else "not used yet", *filter(None, [shown])])
+    """Returns where a word of the vocabulary is used, and a line in which it occurs."""
+    users = [string for string in strings.values() if word.id in string.references]
+    texts = (_lines(found[user.id], word.text) for user in users)
+    line = next(filter(None, texts), "").partition("\n")[0]
+    shown = [line if len(line) <= LONGEST else f"{line[:LONGEST]} ..."] if line else []
+    return "\n".join([f"in {'; '.join(map(_places, grouped(users, _task).items()))}" if users else UNUSED, *shown])
+
+
+def _task(string: String) -> str:
+    return string.task
+
+
+def _places(of: tuple[str, list[String]]) -> str:
+    """Returns a task, its prompts and other strings in short: `afrimgsm 1-3, system`."""
+    task, users = of
+    numbers = sorted({user.number for user in users if user.number})
+    others = dict.fromkeys(user.id.split("/")[1] for user in users if not user.number)
+    return ", ".join([f"{task} {ranges(numbers)}".strip(), *others])

@@ -2,25 +2,23 @@
 
 import csv
 import io
-import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from afrieval.errors import UserError
 from afrieval.files.content import read_text
+from afrieval.review.page import as_html
 from afrieval.review.sheet import TITLE, Sheet, cells_of, sheet_from
+from afrieval.review.xlsx import as_xlsx, from_xlsx
 
 LARGEST = 2**26  # bytes
 SEND = "give the .xlsx or .csv file that the reviewer saved"
-# What begins a formula in a spreadsheet; an apostrophe keeps it a text, and those that are there get one more.
-_FORMULA = re.compile(r"'*[=+\-@＝＋－＠]")
-_KEPT = re.compile(r"'+[=+\-@＝＋－＠]")
 
 
 def as_csv(sheet: Sheet) -> bytes:
     """Returns a sheet as CSV in UTF-8, with the byte order mark without which Excel takes it for another coding."""
     text = io.StringIO()
-    csv.writer(text).writerows([[_guarded(cell) for cell in row] for row in cells_of(sheet)])
+    csv.writer(text).writerows(cells_of(sheet))
     return text.getvalue().encode("utf-8-sig")
 
 
@@ -36,23 +34,11 @@ def from_csv(path: Path) -> Sheet:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as e:
         raise UserError(f"{path} is not valid CSV: {e}", SEND) from None
-    return sheet_from([[_unguarded(_lines(cell)) for cell in row] for row in rows], str(path))
+    return sheet_from(rows, str(path))
 
 
-def _guarded(cell: str) -> str:
-    return f"'{cell}" if _FORMULA.match(cell) else cell
-
-
-def _unguarded(cell: str) -> str:
-    return cell[1:] if _KEPT.match(cell) else cell
-
-
-def _lines(cell: str) -> str:
-    return cell.replace("\r\n", "\n").replace("\r", "\n")
-
-
-WRITERS: dict[str, Callable[[Sheet], bytes]] = {".csv": as_csv}
-READERS: dict[str, Callable[[Path], Sheet]] = {".csv": from_csv}
+WRITERS: dict[str, Callable[[Sheet], bytes]] = {".xlsx": as_xlsx, ".csv": as_csv, ".html": as_html}
+READERS: dict[str, Callable[[Path], Sheet]] = {".xlsx": from_xlsx, ".csv": from_csv}
 
 
 def sheet_bytes(sheet: Sheet, path: Path) -> bytes:

@@ -1,7 +1,7 @@
 """Brings a filled-in sheet into the files of a checkout: first into a copy, then all of it or nothing."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import fill
@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from afrieval.errors import UserError
 from afrieval.languages import LANGUAGES
-from afrieval.review.check import Decision, decisions
+from afrieval.review.check import Decision, decisions, label_faults
 from afrieval.review.edit import NotEditableError, replaced
-from afrieval.review.generated import GOLDEN, INDEX, golden_files, index
+from afrieval.review.generated import GOLDEN, INDEX, golden_files, index, templated
 from afrieval.review.sheet import Sheet
+from afrieval.tasks.prompts import load_prompts, prompt_languages
 from afrieval.tasks.reviews import Review, as_yaml, read_reviews, with_review
 from afrieval.tasks.spec import TaskSpec, load_task
-from afrieval.tasks.strings import String, strings, text_hash
+from afrieval.tasks.strings import strings, text_hash
 
 PARTS = ("tasks", "vocabulary", "reviews", "docs", GOLDEN.as_posix(), "CHANGELOG.md")
 UNRELEASED = "## Unreleased\n\n"
@@ -45,7 +46,15 @@ def read(root: Path, sheet: Sheet, where: str, date: str) -> tuple[dict[Path, Ch
     with TemporaryDirectory() as folder:
         copy = Path(folder)
         _copy(root, copy)
-        _apply(copy, sheet, found, date)
+        changed = [d for d in found if d.text != d.string.text]
+        for decision in changed:
+            _edit(copy / decision.string.path, decision)
+        if errors := list(_label_errors(root, copy, sheet.language, changed, where)):
+            return {}, errors
+        _store_reviews(copy / "reviews" / f"{sheet.language}.yaml", sheet, found, date)
+        _raise_versions(copy, sheet.language, changed)
+        for path, text in {**golden_files(copy, [sheet.language]), INDEX: index(copy)}.items():
+            _write(copy / path, text)
         return _changes(root, copy), []
 
 
@@ -74,23 +83,6 @@ def _write(path: Path, text: str) -> None:
     path.write_bytes(text.encode())
 
 
-def _apply(root: Path, sheet: Sheet, found: list[Decision], date: str) -> None:
-    """Changes the copy: strings, reviews, versions, changelog, and the files made from them."""
-    known = strings(root, sheet.language)
-    changed = {d.string.id: d for d in found if d.text != d.string.text}
-    for decision in changed.values():
-        _edit(root / decision.string.path, decision)
-    _store_reviews(root / "reviews" / f"{sheet.language}.yaml", sheet, found, date)
-    tasks = [load_task(name, root / "tasks") for name in _tasks_of(changed, known)]
-    for spec in tasks:
-        path = spec.folder / "task.yaml"
-        _write(path, replaced(_text(path), ("version",), spec.version + 1))
-    _note_change(root / "CHANGELOG.md", sheet.language, len(changed), tasks)
-    for path, text in golden_files(root, [sheet.language]).items():
-        _write(root / path, text)
-    _write(root / INDEX, index(root))
-
-
 def _edit(path: Path, decision: Decision) -> None:
     string = decision.string
     try:
@@ -110,10 +102,30 @@ def _store_reviews(path: Path, sheet: Sheet, found: list[Decision], date: str) -
         _write(path, as_yaml(reviews))
 
 
-def _tasks_of(changed: Mapping[str, Decision], known: Mapping[str, String]) -> list[str]:
-    """Returns the tasks whose prompts say something else now."""
-    users = [s for s in known.values() if s.id in changed or {*s.references} & {*changed}]
-    return sorted({s.task for s in users} - {"words", "languages"})
+def _label_errors(root: Path, copy: Path, language: str, changed: list[Decision], where: str) -> Iterator[UserError]:
+    """Yields label words that an answer could tell apart before, and cannot any more."""
+    for spec in templated(copy):
+        if not spec.labels or language not in prompt_languages(spec):
+            continue
+        before, after = (
+            label_faults(load_prompts(load_task(spec.name, of / "tasks"), language)) for of in (root, copy)
+        )
+        for words in after.keys() - before.keys():
+            rows = ", ".join(str(d.row.number) for d in changed if d.text in words)
+            yield UserError(
+                f"{where}, row {rows}, column new text: {after[words]} ({spec.name})", "choose another word"
+            )
+
+
+def _raise_versions(root: Path, language: str, changed: list[Decision]) -> None:
+    """Raises the versions of the tasks whose prompts say something else now, and says so in the changelog."""
+    ids = {decision.string.id for decision in changed}
+    users = [s for s in strings(root, language).values() if s.id in ids or ids & {*s.references}]
+    tasks = [load_task(name, root / "tasks") for name in sorted({s.task for s in users if not s.is_word})]
+    for spec in tasks:
+        path = spec.folder / "task.yaml"
+        _write(path, replaced(_text(path), ("version",), spec.version + 1))
+    _note_change(root / "CHANGELOG.md", language, len(changed), tasks)
 
 
 def _note_change(path: Path, language: str, number: int, tasks: list[TaskSpec]) -> None:

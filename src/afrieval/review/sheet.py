@@ -1,14 +1,17 @@
 """A review sheet: what a speaker sees of each string, and what they fill in. All file formats have the same rows."""
 
+import re
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 
 from afrieval.errors import UserError
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.review.examples import examples
-from afrieval.tasks.reviews import read_reviews, status
-from afrieval.tasks.strings import String, strings
+from afrieval.review.examples import examples, filled
+from afrieval.tasks.reviews import is_rewritten, read_reviews, status
+from afrieval.tasks.spec import load_task
+from afrieval.tasks.strings import strings
+from afrieval.tasks.vocabulary import Note, load_vocabulary
 
 TITLE, NAME, DIALECT = "afrieval review", "your name", "your dialect or region"
 HOW_TO = (
@@ -29,7 +32,12 @@ COLUMNS = {
     "comment": "comment",
     "dialect": "dialect",
 }
+SHARED = {"words": "Words that all tasks share", "languages": "Names of languages"}
 NEEDED = ("id", "native", "verdict", "new text")
+RIGHT_TO_LEFT = ("Arab",)  # scripts
+# What begins a formula in a spreadsheet; an apostrophe before it keeps it a text, and one that is there gets another.
+_FORMULA = re.compile(r"'*[=+\-@＝＋－＠]")
+_GUARDED = re.compile(r"'+[=+\-@＝＋－＠]")
 
 
 @dataclass(frozen=True)
@@ -55,15 +63,32 @@ class Row:
     dialect: str = ""
     number: int = 0
 
+    @property
+    def task(self) -> str:
+        """The task; `words` or `languages` for words that tasks share."""
+        return self.id.partition("/")[0]
+
+    @property
+    def title(self) -> str:
+        """What the string is, in words."""
+        first, *rest = self.id.split("/")
+        if first in ("words", "languages"):
+            return " ".join(rest)
+        if rest[0].isdigit():
+            return f"Prompt {rest[0]}" + (f", answer {rest[2]!r}" if rest[1] == "labels" else "")
+        named = {"system": "Instruction for chat models", "lead_in": "Words before an answer"}
+        return named.get(rest[0]) or ": ".join(rest[1:]).replace("_", " ")
+
 
 @dataclass(frozen=True)
 class Sheet:
-    """All rows of a language, and who fills them in."""
+    """All rows of a language, and who fills them in; `titles` are those of the tasks, by name."""
 
     language: str
     rows: list[Row]
     reviewer: str = ""
     dialect: str = ""
+    titles: dict[str, str] = field(default_factory=dict)
 
 
 def sheet_of(root: Path, language: str) -> Sheet:
@@ -79,7 +104,13 @@ def sheet_of(root: Path, language: str) -> Sheet:
     known = native_languages(root)
     if language not in known:
         raise UserError(f"there are no native prompts in {language!r}", f"choose from {', '.join(known)}")
-    return Sheet(language, list(_rows(root, language)))
+    rows = list(_rows(root, language))
+    tasks = dict.fromkeys(row.task for row in rows)
+    return Sheet(language, rows, titles={name: _title(root, name) for name in tasks})
+
+
+def _title(root: Path, task: str) -> str:
+    return SHARED[task] if task in SHARED else load_task(task, root / "tasks").title
 
 
 def native_languages(root: Path) -> list[str]:
@@ -91,21 +122,36 @@ def native_languages(root: Path) -> list[str]:
 def _rows(root: Path, language: str) -> Iterator[Row]:
     native, english = strings(root, language), strings(root, ENGLISH)
     reviews = read_reviews(root / "reviews" / f"{language}.yaml")
-    shown = examples(root, language, native)
-    for string in filter(_is_reviewed_itself, native.values()):
+    shown, notes = examples(root, language, native), _notes(root, language)
+    for string in native.values():
+        if string.is_reference:  # whoever reviews the word reviews it
+            continue
         same = english.get(string.id)
-        yield Row(string.id, status(string, reviews), same.text if same else "", string.text, example=shown[string.id])
+        texts = filled(same.text, english) if same else _in_english(string.id), string.text
+        note = Note() if is_rewritten(string, reviews) else notes.get(string.id, Note())
+        about = "\n".join(filter(None, (note.evidence, f"Doubt: {note.doubt}" if note.doubt else "")))
+        yield Row(string.id, status(string, reviews), *texts, note.back, shown[string.id], about)
 
 
-def _is_reviewed_itself(string: String) -> bool:
-    return not string.is_reference
+def _notes(root: Path, language: str) -> dict[str, Note]:
+    path = root / "vocabulary" / f"{language}.yaml"
+    return load_vocabulary(path).notes if path.is_file() else {}
+
+
+def _in_english(id: str) -> str:
+    """Returns the English words of a string that English prompts lack: those of the data, or a language's name."""
+    last = id.rpartition("/")[2]
+    if id.startswith("languages/") and last in LANGUAGES:
+        return LANGUAGES[last].name
+    return last.replace("_", " ") if "/values/" in id else ""
 
 
 def cells_of(sheet: Sheet) -> list[list[str]]:
     """Returns a sheet as rows of cells: who reviews, what to do, a header, and a row for each string."""
     head = [[TITLE, sheet.language, LANGUAGES[sheet.language].name]]
     head += [[NAME, sheet.reviewer], [DIALECT, sheet.dialect], ["what to do", HOW_TO], list(COLUMNS)]
-    return [*head, *(list(astuple(row)[: len(COLUMNS)]) for row in sheet.rows)]
+    cells = [*head, *(list(astuple(row)[: len(COLUMNS)]) for row in sheet.rows)]
+    return [[f"'{cell}" if _FORMULA.match(cell) else cell for cell in row] for row in cells]
 
 
 def sheet_from(cells: list[list[str]], where: str) -> Sheet:
@@ -114,7 +160,7 @@ def sheet_from(cells: list[list[str]], where: str) -> Sheet:
     Raises:
         UserError: if they are not a review sheet.
     """
-    cells = [[cell.strip() for cell in row] for row in cells]
+    cells = [[_plain(cell) for cell in row] for row in cells]
     named = {row[0]: (*row[1:], "")[0] for row in cells if row}
     header = next((n for n, row in enumerate(cells) if set(NEEDED) <= set(row)), None)
     language = named.get(TITLE, "")
@@ -125,6 +171,11 @@ def sheet_from(cells: list[list[str]], where: str) -> Sheet:
         )
     rows = [_row(cells[header], row, n + 1) for n, row in enumerate(cells) if n > header and any(row)]
     return Sheet(language, rows, named.get(NAME, ""), named.get(DIALECT, ""))
+
+
+def _plain(cell: str) -> str:
+    text = cell.replace("\r\n", "\n").replace("\r", "\n").strip()
+    return text[1:] if _GUARDED.match(text) else text
 
 
 def _row(header: list[str], row: list[str], number: int) -> Row:

@@ -5,15 +5,15 @@ import json
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from afrieval.errors import UserError
-from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
 from afrieval.files.yaml import check_keys, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.results.prompts import PromptId, paper_id
 from afrieval.tasks.documents import LETTERS, Document
-from afrieval.tasks.schema import PromptSpec
+from afrieval.tasks.reviews import reviewers
+from afrieval.tasks.schema import PromptFile
 from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.vocabulary import with_words
 from afrieval.templates import bounded
@@ -35,7 +35,8 @@ class Prompt:
         system: system text for chat models.
         lead_ins: words that announce an answer, such as "The answer is"; may contain `{answer}`.
         origin: human, machine or paper.
-        reviewed_by: reviewer of the file; empty if it has none.
+        reviewed_by: who reviewed it; empty unless the file names a reviewer, or two people reviewed
+            each of its strings.
         paper: whether it is a prompt of the paper, cleaned or as the harness has it; empty for one of the suite.
         delimiter: the text between prompt and answer.
         path: the prompt file, for messages.
@@ -140,21 +141,6 @@ def prompt_languages(spec: TaskSpec) -> list[str]:
     return sorted(files | {ENGLISH}) if spec.prompt or spec.prompts else sorted(files)
 
 
-@dataclass(frozen=True)
-class _PromptFile:
-    """The content of `prompts/<language>.yaml`; see the documentation's "Add a language or a prompt"."""
-
-    __pydantic_config__ = CLOSED
-    origin: Literal["human", "machine", "paper"]
-    prompts: Annotated[dict[Positive, PromptSpec], AT_LEAST_ONE]
-    written_by: str | None = None
-    reviewed_by: str | None = None
-    reviewed_on: str | None = None
-    system: str | None = None
-    lead_in: str | list[str] | None = None
-    values: dict[str, dict[str, str]] | None = None
-
-
 def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
     """Returns the prompts of a file by number; a single empty one if rows have complete prompts.
 
@@ -176,7 +162,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             system=(content.system or "").strip(),
             lead_ins=_lead_ins(content),
             origin=content.origin,
-            reviewed_by=(content.reviewed_by or "").strip(),
+            reviewed_by=(content.reviewed_by or "").strip() or reviewers(path, number),
             path=str(path),
         )
         for number, entry in content.prompts.items()
@@ -186,7 +172,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
     return prompts
 
 
-def _content(spec: TaskSpec, language: str) -> tuple[Path, _PromptFile]:
+def _content(spec: TaskSpec, language: str) -> tuple[Path, PromptFile]:
     """Returns the file and its prompts in a language; the task file may have the English ones."""
     path = spec.folder / "prompts" / f"{language}.yaml"
     if spec.prompts and language == ENGLISH:
@@ -195,19 +181,18 @@ def _content(spec: TaskSpec, language: str) -> tuple[Path, _PromptFile]:
             raise UserError(f"{where} and {path} both have English prompts", "delete one of them")
         as_named = {name: name for name in spec.labels}
         prompts = {n: replace(entry, labels=entry.labels or as_named) for n, entry in spec.prompts.items()}
-        return where, _PromptFile("human", prompts)
+        return where, PromptFile("human", prompts)
     if not path.is_file():
         raise UserError(
             f"{spec.name} has no prompts in {_name(language)}",
             f"choose from {', '.join(prompt_languages(spec))}; "
             "to add prompts, see 'Native prompts' in the documentation",
         )
-    return path, with_words(read_map_file(path), spec.folder.parent).checked(_PromptFile)
+    return path, with_words(read_map_file(path), spec.folder.parent).checked(PromptFile)
 
 
-def _lead_ins(content: _PromptFile) -> tuple[str, ...]:
-    given = [content.lead_in] if isinstance(content.lead_in, str) else content.lead_in or []
-    return tuple(stripped for words in given if (stripped := words.strip()))
+def _lead_ins(content: PromptFile) -> tuple[str, ...]:
+    return tuple(stripped for words in content.lead_ins if (stripped := words.strip()))
 
 
 class PromptFiles:

@@ -1,6 +1,5 @@
 """What speakers said of the strings of a language: `reviews/<language>.yaml`."""
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -10,11 +9,14 @@ import yaml
 
 from afrieval.files.schema import CLOSED
 from afrieval.files.yaml import read_as
-from afrieval.tasks.strings import String
+from afrieval.resources import shipped
+from afrieval.tasks.strings import String, prompt_strings, vocabulary_strings
+from afrieval.tasks.vocabulary import vocabulary_of
 
 Verdict = Literal["ok", "change", "unsure"]
 Status = Literal["unreviewed", "one reviewer", "reviewed", "changed since", "disputed"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+REVIEWS = shipped("reviews")
 ENOUGH = 2  # reviewers
 HEAD = (
     "# Written by `afrieval review read`: what speakers said of each string, and the hash of the text they approved.\n"
@@ -92,8 +94,29 @@ def status(string: String, reviews: Reviews) -> Status:
     return "one reviewer" if now else "changed since" if entries else "unreviewed"
 
 
-def reviewers(used: Iterable[String], reviews: Reviews) -> str:
-    """Returns the names of those who reviewed the strings of a prompt; empty unless all are reviewed."""
+def is_rewritten(string: String, reviews: Reviews) -> bool:
+    """Returns whether a reviewer wrote the present text, so that notes on an earlier one do not apply."""
+    return any(each.verdict == "change" and each.hash == string.hash for each in reviews.get(string.id, []))
+
+
+def reviewers(prompts: Path, number: int) -> str:
+    """Returns the names of those who reviewed a prompt; empty unless all of its strings are reviewed.
+
+    Its strings are also the words of the vocabulary that it refers to, its label words, and what all prompts of its
+    file share. As for the vocabulary, a folder `reviews` next to that of the tasks takes the place of the suite's.
+
+    Args:
+        prompts: the prompt file, `<tasks>/<task>/prompts/<language>.yaml`.
+        number: the prompt's number.
+    """
+    task, tasks = prompts.parent.parent, prompts.parent.parent.parent
+    folder = tasks.parent / "reviews"
+    reviews = read_reviews((folder if folder.is_dir() else REVIEWS) / prompts.name)
+    if not reviews:
+        return ""
+    own = [s for s in prompt_strings(task.name, prompts) if s.number in (None, number)]
+    words = {s.id: s for s in vocabulary_strings(vocabulary_of(prompts, tasks))}
+    used = [s for s in own if not s.is_reference] + [words[id] for s in own for id in s.references]
     found: dict[str, str] = {}
     for string in used:
         if status(string, reviews) != "reviewed":

@@ -1,4 +1,4 @@
-"""The sections of a task file, except those about its data."""
+"""Prompt files, and the sections of a task file except those about its data."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -23,6 +23,26 @@ class PromptSpec:
     labels: dict[str, str] = field(default_factory=dict)
     source: str | None = None
     lettered: bool = False
+
+
+@dataclass(frozen=True)
+class PromptFile:
+    """The content of `prompts/<language>.yaml`; see the documentation's "Add a language or a prompt"."""
+
+    __pydantic_config__ = CLOSED
+    origin: Literal["human", "machine", "paper"]
+    prompts: Annotated[dict[Positive, PromptSpec], AT_LEAST_ONE]
+    written_by: str | None = None
+    reviewed_by: str | None = None
+    reviewed_on: str | None = None
+    system: str | None = None
+    lead_in: str | list[str] | None = None
+    values: dict[str, dict[str, str]] | None = None
+
+    @property
+    def lead_ins(self) -> list[str]:
+        """The words that may announce an answer."""
+        return [self.lead_in] if isinstance(self.lead_in, str) else self.lead_in or []
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,16 @@
 """The strings of a language, by id: what its prompt files and its vocabulary say, and where."""
 
 import hashlib
-import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from afrieval.files.schema import Place
-from afrieval.files.yaml import read_map
+from afrieval.files.yaml import read_as
+from afrieval.tasks.schema import PromptFile
 from afrieval.tasks.spec import load_task, task_names
-
-_REFERENCE = re.compile(r"{{\s*(words|languages)\.(\w+)\s*}}")
+from afrieval.tasks.vocabulary import REFERENCE, load_vocabulary
 
 
 @dataclass(frozen=True)
@@ -42,6 +40,11 @@ class String:
         return self.id.partition("/")[0]
 
     @property
+    def is_word(self) -> bool:
+        """Whether it is in the vocabulary."""
+        return self.task in ("words", "languages")
+
+    @property
     def number(self) -> int | None:
         """The prompt's number; None if all prompts of the file share the string."""
         second = self.id.split("/")[1]
@@ -50,12 +53,12 @@ class String:
     @property
     def references(self) -> list[str]:
         """The ids of the words of the vocabulary that it refers to."""
-        return list(dict.fromkeys(f"{found[1]}/{found[2]}" for found in _REFERENCE.finditer(self.text)))
+        return list(dict.fromkeys(f"{found[1]}/{found[2]}" for found in REFERENCE.finditer(self.text)))
 
     @property
     def is_reference(self) -> bool:
         """Whether it is a word of the vocabulary and nothing else; whoever changes it changes the word."""
-        return _REFERENCE.fullmatch(self.text) is not None
+        return REFERENCE.fullmatch(self.text) is not None
 
 
 def text_hash(text: str) -> str:
@@ -78,36 +81,36 @@ def strings(root: Path, language: str) -> dict[str, String]:
 
 def prompt_strings(task: str, path: Path) -> list[String]:
     """Returns the strings of a prompt file; none if it does not exist."""
-    return [String(f"{task}/{name}", path, place, text) for name, place, text in _of_prompts(_content(path))]
+    if not path.is_file():
+        return []
+    found = _of_prompts(read_as(PromptFile, path))
+    return [String(f"{task}/{name}", path, place, text.strip()) for name, place, text in found]
 
 
 def vocabulary_strings(path: Path) -> list[String]:
     """Returns the strings of a vocabulary; none if it does not exist."""
-    content = _content(path)
+    if not path.is_file():
+        return []
+    content = load_vocabulary(path)
+    parts = {"words": content.words, "languages": content.languages}
     return [
         String(f"{part}/{name}", path, (part, name), text.strip())
-        for part in ("words", "languages")
-        for name, text in (content.get(part) or {}).items()
+        for part, texts in parts.items()
+        for name, text in texts.items()
     ]
 
 
-def _content(path: Path) -> dict[str, Any]:
-    return read_map(path) if path.is_file() else {}
-
-
-def _of_prompts(content: dict[str, Any]) -> Iterator[tuple[str, Place, str]]:
+def _of_prompts(content: PromptFile) -> Iterator[tuple[str, Place, str]]:
     """Yields id within the task, place and text."""
-    for number, prompt in (content.get("prompts") or {}).items():
-        yield f"{number}/template", ("prompts", number, "template"), prompt["template"].strip()
-        for name, word in (prompt.get("labels") or {}).items():
-            yield f"{number}/labels/{name}", ("prompts", number, "labels", name), word.strip()
-    for field, words in (content.get("values") or {}).items():
+    for number, prompt in content.prompts.items():
+        yield f"{number}/template", ("prompts", number, "template"), prompt.template
+        for name, word in prompt.labels.items():
+            yield f"{number}/labels/{name}", ("prompts", number, "labels", name), word
+    for field, words in (content.values or {}).items():
         for raw, shown in words.items():
-            yield f"values/{field}/{raw}", ("values", field, raw), shown.strip()
-    lead_in = content.get("lead_in") or []
-    if isinstance(lead_in, str):
-        yield "lead_in/1", ("lead_in",), lead_in.strip()
-    else:
-        yield from ((f"lead_in/{n}", ("lead_in", n - 1), text.strip()) for n, text in enumerate(lead_in, 1))
-    if content.get("system"):
-        yield "system", ("system",), content["system"].strip()
+            yield f"values/{field}/{raw}", ("values", field, raw), shown
+    for at, text in enumerate(content.lead_ins):
+        place: Place = ("lead_in",) if isinstance(content.lead_in, str) else ("lead_in", at)
+        yield f"lead_in/{at + 1}", place, text
+    if content.system:
+        yield "system", ("system",), content.system

@@ -12,7 +12,7 @@ from afrieval.files.yaml import YamlFile, read_as
 from afrieval.resources import shipped
 
 VOCABULARY = shipped("vocabulary")
-_REFERENCE = re.compile(r"{{\s*(words|languages)\.(\w+)\s*}}")
+REFERENCE = re.compile(r"{{\s*(words|languages)\.(\w+)\s*}}")
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,14 @@ def with_words(file: YamlFile, tasks: Path) -> YamlFile:
     Raises:
         UserError: if the language's vocabulary lacks the word; file, line and key are named.
     """
-    own, shipped_one = tasks.parent / "vocabulary" / file.path.name, VOCABULARY / file.path.name
-    path = own if own.is_file() else shipped_one
+    path = vocabulary_of(file.path, tasks)
     return file._replace(content=_filled(file.content, (), file, path))
+
+
+def vocabulary_of(prompts: Path, tasks: Path) -> Path:
+    """Returns the vocabulary of a prompt file; arguments as for `with_words`."""
+    own = tasks.parent / "vocabulary" / prompts.name
+    return own if own.is_file() else VOCABULARY / prompts.name
 
 
 def _filled(value: Any, place: Place, file: YamlFile, path: Path) -> Any:
@@ -93,7 +98,7 @@ def _filled(value: Any, place: Place, file: YamlFile, path: Path) -> Any:
     if not isinstance(value, str):
         return value
     where = f"{file.path}, line {file.line(place)}: {'.'.join(map(str, place))}"
-    return _REFERENCE.sub(lambda found: _word(found[1], found[2], path, where), value)
+    return REFERENCE.sub(lambda found: _word(found[1], found[2], path, where), value)
 
 
 def _word(part: str, name: str, path: Path, where: str) -> str:

@@ -1,0 +1,135 @@
+"""A review sheet as a workbook, for Excel and LibreOffice."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+from afrieval.errors import UserError
+from afrieval.files.content import read_bytes
+from afrieval.languages import LANGUAGES
+from afrieval.review.sheet import COLUMNS, DIALECT, HOW_TO, NAME, RIGHT_TO_LEFT, TITLE, Sheet, cells_of, sheet_from
+from afrieval.tasks.reviews import VERDICTS
+
+LARGEST = 2**26  # bytes
+SEND = "open it in Excel or LibreOffice and save it as .xlsx again"
+# Widths of columns in characters; a line's height in points, and the most that a row may have.
+WIDTHS = {"id": 23, "status": 11, "back-translation": 24, "verdict": 9, "comment": 24, "dialect": 12}
+WIDE, LINE, HIGHEST = 34, 15, 409
+BROAD = 1.5  # what a character outside the Latin script may take, in widths of one
+FILLED_IN = ("verdict", "new text", "comment", "dialect")
+YELLOW, GREY = "FFF8DC", "E7E6E6"
+
+
+def as_xlsx(sheet: Sheet) -> bytes:
+    """Returns a sheet as a workbook: texts only, wrapped, with a list of verdicts to choose from."""
+    from openpyxl import Workbook
+
+    book = Workbook()
+    page = book.active
+    page.title = LANGUAGES[sheet.language].name
+    for number, row in enumerate(cells_of(sheet), 1):
+        for column, text in enumerate(row, 1):
+            _put(page.cell(number, column), text)
+    header = 1 + next(n for n, row in enumerate(cells_of(sheet)) if row == list(COLUMNS))
+    _style(page, header, sheet)
+    _offer_verdicts(page, header)
+    _fit_paper(page, header)
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def _put(cell: Any, text: str) -> None:
+    """Writes a text, also one that looks like a number or a formula."""
+    from openpyxl.styles import Alignment
+
+    cell.value = text or None
+    if text:
+        cell.data_type = "s"
+        cell.quotePrefix = True
+    cell.number_format = "@"
+    cell.alignment = Alignment(wrap_text=True, vertical="top")
+
+
+def _style(page: Any, header: int, sheet: Sheet) -> None:
+    from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
+    from openpyxl.utils import get_column_letter
+
+    bold = Font(name="Calibri", size=11, bold=True)
+    line, names = Side(style="thin", color="BFBFBF"), list(COLUMNS)
+    yellow, grey = (PatternFill("solid", fgColor=colour) for colour in (YELLOW, GREY))
+    for column, name in enumerate(names, 1):
+        page.column_dimensions[get_column_letter(column)].width = WIDTHS.get(name, WIDE)
+        page.cell(header, column).font, page.cell(header, column).fill = bold, grey
+        for row in range(header + 1, page.max_row + 1):
+            page.cell(row, column).border = Border(line, line, line, line)
+            if name in FILLED_IN:
+                page.cell(row, column).fill = yellow
+            if name in ("native", "new text") and LANGUAGES[sheet.language].script in RIGHT_TO_LEFT:
+                page.cell(row, column).alignment = Alignment(wrap_text=True, vertical="top", readingOrder=2)
+    for row in range(1, header):
+        title = page.cell(row, 1)
+        title.font = bold
+        if title.value != TITLE:
+            page.merge_cells(start_row=row, end_row=row, start_column=2, end_column=4)
+        if title.value in (NAME, DIALECT):
+            page.cell(row, 2).fill = yellow
+        if page.cell(row, 2).value == HOW_TO:
+            page.row_dimensions[row].height = 4 * LINE
+    for row, texts in enumerate(cells_of(sheet)[header:], header + 1):
+        page.row_dimensions[row].height = min(HIGHEST, LINE * max(map(_lines, texts, names)))
+    page.freeze_panes = page.cell(header + 1, 2)
+
+
+def _lines(text: str, column: str) -> int:
+    """Returns how many lines a text needs; LibreOffice does not fit the height of rows to them."""
+    width = WIDTHS.get(column, WIDE) - 2
+    return sum(1 + int(sum(BROAD if c > "\u1000" else 1 for c in line) / width) for line in text.split("\n"))
+
+
+def _offer_verdicts(page: Any, header: int) -> None:
+    from openpyxl.utils import get_column_letter
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    column = get_column_letter(list(COLUMNS).index("verdict") + 1)
+    offered = DataValidation(type="list", formula1=f'"{",".join(VERDICTS)}"', allow_blank=True)
+    offered.error = f"choose {', '.join(VERDICTS)}, or leave the cell empty"
+    page.add_data_validation(offered)
+    offered.add(f"{column}{header + 1}:{column}{page.max_row}")
+
+
+def _fit_paper(page: Any, header: int) -> None:
+    from openpyxl.worksheet.page import PageMargins
+
+    page.page_setup.orientation, page.page_setup.paperSize = "landscape", page.PAPERSIZE_A4
+    page.page_setup.fitToHeight, page.sheet_properties.pageSetUpPr.fitToPage = 0, True
+    page.page_margins = PageMargins(left=0.4, right=0.4, top=0.5, bottom=0.5)
+    page.print_title_rows = f"{header}:{header}"
+
+
+def from_xlsx(path: Path) -> Sheet:
+    """Returns the sheet in the first page of a workbook that is a review sheet.
+
+    Raises:
+        UserError: if the file cannot be read, or is not a review sheet.
+    """
+    content = read_bytes(path, SEND, LARGEST)
+    try:
+        from openpyxl import load_workbook
+
+        page = load_workbook(io.BytesIO(content)).worksheets[0]
+        cells = [list(row) for row in page.iter_rows()]
+    except (BadZipFile, KeyError, ValueError, TypeError, IndexError, AttributeError, SyntaxError, EOFError) as e:
+        raise UserError(f"{path} is not a workbook: {e}", SEND) from None
+    return sheet_from([list(_texts(row, path)) for row in cells], str(path))
+
+
+def _texts(row: list[Any], path: Path) -> Iterator[str]:
+    for cell in row:
+        if cell.data_type in "fe":
+            raise UserError(
+                f"{path}, cell {cell.coordinate}: {cell.value!r} is a formula or an error", "write it as text"
+            )
+        yield "" if cell.value is None else str(cell.value)
