@@ -5,7 +5,6 @@ from pathlib import Path
 from afrieval.grouping import ranges
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.review.examples import golden
-from afrieval.review.sheet import native_languages
 from afrieval.tasks.prompts import load_prompts, prompt_languages
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
 
@@ -37,18 +36,19 @@ def index(root: Path) -> str:
 
 
 def coverage(root: Path) -> str:
-    """Returns a table in Markdown: the numbers of native prompts, by language and task."""
+    """Returns a table in Markdown: the numbers of native prompts, for all languages of all tasks except English."""
     specs = templated(root)
+    codes = {code for spec in specs for code in [*spec.languages, *prompt_languages(spec)]} - {ENGLISH}
     rows = [["language", "code", *(spec.title for spec in specs)], ["---"] * (2 + len(specs))]
-    for code in native_languages(root):
+    for code in sorted(codes, key=lambda code: LANGUAGES[code].name):
         rows.append([LANGUAGES[code].name, f"`{code}`", *(_cell(spec, code) for spec in specs)])
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def _cell(spec: TaskSpec, code: str) -> str:
-    """Returns the prompts' numbers, with a star if not all are reviewed; a dash if there are none."""
-    if code not in prompt_languages(spec) or code == ENGLISH:
-        return "-"
+    """Returns the prompts' numbers, with a star if not all are reviewed; a dash if the task lacks the language."""
+    if code not in prompt_languages(spec):
+        return "wanted" if code in spec.languages else "-"
     prompts = load_prompts(spec, code)
     star = "" if all(p.reviewed_by for p in prompts.values()) else "*"
     return ranges(sorted(prompts)) + star
