@@ -3,7 +3,8 @@
 from tests.analysis.cells import scored
 
 from afrieval.analysis.published import PublishedRow
-from afrieval.report.leaderboard import published_tables
+from afrieval.report.leaderboard import OTHER_PROMPTS, published_tables
+from afrieval.results.scores import CellScores
 
 ROWS = [
     PublishedRow("afrimmlu", "big", "1", 0, {"eng": 90.0, "yor": 60.0, "hau": 40.0}, 50.0, 2),
@@ -31,3 +32,29 @@ def test_a_table_alone_has_the_averages_that_it_prints() -> None:
 
 def test_models_without_a_language_in_common_have_no_table() -> None:
     assert published_tables([scored([1.0], task="afrimmlu", language="swa")], ROWS) == []
+
+
+def test_runs_with_prompts_of_the_paper_are_next_to_published_scores_of_the_same_prompt() -> None:
+    def unit(language: str, prompt: int | str, values: list[float]) -> CellScores:
+        return scored(values, task="afrimmlu", language=language, prompt=prompt)
+
+    units = [unit(code, "paper2", [1.0, 0.0]) for code in ("yor", "hau")]
+    units += [unit(code, "paper2_uncleaned", [0.0, 0.0]) for code in ("yor", "hau")]
+    units += [unit(code, n, [1.0, 1.0]) for code in ("yor", "hau") for n in (1, 2)]
+    standing, same = published_tables(units, ROWS)
+    assert [row[:2] for row in standing.cells()] == [
+        ["m", "run"], ["m", "run, paper"], ["big", "published"], ["m", "run, paper uncleaned"]
+    ]  # fmt: skip
+    assert OTHER_PROMPTS in standing.notes
+    assert same.cells() == [
+        ["2", "m", "run, paper", "0", "50.0"],
+        ["2", "big", "published", "0", "30.0"],
+        ["2", "m", "run, paper uncleaned", "0", "0.0"],
+    ]
+
+
+def test_numbers_of_the_suite_are_not_those_of_published_scores() -> None:
+    of_suite = [scored([1.0], task="afrimmlu", language=code, prompt=1) for code in ("yor", "hau")]
+    assert [table.kind for table in published_tables(of_suite, ROWS)] == ["standing"]
+    of_other = [scored([1.0], task="afrimmlu", language=code, prompt="paper3") for code in ("yor", "hau")]
+    assert [table.kind for table in published_tables(of_other, ROWS)] == ["standing"]

@@ -53,5 +53,6 @@ def check_compared(found: list[Contrast], cells: list[CellScores], needed: bool)
         seen = f"they differ in {', '.join(names)}" if names else "they contain the same cells"
         raise UserError(
             f"the runs share nothing that can be compared; {seen}",
-            "give runs that differ in one thing: model, prompt language, shots or answer form",
+            "give runs that differ in one thing: model, prompt language, shots or answer form"
+            + ("; --contrast prompt compares prompts" if "prompt" in names else ""),
         )

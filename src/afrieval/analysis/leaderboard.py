@@ -5,6 +5,7 @@ import numpy as np
 from afrieval.analysis.published import PublishedRow, Standing, published_scores
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
+from afrieval.results.prompts import PAPER, SUITE, UNCLEANED
 from afrieval.results.scores import CellScores
 
 
@@ -18,14 +19,14 @@ def standings(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> t
     """
     own = [c for c in cells if c.task == task and c.prompt_language == "eng"]
     of_task = [row for row in rows if row.task == task]
-    languages = _languages(own, of_task)
+    languages = common_languages(own, of_task)
     if not of_task or not languages:
         return [], []
     published = published_scores(of_task, task, languages)
     return sorted([*_own(own, languages), *published], key=lambda standing: -standing.mean), languages
 
 
-def _languages(cells: list[CellScores], rows: list[PublishedRow]) -> list[str]:
+def common_languages(cells: list[CellScores], rows: list[PublishedRow]) -> list[str]:
     """Returns the African languages that all models have, those of the table alone where there are no runs."""
     sets = [{c.language for c in of_model} for of_model in _by_model(cells)]
     models = {row.model: set[str]() for row in rows}
@@ -36,7 +37,12 @@ def _languages(cells: list[CellScores], rows: list[PublishedRow]) -> list[str]:
 
 
 def _by_model(cells: list[CellScores]) -> list[list[CellScores]]:
-    return list(grouped(cells, lambda c: (c.model, c.shots, c.answer_form)).values())
+    return list(grouped(cells, lambda c: (c.model, c.shots, c.answer_form, c.prompt_set)).values())
+
+
+def name_of_run(cell: CellScores) -> str:
+    """Returns what a run is called in the column of sources, with the set that its prompts belong to."""
+    return {SUITE: "run", PAPER: "run, paper", UNCLEANED: "run, paper uncleaned"}[cell.prompt_set]
 
 
 def _own(cells: list[CellScores], languages: list[str]) -> list[Standing]:
@@ -46,5 +52,7 @@ def _own(cells: list[CellScores], languages: list[str]) -> list[Standing]:
         means = [np.mean([s[code] for code in languages]) for s in prompts if set(languages) <= set(s)]
         model, shots = of_model[0].model, of_model[0].shots
         if means:
-            found.append(Standing(model, "run", shots, len(means), float(max(means)), float(np.mean(means))))
+            found.append(
+                Standing(model, name_of_run(of_model[0]), shots, len(means), float(max(means)), float(np.mean(means)))
+            )
     return found

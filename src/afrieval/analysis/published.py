@@ -53,7 +53,7 @@ class Standing(NamedTuple):
     """A model's scores over its prompts, each the mean over the same languages; 0 to 1.
 
     Attributes:
-        source: run or published.
+        source: published; or run, with the set of its prompts if they are not the suite's.
         prompts: how many have a score in every one of the languages; no other is used.
         best: that of the best prompt, chosen on the documents that it is a score of.
     """

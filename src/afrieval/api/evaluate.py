@@ -13,6 +13,7 @@ from afrieval.config.settings import (
     EvalConfig,
     ModelConfig,
     PromptLanguage,
+    PromptSet,
     RunConfig,
     TaskConfig,
     check,
@@ -34,6 +35,8 @@ def evaluate(
     languages: str | Iterable[str] | None = None,
     prompts: int | Iterable[int] | None = None,
     prompt_language: PromptLanguage = "eng",
+    prompt_set: PromptSet = "suite",
+    uncleaned: bool = False,
     answer_form: AnswerForm | None = None,
     num_fewshot: int = 0,
     limit: int | None = None,
@@ -54,6 +57,8 @@ def evaluate(
         languages: ISO 639-3 codes; all of the tasks' if not given.
         prompts: numbers of prompts; all if not given.
         prompt_language: `eng`, `native` or `both`.
+        prompt_set: `suite`, or `paper` for the prompts of the paper that published the task, with their own numbers.
+        uncleaned: whether to use the paper's prompts exactly as lm-evaluation-harness has them.
         answer_form: `text`, `letter` or `generate`; each task's first if not given.
         num_fewshot: worked examples before each question.
         limit: only the first so many documents of each cell.
@@ -71,6 +76,8 @@ def evaluate(
         languages=_listed(languages),
         prompts=_listed(prompts),
         prompt_language=prompt_language,
+        prompt_set=prompt_set,
+        uncleaned=uncleaned,
         answer_form=answer_form,
     )
     evaluation = EvalConfig(num_fewshot=num_fewshot, limit=limit, batch_size=batch_size)

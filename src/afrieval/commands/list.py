@@ -6,6 +6,7 @@ from textwrap import fill
 from afrieval.commands.options import List
 from afrieval.config.arguments import read_options
 from afrieval.languages import ENGLISH
+from afrieval.results.prompts import prompt_ranges
 from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
 from afrieval.terminal import say
@@ -44,6 +45,8 @@ def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
         if language != ENGLISH:
             prompts = load_prompts(spec, language)
             natives.setdefault(f"{_numbers(prompts)}, {_review(prompts)}", []).append(language)
+    if spec.paper:
+        yield "", f"{spec.paper.name} {prompt_ranges(spec.paper.prompts)}, with --task.prompt_set paper"
     for described, languages in natives.items():
         yield "", f"native {described}: {' '.join(languages)}"
 

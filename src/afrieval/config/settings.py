@@ -279,7 +279,7 @@ def _check_task(config: RunConfig, needed: bool) -> None:
 
 def _check_prompt_set(config: RunConfig) -> None:
     task = config.task
-    if task.prompt_set == "paper" and not config.task_names:
+    if task.prompt_set == "paper" and config.wants_harness and not config.task_names:
         raise UserError(
             "task.prompt_set has no effect on task.harness_tasks", "leave it out, or name tasks with task.task_name"
         )

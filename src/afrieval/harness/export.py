@@ -59,7 +59,7 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
             found[spec.name] = _cell(spec.name, spec, "eng", 1, config)
             continue
         found |= _of_task(spec, replace(config, task=replace(config.task, variant="direct")))
-        if spec.translate:
+        if spec.translate and not config.task.uncleaned:
             found |= _of_task(translated(spec), replace(config, task=replace(config.task, variant="translate")))
     for group in set(META_GROUPS) & set(config.task_names):
         found |= _group(group, [spec.name for spec in specs if spec.evals], [])

@@ -5,9 +5,12 @@ from functools import cache
 from typing import NamedTuple
 
 from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.results.prompts import PromptId
 from afrieval.tasks.spec import load_task, task_names
 
-EXPORTED = re.compile(r"(.+)_([a-z]{3})_(eng|native)_(\d+)")  # as afrieval.harness.export names its cells
+EXPORTED = re.compile(
+    r"(.+)_([a-z]{3})_(eng|native)_(\d+|paper\d+(?:_uncleaned)?)"
+)  # as afrieval.harness.export names its cells
 LANGUAGE = r"(?<=_)({code})(?:_[A-Z][a-z]{{3}})?+(?=_|$)"  # yor or yor_Latn, but not part of a pair of languages
 WRITTEN = re.compile(r"_(en|eng|native)(?=_)")
 
@@ -17,14 +20,14 @@ class Named(NamedTuple):
 
     Attributes:
         language: ISO 639-3; empty if the name has no language of the suite.
-        prompt: its number; 0 if the name has none.
+        prompt: its id; 0 if the name has none.
         ours: whether it has the form of our exported tasks.
     """
 
     task: str
     language: str
     prompt_language: str
-    prompt: int
+    prompt: PromptId
     ours: bool
 
     @property
@@ -39,7 +42,7 @@ def named(name: str) -> Named:
         return Named(name, ENGLISH, "eng", 1, True)
     exported = EXPORTED.fullmatch(name)
     if exported and exported[2] in LANGUAGES and exported[1].removesuffix("_translate") in task_names():
-        return Named(exported[1], exported[2], exported[3], int(exported[4]), True)
+        return Named(exported[1], exported[2], exported[3], _prompt(exported[4]), True)
     task, _, number = name.partition("_prompt_")
     prompt = int(number) if number.isdecimal() else 0
     task = task if prompt else name
@@ -51,6 +54,10 @@ def named(name: str) -> Named:
     written = WRITTEN.search(task)
     task = WRITTEN.sub("", task, count=1)
     return Named(task, _codes()[at[1]], "native" if written and written[1] == "native" else "eng", prompt, False)
+
+
+def _prompt(text: str) -> PromptId:
+    return int(text) if text.isdecimal() else text
 
 
 @cache

@@ -2,8 +2,11 @@
 
 from afrieval.analysis.leaderboard import standings
 from afrieval.analysis.published import AFROBENCH, Average, PublishedRow, averages
+from afrieval.analysis.same_prompts import on_same_prompts
 from afrieval.report.table import Column, Table
 from afrieval.results.scores import CellScores
+
+OTHER_PROMPTS = "Prompts of the suite are not those of published scores, whatever their numbers."
 
 
 def published_tables(cells: list[CellScores], rows: list[PublishedRow]) -> list[Table]:
@@ -18,6 +21,8 @@ def published_tables(cells: list[CellScores], rows: list[PublishedRow]) -> list[
         of_task = [row for row in rows if row.task == task]
         if standing := _standing(task, cells, of_task):
             tables.append(standing)
+        if same := _on_same_prompts(task, cells, of_task):
+            tables.append(same)
         if not any(c.task == task for c in cells):
             tables.append(_averages(task, of_task))
     return tables
@@ -33,12 +38,28 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
     notes = [
         f"Means over the {len(languages)} languages that all of them have: {' '.join(languages)}.",
         "best: the prompt was chosen on test.",
+        *([OTHER_PROMPTS] if any(standing.source == "run" for standing in found) else []),
         "Published scores are of whole test sets: compare them with runs without --eval.limit.",
         *_inconsistent(averages(rows)[1]),
     ]
     return Table(
         "standing", f"{task}: runs and published scores", columns, [list(s) for s in found], notes, about={"task": task}
     )
+
+
+def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
+    """Returns the scores under each prompt of the paper that was run and published; None without one."""
+    found, languages = on_same_prompts(task, cells, rows)
+    if not found:
+        return None
+    columns = [Column("prompt", "count"), Column("model"), Column("source"), Column("shots", "count")]
+    columns += [Column("score", "score")]
+    notes = [
+        f"Means over the {len(languages)} languages that all of them have: {' '.join(languages)}.",
+        "Prompt 3 is paper3 of a run and prompt_3 of a published table.",
+    ]
+    title = f"{task}: runs and published scores, prompt by prompt"
+    return Table("same prompts", title, columns, [list(of) for of in found], notes, about={"task": task})
 
 
 def _averages(task: str, rows: list[PublishedRow]) -> Table:

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
@@ -24,12 +25,15 @@ def paper_prompts(spec: TaskSpec, language: str, uncleaned: bool = False) -> dic
     Raises:
         UserError: if a correction does not apply, since the installed harness has another text.
     """
+    if spec.paper is None:
+        return {}
     found = {}
-    for number, declared in (spec.paper.prompts if spec.paper else {}).items():
+    for number, declared in spec.paper.prompts.items():
         path = harness_file(spec, language, number)
         if path is not None and (uncleaned or not declared.refused):
             read = read_harness_prompt(spec, path)
-            found[number] = _uncleaned(number, read) if uncleaned else _cleaned(number, declared, read, str(path))
+            prompt = _uncleaned(number, read) if uncleaned else _cleaned(number, declared, read, str(path))
+            found[number] = replace(prompt, source=f"{spec.paper.name} prompt {number}")
     return found
 
 

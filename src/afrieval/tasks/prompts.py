@@ -39,6 +39,7 @@ class Prompt:
             each of its strings.
         paper: whether it is a prompt of the paper, cleaned or as the harness has it; empty for one of the suite.
         delimiter: the text between prompt and answer.
+        source: where its text is from; empty if unknown.
         path: the prompt file, for messages.
     """
 
@@ -54,6 +55,7 @@ class Prompt:
     reviewed_by: str = ""
     paper: Literal["", "cleaned", "uncleaned"] = ""
     delimiter: str = " "
+    source: str = field(default="", compare=False)
     path: str = field(default="", compare=False)
 
     @property
@@ -162,6 +164,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             system=(content.system or "").strip(),
             lead_ins=_lead_ins(content),
             origin=content.origin,
+            source=entry.source or "",
             reviewed_by=(content.reviewed_by or "").strip() or reviewers(path, number),
             path=str(path),
         )
