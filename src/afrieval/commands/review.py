@@ -9,8 +9,9 @@ from afrieval.commands.options import Review
 from afrieval.config.arguments import read_options
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
+from afrieval.files.whole import write_whole
 from afrieval.resources import CHECKOUT, HOME
-from afrieval.review.forms import read_sheet, sheet_bytes
+from afrieval.review.forms import check_form, read_sheet, sheet_bytes
 from afrieval.review.read import Change, read, write_all
 from afrieval.review.sheet import sheet_of
 from afrieval.terminal import complain, note, say
@@ -30,17 +31,24 @@ def _sheet(asked: Review) -> None:
     if not asked.language or not asked.output:
         missing = "--output" if asked.language else "--language"
         raise UserError(f"{missing} is missing", "write afrieval review sheet --language yor --output yor.xlsx")
+    if asked.file:
+        raise UserError(f"a sheet that is written takes no FILE, but there is {asked.file!r}", "name it with --output")
     path = user_path(asked.output)
+    check_form(path)
     sheet = sheet_of(HOME, asked.language)
-    path.write_bytes(sheet_bytes(sheet, path))
+    write_whole(path, sheet_bytes(sheet, path))
     say(f"wrote {path}: {len(sheet.rows)} strings to review")
 
 
 def _read(asked: Review) -> None:
     if not asked.file:
         raise UserError("FILE is missing", "write afrieval review read FILE")
+    if asked.output:
+        raise UserError("--output is for writing a sheet", "remove it; reading a sheet changes the checkout")
     path = user_path(asked.file)
     sheet = read_sheet(path)
+    if asked.language not in (None, sheet.language):
+        raise UserError(f"{path} is a sheet of {sheet.language}, not {asked.language}", "remove --language")
     sheet = replace(sheet, reviewer=(asked.reviewer or sheet.reviewer).strip())
     changes, errors = read(HOME, sheet, str(path), date.today().isoformat())
     if errors:
@@ -52,7 +60,8 @@ def _read(asked: Review) -> None:
         return
     if CHECKOUT is None:
         raise UserError(
-            "this installation is not a checkout of afrieval", f"{path} is in order: send it to the project"
+            f"{path} is in order, but only a checkout of afrieval can be changed",
+            "send the file to the project; the documentation page 'Native prompts' describes how",
         )
     write_all(CHECKOUT, changes)
     for name in changes:

@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 from afrieval.errors import UserError
 from afrieval.files.content import read_bytes
 from afrieval.files.schema import validated_json
+from afrieval.files.whole import write_whole
 from afrieval.files.yaml import read_map_file
 from afrieval.results.samples import Sample
 from afrieval.results.schema import HarnessRecord, RunRecord
@@ -77,19 +78,7 @@ def _check_there(folder: Path, there: os.stat_result) -> None:
 
 def write_atomically(path: Path, text: str) -> None:
     """Writes a file whole: a reader sees the old one or the new one."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with unfinished.open("w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except OSError as e:
-        e.filename = str(path)  # not that of the unfinished file, or none
-        raise
-    finally:
-        with contextlib.suppress(OSError):
-            unfinished.unlink(missing_ok=True)
+    write_whole(path, text.encode())
 
 
 def sample_path(folder: Path, cell: str) -> Path:

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 from afrieval.errors import UserError
@@ -42,14 +42,20 @@ READERS: dict[str, Callable[[Path], Sheet]] = {".xlsx": from_xlsx, ".csv": from_
 
 
 def sheet_bytes(sheet: Sheet, path: Path) -> bytes:
-    """Returns a sheet in the format that a file's name asks for.
+    """Returns a sheet in the format of a file that `check_form` accepts."""
+    return WRITERS[path.suffix.lower()](sheet)
+
+
+def check_form(path: Path) -> None:
+    """Refuses a file that cannot be a sheet.
 
     Raises:
-        UserError: if it asks for none.
+        UserError: if its name does not end as that of a sheet, or its folder does not exist.
     """
     if path.suffix.lower() not in WRITERS:
-        raise UserError(f"no format of a sheet is called {path.suffix or path.name!r}", _choose(WRITERS))
-    return WRITERS[path.suffix.lower()](sheet)
+        raise UserError(f"the name {path} is not that of a sheet", f"it must end in {', '.join(WRITERS)}")
+    if not path.parent.is_dir():
+        raise UserError(f"there is no folder {path.parent}", "make it, or name another file")
 
 
 def read_sheet(path: Path) -> Sheet:
@@ -59,9 +65,5 @@ def read_sheet(path: Path) -> Sheet:
         UserError: if it cannot be read, or is not a review sheet.
     """
     if path.suffix.lower() not in READERS:
-        raise UserError(f"{path} is not a filled-in sheet", f"{SEND}; its name {_choose(READERS)}")
+        raise UserError(f"{path} is not a filled-in sheet", f"{SEND}")
     return READERS[path.suffix.lower()](path)
-
-
-def _choose(known: Iterable[str]) -> str:
-    return f"must end in {', '.join(known)}"

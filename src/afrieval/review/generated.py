@@ -1,18 +1,26 @@
 """Files made from prompts and reviews: golden files, and the documentation's pages on native prompts."""
 
+import re
+from collections import Counter
 from pathlib import Path
+from typing import get_args
 
-from afrieval.grouping import ranges
+from afrieval.grouping import grouped, ranges
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.review.examples import golden
-from afrieval.review.sheet import native_languages
+from afrieval.review.examples import filled, golden
+from afrieval.review.sheet import native_languages, sheet_of
 from afrieval.tasks.prompts import load_prompts, prompt_languages
+from afrieval.tasks.reviews import Status, share
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
+from afrieval.tasks.strings import strings
 
 GOLDEN = Path("tests/tasks/golden")
 INDEX = Path("docs/native-prompts.md")
-BEGIN, END = "<!-- coverage: written by tests/test_native_coverage.py -->\n", "<!-- end of coverage -->\n"
-REWRITE = "AFRIEVAL_REWRITE_GOLDEN=1 python -m pytest tests/review/test_generated.py"
+BEGIN, END = "<!-- coverage: generated -->\n", "<!-- end of coverage -->\n"
+PAGES = Path("docs/native-prompts")
+STATES = get_args(Status)
+REVIEWING = "[Native prompts](../native-prompts.md#how-to-review)"
+REWRITE = "AFRIEVAL_REWRITE_GOLDEN=1 python -m pytest tests/test_native_coverage.py"
 
 
 def templated(root: Path) -> list[TaskSpec]:
@@ -30,6 +38,12 @@ def golden_files(root: Path, languages: list[str] | None = None) -> dict[Path, s
     }
 
 
+def pages(root: Path, languages: list[str] | None = None) -> dict[Path, str]:
+    """Returns the pages on native prompts, that of all languages and those of some or all: path, and text."""
+    chosen = native_languages(root) if languages is None else languages
+    return {INDEX: index(root)} | {PAGES / f"{code}.md": page(root, code) for code in chosen}
+
+
 def index(root: Path) -> str:
     """Returns the page on native prompts with its table of languages renewed."""
     before, _, rest = (root / INDEX).read_text(encoding="utf-8").partition(BEGIN)
@@ -37,18 +51,53 @@ def index(root: Path) -> str:
 
 
 def coverage(root: Path) -> str:
-    """Returns a table in Markdown: the numbers of native prompts, by language and task."""
-    specs = templated(root)
-    rows = [["language", "code", *(spec.title for spec in specs)], ["---"] * (2 + len(specs))]
-    for code in native_languages(root):
-        rows.append([LANGUAGES[code].name, f"`{code}`", *(_cell(spec, code) for spec in specs)])
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    """Returns a table in Markdown: the numbers of native prompts and the share reviewed, by language and task.
+
+    It has all languages of the tasks except English.
+    """
+    specs, pages_of = templated(root), native_languages(root)
+    codes = {code for spec in specs for code in spec.languages}.union(pages_of) - {ENGLISH}
+    rows = []
+    for code in sorted(codes, key=lambda code: LANGUAGES[code].name):
+        name = LANGUAGES[code].name
+        linked = f"[{name}]({PAGES.name}/{code}.md)" if code in pages_of else name
+        rows.append([linked, f"`{code}`", *(_cell(spec, code) for spec in specs)])
+    return _table(["language", "code", *(spec.title for spec in specs)], rows)
 
 
 def _cell(spec: TaskSpec, code: str) -> str:
-    """Returns the prompts' numbers, with a star if not all are reviewed; a dash if there are none."""
-    if code not in prompt_languages(spec) or code == ENGLISH:
-        return "-"
+    """Returns the prompts' numbers, with a star if not all are reviewed, and the share; `wanted` if there are none."""
+    path = spec.folder / "prompts" / f"{code}.yaml"
+    if not path.is_file():
+        return "wanted" if code in spec.languages else "-"
     prompts = load_prompts(spec, code)
     star = "" if all(p.reviewed_by for p in prompts.values()) else "*"
-    return ranges(sorted(prompts)) + star
+    return f"{ranges(sorted(prompts))}{star} ({int(100 * share(path))} %)"
+
+
+def page(root: Path, language: str) -> str:
+    """Returns the page of a language: all strings task by task, and what is doubtful."""
+    sheet, name = sheet_of(root, language), LANGUAGES[language].name
+    counts, known = Counter(row.status for row in sheet.rows), strings(root, language)
+    states = ", ".join(f"{counts[each]} {each}" for each in STATES if counts[each])
+    parts = [
+        f"# Native prompts in {name}",
+        f"<!-- Written by `afrieval review read` and by {REWRITE} -->",
+        f"{len(sheet.rows)} strings: {states}. To review them, see {REVIEWING}.",
+    ]
+    if doubtful := [[f"`{row.id}`", _md(row.native), _md(row.doubt)] for row in sheet.rows if row.doubt]:
+        parts += ["## What is doubtful", _table(["string", name, "doubt"], doubtful)]
+    for task, rows in grouped(sheet.rows, lambda row: row.task).items():
+        heads = ["string", "English", name, "translated back", "status"]
+        cells = [[f"`{r.id}`", *map(_md, (r.english, filled(r.native, known), r.back, r.status))] for r in rows]
+        parts += [f"## {sheet.titles[task]}", _table(heads, cells)]
+    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> str:
+    return "".join(f"| {' | '.join(row)} |\n" for row in [heads, ["---"] * len(heads), *rows])
+
+
+def _md(text: str) -> str:
+    """Returns a text as a cell of a table in Markdown."""
+    return re.sub(r"[\\`*_\[\]<>|]", r"\\\g<0>", text).replace("\n", "<br>")

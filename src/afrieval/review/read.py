@@ -8,10 +8,11 @@ from textwrap import fill
 from typing import NamedTuple
 
 from afrieval.errors import UserError
+from afrieval.files.whole import write_whole
 from afrieval.languages import LANGUAGES
 from afrieval.review.check import Decision, decisions, label_faults
 from afrieval.review.edit import NotEditableError, replaced
-from afrieval.review.generated import GOLDEN, INDEX, golden_files, index, templated
+from afrieval.review.generated import GOLDEN, INDEX, golden_files, pages, templated
 from afrieval.review.sheet import Sheet
 from afrieval.tasks.prompts import load_prompts, prompt_languages
 from afrieval.tasks.reviews import Review, as_yaml, read_reviews, with_review
@@ -53,7 +54,8 @@ def read(root: Path, sheet: Sheet, where: str, date: str) -> tuple[dict[Path, Ch
             return {}, errors
         _store_reviews(copy / "reviews" / f"{sheet.language}.yaml", sheet, found, date)
         _raise_versions(copy, sheet.language, changed)
-        for path, text in {**golden_files(copy, [sheet.language]), INDEX: index(copy)}.items():
+        made = golden_files(copy, [sheet.language]) | pages(copy, [sheet.language]) if (copy / INDEX).is_file() else {}
+        for path, text in made.items():
             _write(copy / path, text)
         return _changes(root, copy), []
 
@@ -80,7 +82,7 @@ def _text(path: Path) -> str:
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode())
+    write_whole(path, text.encode())
 
 
 def _edit(path: Path, decision: Decision) -> None:
@@ -129,7 +131,7 @@ def _raise_versions(root: Path, language: str, changed: list[Decision]) -> None:
 
 
 def _note_change(path: Path, language: str, number: int, tasks: list[TaskSpec]) -> None:
-    if not tasks:
+    if not tasks or not path.is_file():
         return
     before, heading, after = _text(path).partition(UNRELEASED)
     versions = ", ".join(f"{spec.title} (version {spec.version + 1})" for spec in tasks)

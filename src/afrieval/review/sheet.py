@@ -26,7 +26,8 @@ COLUMNS = {
     "native": "native",
     "back-translation": "back",
     "example": "example",
-    "evidence and doubts": "evidence",
+    "evidence": "evidence",
+    "doubt": "doubt",
     "verdict": "verdict",
     "new text": "new",
     "comment": "comment",
@@ -57,6 +58,7 @@ class Row:
     back: str = ""
     example: str = ""
     evidence: str = ""
+    doubt: str = ""
     verdict: str = ""
     new: str = ""
     comment: str = ""
@@ -73,7 +75,7 @@ class Row:
         """What the string is, in words."""
         first, *rest = self.id.split("/")
         if first in ("words", "languages"):
-            return " ".join(rest)
+            return " ".join(rest).replace("_", " ")
         if rest[0].isdigit():
             return f"Prompt {rest[0]}" + (f", answer {rest[2]!r}" if rest[1] == "labels" else "")
         named = {"system": "Instruction for chat models", "lead_in": "Words before an answer"}
@@ -129,8 +131,7 @@ def _rows(root: Path, language: str) -> Iterator[Row]:
         same = english.get(string.id)
         texts = filled(same.text, english) if same else _in_english(string.id), string.text
         note = Note() if is_rewritten(string, reviews) else notes.get(string.id, Note())
-        about = "\n".join(filter(None, (note.evidence, f"Doubt: {note.doubt}" if note.doubt else "")))
-        yield Row(string.id, status(string, reviews), *texts, note.back, shown[string.id], about)
+        yield Row(string.id, status(string, reviews), *texts, note.back, shown[string.id], note.evidence, note.doubt)
 
 
 def _notes(root: Path, language: str) -> dict[str, Note]:

@@ -15,7 +15,16 @@ from afrieval.tasks.reviews import VERDICTS
 LARGEST = 2**26  # bytes
 SEND = "open it in Excel or LibreOffice and save it as .xlsx again"
 # Widths of columns in characters; a line's height in points, and the most that a row may have.
-WIDTHS = {"id": 23, "status": 11, "back-translation": 24, "verdict": 9, "comment": 24, "dialect": 12}
+WIDTHS = {
+    "id": 23,
+    "status": 11,
+    "back-translation": 24,
+    "evidence": 24,
+    "doubt": 24,
+    "verdict": 9,
+    "comment": 24,
+    "dialect": 12,
+}
 WIDE, LINE, HIGHEST = 34, 15, 409
 BROAD = 1.5  # what a character outside the Latin script may take, in widths of one
 FILLED_IN = ("verdict", "new text", "comment", "dialect")

@@ -99,27 +99,48 @@ def is_rewritten(string: String, reviews: Reviews) -> bool:
     return any(each.verdict == "change" and each.hash == string.hash for each in reviews.get(string.id, []))
 
 
+def stored(prompts: Path) -> Reviews:
+    """Returns the reviews of a language.
+
+    As for the vocabulary, a folder `reviews` next to that of the tasks takes the place of the suite's.
+
+    Args:
+        prompts: a prompt file, `<tasks>/<task>/prompts/<language>.yaml`.
+    """
+    folder = prompts.parents[2].parent / "reviews"
+    return read_reviews((folder if folder.is_dir() else REVIEWS) / prompts.name)
+
+
+def used(prompts: Path, number: int | None = None) -> list[String]:
+    """Returns the strings of a prompt: its own, those of all prompts of its file, and the words they refer to.
+
+    Args:
+        prompts: as for `stored`.
+        number: the prompt's number; None for all prompts of the file.
+    """
+    own = [s for s in prompt_strings(prompts.parents[1].name, prompts) if number is None or s.number in (None, number)]
+    words = {s.id: s for s in vocabulary_strings(vocabulary_of(prompts, prompts.parents[2]))}
+    references = dict.fromkeys(id for string in own for id in string.references)
+    return [s for s in own if not s.is_reference] + [words[id] for id in references]
+
+
 def reviewers(prompts: Path, number: int) -> str:
     """Returns the names of those who reviewed a prompt; empty unless all of its strings are reviewed.
 
-    Its strings are also the words of the vocabulary that it refers to, its label words, and what all prompts of its
-    file share. As for the vocabulary, a folder `reviews` next to that of the tasks takes the place of the suite's.
-
     Args:
-        prompts: the prompt file, `<tasks>/<task>/prompts/<language>.yaml`.
+        prompts: as for `stored`.
         number: the prompt's number.
     """
-    task, tasks = prompts.parent.parent, prompts.parent.parent.parent
-    folder = tasks.parent / "reviews"
-    reviews = read_reviews((folder if folder.is_dir() else REVIEWS) / prompts.name)
-    if not reviews:
-        return ""
-    own = [s for s in prompt_strings(task.name, prompts) if s.number in (None, number)]
-    words = {s.id: s for s in vocabulary_strings(vocabulary_of(prompts, tasks))}
-    used = [s for s in own if not s.is_reference] + [words[id] for s in own for id in s.references]
     found: dict[str, str] = {}
-    for string in used:
+    reviews = stored(prompts)
+    for string in used(prompts, number) if reviews else ():
         if status(string, reviews) != "reviewed":
             return ""
         found |= {each.person: each.reviewer for each in reviews[string.id] if each.hash == string.hash}
     return ", ".join(sorted(found.values()))
+
+
+def share(prompts: Path) -> float:
+    """Returns the share of the strings of a prompt file that are reviewed."""
+    reviews, strings = stored(prompts), used(prompts)
+    return sum(status(string, reviews) == "reviewed" for string in strings) / len(strings)
