@@ -26,7 +26,8 @@ from afrieval.tasks.splits import load_split
 
 METRICS = ("acc", "acc_norm", "acc_bytes", "acc_tokens", "acc_pmi", "acc_matched")
 LANGUAGES, PROMPTS, LETTERED = ("amh", "hau", "yor"), (1, 2, 3), 6
-SEEDS, ROWS, NEUTRAL = range(4), 60, 1
+SEEDS, ROWS, NEUTRAL = range(4), 45, 1
+SIDES = {"English": (PROMPTS, False), "native": (PROMPTS, True), "lettered": ([LETTERED], False)}
 ENGLISH, NATIVE, CELLS, QUESTIONS = (1, 1, 1), (4, 12, 3), 60, 600
 
 
@@ -66,14 +67,13 @@ def random_model(seed: int, vocabulary: int) -> Any:
 def loglikelihoods(model: Any, tokens: Any, context: str, words: Sequence[str]) -> tuple[list[float], list[int]]:
     """Returns the log-likelihood and number of tokens of each word after a context."""
     start = len(tokens(context).input_ids)
-    totals, lengths = [], []
-    for word in words:
-        ids = torch.tensor(tokens(f"{context} {word}").input_ids)
-        with torch.inference_mode():
-            logprobs = torch.log_softmax(model(ids[None]).logits[0, start - 1 : -1].double(), dim=-1)
-        totals.append(float(logprobs.gather(1, ids[start:, None]).sum()))
-        lengths.append(len(ids) - start)
-    return totals, lengths
+    rows = [torch.tensor(tokens(f"{context} {word}").input_ids) for word in words]
+    ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+    with torch.inference_mode():
+        logprobs = torch.log_softmax(model(ids).logits[:, start - 1 :].double(), dim=-1)
+    answers = [row[start:] for row in rows]
+    totals = [float(of[range(len(word)), word].sum()) for of, word in zip(logprobs, answers, strict=True)]
+    return totals, [len(word) for word in answers]
 
 
 def random_cell(model: Any, tokens: Any, prompt: Prompt, language: str) -> Cell:
@@ -131,19 +131,18 @@ def knowing(name: str, grows: bool) -> list[float]:
 
 
 def main() -> None:
-    """Prints a row per score: random models, then the knowing one."""
+    """Prints a row per score of the knowing model, then of random ones."""
     torch.set_num_threads(2)
-    sides = {"English": list(random_cells(PROMPTS, native=False)), "native": list(random_cells(PROMPTS, native=True))}
-    sides["lettered"] = list(random_cells([LETTERED], native=False))
     for name in METRICS:
-        for side, cells in sides.items():
-            shares = 100 * np.array([cell.shares(name) for cell in cells])
-            print(
-                f"{name:12} {side:9} neutral {shares[:, NEUTRAL].mean():5.1f}  largest {shares.max(axis=1).mean():5.1f}"
-            )
         for grows in (False, True):
             english, difference, deviation = knowing(name, grows)
-            print(f"{name:12} knowing, grows={grows}: {english:5.1f} {difference:+6.1f} (sd {deviation:.1f})")
+            print(f"{name:12} knowing, noise grows {grows!s:5}: {english:5.1f} {difference:+6.1f} (sd {deviation:.1f})")
+    for side, (numbers, native) in SIDES.items():
+        cells = list(random_cells(numbers, native))
+        for name in METRICS:
+            shares = 100 * np.array([cell.shares(name) for cell in cells])
+            largest = shares.max(axis=1).mean()
+            print(f"{name:12} random, {side:8}: neutral {shares[:, NEUTRAL].mean():5.1f}, largest {largest:5.1f}")
 
 
 if __name__ == "__main__":
