@@ -111,7 +111,9 @@ def knowing_cell(rng: np.random.Generator, lengths: Sequence[int], noise: Array)
     totals = usual + rng.normal(0, 1, (n, k)) * noise
     totals[np.arange(n), golds] += rng.gamma(4, 0.3, n)
     neutral = usual + rng.normal(0, 1, (len(CONTENT_FREE), k)) * noise
-    return Cell(totals, neutral, lengths, ["x" * 5 * length for length in lengths], golds.tolist())
+    return Cell(
+        totals, neutral, lengths, [name * 5 * of for name, of in zip("abc", lengths, strict=True)], golds.tolist()
+    )
 
 
 def knowing(name: str, grows: bool) -> list[float]:
