@@ -24,7 +24,7 @@ def contrast_table(
 
     Args:
         contrast: what to show.
-        starred: languages whose native prompts nobody has reviewed.
+        starred: languages whose native prompts are unreviewed.
         legend: whether the columns are explained.
         metric: what the scores are of; a share of right answers if not given.
     """

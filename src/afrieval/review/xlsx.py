@@ -1,10 +1,11 @@
 """A review sheet as a workbook, for Excel and LibreOffice."""
 
 import io
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 from afrieval.errors import UserError
 from afrieval.files.content import read_bytes
@@ -119,20 +120,29 @@ def _fit_paper(page: Any, header: int) -> None:
 
 
 def from_xlsx(path: Path) -> Sheet:
-    """Returns the sheet in the first page of a workbook that is a review sheet.
+    """Returns the sheet on the first page of a workbook.
 
     Raises:
         UserError: if the file cannot be read, or is not a review sheet.
     """
-    content = read_bytes(path, SEND, LARGEST)
+    content = io.BytesIO(read_bytes(path, SEND, LARGEST))
     try:
-        from openpyxl import load_workbook
-
-        page = load_workbook(io.BytesIO(content)).worksheets[0]
-        cells = [list(row) for row in page.iter_rows()]
-    except (BadZipFile, KeyError, ValueError, TypeError, IndexError, AttributeError, SyntaxError, EOFError) as e:
-        raise UserError(f"{path} is not a workbook: {e}", SEND) from None
+        if sum(part.file_size for part in ZipFile(content).infolist()) > LARGEST:
+            raise UserError(f"{path} is larger than {LARGEST} bytes when it is unpacked", SEND)
+        cells = _cells(content)
+    except UserError:
+        raise
+    except Exception as e:  # damage shows itself in many ways: zip, zlib, XML, and what openpyxl makes of them
+        raise UserError(f"{path} is not a workbook, or damaged: {type(e).__name__}: {e}", SEND) from None
     return sheet_from([list(_texts(row, path)) for row in cells], str(path))
+
+
+def _cells(content: io.BytesIO) -> list[list[Any]]:
+    from openpyxl import load_workbook
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about drop-down lists that Excel stores in its own way
+        return [list(row) for row in load_workbook(content).worksheets[0].iter_rows()]
 
 
 def _texts(row: list[Any], path: Path) -> Iterator[str]:
