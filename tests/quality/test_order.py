@@ -1,21 +1,26 @@
 """Rows that are out of order are found, and rows in order are not."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.quality.rows import LANGUAGES, documents, group
 
 from afrieval.quality.order import out_of_order
 from afrieval.quality.similarity import order_statistic
 from afrieval.quality.together import apart
-from tests.quality.rows import LANGUAGES, documents, group
+from afrieval.tasks.documents import Document
 
 
-def reordered(rows: list, order: list[int], fields: tuple[str, ...] = ("premise", "hypothesis")) -> list:  # type: ignore[type-arg]
-    """Returns rows with the texts of others, and their own right answers, as in a sorted file."""
-    return [replace(d, fields=d.fields | {f: rows[at].fields[f] for f in fields}) for d, at in zip(rows, order)]
+def reordered(
+    rows: list[Document], order: list[int], names: Sequence[str] = ("premise", "hypothesis")
+) -> list[Document]:
+    """Returns rows with some texts of others; right answers stay."""
+    texts = [{name: rows[at].fields[name] for name in names} for at in order]
+    return [replace(d, fields=d.fields | of) for d, of in zip(rows, texts, strict=True)]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -38,7 +43,7 @@ def test_two_rows_that_changed_places_are_found_by_number() -> None:
     order = [1, 0, *range(2, 60)]
     (finding,) = out_of_order(group(rows | {"hau": reordered(rows["hau"], order)}))
     assert (finding.language, finding.rows, finding.whole) == ("hau", [0, 1], False)
-    assert finding.detail == "0 has 1, 1 has 0"
+    assert finding.each == {0: "has the text of 1", 1: "has the text of 0"}
 
 
 def test_texts_that_do_not_belong_together_are_found_though_only_one_moved() -> None:

@@ -84,9 +84,10 @@ def test_texts_that_cannot_take_the_place_of_another(text: str, new: str, expect
     assert not faults if expected is None else faults and faults[0].startswith(expected)
 
 
+@pytest.mark.parametrize("id", ["afrimgsm/lead_in/1", "words/answer_is"])
 @pytest.mark.parametrize(("new", "right"), [("ne {answer}", True), ("{answer} {answer}", False), ("{antwort}", False)])
-def test_words_before_an_answer_may_mark_its_place(new: str, right: bool) -> None:
-    string = String("afrimgsm/lead_in/1", Path("x"), (), "ni {answer}")
+def test_words_before_an_answer_may_mark_its_place(id: str, new: str, right: bool) -> None:
+    string = String(id, Path("x"), (), "ni {answer}")
     assert [*text_faults(string, new)] == [] or not right
 
 

@@ -44,7 +44,7 @@ def test_all_tasks_load() -> None:
         ("kind: multiple_choice", "kind: multiple", "kind must be multiple_choice, number", ""),
         ("[text, letter, generate]", "[txt]", "line 8: answer_forms.0 must be text, letter or generate, not", ""),
         ("[text, letter, generate]", "[]", "answer_forms must be a list or map that is not empty", ""),
-        ("version: 2", "version: one", "line 2: version must be a whole number, not", ""),
+        ("version: 3", "version: one", "line 2: version must be a whole number, not", ""),
         ("data/{code}/test.tsv", "data/{lang}/test.tsv", "no placeholders except {code}", ""),
         ("  subject: subject", "  gold: subject", "fields must not be named", ""),
         ("licence:", "key: question\nlicence:", "line 6: key must be a list, not", ""),

@@ -165,6 +165,8 @@ def _same_place(one: CellScores, other: CellScores, dimension: str) -> bool:
 
 def _mismatch(one: CellScores, other: CellScores, dimension: str) -> str:
     """Returns what forbids to compare two cells; empty if nothing does."""
+    if defective := next((cell for cell in (one, other) if dimension == "language" and cell.defect), None):
+        return f"known defect of {defective.language}: {defective.defect}"
     free = CHANGES[dimension]
     for name in one.must:
         if name not in free and one.must[name] != other.must.get(name):

@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from afrieval.analysis.published import PublishedRow, Standing, published_scores
+from afrieval.analysis.published import AFROBENCH, PublishedRow, Standing, published_scores
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.results.prompts import PAPER, SUITE, UNCLEANED
 from afrieval.results.scores import CellScores
+from afrieval.tasks.known_defects import known_defects
+from afrieval.tasks.spec import load_task, task_names
 
 
 def standings(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> tuple[list[Standing], list[str]]:
@@ -26,13 +28,30 @@ def standings(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> t
     return sorted([*_own(own, languages), *published], key=lambda standing: -standing.mean), languages
 
 
+def defective(task: str, cells: list[CellScores]) -> dict[str, str]:
+    """Returns the languages whose data is known to be defective as a whole, here or in the published scores.
+
+    Args:
+        task: its name; published tables have tasks that the suite does not have, too.
+        cells: of our runs.
+    """
+    spec = load_task(task) if task in task_names() else None
+    known = [d for d in known_defects(spec) if d.split == spec.data.evaluate] if spec else []
+    published = {d.language: d.what for d in known if d.whole and AFROBENCH in d.published}
+    return published | {c.language: c.defect for c in cells if c.task == task and c.defect}
+
+
 def common_languages(cells: list[CellScores], rows: list[PublishedRow]) -> list[str]:
-    """Returns the African languages that all models have, those of the table alone where there are no runs."""
+    """Returns the African languages that all models have, those of the table alone where there are no runs.
+
+    Languages whose data is known to be defective as a whole are left out.
+    """
     sets = [{c.language for c in of_model} for of_model in _by_model(cells)]
     models = {row.model: set[str]() for row in rows}
     for row in rows:
         models[row.model] |= set(row.scores)
     common = set.intersection(*sets, *models.values()) if models else set()
+    common -= set(defective(rows[0].task, cells)) if rows else set()
     return sorted(code for code in common if code not in LANGUAGES or LANGUAGES[code].african)
 
 

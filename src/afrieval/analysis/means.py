@@ -54,10 +54,11 @@ def means(cells: list[CellScores], groupings: list[str]) -> list[Mean]:
     """Returns the means over African languages, and over groups of them.
 
     Args:
-        cells: those of English, French and others that are not African are left out.
+        cells: those of English, French and others that are not African are left out, and so are languages whose data
+            has a known defect as a whole.
         groupings: some of `GROUPINGS`.
     """
-    african = (c for c in cells if LANGUAGES[c.language].african)
+    african = (c for c in cells if LANGUAGES[c.language].african and not c.defect)
     found = []
     for of_place in grouped(african, lambda c: (c.task, *c.but("language", "prompt").items())).values():
         languages = grouped(numbered(of_place), lambda c: c.language)

@@ -84,6 +84,7 @@ class LanguageScore:
     Attributes:
         interval: of the metric's own kind; for several prompts with documents as clusters. None if it has none.
         others: the same mean for the other metrics, but for those of groups of documents.
+        defect: the known defect of the language's whole data; usually empty.
     """
 
     task: str
@@ -97,6 +98,7 @@ class LanguageScore:
     n: int
     n_defect: int
     chance: float
+    defect: str = ""
 
     @property
     def prompt_set(self) -> str:
@@ -130,4 +132,5 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
         n=len(average.ids),
         n_defect=int(np.sum(first.defects < min(c.rows for c in cells))),
         chance=first.chance,
+        defect=first.defect,
     )

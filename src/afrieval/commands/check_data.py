@@ -30,7 +30,7 @@ def main(argv: list[str]) -> int:
             note(f"{spec.name}: {line}")
         found = [finding for finding in checked.findings if finding.language in languages]
         tables.append(finding_table(spec.name, found, asked.rows))
-        new = new or any(not finding.known for finding in found)
+        new = new or any(finding.is_new for finding in found)
     write_tables(tables, asked)
     return int(new)
 

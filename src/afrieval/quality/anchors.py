@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 LENGTH = 4  # letters; parts of this length survive prefixes, as in zul iPharis and sna neParis
+_LETTERS = re.compile(r"[^\W\d_]+")
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 
 
@@ -33,3 +34,8 @@ def _letters(character: str) -> str:
         return str(unicodedata.digit(character, character))
     kind, _, name = unicodedata.name(character, "").partition(" SYLLABLE ")
     return name.lower() if kind == "ETHIOPIC" and " " not in name else character
+
+
+def words(text: str) -> list[str]:
+    """Returns the words of a text, in lower case and without numbers."""
+    return _LETTERS.findall(unicodedata.normalize("NFC", text).casefold())

@@ -1,20 +1,39 @@
 """All checks of a task's data."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from afrieval.data.lock import DataLock
+from afrieval.grouping import grouped
+from afrieval.quality.characters import odd_characters
+from afrieval.quality.copied import copied
 from afrieval.quality.findings import Finding
 from afrieval.quality.golds import other_golds
 from afrieval.quality.groups import FEWEST, Group, groups
+from afrieval.quality.identified import unidentified, unknown
+from afrieval.quality.lengths import odd_lengths
+from afrieval.quality.numbers import other_numbers
 from afrieval.quality.order import out_of_order
+from afrieval.quality.profiles import other_languages
+from afrieval.quality.repeats import repeated
 from afrieval.quality.together import apart
 from afrieval.tasks.known_defects import KnownDefect, known_defects, witness
 from afrieval.tasks.spec import TaskSpec
 
 Check = Callable[[Group], Iterator[Finding]]
-CHECKS: Sequence[Check] = (out_of_order, apart, other_golds)
+CHECKS: Sequence[Check] = (
+    out_of_order,
+    apart,
+    other_golds,
+    repeated,
+    other_languages,
+    unidentified,
+    copied,
+    odd_characters,
+    other_numbers,
+    odd_lengths,
+)
 
 
 class Checked(NamedTuple):
@@ -25,7 +44,7 @@ class Checked(NamedTuple):
 
 
 def check_data(spec: TaskSpec, source: str, lock: DataLock) -> Checked:
-    """Returns what all checks find in a task's data.
+    """Returns what all checks find in a task's data, by split and language.
 
     Args:
         spec: the task.
@@ -37,26 +56,32 @@ def check_data(spec: TaskSpec, source: str, lock: DataLock) -> Checked:
     """
     known = known_defects(spec)
     found, notes = list[Finding](), list[str]()
-    for group in groups(spec, source, lock):
-        found += [_described(finding, group, known) for check in CHECKS for finding in check(group)]
-        notes += _unchecked(group)
+    for split, of_split in grouped(groups(spec, source, lock), lambda group: group.split).items():
+        of_groups = [f for group in of_split for check in CHECKS for f in _described(check(group), group, known)]
+        found += sorted(of_groups, key=lambda finding: finding.language)
+        notes += _unchecked(split, of_split)
     return Checked(found, notes)
 
 
-def _described(finding: Finding, group: Group, known: list[KnownDefect]) -> Finding:
-    """Returns a finding with its witnesses, and the number of its rows that are known."""
-    documents = {d.id: d for d in group.every(finding.language)}
-    of_split = [k for k in known if (k.language, k.split) == (finding.language, finding.split)]
-    rows = {row for k in of_split if k.whole or not finding.whole for row in k.found_in(list(documents.values()))}
-    witnesses = [witness(documents[row]) for row in finding.rows]
-    return replace(finding, n_known=len(rows.intersection(finding.rows)), witnesses=witnesses)
+def _described(found: Iterable[Finding], group: Group, known: list[KnownDefect]) -> Iterator[Finding]:
+    """Yields findings with their witnesses, and the number of their rows that are known."""
+    for finding in found:
+        documents = {d.id: d for d in group.documents[finding.language]}
+        of_split = [k for k in known if (k.language, k.split) == (finding.language, finding.split)]
+        rows = {row for k in of_split if k.whole or not finding.whole for row in k.found_in([*documents.values()])}
+        witnesses = [witness(documents[row]) for row in finding.rows]
+        yield replace(finding, n_known=len(rows.intersection(finding.rows)), witnesses=witnesses)
 
 
-def _unchecked(group: Group) -> Iterator[str]:
-    where = f"{group.split} of {' '.join(group.documents)}"
-    if len(group.documents) < 2:
-        yield f"{where} has no parallel rows, so their order is not checked"
-    elif group.n < FEWEST:
-        yield f"{where} has {group.n} rows, too few to check their order"
-    if group.unpaired:
-        yield f"{where}: too few rows to be paired in {' '.join(group.unpaired)}"
+def _unchecked(split: str, found: list[Group]) -> Iterator[str]:
+    """Yields a line for what could not be checked in a split."""
+    alone = [code for group in found if len(group.documents) < 2 for code in group.documents]
+    if alone:
+        yield f"{split}: not compared with other languages, which have no parallel rows: {' '.join(alone)}"
+    for group in found:
+        if len(group.documents) > 1 and group.n < FEWEST:
+            yield f"{split}: {group.n} rows are too few to check their order"
+        if group.unpaired:
+            yield f"{split}: not compared with other languages, since rows are missing: {' '.join(group.unpaired)}"
+    if unidentified_codes := sorted({code for group in found for code in unknown(group)}):
+        yield f"{split}: py3langid does not know {' '.join(unidentified_codes)}"

@@ -14,9 +14,9 @@ def other_golds(group: Group) -> Iterator[Finding]:
     usual = [_usual(row) for row in rows]
     for code, documents in group.documents.items():
         pairs = enumerate(zip(documents, usual, strict=True))
-        places = [at for at, (d, gold) in pairs if gold is not None and d.gold_cell not in (None, gold)]
-        if places:
-            yield Finding(group.split, code, "gold", group.rows(code, places))
+        odd = {at: "" for at, (d, gold) in pairs if gold is not None and d.gold_cell not in (None, gold)}
+        if odd:
+            yield group.finding(code, "gold", odd)
 
 
 def _usual(row: tuple[Document, ...]) -> int | str | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from afrieval.data.lock import DataLock
+from afrieval.quality.findings import Finding
 from afrieval.tasks.documents import Document
 from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.splits import load_split
@@ -48,13 +49,14 @@ class Group:
             found[CHOICES] = {code: ["\n".join(d.choices) for d in of] for code, of in self.documents.items()}
         return {name: texts for name, texts in found.items() if _is_translated(texts)}
 
-    def every(self, language: str) -> Sequence[Document]:
-        """Returns all documents of a language, paired or not."""
-        return self.documents.get(language) or self.unpaired[language]
+    def finding(self, language: str, kind: str, places: Mapping[int, str], detail: str = "") -> Finding:
+        """Returns a finding about some rows: their places, and what is found in each."""
+        each = {self.documents[language][place].id: what for place, what in sorted(places.items())}
+        return Finding(self.split, language, kind, sorted(each), detail, {row: w for row, w in each.items() if w})
 
-    def rows(self, language: str, places: Sequence[int]) -> list[int]:
-        """Returns the row numbers that some places have in a language, ascending."""
-        return sorted(self.documents[language][place].id for place in places)
+    def whole_finding(self, language: str, kind: str, detail: str) -> Finding:
+        """Returns a finding about a language as a whole."""
+        return Finding(self.split, language, kind, sorted(d.id for d in self.documents[language]), detail, whole=True)
 
 
 def groups(spec: TaskSpec, source: str, lock: DataLock) -> Iterator[Group]:

@@ -33,10 +33,10 @@ def out_of_order(group: Group) -> Iterator[Finding]:
     for code, documents in group.documents.items():
         if shuffled[code]:
             detail = f"standard deviations from a random order: {', '.join(shuffled[code])}"
-            yield Finding(group.split, code, "order", group.rows(code, range(group.n)), detail, whole=True)
+            yield group.whole_finding(code, "order", detail)
         elif moved[code]:
-            pairs = (f"{documents[here].id} has {documents[there].id}" for here, there in sorted(moved[code].items()))
-            yield Finding(group.split, code, "order", group.rows(code, [*moved[code]]), ", ".join(pairs))
+            places = {here: f"has the text of {documents[there].id}" for here, there in moved[code].items()}
+            yield group.finding(code, "order", places)
 
 
 def statistics_of_order(similarity: Similarity, languages: list[str]) -> dict[str, float]:

@@ -24,4 +24,4 @@ def apart(group: Group) -> Iterator[Finding]:
         for code, statistic in found.items():
             if statistic < SHARE * usual:
                 detail = f"{first}, {second}: {statistic:.1f} standard deviations from chance, median {usual:.0f}"
-                yield Finding(group.split, code, "together", group.rows(code, range(group.n)), detail, whole=True)
+                yield group.whole_finding(code, "together", detail)

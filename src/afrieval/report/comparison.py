@@ -10,6 +10,7 @@ from afrieval.analysis.means import Mean, means
 from afrieval.analysis.spread import Spread, spreads
 from afrieval.grouping import grouped
 from afrieval.report.contrasts import contrast_table, side_name
+from afrieval.report.defects import defects_of, marked, without
 from afrieval.report.scores import INTERVAL, SETS, WRITTEN
 from afrieval.report.table import Column, Table
 from afrieval.report.values import bounds_of, titled
@@ -61,17 +62,23 @@ def contrast_tables(cells: list[CellScores], found: list[Contrast]) -> list[Tabl
         found: contrasts of them.
     """
     of, unreviewed = metrics_of(cells), {c.task: c.declared.get("unreviewed", {}) for c in cells}
-    return [
-        contrast_table(c, unreviewed[c.task] if "native" in (c.first, c.second) else (), c is found[-1], of.get(c.task))
-        for c in found
+    defects = {task: defects_of(of_task) for task, of_task in grouped(cells, lambda c: c.task).items()}
+    stars = [unreviewed[c.task] if "native" in (c.first, c.second) else () for c in found]
+    tables = [
+        contrast_table(c, starred, c is found[-1], of.get(c.task)) for c, starred in zip(found, stars, strict=True)
     ]
+    return [marked(table, defects[c.task]) for table, c in zip(tables, found, strict=True)]
 
 
 def spread_tables(cells: list[CellScores]) -> list[Table]:
     """Returns a table of best, mean and worst prompt for each task that ran several prompts."""
     of = metrics_of(cells)
     tasks = grouped(cells, lambda c: c.task).items()
-    return [spread_table(task, found, of.get(task)) for task, of_task in tasks if (found := spreads(of_task))]
+    return [
+        marked(spread_table(task, found, of.get(task)), defects_of(of_task))
+        for task, of_task in tasks
+        if (found := spreads(of_task))
+    ]
 
 
 def mean_tables(cells: list[CellScores], groupings: list[str]) -> list[Table]:
@@ -83,7 +90,11 @@ def mean_tables(cells: list[CellScores], groupings: list[str]) -> list[Table]:
     """
     of = metrics_of(cells)
     tasks = grouped(cells, lambda c: c.task).items()
-    return [mean_table(task, found, of.get(task)) for task, of_task in tasks if (found := means(of_task, groupings))]
+    return [
+        without(mean_table(task, found, of.get(task)), defects_of(of_task))
+        for task, of_task in tasks
+        if (found := means(of_task, groupings))
+    ]
 
 
 def spread_table(task: str, found: list[Spread], metric: Metric | None = None) -> Table:
@@ -152,10 +163,11 @@ def breakdown_tables(cells: list[CellScores], name: str, metrics: Mapping[str, M
         UserError: if no task declares the field or has labels.
     """
     if name == CONFUSION:
-        return [_confusion(c) for c in confusions(cells)]
-    found = parts(cells, name)
-    tasks = dict.fromkeys(p.task for p in found)
-    return [_breakdown(task, [p for p in found if p.task == task], name, metrics.get(task)) for task in tasks]
+        tables = [_confusion(c) for c in confusions(cells)]
+    else:
+        of_tasks = grouped(parts(cells, name), lambda part: part.task)
+        tables = [_breakdown(task, found, name, metrics.get(task)) for task, found in of_tasks.items()]
+    return [marked(table, defects_of(c for c in cells if c.task == table.about["task"])) for table in tables]
 
 
 def _breakdown(task: str, found: list[Part], name: str, metric: Metric | None) -> Table:

@@ -108,7 +108,9 @@ def sentence(contrast: Contrast, higher_is_better: bool = True) -> str:
     """Returns in plain words what a contrast shows."""
     names = {verdict: [r.language for r in contrast.rows if r.verdict == verdict] for verdict in (1, -1, 0)}
     if contrast.dimension == "language":
-        verdict = contrast.rows[0].verdict if contrast.rows else 0
+        if not contrast.rows:
+            return f"{contrast.second} and {contrast.first}: nothing to compare."
+        verdict = contrast.rows[0].verdict
         said = {1: "scores higher than", -1: "scores lower than", 0: "and"}[verdict]
         return f"{contrast.second} {said} {contrast.first}{'' if verdict else ': no visible difference'}."
     native = contrast.dimension == "prompt_language"

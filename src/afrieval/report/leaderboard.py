@@ -1,8 +1,10 @@
 """Published scores as tables, with those of our runs if there are some."""
 
-from afrieval.analysis.leaderboard import standings
+from afrieval.analysis.leaderboard import defective, standings
 from afrieval.analysis.published import AFROBENCH, Average, PublishedRow, averages
 from afrieval.analysis.same_prompts import on_same_prompts
+from afrieval.languages import LANGUAGES
+from afrieval.report.defects import without
 from afrieval.report.table import Column, Table
 from afrieval.results.scores import CellScores
 
@@ -42,9 +44,9 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
         "Published scores are of whole test sets: compare them with runs without --eval.limit.",
         *_inconsistent(averages(rows)[1]),
     ]
-    return Table(
-        "standing", f"{task}: runs and published scores", columns, [list(s) for s in found], notes, about={"task": task}
-    )
+    title, about = f"{task}: runs and published scores", {"task": task}
+    table = Table("standing", title, columns, [list(s) for s in found], notes, about=about)
+    return without(table, defective(task, cells))
 
 
 def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
@@ -59,7 +61,8 @@ def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow
         "Prompt 3 is paper3 of a run and prompt_3 of a published table.",
     ]
     title = f"{task}: runs and published scores, prompt by prompt"
-    return Table("same prompts", title, columns, [list(of) for of in found], notes, about={"task": task})
+    table = Table("same prompts", title, columns, [list(of) for of in found], notes, about={"task": task})
+    return without(table, defective(task, cells))
 
 
 def _averages(task: str, rows: list[PublishedRow]) -> Table:
@@ -73,8 +76,13 @@ def _averages(task: str, rows: list[PublishedRow]) -> Table:
         for a, of_row in zip(found, printed, strict=True)
     ]
     notes = [f"{AFROBENCH}: the mean over all languages of the row except English and French."]
+    notes += [_counted(code, defect) for code, defect in defective(task, []).items()]
     notes += _inconsistent(wrong) or ["All printed averages agree with it to 0.1."]
     return Table("published", f"{task}: published averages", columns, cells, notes, about={"task": task})
+
+
+def _counted(code: str, defect: str) -> str:
+    return f"It includes {LANGUAGES[code].name}, which has a known defect of its data: {defect}."
 
 
 def _inconsistent(wrong: list[Average]) -> list[str]:

@@ -17,6 +17,7 @@ from afrieval.scoring.labels import DESCRIPTIONS, label
 APART = ("eng", "fra")  # next to a mean over African languages, never in it
 WRITTEN = {"eng": "English", "native": "native"}
 SETS = {SUITE: "prompts of the suite", PAPER: "prompts of the paper", UNCLEANED: "prompts of the paper, uncleaned"}
+DEFECTIVE = "†"  # follows what has a known defect of its whole data
 UNREVIEWED = "*: machine-written prompts, not yet reviewed by two speakers."
 INTERVAL = "95% CI"
 
@@ -71,6 +72,9 @@ def run_table(
     scale = bounds[0] if len({*bounds}) == 1 else ANY  # nothing is in percent where one is not
     rows = [_row(row, [], unreviewed.get(row.task, set())) for row in scores]
     starred = any(row[1].endswith("*") for row in rows)
+    for row, score_of in zip(rows, scores, strict=True):
+        row[1] += DEFECTIVE if score_of.defect else ""
+    defects = dict.fromkeys(f"{s.task} {LANGUAGES[s.language].name}: {s.defect}" for s in scores if s.defect)
     score = Column("score", "score", "", scale), Column(INTERVAL, "interval", "interval", scale)
     columns = [Column("task"), *_PLACE, Column("metric", "text", "-"), Column("", "hidden", "metric"), *score]
     named = [(s.task, s.metric) for s in scores]
@@ -79,7 +83,7 @@ def run_table(
         title=title,
         columns=[*columns, *_COUNTS],
         rows=[[task, *row[:4], label(of), of, *row[4:]] for (task, of), row in zip(named, rows, strict=True)],
-        notes=[UNREVIEWED] if starred else [],
+        notes=[*([UNREVIEWED] if starred else []), *(f"{DEFECTIVE}: known defect of {line}." for line in defects)],
     )
 
 

@@ -10,6 +10,7 @@ from afrieval.analysis.scores import by_language
 from afrieval.harness.scores import HarnessTaskScores, merged_results, summary_rows, task_scores, with_groups
 from afrieval.report.comparison import metrics_of
 from afrieval.report.contrasts import contrast_table
+from afrieval.report.defects import defects_of, marked
 from afrieval.report.formats import show as show_tables
 from afrieval.report.harness import harness_table
 from afrieval.report.reference import reference_tables
@@ -89,9 +90,10 @@ def show(
         over_languages = [mean for mean in african if mean.task == task]
         of_cells = [c for c in own if c.task == task]
         every = {name: known for c in of_cells for name, known in c.metrics.items()}
-        tables.append(score_table(title, of_task, notes, doubtful, supported, over_languages, every))
+        own_tables = [score_table(title, of_task, notes, doubtful, supported, over_languages, every)]
         of_prompts = contrasts(sorted(of_cells, key=lambda c: c.name), "prompt_language", seed)
-        tables += [contrast_table(contrast, doubtful, metric=metrics[task]) for contrast in of_prompts]
+        own_tables += [contrast_table(contrast, doubtful, metric=metrics[task]) for contrast in of_prompts]
+        tables += [marked(table, defects_of(of_cells)) for table in own_tables]
     tables += reference_tables(published)
     say()
     show_tables([*tables, *(overview_tables(african, scores, metrics) if len(tasks) > 1 else [])])

@@ -162,6 +162,11 @@ class CellScores:
         return {name: (known, self.measures[name]) for name, known in self.metrics.items()}
 
     @property
+    def defect(self) -> str:
+        """The known defect of the language's whole data; empty if there is none."""
+        return self.declared.get("defective", {}).get(self.language, "")
+
+    @property
     def n(self) -> int:
         """Documents scored."""
         return len(self.ids)

@@ -1,0 +1,107 @@
+"""Known defects of a task's data: the file, its witnesses, and the rows that they mark."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.conftest import ROOT
+
+from afrieval.errors import UserError
+from afrieval.tasks.documents import Document
+from afrieval.tasks.fewshot import ranking
+from afrieval.tasks.known_defects import known_defects, marked, witness
+from afrieval.tasks.spec import TaskSpec, load_task, task_names
+from afrieval.tasks.splits import load_split
+
+ENTRY = """defects:
+  - language: yor
+    split: test
+    what: the text is cut off
+    evidence: It ends in a word.
+    source: a reader
+    witnesses: {{{row}: "{hash}"}}
+{more}"""
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> TaskSpec:
+    shutil.copytree(ROOT / "tasks/afrixnli", tmp_path / "afrixnli")
+    (tmp_path / "afrixnli/known_defects.yaml").unlink()
+    return load_task("afrixnli", tmp_path)
+
+
+def rows_of(spec: TaskSpec) -> list[Document]:
+    found = load_split(spec, "yor", "test", "samples")
+    assert found
+    return found.documents
+
+
+def written(spec: TaskSpec, row: int, hash_: str, more: str = "") -> TaskSpec:
+    (spec.folder / spec.data.defects).write_text(ENTRY.format(row=row, hash=hash_, more=more), encoding="utf-8")
+    return spec
+
+
+def test_a_row_with_its_witness_is_marked_and_no_example_but_scored(spec: TaskSpec) -> None:
+    rows = rows_of(spec)
+    split = load_split(written(spec, 2, witness(rows[2])), "yor", "test", "samples")
+    assert split and [d.id for d in split.documents if d.defect] == [2] and not split.defect
+    assert split.documents[2].defect == "the text is cut off" and split.documents[2].gold == rows[2].gold
+    assert 2 not in [d.id for d in ranking(split.documents, 42, "x", "test")]
+
+
+def test_a_corrected_row_is_not_marked(spec: TaskSpec) -> None:
+    rows = rows_of(spec)
+    assert marked(written(spec, 2, witness(rows[1])), "yor", "test", rows) == (rows, "")
+
+
+def test_a_split_that_is_wholly_affected(spec: TaskSpec) -> None:
+    rows = rows_of(spec)
+    split = load_split(written(spec, 1, witness(rows[1]), "    rows: all\n"), "yor", "test", "samples")
+    assert split and split.defect == "the text is cut off" and all(d.defect for d in split.documents)
+
+
+def test_other_languages_and_splits_are_not_marked(spec: TaskSpec) -> None:
+    rows = rows_of(spec)
+    written(spec, 1, witness(rows[1]), "    rows: all\n")
+    assert not any(d.defect for d in marked(spec, "hau", "test", rows)[0])
+    assert not any(d.defect for d in marked(spec, "yor", "validation", rows)[0])
+
+
+def test_a_witness_changes_with_text_choices_and_right_answer() -> None:
+    one = Document(0, {"question": "a"}, ("b", "c"), 0)
+    others = [Document(0, {"question": "A"}, ("b", "c"), 0), Document(0, {"question": "a"}, ("b", "d"), 0)]
+    others.append(Document(0, {"question": "a"}, ("b", "c"), 1))
+    assert len({witness(d) for d in (one, *others)}) == 4
+    assert witness(Document(5, {"question": "a"}, ("b", "c"), 0, "a defect")) == witness(one)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("language: yor", "language: yro"), "'yro'"),
+        (("split: test", "split: tset"), "'tset'"),
+        (("what:", "wath:"), "wath"),
+        (("    evidence: It ends in a word.\n", ""), "evidence"),
+        (('{2: "x"}', "{}"), "witnesses"),
+        (('{2: "x"}', '{-1: "x"}'), "witnesses"),
+        (('{2: "x"}', "{2: 5}"), "witnesses"),
+        (('{2: "x"}', '{2: "x"}\n    rows: some'), "rows"),
+    ],
+)
+def test_a_wrong_file_is_named_with_its_key(spec: TaskSpec, change: tuple[str, str], message: str) -> None:
+    path = written(spec, 2, "x").folder / "known_defects.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
+    with pytest.raises(UserError) as e:
+        known_defects(spec)
+    assert "known_defects.yaml" in e.value.message and message in e.value.message
+
+
+@pytest.mark.parametrize("task", task_names())
+def test_the_files_of_the_suite_are_valid_and_contain_no_row(task: str) -> None:
+    for defect in known_defects(load_task(task)):
+        assert all(len(text) == 12 and int(text, 16) >= 0 for text in defect.witnesses.values())
+        assert len(defect.what) < 90 and not defect.what.endswith(".")
+
+
+def test_tasks_on_the_same_data_have_the_same_known_defects() -> None:
+    assert known_defects(load_task("afrimgsm")) == known_defects(load_task("afrimgsm_cot"))
