@@ -26,7 +26,7 @@ WIDTHS = {
     "comment": 24,
     "dialect": 12,
 }
-WIDE, LINE, HIGHEST = 34, 15, 409
+WIDE, LINE, HIGHEST = 34, 16, 409
 BROAD = 1.5  # what a character outside the Latin script may take, in widths of one
 FILLED_IN = ("verdict", "new text", "comment", "dialect")
 YELLOW, GREY = "FFF8DC", "E7E6E6"
@@ -95,7 +95,7 @@ def _style(page: Any, header: int, sheet: Sheet) -> None:
 
 def _lines(text: str, column: str) -> int:
     """Returns how many lines a text needs; LibreOffice does not fit the height of rows to them."""
-    width = WIDTHS.get(column, WIDE) - 2
+    width = WIDTHS.get(column, WIDE) - 4
     return sum(1 + int(sum(BROAD if c > "\u1000" else 1 for c in line) / width) for line in text.split("\n"))
 
 
