@@ -30,7 +30,7 @@ def contrast_table(
 
     Args:
         contrast: what to show.
-        starred: languages whose native prompts nobody has reviewed.
+        starred: languages whose native prompts are unreviewed.
         legend: whether the columns are explained.
         metric: what the scores are of, if the contrast does not say; else a share of right answers.
     """
