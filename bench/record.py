@@ -40,6 +40,7 @@ NAMING = [  # what tells a row of `afrieval compare` from the others
     *("kind", "metric", "average", "setting"),
 ]
 ROUGH = {"resps": 1e-4, "filtered_resps": 1e-4}  # of likelihoods; everything else must be the same
+LIKELIHOODS = {"acc_matched"}  # stored as such, and so not the same to the last digit on each machine
 FORMER = {"unparsed": "unread"}  # metrics keep the names that they had when the record was begun
 Record = dict[str, Any]
 
@@ -165,7 +166,7 @@ def cells(run: Run, folder: Path) -> Iterator[Record]:
             "resps": [s["resps"] for s in samples],
             "filtered_resps": [s["filtered_resps"] for s in samples],
             "answer": [s.get("picked") for s in samples],
-            "scores": [{FORMER.get(m, m): s[m] for m in s["metrics"]} for s in samples],
+            "scores": [{FORMER.get(m, m): s[m] for m in s["metrics"] if m not in LIKELIHOODS} for s in samples],
             "defect": [s["defect"] for s in samples],
             "metric": row.get("metric"),
             "unparsed": row.get("unparsed"),

@@ -10,6 +10,7 @@ from tests.analysis.cells import scored
 
 from afrieval.analysis.contrasts import Contrast, contrasts
 from afrieval.results.scores import CellScores
+from afrieval.scoring.metrics import metric
 
 
 def only(units: list[CellScores], dimension: str) -> Contrast:
@@ -108,3 +109,22 @@ def test_pairs_of_languages_are_adjusted_together() -> None:
     found = contrasts(units, "language", 1)
     of_zulu = [c.rows[0].adjusted for c in found if c.second == "zul"]
     assert len(found) == 6 and of_zulu == pytest.approx([6 / 32] * 3)
+
+
+def test_prompt_languages_have_a_metric_of_their_own_if_all_cells_have_it() -> None:
+    both = {"acc": metric("acc"), "acc_matched": metric("acc_matched")}
+    known: Any = {"contrast": "acc_matched", "metrics": both, "lengths": (4, 12, 3)}
+    acc, matched = np.array([[1.0], [0.0]]), np.array([[0.0], [0.0]])
+    of = {"acc": acc, "acc_matched": matched}
+    english, own = scored([1.0, 0.0], measures=of, **known), native([1.0, 0.0], measures=of, **known)
+    found = only([english, own], "prompt_language")
+    assert (found.metric, found.is_score, found.by_length) == (both["acc_matched"], False, False)
+    assert found.rows[0].first == 0.0
+    older = replace(own, contrast="")
+    found = only([english, older], "prompt_language")
+    assert (found.metric, found.is_score, found.by_length) == (both["acc"], True, True)
+    assert found.rows[0].first == 0.5
+    letters = [replace(cell, contrast="", lengths=(1, 1, 1)) for cell in (english, own)]
+    assert not only(letters, "prompt_language").by_length
+    models = [replace(cell, prompt_language="eng", model=name) for cell, name in ((english, "m"), (english, "n"))]
+    assert only(models, "model").metric == both["acc"]

@@ -2,6 +2,7 @@
 
 import csv
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 import yaml
@@ -118,6 +119,20 @@ def test_damaged_files(name: str, content: bytes, cli: Cli, tmp_path: Path) -> N
     path.write_bytes(content)
     done = cli("review", "read", path)
     assert done.code == 2 and str(path) in done.err and "hint: " in done.err
+
+
+def test_a_workbook_that_would_fill_the_memory(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "bomb.xlsx"
+    with ZipFile(path, "w", ZIP_DEFLATED) as packed:
+        packed.writestr("xl/workbook.xml", b"\0" * (2**26 + 1))
+    done = cli("review", "read", path)
+    assert done.code == 2 and "when it is unpacked" in done.err
+
+
+def test_a_sheet_without_verdicts(changeable: Path, cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "yor.csv"
+    cli("review", "sheet", "--language", "yor", "-o", path)
+    assert "nothing changes" in cli("review", "read", path, "--reviewer", "Ade").out
 
 
 def test_a_workbook_cut_off_anywhere(cli: Cli, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from tests.report.screen import printed
 from afrieval.analysis.contrasts import Contrast, Row
 from afrieval.report.contrasts import contrast_table, sentence
 from afrieval.scoring.base import Metric
+from afrieval.scoring.metrics import metric
 from afrieval.statistics.intervals import Interval
 
 
@@ -70,3 +71,18 @@ def test_prompts_have_a_column_where_they_differ() -> None:
     assert [line[1] for line in table.cells()] == ["1-2", "1"]
     assert table.title.endswith("against English prompts")
     assert max(map(len, printed(table).splitlines())) <= 80
+
+
+def test_the_metric_that_compares_prompt_languages_is_named() -> None:
+    even = metric("acc_matched")
+    table = contrast_table(replace(contrast(row("yor", 0.2, 0.4)), metric=even, is_score=False))
+    assert table.title == "afrixnli, acc_matched: native prompts against English prompts, prompts 1-2"
+    assert table.about["metric"] == "acc_matched" and "labels made equally frequent" in " ".join(table.notes)
+    assert "metric" not in contrast_table(replace(contrast(row("yor", 0.2, 0.4)), metric=even)).about
+
+
+def test_label_length_that_cannot_be_told_apart_is_said() -> None:
+    one = contrast(row("yor", 0.2, 0.4))
+    said = "cannot tell apart prompt language and label length"
+    assert said in " ".join(contrast_table(replace(one, by_length=True)).notes)
+    assert said not in " ".join(contrast_table(one).notes)

@@ -45,7 +45,7 @@ def test_they_fit_80_columns_and_mark_what_needs_a_mark() -> None:
     text = printed(table)
     assert max(map(len, text.splitlines())) <= 80 and "…" not in text
     assert "Mind this." in text and "native 1-3,5*" in text and "Kinyarwanda°" in text
-    assert "A random guess scores 25.0%." in text and "no speaker has reviewed" in " ".join(text.split())
+    assert "A random guess scores 25.0%." in text and "not yet reviewed by two speakers" in " ".join(text.split())
     assert table.records()[1]["prompts"] == [1, 2, 3, 5] and table.records()[1]["prompt_language"] == "native"
 
 
@@ -104,7 +104,7 @@ def test_a_run_is_one_table_whose_numbers_are_on_one_scale() -> None:
     rows = [score("yor"), score("kin", task="belebele", prompt_language="native")]
     of_shares = run_table("run", rows, {"belebele": {"kin"}}, [(0.0, 1.0)] * 2)
     assert of_shares.cells()[1] == ["belebele", "Kinyarwanda", "native 1*", "acc", "50.0", "40.0-60.0", "500", "0"]
-    assert "no speaker has reviewed" in of_shares.notes[0]
+    assert "not yet reviewed by two speakers" in of_shares.notes[0]
     other = score("yor", 45.2, task="flores", metric="chrf", interval=None)
     mixed = run_table("run", [rows[0], other], {}, [(0.0, 1.0), (0.0, 100.0)])
     assert [row[4] for row in mixed.cells()] == ["0.5000", "45.20"] and not mixed.notes

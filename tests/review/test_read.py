@@ -7,6 +7,7 @@ import pytest
 import yaml
 from tests.review.conftest import Filled
 
+from afrieval.errors import UserError
 from afrieval.review import read as reading
 from afrieval.review.forms import read_sheet, sheet_bytes
 from afrieval.review.generated import golden_files
@@ -99,6 +100,12 @@ def test_the_same_sheet_read_twice_changes_nothing(checkout: Path, filled: Fille
     sheet = filled(CHANGED, TEN)
     write_all(checkout, read(checkout, sheet, "sheet.csv", DAY)[0])
     assert read(checkout, sheet, "sheet.csv", DAY) == ({}, [])
+
+
+def test_a_changelog_without_its_heading(checkout: Path, filled: Filled) -> None:
+    (checkout / "CHANGELOG.md").write_text("# Changelog\n\n## 1.0\n")
+    with pytest.raises(UserError, match="has no heading '## Unreleased'"):
+        read(checkout, filled(CHANGED, []), "sheet.csv", DAY)
 
 
 def test_an_empty_sheet_changes_nothing(checkout: Path, filled: Filled) -> None:

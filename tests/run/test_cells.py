@@ -50,13 +50,13 @@ def test_a_cell_of_no_source_is_run_and_stored(tmp_path: Path) -> None:
 
 def test_prompt_files_are_parsed_once(run_demo: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[str] = []
-    read = yaml.read_as
+    read = yaml.read_map_file
 
-    def counting(kind: Any, path: Path) -> Any:
+    def counting(path: Path) -> Any:
         parsed.append(path.stem)
-        return read(kind, path)
+        return read(path)
 
-    monkeypatch.setattr("afrieval.tasks.prompts.read_as", counting)
+    monkeypatch.setattr("afrieval.tasks.prompts.read_map_file", counting)
     words = ("--task.task_name", "afrimgsm", "--task.languages", "yor,hau", "--task.prompt_language", "both")
     assert run_demo(*words, "--task.prompts", "1,2", "--eval.limit", 1).code == 0
     assert sorted(parsed) == ["eng", "hau", "yor"]

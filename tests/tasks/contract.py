@@ -31,7 +31,7 @@ Splits = dict[str, list[Document]]
 SHOTS = 2
 MARK = "90909"  # digits: a word of no language, and of every script
 MIN_SAMPLES = 12
-SCRIPTS = {"Latn": "LATIN", "Ethi": "ETHIOPIC"}
+SCRIPTS = {"Arab": "ARABIC", "Ethi": "ETHIOPIC", "Latn": "LATIN"}
 # Words that another language writes as English does: no English left over.
 COGNATES = {"fra": {"question", "questions", "options", "option", "intelligence", "intelligent"}}
 

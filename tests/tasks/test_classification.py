@@ -45,7 +45,7 @@ def test_it_runs(cli: Cli, words: list[str], tmp_path: Path, form: str) -> None:
     done = cli("run", *words, "--task.answer_form", form, "--eval.num_fewshot", 1)
     assert done.code == 0, done.err
     names = {
-        "text": ["acc", "f1_macro", "acc_norm", "acc_bytes", "acc_tokens"],
+        "text": ["acc", "f1_macro", "acc_norm", "acc_bytes", "acc_tokens", "acc_pmi", "acc_matched"],
         "generate": ["acc", "f1_macro", "unparsed"],
     }
     files = sample_files(tmp_path / "run")

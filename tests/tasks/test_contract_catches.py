@@ -245,7 +245,7 @@ def test_english_label_in_a_native_prompt() -> None:
         ("{{ question }}\n\n", "{{ question }}\n"),
         ('lettered(": ")', 'lettered(". ")'),
         ("{{ subject }}", ""),
-        ("Swali: {{ question }}\n\nChaguo:\n", "Chaguo:\n\nSwali: {{ question }}\n"),
+        ("Swali: {{ question }}\n\nMachaguo:\n", "Machaguo:\n\nSwali: {{ question }}\n"),
     ],
 )
 def test_another_layout_than_the_english_prompt(old: str, new: str) -> None:

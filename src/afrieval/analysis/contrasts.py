@@ -14,6 +14,7 @@ from afrieval.grouping import grouped
 from afrieval.languages import ENGLISH
 from afrieval.results.prompts import prompt_order
 from afrieval.results.scores import KEPT_APART, CellScores, Numbers
+from afrieval.scoring.base import Metric
 from afrieval.statistics.intervals import Interval
 from afrieval.statistics.significance import LEVEL, holm
 
@@ -77,6 +78,9 @@ class Contrast:
         rows: one per language.
         refused: a line for each pair that does not match.
         settings: a line for each setting that differs and may.
+        metric: what was compared.
+        is_score: whether that is the task's score.
+        by_length: whether prompt languages cannot be told apart from the lengths of their label words.
     """
 
     task: str
@@ -87,6 +91,9 @@ class Contrast:
     rows: list[Row]
     refused: list[str]
     settings: list[str]
+    metric: Metric | None = None
+    is_score: bool = True
+    by_length: bool = False
 
 
 def contrasts(
@@ -94,8 +101,9 @@ def contrasts(
 ) -> list[Contrast]:
     """Returns the contrasts along a dimension: its values in the order given, each against each before it.
 
-    All else is the same on both sides. Scores are averaged over the prompt numbers that both have, first for each
-    document, unless prompts are what is compared.
+    Prompt languages are compared under the metric that the task declares for it, if all cells have it, and else under
+    its score. All else is the same on both sides. Scores are averaged over the prompt numbers that both have, first for
+    each document, unless prompts are what is compared.
 
     Args:
         cells: of one or more runs.
@@ -111,12 +119,24 @@ def contrasts(
     found = []
     for (task, values), of_group in groups.items():
         members = numbered(of_group) if dimension == "language" else of_group
+        members = _for_contrast(members) if dimension == "prompt_language" else members
         fixed = {d: v for d, v in zip(rest, values, strict=True) if d in several}
         pairs = list(combinations(dict.fromkeys(c.dimensions[dimension] for c in members), 2))
         tests = len(pairs) if dimension == "language" else None
         of_pairs = [_contrast(members, dimension, pair, (task, fixed), tests, seed) for pair in pairs]
         found += [c for c in (_adjusted_together(of_pairs) if tests else of_pairs) if c.rows or c.refused]
     return found
+
+
+def _for_contrast(cells: list[CellScores]) -> list[CellScores]:
+    """Returns cells with the metric that compares prompt languages as their score, if all have the same."""
+    wanted = {cell.contrast for cell in cells}
+    return [cell.on(cell.contrast) for cell in cells] if len(wanted) == 1 and all(wanted) else cells
+
+
+def _by_length(cells: list[CellScores]) -> bool:
+    """Returns whether label words differ in length, and the metric lets this decide."""
+    return any(len(set(cell.lengths)) > 1 and not cell.metric.calibrated for cell in cells)
 
 
 def _adjusted_together(found: list[Contrast]) -> list[Contrast]:
@@ -156,7 +176,19 @@ def _contrast(
     settings = sorted({line for pair in fitting for line in _settings(*pair)})
     task, fixed = about
     whole = [replace(row, adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
-    return Contrast(task, dimension, *sides, fixed, whole, list(dict.fromkeys(refused)), settings)
+    compared = [cell for pair in fitting for cell in pair]
+    return Contrast(
+        task,
+        dimension,
+        *sides,
+        fixed,
+        whole,
+        list(dict.fromkeys(refused)),
+        settings,
+        metric=compared[0].metric if compared else None,
+        is_score=not any(cell.contrast == cell.main for cell in compared),
+        by_length=dimension == "prompt_language" and _by_length(compared),
+    )
 
 
 def _same_place(one: CellScores, other: CellScores, dimension: str) -> bool:

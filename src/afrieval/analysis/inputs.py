@@ -27,7 +27,10 @@ class Inputs(NamedTuple):
         """
         if metric is None:
             return self
-        own, foreign = ([c.on(metric) for c in cells if metric in c.metrics] for cells in (self.own, self.foreign))
+        own, foreign = (
+            [replace(c.on(metric), contrast="") for c in cells if metric in c.metrics]
+            for cells in (self.own, self.foreign)
+        )
         if not own and not foreign:
             known = dict.fromkeys(name for c in [*self.own, *self.foreign] for name in c.metrics)
             raise UserError(f"no run here has the metric {metric!r}", nearest(metric, list(known)))

@@ -58,4 +58,5 @@ def _numbers(prompts: dict[int, Prompt]) -> str:
 def _review(prompts: dict[int, Prompt]) -> str:
     first = next(iter(prompts.values()))
     written = {"machine": "machine-written", "human": "written by people", "paper": "from the paper"}[first.origin]
-    return f"{written}, {f'reviewed by {first.reviewed_by}' if first.reviewed_by else 'not reviewed yet'}"
+    reviewers = {prompt.reviewed_by for prompt in prompts.values()}
+    return f"{written}, {'not reviewed yet' if '' in reviewers else 'reviewed by ' + ', '.join(sorted(reviewers))}"

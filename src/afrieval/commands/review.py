@@ -55,6 +55,9 @@ def _read(asked: Review) -> None:
         for error in errors[:-1]:
             complain(error.message, error.hint)
         raise errors[-1]
+    if not changes:
+        say(f"nothing changes: {path} has no verdicts, or was read before")
+        return
     if asked.dry_run:
         say("".join(line for name, change in changes.items() for line in _diff(name, change)))
         return

@@ -10,10 +10,16 @@ from afrieval.report.table import Column, Table
 from afrieval.report.values import SHARE, Bounds, bounds_of, titled
 from afrieval.results.prompts import prompt_ranges
 from afrieval.scoring.base import Metric
+from afrieval.scoring.labels import DESCRIPTIONS
 
 LEGEND = (
     "diff.: second minus first{unit}; p: Holm-adjusted; visible: the smallest difference detectable with 80% power; "
     "+/-: questions gained/lost."
+)
+
+BY_LENGTH = (
+    "Label words differ in length, so this score cannot tell apart prompt language and label length; "
+    "see docs/scoring.md."
 )
 
 
@@ -24,18 +30,22 @@ def contrast_table(
 
     Args:
         contrast: what to show.
-        starred: languages whose native prompts nobody has reviewed.
+        starred: languages whose native prompts are unreviewed.
         legend: whether the columns are explained.
-        metric: what the scores are of; a share of right answers if not given.
+        metric: what the scores are of, if the contrast does not say; else a share of right answers.
     """
+    metric = contrast.metric or metric
     prompts = dict.fromkeys(prompt_ranges(row.prompts) for row in contrast.rows if contrast.dimension != "prompt")
     first, second = (side_name(contrast.dimension, side) for side in (contrast.first, contrast.second))
     which = _which(next(iter(prompts))) if len(prompts) == 1 else ""
     where = "".join(f", {side_name(d, v)}" for d, v in contrast.fixed.items())
     about = {"task": contrast.task, "dimension": contrast.dimension, "first": contrast.first, "second": contrast.second}
+    if metric and not contrast.is_score:
+        about["metric"] = metric.name
+    task = titled(contrast.task, metric) if contrast.is_score or not metric else f"{contrast.task}, {metric.name}"
     return Table(
         kind="contrast",
-        title=f"{titled(contrast.task, metric)}: {second} against {first}{where}{which}",
+        title=f"{task}: {second} against {first}{where}{which}",
         columns=_columns(_heads(first, second), len(prompts) > 1, bounds_of(metric)),
         rows=[_row(row, len(prompts) > 1) for row in contrast.rows],
         notes=_notes(contrast, starred, legend, bounds_of(metric)),
@@ -101,6 +111,10 @@ def _notes(contrast: Contrast, starred: Collection[str], legend: bool, bounds: B
         notes.append(f"Left out: {dropped} questions that one side lacks, or whose right answers differ.")
     notes += [f"Not compared: {line}." for line in contrast.refused]
     notes += [f"Settings that differ: {line}." for line in contrast.settings]
+    if contrast.metric and not contrast.is_score:
+        name = contrast.metric.name
+        notes.append(f"{name}: {DESCRIPTIONS.get(name, 'the metric for this comparison')}.")
+    notes += [BY_LENGTH] if contrast.by_length else []
     return notes + ([UNREVIEWED] if any(row.language in starred for row in contrast.rows) else [])
 
 

@@ -18,7 +18,7 @@ APART = ("eng", "fra")  # next to a mean over African languages, never in it
 WRITTEN = {"eng": "English", "native": "native"}
 SETS = {SUITE: "prompts of the suite", PAPER: "prompts of the paper", UNCLEANED: "prompts of the paper, uncleaned"}
 DEFECTIVE = "†"  # follows what has a known defect of its whole data
-UNREVIEWED = "*: machine-written prompts that no speaker has reviewed."
+UNREVIEWED = "*: machine-written prompts, not yet reviewed by two speakers."
 INTERVAL = "95% CI"
 
 
@@ -37,7 +37,7 @@ def score_table(
         title: what it is about.
         scores: the task's scores, one or more.
         notes: what else a reader has to know.
-        unreviewed: languages whose native prompts nobody has reviewed; marked with a star.
+        unreviewed: languages whose native prompts are unreviewed; marked with a star.
         supported: languages that the model's authors name; others are marked. Empty if they name none.
         means: the task's means over languages; of two languages or more are shown.
         metrics: those of the scores by name; one that is missing is a share.
@@ -66,7 +66,7 @@ def run_table(
     Args:
         title: what it is about.
         scores: those of all tasks.
-        unreviewed: task to the languages whose native prompts nobody has reviewed; marked with a star.
+        unreviewed: task to the languages whose native prompts are unreviewed; marked with a star.
         bounds: of each score's metric; where they differ, scores are shown as plain numbers.
     """
     scale = bounds[0] if len({*bounds}) == 1 else ANY  # nothing is in percent where one is not

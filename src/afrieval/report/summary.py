@@ -73,7 +73,7 @@ def show(
     Args:
         cells: what to show.
         identity: what run.yaml says the run is.
-        unreviewed: task to the languages whose native prompts nobody has reviewed.
+        unreviewed: task to the languages whose native prompts are unreviewed.
         supported: languages that the model's authors name.
         seed: of the bootstrap.
     """

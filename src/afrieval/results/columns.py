@@ -41,6 +41,7 @@ class Columns:
         self.fields: dict[str, list[str]] = {name: [] for name in fields}
         self.sent: dict[str, list[int]] | None = {} if sent else None
         self.metrics: dict[str, Flat] = {}
+        self.lengths: tuple[int, ...] = ()  # of the first document's choices
 
     def add(self, line: Sample) -> None:
         """Takes what is kept of the next line."""
@@ -50,6 +51,7 @@ class Columns:
             self.defects.append(row)
         if not line["metrics"]:
             return
+        self.lengths = self.lengths or _lengths(line)
         self.ids.append(row)
         self.golds.append(_index(get("gold")))
         self.picked.append(_index(get("picked")))
@@ -103,7 +105,7 @@ class Columns:
             rows = [self._measure(known, name, place, where) for place in every]
             if len({len(row) for row in rows}) > 1:
                 raise UserError(f"{where}: not all samples have as many measures of {name}", REDO)
-            found = np.array(rows, dtype=np.float64)
+            found = known.within(np.array(rows, dtype=np.float64))
         if len(found) == len(self.ids):
             return found
         values = np.full((len(self.ids), found.shape[1]), np.nan)
@@ -116,7 +118,7 @@ class Columns:
         problem = f"{name} must be {_wanted(known)}, not {shown!r}"
         try:
             measure = _numbers(_restored(known, shown) if stored is None else stored)
-            if not known.is_mean or _is_share(known, measure, shown):
+            if not known.is_stored or _is_share(known, measure, shown):
                 return measure
             if measure != [shown]:
                 problem = f"{name} is {shown!r}, and its measure {measure}"
@@ -157,6 +159,16 @@ class Columns:
         return np.array([_number(key) for key in keys])
 
 
+def _lengths(line: Sample) -> tuple[int, ...]:
+    """Returns how long the choices are: in tokens, or in characters if the backend did not count; none of texts."""
+    answers = [answer[0] for answer in line.get("resps", ())]
+    if any(isinstance(answer, str) for answer in answers):
+        return ()
+    if all(len(answer) > 2 and answer[2] for answer in answers):
+        return tuple(answer[2] for answer in answers)
+    return tuple(map(len, continuations(line))) if line.get("arguments") else ()
+
+
 def _index(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
@@ -170,7 +182,7 @@ def _metric(name: str, where: str) -> Metric:
 
 def _shares(known: Metric, shown: Flat, stored: Flat) -> Values | None:
     """Returns the measures of a mean, shape (n, 1), if nothing is wrong with any; there may be a million."""
-    if not known.is_mean or not set(map(type, shown)) <= {float, int}:
+    if not known.is_stored or not set(map(type, shown)) <= {float, int}:
         return None
     if any(measure is not None and measure != [value] for value, measure in zip(shown, stored, strict=True)):
         return None
@@ -202,7 +214,7 @@ def _is_share(known: Metric, measure: list[float], shown: object) -> bool:
 
 def _wanted(known: Metric) -> str:
     low, high = known.bounds
-    return f"a number from {low:g} to {high:g}" if known.is_mean else "a number or a list of numbers"
+    return f"a number from {low:g} to {high:g}" if known.is_stored else "a number or a list of numbers"
 
 
 @lru_cache(maxsize=100_000)

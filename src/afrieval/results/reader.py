@@ -183,6 +183,8 @@ def cell_scores(
         sent=columns.sent_numbers(),
         of_groups=frozenset(in_groups),
         derived={of: names_of(spec) for of, spec in derived.items() if of in every},
+        contrast=wanted if (wanted := declared.get("contrast", "")) in list(every)[1:] else "",
+        lengths=columns.lengths if declared.get("labels") else (),
         declared=declared,
         path=path,
     )

@@ -74,7 +74,8 @@ class DerivedFrom(TypedDict):
 class Declared(TypedDict, total=False):
     """What a reader of the samples has to know of a task; older versions wrote less of it.
 
-    `metrics` are as in a task file, the main one first. `defective` are languages whose whole split has a known defect.
+    `metrics` are as in a task file, the main one first; `contrast` is the one that compares prompt languages.
+    `defective` are languages whose whole split has a known defect.
     """
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
@@ -85,6 +86,7 @@ class Declared(TypedDict, total=False):
     unreviewed: dict[str, bool]
     defective: dict[str, str]
     metrics: list[str | dict[str, Any]]
+    contrast: str
     derived: dict[str, DerivedFrom]
     groups: dict[str, dict[str, list[str]]]
     published: list[Published]
@@ -171,6 +173,7 @@ class SampleLine(TypedDict):
     gold: NotRequired[Any]
     picked: NotRequired[int | None]
     answer: NotRequired[Any]
+    neutral: NotRequired[list[list[float]]]
     published_correct: NotRequired[bool]
     part: NotRequired[str]
     key: NotRequired[str]

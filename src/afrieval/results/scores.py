@@ -86,6 +86,9 @@ class CellScores:
         derived: derived metric to the metrics that it is made of.
         must: what has to be the same on both sides of a comparison, by name for people.
         may: settings that may differ, and are named if they do.
+        contrast: the metric that compares prompt languages; empty if it is the cell's score.
+        lengths: of the label words, in tokens or else in characters; empty if rows have their own choices, or answers
+            were generated.
         declared: what run.yaml says of the task.
         path: the sample file.
         harness: what the harness says of a task of its own; `stated` has its numbers, and there are no measures.
@@ -116,6 +119,8 @@ class CellScores:
     derived: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     must: Mapping[str, object] = field(default_factory=dict)
     may: Mapping[str, object] = field(default_factory=dict)
+    contrast: str = ""
+    lengths: tuple[int, ...] = ()
     declared: Declared = field(default_factory=lambda: Declared())
     path: Path | None = None
     harness: HarnessRecord | None = None

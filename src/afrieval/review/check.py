@@ -151,4 +151,4 @@ def text_faults(string: String, new: str) -> Iterator[tuple[str, str]]:
 def _rest(string: String, line: str) -> str:
     """Returns what is outside placeholders."""
     line = _PLACEHOLDER.sub("", line)
-    return line.replace("{answer}", "", 1) if string.id.split("/")[1] == "lead_in" else line
+    return line.replace("{answer}", "", 1) if string.id.split("/")[1] in ("lead_in", "answer_is") else line

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 from afrieval.grouping import grouped, ranges
-from afrieval.languages import LANGUAGES
+from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.review.examples import filled, golden
 from afrieval.review.sheet import native_languages, sheet_of
 from afrieval.tasks.prompts import load_prompts, prompt_languages
@@ -51,20 +51,25 @@ def index(root: Path) -> str:
 
 
 def coverage(root: Path) -> str:
-    """Returns a table in Markdown: the numbers of native prompts and the share reviewed, by language and task."""
-    specs = templated(root)
-    rows = [
-        [f"[{LANGUAGES[code].name}]({PAGES.name}/{code}.md)", f"`{code}`", *(_cell(spec, code) for spec in specs)]
-        for code in native_languages(root)
-    ]
+    """Returns a table in Markdown: the numbers of native prompts and the share reviewed, by language and task.
+
+    It has all languages of the tasks except English.
+    """
+    specs, pages_of = templated(root), native_languages(root)
+    codes = {code for spec in specs for code in spec.languages}.union(pages_of) - {ENGLISH}
+    rows = []
+    for code in sorted(codes, key=lambda code: LANGUAGES[code].name):
+        name = LANGUAGES[code].name
+        linked = f"[{name}]({PAGES.name}/{code}.md)" if code in pages_of else name
+        rows.append([linked, f"`{code}`", *(_cell(spec, code) for spec in specs)])
     return _table(["language", "code", *(spec.title for spec in specs)], rows)
 
 
 def _cell(spec: TaskSpec, code: str) -> str:
-    """Returns the prompts' numbers, with a star if not all are reviewed, and the share; a dash if there are none."""
+    """Returns the prompts' numbers, with a star if not all are reviewed, and the share; `wanted` if there are none."""
     path = spec.folder / "prompts" / f"{code}.yaml"
     if not path.is_file():
-        return "-"
+        return "wanted" if code in spec.languages else "-"
     prompts = load_prompts(spec, code)
     star = "" if all(p.reviewed_by for p in prompts.values()) else "*"
     return f"{ranges(sorted(prompts))}{star} ({int(100 * share(path))} %)"

@@ -72,12 +72,16 @@ def _copy(root: Path, copy: Path) -> None:
 
 def _changes(root: Path, copy: Path) -> dict[Path, Change]:
     files = sorted(path.relative_to(copy) for path in copy.rglob("*") if path.is_file())
-    texts = {path: Change(_text(root / path), _text(copy / path)) for path in files}
-    return {path: change for path, change in texts.items() if change.before != change.after}
+    changed = [path for path in files if _content(root / path) != _content(copy / path)]
+    return {path: Change(_text(root / path), _text(copy / path)) for path in changed}
+
+
+def _content(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
 
 
 def _text(path: Path) -> str:
-    return path.read_bytes().decode() if path.is_file() else ""
+    return _content(path).decode()
 
 
 def _write(path: Path, text: str) -> None:
@@ -97,8 +101,8 @@ def _edit(path: Path, decision: Decision) -> None:
 def _store_reviews(path: Path, sheet: Sheet, found: list[Decision], date: str) -> None:
     reviews = read_reviews(path)
     for decision in found:
-        dialect = decision.row.dialect or sheet.dialect
-        said = (text_hash(decision.text), decision.verdict, sheet.reviewer, date, dialect, decision.row.comment)
+        name, dialect = " ".join(sheet.reviewer.split()), decision.row.dialect or sheet.dialect
+        said = (text_hash(decision.text), decision.verdict, name, date, dialect, decision.row.comment)
         reviews = with_review(reviews, decision.string.id, Review(*said))
     if found:
         _write(path, as_yaml(reviews))
@@ -112,11 +116,10 @@ def _label_errors(root: Path, copy: Path, language: str, changed: list[Decision]
         before, after = (
             label_faults(load_prompts(load_task(spec.name, of / "tasks"), language)) for of in (root, copy)
         )
-        for words in after.keys() - before.keys():
-            rows = ", ".join(str(d.row.number) for d in changed if d.text in words)
-            yield UserError(
-                f"{where}, row {rows}, column new text: {after[words]} ({spec.name})", "choose another word"
-            )
+        for words in sorted(after.keys() - before.keys()):
+            rows = [d.row.number for d in changed if any(d.text in word for word in words)]
+            place = f"{where}, row {', '.join(map(str, rows))}, column new text"
+            yield UserError(f"{place}: {after[words]} ({spec.name})", "choose another word")
 
 
 def _raise_versions(root: Path, language: str, changed: list[Decision]) -> None:
@@ -134,6 +137,10 @@ def _note_change(path: Path, language: str, number: int, tasks: list[TaskSpec]) 
     if not tasks or not path.is_file():
         return
     before, heading, after = _text(path).partition(UNRELEASED)
+    if not heading:
+        raise UserError(
+            f"{path.name} has no heading {UNRELEASED.strip()!r}", "add it above the first heading of a version"
+        )
     versions = ", ".join(f"{spec.title} (version {spec.version + 1})" for spec in tasks)
     count = "a string" if number == 1 else f"{number} strings"
     line = f"* A speaker of {LANGUAGES[language].name} changed {count} of the native prompts: "

@@ -1,10 +1,11 @@
 """A review sheet as a workbook, for Excel and LibreOffice."""
 
 import io
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 from afrieval.errors import UserError
 from afrieval.files.content import read_bytes
@@ -25,7 +26,7 @@ WIDTHS = {
     "comment": 24,
     "dialect": 12,
 }
-WIDE, LINE, HIGHEST = 34, 15, 409
+WIDE, LINE, HIGHEST = 34, 16, 409
 BROAD = 1.5  # what a character outside the Latin script may take, in widths of one
 FILLED_IN = ("verdict", "new text", "comment", "dialect")
 YELLOW, GREY = "FFF8DC", "E7E6E6"
@@ -94,7 +95,7 @@ def _style(page: Any, header: int, sheet: Sheet) -> None:
 
 def _lines(text: str, column: str) -> int:
     """Returns how many lines a text needs; LibreOffice does not fit the height of rows to them."""
-    width = WIDTHS.get(column, WIDE) - 2
+    width = WIDTHS.get(column, WIDE) - 4
     return sum(1 + int(sum(BROAD if c > "\u1000" else 1 for c in line) / width) for line in text.split("\n"))
 
 
@@ -119,20 +120,29 @@ def _fit_paper(page: Any, header: int) -> None:
 
 
 def from_xlsx(path: Path) -> Sheet:
-    """Returns the sheet in the first page of a workbook that is a review sheet.
+    """Returns the sheet on the first page of a workbook.
 
     Raises:
         UserError: if the file cannot be read, or is not a review sheet.
     """
-    content = read_bytes(path, SEND, LARGEST)
+    content = io.BytesIO(read_bytes(path, SEND, LARGEST))
     try:
-        from openpyxl import load_workbook
-
-        page = load_workbook(io.BytesIO(content)).worksheets[0]
-        cells = [list(row) for row in page.iter_rows()]
-    except (BadZipFile, KeyError, ValueError, TypeError, IndexError, AttributeError, SyntaxError, EOFError) as e:
-        raise UserError(f"{path} is not a workbook: {e}", SEND) from None
+        if sum(part.file_size for part in ZipFile(content).infolist()) > LARGEST:
+            raise UserError(f"{path} is larger than {LARGEST} bytes when it is unpacked", SEND)
+        cells = _cells(content)
+    except UserError:
+        raise
+    except Exception as e:  # damage shows itself in many ways: zip, zlib, XML, and what openpyxl makes of them
+        raise UserError(f"{path} is not a workbook, or damaged: {type(e).__name__}: {e}", SEND) from None
     return sheet_from([list(_texts(row, path)) for row in cells], str(path))
+
+
+def _cells(content: io.BytesIO) -> list[list[Any]]:
+    from openpyxl import load_workbook
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about drop-down lists that Excel stores in its own way
+        return [list(row) for row in load_workbook(content).worksheets[0].iter_rows()]
 
 
 def _texts(row: list[Any], path: Path) -> Iterator[str]:

@@ -56,11 +56,14 @@ class Response:
         answer: as extracted from the text, or picked by likelihood; None if the text cannot be parsed.
         text: what was generated, without the model's thinking; empty for likelihoods.
         likelihoods: one per continuation; empty for generated text.
+        neutral: log-likelihood of each continuation after each neutral prompt, which is the same prompt
+            without content; empty if no metric of the task needs it.
     """
 
     answer: Any | None
     text: str = ""
     likelihoods: Sequence[Likelihood] = ()
+    neutral: Sequence[Sequence[float]] = ()
 
 
 class Asked(NamedTuple):
@@ -89,10 +92,12 @@ class Score:
     Attributes:
         answer: as extracted, in a form that JSON can hold; None is unparsed.
         measures: metric to its numbers; a metric that cannot be measured is missing.
+        neutral: as in `Response`.
     """
 
     answer: Any | None
     measures: dict[str, list[float]]
+    neutral: Sequence[Sequence[float]] = ()
 
 
 def mean(measures: Array, weights: Array) -> Array:
@@ -142,6 +147,10 @@ class Metric:
         shown: answer and measure to what a sample has under the metric's name, which is also what
             the harness gets: the number, or the list of several.
         restored: the measure from what is shown, for samples stored without measures.
+        of_cell: measures of all documents of a cell, shape (n, k), to those that `score` gets, for
+            scores of a document that depend on the cell's others; None if they do not.
+        calibrated: whether the lengths of label words have no part in it.
+        needs_neutral: whether it needs likelihoods after neutral prompts.
     """
 
     name: str
@@ -153,11 +162,23 @@ class Metric:
     linear: Callable[[Array], Array] | None = None
     shown: Callable[[Any, list[float]], Any] = _shown
     restored: Callable[[Any], list[float]] = _restored
+    of_cell: Callable[[Array], Array] | None = None
+    calibrated: bool = False
+    needs_neutral: bool = False
 
     @property
     def is_mean(self) -> bool:
         """Whether the score is the mean of a single measure."""
         return self.score is mean
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the score is the mean of what is stored."""
+        return self.is_mean and self.of_cell is None
+
+    def within(self, measures: Array) -> Array:
+        """Returns the measures that `score` gets from those of all documents of a cell, as stored."""
+        return measures if self.of_cell is None else self.of_cell(measures)
 
 
 class Input(NamedTuple):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from afrieval.scoring.base import Likelihood
 
+LOWEST = -1e9  # stands for the logarithm of 0 where numbers must be finite
 TIE = 1e-5  # of a value's size; float32 rounds the same request in two batches to values some 1e-7 apart
 
 

@@ -7,6 +7,8 @@ LABELS = {
     "acc_norm": "/char",
     "acc_bytes": "/byte",
     "acc_tokens": "/tok",
+    "acc_pmi": "PMI",
+    "acc_matched": "even",
     "prompt_level_strict_acc": "prompt, strict",
     "prompt_level_loose_acc": "prompt, loose",
     "inst_level_strict_acc": "instr., strict",
@@ -17,6 +19,8 @@ LABELS = {
 UNPARSED = "answers that could not be parsed, in percent; they count as wrong"
 DESCRIPTIONS = {
     NOT_PARSED: UNPARSED,
+    "acc_pmi": "accuracy by what the question adds to a label's log-likelihood",
+    "acc_matched": "accuracy with all labels made equally frequent, which removes the effect of their length",
     "ifeval_recipe_mean": "mean of the two strict, as in Meta's recipe for lm-eval",
     "ifeval_meta_mean": "mean of the four, as in Meta's model cards",
 }

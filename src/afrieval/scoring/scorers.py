@@ -24,9 +24,9 @@ class Generation(NamedTuple):
     runs_on: bool = True
 
 
-def of_likelihoods(likelihoods: Sequence[Likelihood]) -> Response:
+def of_likelihoods(likelihoods: Sequence[Likelihood], neutral: Sequence[Sequence[float]] = ()) -> Response:
     """Returns the response that picks the most likely choice."""
-    return Response(best([given.loglikelihood for given in likelihoods]), likelihoods=likelihoods)
+    return Response(best([given.loglikelihood for given in likelihoods]), likelihoods=likelihoods, neutral=neutral)
 
 
 def of_text(text: str, question: Question, extract: Extractor, asked: Asked, thinking_end: str = "") -> Response:
@@ -46,7 +46,8 @@ def of_text(text: str, question: Question, extract: Extractor, asked: Asked, thi
 def scored(response: Response, question: Question, metrics: Sequence[Metric]) -> Score:
     """Returns a document's score under each metric that applies."""
     found = ((metric.name, metric.measure(response, question)) for metric in metrics)
-    return Score(response.answer, {name: measure for name, measure in found if measure is not None})
+    measures = {name: measure for name, measure in found if measure is not None}
+    return Score(response.answer, measures, response.neutral)
 
 
 def shown(score: Score, metrics: Sequence[Metric]) -> dict[str, object]:

@@ -3,6 +3,8 @@
 from afrieval.scoring.named import Spec
 
 LIKELIHOODS = ["acc_norm", "acc_bytes", "acc_tokens"]  # apply to likelihoods only, as `unparsed` does to texts only
+OF_LABELS: list[Spec] = ["acc_pmi", "acc_matched"]  # in tasks with labels, whose words may differ in length
+OF_CONTRASTS = "acc_matched"  # compares prompt languages there: see docs/scoring.md
 CHOICES: list[Spec] = ["acc", *LIKELIHOODS, "unparsed"]
 CLASSES: list[Spec] = ["acc", {"name": "f1", "average": "macro"}, *LIKELIHOODS, "unparsed"]
 ANSWERS: list[Spec] = ["exact_match", "unparsed"]

@@ -68,6 +68,7 @@ class Scoring:
         metrics: the metrics, in the same order.
         derived: name to derived metric.
         answer_forms: the first is the default.
+        contrast: the metric that compares prompt languages; None for the main one.
     """
 
     answer: AnswerType
@@ -76,6 +77,7 @@ class Scoring:
     metrics: Sequence[Metric]
     derived: Mapping[str, DerivedSpec]
     answer_forms: Sequence[AnswerForm]
+    contrast: str | None = None
 
     def metrics_of(self, answer_form: str, counts_tokens: bool = True) -> list[Metric]:
         """Returns the metrics that apply to an answer form, the main one first.
@@ -96,7 +98,9 @@ class Scoring:
         choices = ("x", "y") if self.answer.is_choice else ()
         likelihoods = [Likelihood(-1.0, True, 1 if counts_tokens else None) for _ in choices]
         asked = Question(self.answer.example, choices, choices)
-        given = Response(self.answer.example, likelihoods=likelihoods if by_likelihood(answer_form) else ())
+        given = Response(self.answer.example)
+        if by_likelihood(answer_form):
+            given = Response(self.answer.example, likelihoods=likelihoods, neutral=[[-1.0] * len(choices)])
         return found.measure(given, asked) is not None
 
 
@@ -118,14 +122,19 @@ def scoring(declared: "TaskFile") -> Scoring:
     extract = {"name": "phrase", **asdict(declared.read)} if declared.read else declared.extract or preset.extract
     if extract is None:
         raise UserError("a task of this kind needs `extract`", "name an extractor, as in extract: whole")
-    specs = declared.metrics or preset.metrics
+    specs: Sequence[Spec] = declared.metrics or [*preset.metrics, *(usual.OF_LABELS if declared.labels else [])]
     derived = {**({} if declared.metrics else preset.derived), **declared.derived}
     requests = {form: "loglikelihood" if by_likelihood(form) else "generate" for form in FORMS}
     forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, requests[f])]
     metrics = [metric(spec) for spec in specs]
-    found = Scoring(ANSWERS[answer], extractor(extract), specs, metrics, derived, forms)
-    _check_metrics(found, answer)
     names = [m.name for m in metrics]
+    contrast = declared.contrast or (usual.OF_CONTRASTS if usual.OF_CONTRASTS in names else None)
+    if contrast not in (None, *names):
+        raise UserError(f"contrast: the task has no metric {contrast!r}", nearest(str(contrast), names))
+    found = Scoring(ANSWERS[answer], extractor(extract), specs, metrics, derived, forms, contrast)
+    _check_metrics(found, answer)
+    if not declared.labels and (of_labels := [m.name for m in metrics if m.calibrated]):
+        raise UserError(f"the metric {of_labels[0]} needs a task with labels", "name another metric")
     _check_derived(derived, [*names, *(f"{group}.{name}" for group in declared.groups for name in names)])
     return found
 

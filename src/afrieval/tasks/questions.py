@@ -12,7 +12,7 @@ from afrieval.tasks.prompts import Prompt, answers, choice_texts
 from afrieval.tasks.spec import TaskSpec
 
 UNENDED = Generation(32)  # if no limits are given
-Scorer = Callable[[Document, Sequence[Any]], Score]
+Scorer = Callable[..., Score]
 
 
 def scorer(
@@ -34,11 +34,11 @@ def scorer(
     scoring, metrics = spec.scoring, spec.scoring.metrics_of(answer_form)
     asked = Asked(announced if scoring.answer.is_worked_out else (), ends.runs_on, spec.chain_of_thought)
 
-    def score(document: Document, given: Sequence[Any]) -> Score:
+    def score(document: Document, given: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Score:
         names, texts = answers(prompt, document, answer_form), choice_texts(prompt, document)
         question = Question(document.gold, texts, names, document.fields)
         if by_likelihood(answer_form):
-            response = of_likelihoods([Likelihood(*likelihood) for likelihood in given])
+            response = of_likelihoods([Likelihood(*likelihood) for likelihood in given], neutral)
         else:
             response = of_text(given[0], question, scoring.extract, asked, ends.thinking_end)
             if response.answer is None and prompt.lettered and prompt.labels:

@@ -1,5 +1,6 @@
 """What speakers said of the strings of a language: `reviews/<language>.yaml`."""
 
+import unicodedata
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,9 +19,7 @@ Status = Literal["unreviewed", "one reviewer", "reviewed", "changed since", "dis
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 REVIEWS = shipped("reviews")
 ENOUGH = 2  # reviewers
-HEAD = (
-    "# Written by `afrieval review read`: what speakers said of each string, and the hash of the text they approved.\n"
-)
+HEAD = "# Written by `afrieval review read`: what speakers said of each string, with the hash of its text.\n"
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,8 @@ class Review:
 
     @property
     def person(self) -> str:
-        """The name without differences of case and blanks."""
-        return " ".join(self.reviewer.casefold().split())
+        """The name without differences of case, blanks and coding."""
+        return " ".join(unicodedata.normalize("NFC", self.reviewer).casefold().split())
 
 
 Reviews = dict[str, list[Review]]  # by id of the string, oldest first

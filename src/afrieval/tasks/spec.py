@@ -44,6 +44,7 @@ class TaskFile:
         request: `loglikelihood` or `generate`, to support only one of them.
         extract: extracts the answer from a generated text.
         metrics: the first is the main one.
+        contrast: the metric that compares prompt languages, if not the main one.
         derived: name to a score computed from others.
         groups: name to documents that are reported together, selected by field and values.
         first_answer: lowest number in the data's answers, 0 or 1.
@@ -87,6 +88,7 @@ class TaskFile:
     request: Literal["loglikelihood", "generate"] | None = None
     extract: str | Options | None = None
     metrics: Annotated[list[str | Options], AT_LEAST_ONE] | None = None
+    contrast: str | None = None
     derived: dict[str, DerivedSpec] = field(default_factory=dict)
     groups: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     choices: str | list[str] | None = None

@@ -4,6 +4,7 @@ import hashlib
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from afrieval.files.schema import Place
@@ -81,10 +82,14 @@ def strings(root: Path, language: str) -> dict[str, String]:
 
 def prompt_strings(task: str, path: Path) -> list[String]:
     """Returns the strings of a prompt file; none if it does not exist."""
-    if not path.is_file():
-        return []
+    return list(_prompt_strings(task, path, path.stat().st_mtime_ns)) if path.is_file() else []
+
+
+@lru_cache(256)
+def _prompt_strings(task: str, path: Path, changed: int) -> tuple[String, ...]:
+    """Reads a file once for each time that it was written: all prompts in it share it."""
     found = _of_prompts(read_as(PromptFile, path))
-    return [String(f"{task}/{name}", path, place, text.strip()) for name, place, text in found]
+    return tuple(String(f"{task}/{name}", path, place, text.strip()) for name, place, text in found)
 
 
 def vocabulary_strings(path: Path) -> list[String]:

@@ -97,13 +97,13 @@ def _filled(value: Any, place: Place, file: YamlFile, path: Path) -> Any:
         return [_filled(entry, (*place, number), file, path) for number, entry in enumerate(value)]
     if not isinstance(value, str):
         return value
-    where = f"{file.path}, line {file.line(place)}: {'.'.join(map(str, place))}"
-    return REFERENCE.sub(lambda found: _word(found[1], found[2], path, where), value)
+    return REFERENCE.sub(lambda found: _word(found[1], found[2], place, file, path), value)
 
 
-def _word(part: str, name: str, path: Path, where: str) -> str:
+def _word(part: str, name: str, place: Place, file: YamlFile, path: Path) -> str:
     vocabulary = load_vocabulary(path)
     known = vocabulary.words if part == "words" else vocabulary.languages
     if name not in known:
+        where = f"{file.path}, line {file.line(place)}: {'.'.join(map(str, place))}"
         raise UserError(f"{where}: vocabulary/{path.name} has no {part}.{name}", nearest(name, list(known)))
     return known[name]

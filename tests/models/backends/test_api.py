@@ -19,7 +19,7 @@ from afrieval.results.samples import read_samples
 
 SOME = ("--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", 1)
 WRITES = (*SOME, "--task.answer_form", "generate")
-DOCUMENTS, CHOICES = 9, 3
+DOCUMENTS, CHOICES, NEUTRAL = 9, 3, 6
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_likelihoods_are_those_of_the_model_behind_the_server(
             (r[0] for r in theirs["resps"]), (r[0] for r in ours["resps"]), strict=True
         ):
             assert likelihood == pytest.approx(expected, abs=1e-3) and greedy == was_greedy
-    assert len(server.asked) == -(-DOCUMENTS * CHOICES // 4) and server.asked[0]["model"] == "served"
+    assert len(server.asked) == -(-(DOCUMENTS * CHOICES + NEUTRAL) // 4) and server.asked[0]["model"] == "served"
 
 
 def test_a_chat_goes_out_as_messages(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
@@ -240,7 +240,7 @@ def test_answers_that_leave_no_room_for_a_prompt() -> None:
 
 def test_long_prompts_are_counted(server: Loopback, caplog: pytest.LogCaptureFixture, run_demo: Cli) -> None:
     done = run_demo(*server.options, *SOME, "--model.backend_args.max_length", 64)
-    assert done.code == 0 and "27 of 27 requests are longer than the model's 63 tokens" in caplog.text
+    assert done.code == 0 and "33 of 33 requests are longer than the model's 63 tokens" in caplog.text
 
 
 def test_the_texts_of_chats_are_those_of_the_tokenizer(tmp_path: Path) -> None:

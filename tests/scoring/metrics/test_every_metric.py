@@ -51,7 +51,7 @@ DOCUMENTS = [choice(), written(TEXT), written(st.integers(-9, 9)), written(WORDS
 
 def measured(found: Metric, documents: list[tuple[Response, Question]]) -> np.ndarray[Any, Any] | None:
     measures = [measure for d in documents if (measure := found.measure(*d)) is not None]
-    return np.array(measures) if measures else None
+    return found.within(np.array(measures)) if measures else None
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=str)

@@ -1,9 +1,11 @@
 """Builds a harness Task from documents and a prompt, in memory."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
 from afrieval.scoring.base import Metric, Score
@@ -15,6 +17,7 @@ from afrieval.tasks.questions import UNENDED, scorer
 from afrieval.tasks.sources.templated import TemplatedQuestions
 
 Config = dict[str, Any]
+NO_DOCUMENT = -1
 Examples = Callable[[Document, int], list[Document]]
 
 
@@ -41,13 +44,15 @@ class InMemoryTask(ConfigurableTask):
         config: returned by `task_config`.
         documents: documents to evaluate; each has a gold answer.
         examples: returns a given number of worked examples for a document.
+        neutral: texts that replace all fields in neutral prompts; empty to ask for none.
 
     Attributes:
         scores: id to score of each scored document.
     """
 
-    def __init__(self, config: Config, documents: Sequence[Document], examples: Examples):
-        self._rows, self._examples = _Rows(map(Row, documents)), examples
+    def __init__(self, config: Config, documents: Sequence[Document], examples: Examples, neutral: Sequence[str] = ()):
+        self._rows, self._examples, self._neutral = _Rows(map(Row, documents)), examples, neutral
+        self._after_neutral: dict[Hashable, list[list[Instance]]] = {}
         self.scores: dict[int, Score] = {}
         super().__init__(config=config)
 
@@ -57,7 +62,9 @@ class InMemoryTask(ConfigurableTask):
 
     def process_results(self, doc: Row, results: Any) -> dict[str, Any]:
         """Scores a document; returns metric to value, for the harness."""
-        score, found = self.config.process_results(doc.document, results)
+        asked = self._after_neutral.get(self._examples_of(doc), [])
+        neutral = [[request.resps[0][0] for request in requests] for requests in asked]
+        score, found = self.config.process_results(doc.document, results, neutral)
         self.scores[doc.document.id] = score
         return dict(found)
 
@@ -73,13 +80,34 @@ class InMemoryTask(ConfigurableTask):
         """Builds the requests as the harness does, without its progress bar and request cache."""
         context = {k: kwargs.get(k) for k in ("system_instruction", "fewshot_as_multiturn")}
         chat = {"apply_chat_template": apply_chat_template, "chat_template": chat_template}
-        self._instances = []
+        self._instances, self._after_neutral = [], {}
         asked = {k: kwargs[k] for k in ("rank", "world_size", "limit", "samples") if kwargs.get(k) is not None}
         for doc_id, doc in self.doc_iterator(**asked):
             text = self.fewshot_context(doc, num_fewshot=self.config.num_fewshot, **context, **chat)
             metadata = (self.config.task, doc_id, self.config.repeats)
             requests = self.construct_requests(doc=doc, ctx=text, metadata=metadata, **chat)
             self._instances += requests if isinstance(requests, list) else [requests]
+            self._ask_neutral(doc, context, chat)
+
+    def _ask_neutral(self, doc: Row, context: Config, chat: Config) -> None:
+        """Adds the requests with neutral prompts after a document's examples, once for equal examples.
+
+        They belong to no document, and therefore leave the harness' samples as they are.
+        """
+        key = self._examples_of(doc)
+        if not self._neutral or key in self._after_neutral:
+            return
+        asked = []
+        for text in self._neutral:  # the sampler still has the document's examples
+            empty = Row(replace(doc.document, fields=dict.fromkeys(doc.document.fields, text)))
+            shown = super().fewshot_context(empty, num_fewshot=self.config.num_fewshot, **context, **chat)
+            metadata = (self.config.task, NO_DOCUMENT, self.config.repeats)
+            asked.append(self.construct_requests(doc=empty, ctx=shown, metadata=metadata, **chat))
+            self._instances += asked[-1]
+        self._after_neutral[key] = asked
+
+    def _examples_of(self, doc: Row) -> Hashable:
+        return tuple(example.id for example in self._examples(doc.document, self.config.num_fewshot or 0))
 
 
 def task_config(questions: TemplatedQuestions, generation: Generation | None = None) -> Config:
@@ -94,8 +122,8 @@ def task_config(questions: TemplatedQuestions, generation: Generation | None = N
     ends = generation or UNENDED
     score = scorer(spec, prompt, questions.announced, form, ends)
 
-    def score_document(document: Document, given: Any) -> tuple[Score, dict[str, Any]]:
-        found = score(document, given)
+    def score_document(document: Document, given: Any, neutral: Any) -> tuple[Score, dict[str, Any]]:
+        found = score(document, given, neutral)
         return found, shown(found, metrics)
 
     # Plain functions, not bound methods: the harness deep-copies its config.
@@ -131,11 +159,11 @@ def _of_texts(generation: Generation) -> Config:
 
 def _aggregation(metric: Metric) -> Any:
     """Returns the harness' aggregation of a metric: a name, or a function of the documents' values."""
-    if metric.is_mean:
+    if metric.is_stored:
         return "mean"
 
     def aggregate(found: list[Any]) -> float:
-        measures = np.array([metric.restored(each) for each in found])
+        measures = metric.within(np.array([metric.restored(each) for each in found]))
         return float(metric.score(measures, np.ones((1, len(found))))[0])
 
     return aggregate

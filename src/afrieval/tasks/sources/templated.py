@@ -23,6 +23,8 @@ from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.splits import Split
 from afrieval.terminal import one_line
 
+CONTENT_FREE = ("", "N/A")  # as in contextual calibration (Zhao et al. 2021)
+
 
 @dataclass(frozen=True)
 class TemplatedQuestions:
@@ -64,7 +66,7 @@ class TemplatedQuestions:
             [metric.name for metric in self.task.scoring.metrics_of(self.answer_form)],
             asks=frozenset({"generate_until" if self.generates else "loglikelihood"}),
             n=len(self.documents),
-            n_requests=sum(1 if self.generates else len(d.choices) for d in self.scorable),
+            n_requests=sum(1 if self.generates else len(d.choices) for d in self.scorable) + self.n_neutral,
             identity=identity(self),
             build=self.build,
             preview=partial(self.preview, title),
@@ -85,6 +87,22 @@ class TemplatedQuestions:
     def shots(self) -> int:
         """Number of worked examples per document."""
         return self.config.eval.shots
+
+    @property
+    def neutral(self) -> Sequence[str]:
+        """Texts without content, each of which makes a neutral prompt; empty if no metric needs any."""
+        metrics = self.task.scoring.metrics_of(self.answer_form)
+        return CONTENT_FREE if self.task.labels and any(m.needs_neutral for m in metrics) else ()
+
+    @property
+    def n_neutral(self) -> int:
+        """Number of requests with neutral prompts, which differ only where examples do."""
+        if not self.neutral:
+            return 0
+        fixed = not self.shots or self.config.eval.fewshot_selection == "fixed"
+        asked = self.scorable[:1] if fixed else self.scorable
+        distinct = {tuple(example.id for example in self.examples(document)) for document in asked}
+        return len(distinct) * len(self.neutral) * len(self.task.labels)
 
     @property
     def documents(self) -> list[Document]:
@@ -149,7 +167,10 @@ class TemplatedQuestions:
     def _task(self, documents: Sequence[Document], generation: Generation | None = None) -> Any:
         from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
 
-        return InMemoryTask(task_config(self, generation), documents, lambda document, shots: self.examples(document))
+        def chosen(document: Document, shots: int) -> list[Document]:
+            return self.examples(document)
+
+        return InMemoryTask(task_config(self, generation), documents, chosen, self.neutral)
 
     def _collect(self, scores: Mapping[int, Score], results: dict[str, Any]) -> Outcome:
         """Returns the samples of all documents; those that cannot be scored have no answers."""
