@@ -10,7 +10,7 @@ from afrieval.errors import UserError
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import ranking
 from afrieval.tasks.known_defects import known_defects, marked, witness
-from afrieval.tasks.spec import TaskSpec, load_task, task_names
+from afrieval.tasks.spec import TaskSpec, load_task, task_names, translated
 from afrieval.tasks.splits import load_split
 
 ENTRY = """defects:
@@ -101,6 +101,10 @@ def test_the_files_of_the_suite_are_valid_and_contain_no_row(task: str) -> None:
     for defect in known_defects(load_task(task)):
         assert all(len(text) == 12 and int(text, 16) >= 0 for text in defect.witnesses.values())
         assert len(defect.what) < 90 and not defect.what.endswith(".")
+
+
+def test_a_translated_variant_has_other_texts() -> None:
+    assert known_defects(load_task("afrixnli")) and not known_defects(translated(load_task("afrixnli")))
 
 
 def test_tasks_on_the_same_data_have_the_same_known_defects() -> None:
