@@ -122,9 +122,9 @@ def test_damaged_unfinished_and_other_data(cli: Cli, runs: dict[str, Path], tmp_
     assert refused.code == 2 and f"{path}, line 4 is not valid JSON" in refused.err
     path.write_text(whole, encoding="utf-8")
     record = (folder / "run.yaml").read_text(encoding="utf-8")
-    (folder / "run.yaml").write_text(record.replace("version: 2\n", "version: 9\n"), encoding="utf-8")
+    (folder / "run.yaml").write_text(re.sub(r"version: \d+\n", "version: 9\n", record), encoding="utf-8")
     refused = cli("compare", runs["two"], folder, "--contrast", "shots")
-    assert refused.code == 2 and "task version differs: 2 and 9" in refused.err
+    assert refused.code == 2 and re.search(r"task version differs: \d and 9", refused.err)
     path.unlink()
     refused = cli("compare", folder)
     assert "is not finished: 1 of 12 cells are missing, such as afrimmlu_yor_eng_1" in refused.err

@@ -131,11 +131,11 @@ def test_no_native_prompts_for_a_language_that_was_named(cli: Cli, tmp_path: Pat
     folder = tmp_path / "facebook/belebele/data"
     folder.mkdir(parents=True)
     sample = (ROOT / "tasks/belebele/sample/eng.jsonl").read_text()
-    (folder / "tso_Latn.jsonl").write_text(sample)
+    (folder / "fuv_Latn.jsonl").write_text(sample)
     words = ("--task.task_name", "belebele", "--data.source", tmp_path, "--task.prompt_language", "native")
-    done = cli("preview", *words, "--task.folder", small_tasks, "--task.languages", "tso")
-    assert done.code == 2 and "no prompts in Tsonga (tso)" in done.err
-    assert "amh, eng, fra, hau" in done.err and "'Native prompts' in the documentation" in done.err
+    done = cli("preview", *words, "--task.folder", small_tasks, "--task.languages", "fuv")
+    assert done.code == 2 and "no prompts in Nigerian Fulfulde (fuv)" in done.err
+    assert "bam, eng, fra, hau" in done.err and "'Native prompts' in the documentation" in done.err
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
