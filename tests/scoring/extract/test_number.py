@@ -44,6 +44,28 @@ def test_answers_in_every_language(language: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("amh", "መልሱን ለማግኘት 5 እና 8 እንደምራለን። መልሱ 13 ነው። 2"),
+        ("fra", "La réponse finale est 13. Il reste 2 jours."),
+        ("kin", "Igisubizo ni amafaranga 13. Abantu 2."),
+        ("lug", "Eky’okuddamu kiri: 13. Abantu 2."),
+        ("orm", "Deebiin isaa 13 dha. Namoota 2."),
+        ("sna", "Mhinduro ndi madhora 13. Vanhu 2."),
+        ("sna", "Mhinduro ndi13. Vanhu 2."),
+        ("sna", "Mhinduro inowanikwa nekusanganisa 5 ne8. Mhinduro i13. Vanhu 2."),
+        ("sot", "Karabo ke R13. Batho ba 2."),
+        ("twi", "Mmuaeɛ no yɛ sidi 13. Nnipa 2."),
+        ("xho", "Impendulo yi-R13. Abantu 2."),
+        ("yor", "Ìdáhùn náà jẹ́ 13. Ènìyàn 2."),
+        ("zul", "Impendulo ingu-13. Abantu 2."),
+    ],
+)
+def test_the_language_s_own_words_before_the_number(language: str, text: str) -> None:
+    assert read_number(text, load_prompts(COT, language)[1].lead_ins) == 13
+
+
+@pytest.mark.parametrize(
     ("text", "number"),
     [
         ("18", 18),
