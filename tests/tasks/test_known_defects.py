@@ -75,6 +75,12 @@ def test_a_witness_changes_with_text_choices_and_right_answer() -> None:
     assert witness(Document(5, {"question": "a"}, ("b", "c"), 0, "a defect")) == witness(one)
 
 
+def test_a_row_whose_text_is_not_normalised_has_the_same_witness() -> None:
+    """Uncleaned prompts of the paper have texts as they are."""
+    verbatim = Document(0, {"question": " e\u0301 a\n"}, ("b ", "c"), 0)
+    assert witness(verbatim) == witness(Document(0, {"question": "\u00e9 a"}, ("b", "c"), 0))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
