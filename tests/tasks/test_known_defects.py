@@ -6,10 +6,17 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT
 
+from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConfig
+from afrieval.data.lock import read_lock
 from afrieval.errors import UserError
+from afrieval.results.identity import check_same_run
+from afrieval.tasks.cell import RunPart
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import ranking
 from afrieval.tasks.known_defects import known_defects, marked, witness
+from afrieval.tasks.select import chosen_tasks
+from afrieval.tasks.sources.plan import task_questions
+from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import TaskSpec, load_task, task_names, translated
 from afrieval.tasks.splits import load_split
 
@@ -30,6 +37,11 @@ def spec(tmp_path: Path) -> TaskSpec:
     return load_task("afrixnli", tmp_path)
 
 
+def plan_of(config: RunConfig) -> list[TemplatedQuestions]:
+    (chosen,) = chosen_tasks(config)
+    return task_questions(chosen, config, read_lock())[0]
+
+
 def rows_of(spec: TaskSpec) -> list[Document]:
     found = load_split(spec, "yor", "test", "samples")
     assert found
@@ -47,6 +59,22 @@ def test_a_row_with_its_witness_is_marked_and_no_example_but_scored(spec: TaskSp
     assert split and [d.id for d in split.documents if d.defect] == [2] and not split.defect
     assert split.documents[2].defect == "the text is cut off" and split.documents[2].gold == rows[2].gold
     assert 2 not in [d.id for d in ranking(split.documents, 42, "x", "test")]
+
+
+def test_a_run_is_not_continued_with_other_examples(spec: TaskSpec) -> None:
+    task = TaskConfig(task_name="afrixnli", folder=str(spec.folder.parent), languages=["yor"], prompts=[1])
+    config = RunConfig(task=task, data=DataConfig("samples"), eval=EvalConfig(num_fewshot=1))
+
+    def described() -> RunPart:
+        return plan_of(config)[0].cell().identity
+
+    before = described()
+    pool = load_split(spec, "yor", "validation", "samples")
+    assert pool
+    path = written(spec, 3, witness(pool.documents[3])).folder / "known_defects.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace("split: test", "split: validation"), encoding="utf-8")
+    with pytest.raises(UserError, match="no_examples"):
+        check_same_run(before, described(), "a folder")
 
 
 def test_a_corrected_row_is_not_marked(spec: TaskSpec) -> None:
@@ -73,6 +101,12 @@ def test_a_witness_changes_with_text_choices_and_right_answer() -> None:
     others.append(Document(0, {"question": "a"}, ("b", "c"), 1))
     assert len({witness(d) for d in (one, *others)}) == 4
     assert witness(Document(5, {"question": "a"}, ("b", "c"), 0, "a defect")) == witness(one)
+
+
+def test_a_row_whose_text_is_not_normalised_has_the_same_witness() -> None:
+    """Uncleaned prompts of the paper have texts as they are."""
+    verbatim = Document(0, {"question": " e\u0301 a\n"}, ("b ", "c"), 0)
+    assert witness(verbatim) == witness(Document(0, {"question": "\u00e9 a"}, ("b", "c"), 0))
 
 
 @pytest.mark.parametrize(

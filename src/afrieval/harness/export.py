@@ -19,6 +19,7 @@ from afrieval.data.files import HUB, SAMPLES
 from afrieval.errors import UserError
 from afrieval.harness.exported import Definition
 from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.tasks.known_defects import known_defects
 from afrieval.tasks.meta import GROUPS as META_GROUPS
 from afrieval.tasks.prompts import PromptFiles
 from afrieval.tasks.select import answer_form, chosen_tasks, named_languages, task_folder
@@ -83,6 +84,7 @@ def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
     metrics = [m.name for m in spec.scoring.metrics_of(answer_form(spec, config), counts_tokens=False)]
     found: dict[str, Definition] = {}
     files = PromptFiles(spec)
+    defective = {d.language for d in known_defects(spec) if d.whole and d.split == spec.data.evaluate}
     for prompt_language, end in ENDS.items():
         languages: dict[str, list[str]] = {}
         for language in [code for code in config.task.languages or spec.languages if code in spec.languages]:
@@ -90,7 +92,9 @@ def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
                 found |= cells
                 languages[language] = list(cells)
                 found |= _group(f"{spec.name}_{language}{end}", list(cells), metrics)
-        african = [f"{spec.name}_{code}{end}" for code in languages if LANGUAGES[code].african]
+        african = [
+            f"{spec.name}_{code}{end}" for code in languages if LANGUAGES[code].african and code not in defective
+        ]
         found |= _group(f"{spec.name}{end}", [f"{spec.name}_{code}{end}" for code in languages], [])
         found |= _group(f"{spec.name}_african{end}", african, metrics)
     return found

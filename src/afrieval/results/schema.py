@@ -38,6 +38,7 @@ class TaskIdentity(TypedDict):
     data: dict[str, Annotated[dict[str, str], MinLen(1)]]
     evaluate: NotRequired[str]
     fewshot: NotRequired[str]
+    no_examples: NotRequired[dict[str, list[int]]]
 
 
 class Identity(TypedDict):

@@ -17,6 +17,7 @@ from annotated_types import Ge
 from afrieval.errors import UserError, nearest
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED
 from afrieval.files.yaml import read_as
+from afrieval.tasks.answers import normalise
 from afrieval.tasks.documents import Document
 from afrieval.tasks.spec import TaskSpec
 
@@ -72,7 +73,8 @@ class KnownDefects:
 
 def witness(document: Document) -> str:
     """Returns a short hash of a document's texts, choices and right answer."""
-    parts = [document.fields, document.choices, document.gold_cell]
+    fields = {name: normalise(text) for name, text in document.fields.items()}  # uncleaned texts are not yet
+    parts = [fields, [*map(normalise, document.choices)], document.gold_cell]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:LENGTH]
 
 

@@ -41,6 +41,13 @@ def test_the_order_of_documents_does_not_matter() -> None:
     assert np.array_equal(METRIC.within(measures[order]), METRIC.within(measures)[order])
 
 
+def test_an_impossible_label_makes_no_ties_between_the_others() -> None:
+    measures = drawn(3, [1, 1, 1])
+    measures[:, 0] = 1.0
+    measures[0] = [1.0, -9.0, -1.0, -1e9]
+    assert METRIC.within(measures)[0, 0] == 1.0
+
+
 def test_few_documents_and_impossible_labels() -> None:
     assert METRIC.within(np.array([[2.0, -1.0, -2.0, -3.0]])).shape == (1, 1)
     question = Question(0, ["x", "y"], ["x", "y"])

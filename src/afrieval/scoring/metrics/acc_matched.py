@@ -29,7 +29,8 @@ def _right(measures: Array) -> Array:
     """Returns whether each document's label is the gold one, shape (n, 1); ties as in `scoring.choice`."""
     gold, loglikelihoods = measures[:, 0], measures[:, 1:]
     matched = loglikelihoods + _constants(loglikelihoods)
-    slack = TIE * np.maximum(1.0, np.abs(loglikelihoods).max(axis=1, keepdims=True))
+    sizes = np.where(loglikelihoods > LOWEST, np.abs(loglikelihoods), 1.0)  # an impossible label makes no ties
+    slack = TIE * np.maximum(1.0, sizes.max(axis=1, keepdims=True))
     picked = (matched >= matched.max(axis=1, keepdims=True) - slack).argmax(axis=1)
     return np.asarray(picked == gold, dtype=np.float64)[:, None]
 

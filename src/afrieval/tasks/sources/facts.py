@@ -30,11 +30,13 @@ def _task(questions: "TemplatedQuestions") -> RunPart:
     hashes = {split: questions.data.sha256}
     if questions.pool is not None:
         hashes[str(task.data.fewshot)] = questions.pool.sha256
+    pool = questions.pool.documents if questions.pool and questions.shots else []
     return {
         "version": task.version,
         "declaration": task.declaration,
         "answer_form": questions.answer_form,
         **({"evaluate": split, "fewshot": str(task.data.fewshot)} if questions.shots else {}),
+        **({"no_examples": {questions.language: [d.id for d in pool if d.defect]}} if pool else {}),
         **({"evals": task.data.hub} if task.evals else {}),
         "prompts": {_written_for(questions): {questions.prompt.id: questions.prompt.hash}},
         "data": {questions.language: hashes},
