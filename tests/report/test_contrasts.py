@@ -83,6 +83,6 @@ def test_the_metric_that_compares_prompt_languages_is_named() -> None:
 
 def test_label_length_that_cannot_be_told_apart_is_said() -> None:
     one = contrast(row("yor", 0.2, 0.4))
-    said = "cannot tell apart prompt language and label length"
+    said = "cannot separate the effects of prompt language and label length"
     assert said in " ".join(contrast_table(replace(one, by_length=True)).notes)
     assert said not in " ".join(contrast_table(one).notes)

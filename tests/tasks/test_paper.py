@@ -106,6 +106,9 @@ def test_a_correction_that_changes_nothing_is_an_error() -> None:
     of_label = PaperPromptSpec([Correction("label", labels={"neutral": "neutral"})])
     with pytest.raises(UserError, match=r"label: the answer for neutral is 'neutral'"):
         paper_prompts(declared(spec, 4, of_label), "yor")
+    of_nothing = PaperPromptSpec([Correction("nothing")])
+    with pytest.raises(UserError, match="nothing: it has neither replace nor labels"):
+        paper_prompts(declared(spec, 4, of_nothing), "yor")
 
 
 def test_refused_prompts_are_left_out_and_run_uncleaned() -> None:

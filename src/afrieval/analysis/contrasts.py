@@ -80,7 +80,7 @@ class Contrast:
         settings: a line for each setting that differs and may.
         metric: what was compared.
         is_score: whether that is the task's score.
-        by_length: whether prompt languages cannot be told apart from the lengths of their label words.
+        by_length: whether the effects of prompt language and label length cannot be separated.
     """
 
     task: str

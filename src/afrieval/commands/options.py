@@ -55,8 +55,22 @@ class List(Options):
     """Tasks to show. Default: all."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Tables(Options):
+    """Files for the tables that a command prints."""
+
+    json: File | None = None
+    """File to write all tables to, as JSON; - is standard output. Default: no file."""
+    csv: File | None = None
+    """The same, as CSV. Default: no file."""
+    markdown: File | None = None
+    """The same, as Markdown. Default: no file."""
+    latex: File | None = None
+    """The same, as LaTeX. Default: no file."""
+
+
 @dataclass(frozen=True)
-class Compare(Options):
+class Compare(Tables):
     """Compares stored runs: differences with their intervals and p-values, prompts, and means over languages.
 
     Loads no model. Runs are compared in the order given.
@@ -83,18 +97,10 @@ class Compare(Options):
     breakdown."""
     seed: Seed = 42
     """Seed of bootstrap and permutation tests."""
-    json: File | None = None
-    """File to write all tables to, as JSON; - is standard output. Default: no file."""
-    csv: File | None = None
-    """The same, as CSV. Default: no file."""
-    markdown: File | None = None
-    """The same, as Markdown. Default: no file."""
-    latex: File | None = None
-    """The same, as LaTeX. Default: no file."""
 
 
 @dataclass(frozen=True)
-class CheckData(RunOptions):
+class CheckData(RunOptions, Tables):
     """Checks the data of tasks for defects of translation: rows out of order, other right answers, wrong languages.
 
     Without TASK, all tasks with parallel languages are checked, as far as the data source has them. Exit code 1 means
@@ -106,17 +112,9 @@ class CheckData(RunOptions):
     """
 
     tasks: Annotated[list[str], Word("[TASK ...]")] = field(default_factory=list)
-    """Tasks to check. Default: all with parallel languages."""
+    """Tasks to check. Default: those of task.task_name, or all with parallel languages."""
     rows: Positive = 10
     """Maximum number of row numbers to print for each finding. JSON and CSV have all of them."""
-    json: File | None = None
-    """File to write all tables to, as JSON; - is standard output. Default: no file."""
-    csv: File | None = None
-    """The same, as CSV. Default: no file."""
-    markdown: File | None = None
-    """The same, as Markdown. Default: no file."""
-    latex: File | None = None
-    """The same, as LaTeX. Default: no file."""
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,25 @@
 """Tables of a command, in the terminal and in the files that its options name."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from afrieval.config.options import Options
+from afrieval.commands.options import Tables
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.terminal import note, say
 
+if TYPE_CHECKING:  # `--help` does not need it
+    from afrieval.report.table import Table
+
 OUTPUTS = ("json", "csv", "markdown", "latex")
 
 
-def write_tables(tables: list[Any], options: Options) -> None:
+def write_tables(tables: "list[Table]", options: Tables) -> None:
     """Prints tables, and writes them to the requested files; prints only what goes to standard output, if any does.
 
     Args:
         tables: in order.
-        options: those of a command that declares `OUTPUTS`.
+        options: those of the command.
 
     Raises:
         UserError: if a file cannot be written, or two formats go to standard output.

@@ -18,7 +18,7 @@ LEGEND = (
 )
 
 BY_LENGTH = (
-    "Label words differ in length, so this score cannot tell apart prompt language and label length; "
+    "Label words differ in length, so this score cannot separate the effects of prompt language and label length; "
     "see docs/scoring.md."
 )
 

@@ -54,5 +54,5 @@ def _sentence(finding: Finding, most: int) -> str:
     """Returns a finding in words, with what is found in at most so many of its rows."""
     each = ", ".join(f"{row} {what}" for row, what in list(finding.each.items())[:most])
     more = " ..." if len(finding.each) > most else ""
-    said = ": ".join(part for part in (finding.detail, each + more) if part)
-    return f"{LANGUAGES[finding.language].name} {finding.split}, {KINDS[finding.kind]}: {said}."
+    text = ": ".join(part for part in (finding.detail, each + more) if part)
+    return f"{LANGUAGES[finding.language].name} {finding.split}, {KINDS[finding.kind]}: {text}."

@@ -159,6 +159,6 @@ def _overview(means: list[Mean], same: dict[tuple[str, str, str, str], float], b
     for mean in means:
         kind, of_set = mean.dimensions["prompt_language"], mean.dimensions["prompt_set"]
         known = [mean.score, mean.interval, len(mean.members), mean.members]
-        beside = [same.get((mean.task, kind, of_set, code)) for code in APART]
-        rows.append([mean.task, _prompts(mean).removesuffix(" prompts"), kind, *known, *beside])
+        apart = [same.get((mean.task, kind, of_set, code)) for code in APART]
+        rows.append([mean.task, _prompts(mean).removesuffix(" prompts"), kind, *known, *apart])
     return Table("overview", "Mean over African languages", columns, rows)

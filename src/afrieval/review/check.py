@@ -57,7 +57,7 @@ def decisions(sheet: Sheet, known: Mapping[str, String], where: str) -> tuple[li
 
 
 def label_faults(prompts: Mapping[int, Prompt]) -> dict[tuple[str, str], str]:
-    """Returns pairs of label words that an answer could not tell apart, and why.
+    """Returns pairs of label words that cannot be distinguished in an answer, and why.
 
     Args:
         prompts: the prompts of a file.

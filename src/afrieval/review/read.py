@@ -102,14 +102,14 @@ def _store_reviews(path: Path, sheet: Sheet, found: list[Decision], date: str) -
     reviews = read_reviews(path)
     for decision in found:
         name, dialect = " ".join(sheet.reviewer.split()), decision.row.dialect or sheet.dialect
-        said = (text_hash(decision.text), decision.verdict, name, date, dialect, decision.row.comment)
-        reviews = with_review(reviews, decision.string.id, Review(*said))
+        given = (text_hash(decision.text), decision.verdict, name, date, dialect, decision.row.comment)
+        reviews = with_review(reviews, decision.string.id, Review(*given))
     if found:
         _write(path, as_yaml(reviews))
 
 
 def _label_errors(root: Path, copy: Path, language: str, changed: list[Decision], where: str) -> Iterator[UserError]:
-    """Yields label words that an answer could tell apart before, and cannot any more."""
+    """Yields label words that could be distinguished in an answer before, and no longer can."""
     for spec in templated(copy):
         if not spec.labels or language not in prompt_languages(spec):
             continue

@@ -105,7 +105,7 @@ def sheet_of(root: Path, language: str) -> Sheet:
     """
     known = native_languages(root)
     if language not in known:
-        raise UserError(f"there are no native prompts in {language!r}", f"choose from {', '.join(known)}")
+        raise UserError(f"{language!r} has no native prompts", f"choose from {', '.join(known)}")
     rows = list(_rows(root, language))
     tasks = dict.fromkeys(row.task for row in rows)
     return Sheet(language, rows, titles={name: _title(root, name) for name in tasks})

@@ -87,9 +87,12 @@ def known_defects(spec: TaskSpec) -> list[KnownDefect]:
     path = spec.folder / spec.data.defects
     found = _read(path) if path.is_file() and not spec.direct else []  # other texts, which no witness knows
     for defect in found:
-        for value, known in ((defect.language, spec.languages), (defect.split, spec.data.files)):
+        for kind, value, known in (
+            ("language", defect.language, spec.languages),
+            ("split", defect.split, spec.data.files),
+        ):
             if value not in known:
-                raise UserError(f"{path}: {spec.name} has no {value!r}", nearest(value, list(known)))
+                raise UserError(f"{path}: {spec.name} has no {kind} {value!r}", nearest(value, list(known)))
     return found
 
 

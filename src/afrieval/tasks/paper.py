@@ -45,6 +45,8 @@ def _uncleaned(number: int, read: HarnessPrompt) -> Prompt:
 def _cleaned(number: int, declared: PaperPromptSpec, read: HarnessPrompt, path: str) -> Prompt:
     template, labels = clean(read.template), dict(read.labels)
     for correction in declared.corrections:
+        if not (correction.replace or correction.labels):
+            _refuse(path, f"{correction.what}: it has neither replace nor labels")
         for old, new in correction.replace.items():
             if old not in template:
                 _refuse(path, f"{correction.what}: the text has no {old!r}")

@@ -1,4 +1,4 @@
-"""What speakers said of the strings of a language: `reviews/<language>.yaml`."""
+"""Speakers' reviews of the strings of a language: `reviews/<language>.yaml`."""
 
 import unicodedata
 from dataclasses import asdict, dataclass
@@ -24,7 +24,7 @@ HEAD = "# Written by `afrieval review read`: what speakers said of each string, 
 
 @dataclass(frozen=True)
 class Review:
-    """What one speaker said of one text.
+    """A speaker's review of a text.
 
     Attributes:
         hash: hash of the text; if the verdict is `change`, of the new text, which its author approves.
@@ -74,7 +74,7 @@ def as_yaml(reviews: Reviews) -> str:
 
 
 def with_review(reviews: Reviews, id: str, review: Review) -> Reviews:
-    """Returns reviews with one more, which replaces what its author said of the same text before."""
+    """Returns reviews with one more, which replaces an earlier one of the same text by the same person."""
     kept = [each for each in reviews.get(id, []) if (each.person, each.hash) != (review.person, review.hash)]
     return {**reviews, id: [*kept, review]}
 
@@ -101,7 +101,7 @@ def is_rewritten(string: String, reviews: Reviews) -> bool:
 def stored(prompts: Path) -> Reviews:
     """Returns the reviews of a language.
 
-    As for the vocabulary, a folder `reviews` next to that of the tasks takes the place of the suite's.
+    As for the vocabulary, a folder `reviews` next to that of the tasks replaces the suite's.
 
     Args:
         prompts: a prompt file, `<tasks>/<task>/prompts/<language>.yaml`.
