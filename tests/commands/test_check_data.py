@@ -46,6 +46,23 @@ def test_other_languages_are_compared_but_not_shown(cli: Cli, data: Path) -> Non
     assert "Hausa" not in done.out and "order" not in done.out
 
 
+def test_without_a_task_those_are_checked_that_the_source_has(cli: Cli, data: Path) -> None:
+    done = cli("check-data", "--data.source", data, "--task.languages", "hau")
+    assert done.code == 1 and "does not contain facebook/belebele" in done.err and "afrimmlu:" not in done.out
+    done = cli("check-data", "--data.source", "samples")
+    assert done.code == 0 and "afrimmlu: validation: no rows for amh" in done.err
+
+
+def test_a_task_may_be_named_as_for_other_commands(cli: Cli) -> None:
+    done = cli("check-data", "--task.task_name", "afrixnli", "--data.source", "samples")
+    assert done.code == 0 and done.out.strip() == "afrixnli: nothing found in its data"
+
+
+def test_a_named_language_without_rows_is_an_error(cli: Cli, data: Path) -> None:
+    done = cli("check-data", "afrixnli", "--data.source", data, "--task.languages", "hau,lin")
+    assert done.code == 2 and f"{data} has no rows of afrixnli for lin" in done.err
+
+
 def test_what_is_known_is_no_error(cli: Cli, data: Path, tmp_path: Path) -> None:
     tasks = tmp_path / "tasks"
     shutil.copytree(ROOT / "tasks/afrixnli", tasks / "afrixnli")

@@ -43,6 +43,17 @@ def said(sheet: Sheet) -> tuple[str, str, str, list[Row]]:
     return sheet.language, sheet.reviewer, sheet.dialect, kept
 
 
+def body(sheet: Sheet, folder: Path, script: str = "") -> str:
+    """Returns the body of a sheet's page after its own script, and then another one, were run."""
+    page = folder / "sheet.html"
+    page.write_text(sheet_bytes(sheet, page).decode().replace("</script>", f"{script}</script>"), encoding="utf-8")
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000", "--dump-dom"]
+    shown = subprocess.run([str(BROWSER), *options, page.as_uri()], check=True, capture_output=True, timeout=120)
+    text = re.search(r"<body>(.*)</body>", shown.stdout.decode(), re.DOTALL)
+    assert text
+    return html.unescape(text[1])
+
+
 @pytest.mark.parametrize("first", [".xlsx", ".csv"])
 @pytest.mark.parametrize("second", [".xlsx", ".csv"])
 @needs_office
@@ -66,12 +77,13 @@ def test_saved_by_a_browser(filled: Filled, tmp_path: Path) -> None:
     for name, value in values.items():
         script = script.replace(name, json.dumps(value), 1)
     empty = replace(sheet, reviewer="", dialect="", rows=[replace(r, verdict="", new="") for r in sheet.rows])
-    page = tmp_path / "sheet.html"
-    page.write_text(sheet_bytes(empty, page).decode().replace("</script>", f"{script}</script>"), encoding="utf-8")
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000", "--dump-dom"]
-    shown = subprocess.run([str(BROWSER), *options, page.as_uri()], check=True, capture_output=True, timeout=120)
-    text = re.search(r"<body>(.*)</body>", shown.stdout.decode(), re.DOTALL)
-    assert text
     saved = tmp_path / "review-yor.csv"
-    saved.write_text(html.unescape(text[1]), encoding="utf-8")
+    saved.write_text(body(empty, tmp_path, script), encoding="utf-8")
     assert said(read_sheet(saved)) == said(sheet)
+
+
+@needs_browser
+def test_a_browser_shows_what_is_doubtful(filled: Filled, tmp_path: Path) -> None:
+    sheet = filled(NEW, ["afrixnli/system"])
+    shown = body(replace(sheet, rows=[replace(sheet.rows[0], doubt="Rare in texts.")]), tmp_path)
+    assert "Rare in texts." in shown

@@ -56,6 +56,17 @@ def test_the_words_before_a_question_may_depend_on_it() -> None:
         question_label(task, replace(PROMPT, template="{{ 1 / (hypothesis | length) }}"), "yor")
 
 
+@pytest.mark.parametrize("lead_in", ["x {anwser}", "{answer}", " ", "a {answer} {answer}", "{{ words.answer"])
+def test_a_lead_in_has_words_and_at_most_one_answer(tmp_path: Path, lead_in: str) -> None:
+    task = replace(load_task("afrimgsm"), folder=tmp_path)
+    content = {"origin": "human", "lead_in": ["The answer is", lead_in], "prompts": {1: {"template": "{{ question }}"}}}
+    path = tmp_path / "prompts/yor.yaml"
+    path.parent.mkdir()
+    path.write_text(yaml.safe_dump(content))
+    with pytest.raises(UserError, match="does not announce a number"):
+        load_prompts(task, "yor")
+
+
 @pytest.mark.parametrize("template", ["{{ premise }", "{% include 'x' %}", "{{ 1 / 0 }}", "{{ premise * 10**10 }}"])
 def test_a_template_that_never_can_is_refused_with_its_file(tmp_path: Path, template: str) -> None:
     path = tmp_path / "prompts/eng.yaml"

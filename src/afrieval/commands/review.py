@@ -1,4 +1,4 @@
-"""`afrieval review`: sheets for speakers, and what they said, brought into the prompt files."""
+"""`afrieval review`: sheets for speakers, and what they wrote, brought into the prompt files."""
 
 from dataclasses import replace
 from datetime import date
@@ -16,6 +16,8 @@ from afrieval.review.read import Change, read, write_all
 from afrieval.review.sheet import sheet_of
 from afrieval.terminal import complain, note, say
 
+NOT_FOR = {"sheet": ("file", "reviewer", "dry_run"), "read": ("language", "output")}
+
 
 def main(argv: list[str]) -> None:
     """Writes a sheet, or reads one.
@@ -24,6 +26,10 @@ def main(argv: list[str]) -> None:
         UserError: for a missing or invalid option or file, or a sheet with errors; each of them is printed.
     """
     asked = read_options(Review, argv, "review")
+    for name in NOT_FOR[asked.action]:
+        if value := getattr(asked, name):
+            given = f"FILE ({value!r})" if name == "file" else f"--{name.replace('_', '-')}"
+            raise UserError(f"afrieval review {asked.action} does not take {given}", "remove it")
     {"sheet": _sheet, "read": _read}[asked.action](asked)
 
 
@@ -31,8 +37,6 @@ def _sheet(asked: Review) -> None:
     if not asked.language or not asked.output:
         missing = "--output" if asked.language else "--language"
         raise UserError(f"{missing} is missing", "write afrieval review sheet --language yor --output yor.xlsx")
-    if asked.file:
-        raise UserError(f"a sheet that is written takes no FILE, but there is {asked.file!r}", "name it with --output")
     path = user_path(asked.output)
     check_form(path)
     sheet = sheet_of(HOME, asked.language)
@@ -43,12 +47,8 @@ def _sheet(asked: Review) -> None:
 def _read(asked: Review) -> None:
     if not asked.file:
         raise UserError("FILE is missing", "write afrieval review read FILE")
-    if asked.output:
-        raise UserError("--output is for writing a sheet", "remove it; reading a sheet changes the checkout")
     path = user_path(asked.file)
     sheet = read_sheet(path)
-    if asked.language not in (None, sheet.language):
-        raise UserError(f"{path} is a sheet of {sheet.language}, not {asked.language}", "remove --language")
     sheet = replace(sheet, reviewer=(asked.reviewer or sheet.reviewer).strip())
     changes, errors = read(HOME, sheet, str(path), date.today().isoformat())
     if errors:

@@ -133,6 +133,10 @@ def _without_names(alone: list[str], options: list[Option], command: str) -> Giv
     given: Given = []
     for option in options:
         taken, alone = (alone, []) if option.members else (alone[:1], alone[1:])
+        if option.choices and not {*taken[:1]} & {*option.choices}:
+            but = f", not {shortened(taken[0])!r}" if taken else ""
+            problem = f"afrieval {command} must be followed by {' or '.join(option.choices)}{but}"
+            raise UserError(problem, f"see afrieval {command} --help")
         given += [(option.name, taken if option.members else taken[0])] if taken else []
     for word in [*alone, *(w for _, value in given for w in ([value] if isinstance(value, str) else value))]:
         if word in alone or (word.startswith("-") and word != "-"):

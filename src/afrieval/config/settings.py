@@ -266,7 +266,7 @@ def _check_task(config: RunConfig, needed: bool) -> None:
     for name in ("languages", "prompts"):
         used = config.task_names or (name == "languages" and config.task.task_template)
         value = getattr(config.task, name)
-        if value and not used:
+        if value and not used and config.wants_harness:
             hint = "leave it out, or use task.task_template with {{language}} in the names of harness tasks"
             raise UserError(f"task.{name} has no effect on task.harness_tasks", hint)
         if value == []:

@@ -37,10 +37,11 @@ CHECKS: Sequence[Check] = (
 
 
 class Checked(NamedTuple):
-    """What the checks of a task found, and a line for each check that could not be made."""
+    """What the checks of a task found, a line for each check that could not be made, and the languages with data."""
 
     findings: list[Finding]
     notes: list[str]
+    languages: set[str]
 
 
 def check_data(spec: TaskSpec, source: str, lock: DataLock) -> Checked:
@@ -55,12 +56,18 @@ def check_data(spec: TaskSpec, source: str, lock: DataLock) -> Checked:
         UserError: if the source is not usable, or a file is damaged.
     """
     known = known_defects(spec)
-    found, notes = list[Finding](), list[str]()
-    for split, of_split in grouped(groups(spec, source, lock), lambda group: group.split).items():
+    found, notes, languages = list[Finding](), list[str](), set[str]()
+    by_split = grouped(groups(spec, source, lock), lambda group: group.split)
+    for split in spec.data.files:
+        of_split = by_split.get(split, [])
         of_groups = [f for group in of_split for check in CHECKS for f in _described(check(group), group, known)]
         found += sorted(of_groups, key=lambda finding: finding.language)
+        with_data = {code for group in of_split for code in (*group.documents, *group.unpaired)}
+        if absent := [code for code in spec.languages if code not in with_data]:
+            notes.append(f"{split}: no rows for {' '.join(absent)}")
         notes += _unchecked(split, of_split)
-    return Checked(found, notes)
+        languages |= with_data
+    return Checked(found, notes, languages)
 
 
 def _described(found: Iterable[Finding], group: Group, known: list[KnownDefect]) -> Iterator[Finding]:

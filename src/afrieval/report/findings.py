@@ -30,7 +30,7 @@ def finding_table(task: str, found: list[Finding], rows: int) -> Table:
     return Table(
         kind="findings",
         title=f"{task}: {'findings in its data' if found else 'nothing found in its data'}",
-        columns=COLUMNS,
+        columns=COLUMNS if found else [],
         rows=[_row(finding, rows) for finding in ordered],
         notes=[NOTE] if found else [],
         findings=[

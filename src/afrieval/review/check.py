@@ -16,6 +16,7 @@ from afrieval.tasks.reviews import VERDICTS, Verdict
 from afrieval.tasks.strings import String
 from afrieval.terminal import visible
 
+CURE = "write ok, change or unsure"
 _PLACEHOLDER = re.compile(r"{{.*?}}|{%.*?%}|{#.*?#}")
 
 
@@ -87,22 +88,22 @@ def _faults(row: Row, known: Mapping[str, String], rows: int) -> Iterator[_Fault
     if not verdict:
         if row.new or row.comment:
             column = "new text" if row.new else "comment"
-            yield _Fault("verdict", f"it is empty, but there is a {column}", f"write {', '.join(VERDICTS)}")
+            yield _Fault("verdict", f"it is empty, but the row has a {column}", CURE)
         return
     if verdict not in VERDICTS:
-        yield _Fault("verdict", f"{shortened(row.verdict)!r} is not a verdict", f"write {', '.join(VERDICTS)}")
+        yield _Fault("verdict", f"{shortened(row.verdict)!r} is not a verdict", CURE)
     elif row.id not in known:
-        yield _Fault("id", f"no string is called {shortened(row.id)!r}", nearest(row.id, list(known)))
+        yield _Fault("id", f"unknown string {shortened(row.id)!r}", nearest(row.id, list(known)))
     elif known[row.id].is_reference:
         (word,) = known[row.id].references
         yield _Fault("id", f"{row.id} is the shared word {word}", f"review {word} instead")
     elif rows > 1:
-        yield _Fault("id", f"{row.id} stands in {rows} rows", "keep one of them")
+        yield _Fault("id", f"{row.id} occurs in {rows} rows", "keep one of them")
     elif verdict == "change":
         yield from _faults_of_change(row, known[row.id])
     elif row.new:
         cure = "write change, or move the text to the comment"
-        yield _Fault("new text", f"there is a new text, but the verdict is {verdict}", cure)
+        yield _Fault("new text", f"it is filled in, but the verdict is {verdict}", cure)
     elif clean(row.native) != clean(known[row.id].text):
         yield _stale(known[row.id])
 
@@ -122,7 +123,7 @@ def _faults_of_change(row: Row, string: String) -> Iterator[_Fault]:
 def _stale(string: String) -> _Fault:
     shown = shortened(string.text.replace("\n", " / "))
     cure = "clear the verdict of this row to leave it out, and review the string in a new sheet"
-    return _Fault("native", f"the text is now another: {shown}", cure)
+    return _Fault("native", f"the text was changed after this sheet was made; it is now {shown!r}", cure)
 
 
 def text_faults(string: String, new: str) -> Iterator[tuple[str, str]]:

@@ -55,7 +55,7 @@ def check_form(path: Path) -> None:
     if path.suffix.lower() not in WRITERS:
         raise UserError(f"the name {path} is not that of a sheet", f"it must end in {', '.join(WRITERS)}")
     if not path.parent.is_dir():
-        raise UserError(f"there is no folder {path.parent}", "make it, or name another file")
+        raise UserError(f"the folder {path.parent} does not exist", "create it, or name another file")
 
 
 def read_sheet(path: Path) -> Sheet:
@@ -65,5 +65,7 @@ def read_sheet(path: Path) -> Sheet:
         UserError: if it cannot be read, or is not a review sheet.
     """
     if path.suffix.lower() not in READERS:
-        raise UserError(f"{path} is not a filled-in sheet", f"{SEND}")
+        raise UserError(f"{path} is not a filled-in sheet", SEND)
+    if not path.exists():
+        raise UserError(f"{path} does not exist", SEND)
     return READERS[path.suffix.lower()](path)

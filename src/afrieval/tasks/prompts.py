@@ -11,6 +11,7 @@ from afrieval.errors import UserError
 from afrieval.files.yaml import check_keys, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.results.prompts import PromptId, paper_id
+from afrieval.scoring.extract.number import ANSWER
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.reviews import reviewers
 from afrieval.tasks.schema import PromptFile
@@ -153,6 +154,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
         return {1: Prompt(ENGLISH, 1, "", origin="paper")}
     path, content = _content(spec, language)
     check_keys(content.values or {}, spec.fields, f"{path}, values")
+    lead_ins = _lead_ins(content, path)
     prompts = {
         number: Prompt(
             language=language,
@@ -162,7 +164,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             lettered=entry.lettered,
             values=content.values or {},
             system=(content.system or "").strip(),
-            lead_ins=_lead_ins(content),
+            lead_ins=lead_ins,
             origin=content.origin,
             source=entry.source or "",
             reviewed_by=(content.reviewed_by or "").strip() or reviewers(path, number),
@@ -194,7 +196,12 @@ def _content(spec: TaskSpec, language: str) -> tuple[Path, PromptFile]:
     return path, with_words(read_map_file(path), spec.folder.parent).checked(PromptFile)
 
 
-def _lead_ins(content: PromptFile) -> tuple[str, ...]:
+def _lead_ins(content: PromptFile, path: Path) -> tuple[str, ...]:
+    for words in content.lead_ins:
+        rest = words.replace(ANSWER, "", 1)
+        if set(rest) & {*"{}"} or (words and not rest.strip()):
+            cure = f"write the words before the number; {ANSWER} may stand once, in the place of the number"
+            raise UserError(f"{path}: lead_in {words!r} does not announce a number", cure)
     return tuple(stripped for words in content.lead_ins if (stripped := words.strip()))
 
 

@@ -165,6 +165,8 @@ def _table(spec: TaskSpec, language: str, wanted: Wanted, source: str, lock: Dat
         rows += read_rows(file.path, content)
     if source == SAMPLES:
         rows = [row for row in rows if row.get("split") == wanted.split]
+        if not rows:
+            return None
     sha256 = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
     return _Table(rows, sha256, files[0].path.name, commit(files[0].path) if source == HUB else None)
 
