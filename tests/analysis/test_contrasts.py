@@ -128,3 +128,14 @@ def test_prompt_languages_have_a_metric_of_their_own_if_all_cells_have_it() -> N
     assert not only(letters, "prompt_language").by_length
     models = [replace(cell, prompt_language="eng", model=name) for cell, name in ((english, "m"), (english, "n"))]
     assert only(models, "model").metric == both["acc"]
+
+
+def test_cells_of_other_sizes_are_named_where_a_score_depends_on_all_questions() -> None:
+    def named(name: str) -> list[str]:
+        of: Any = {"metrics": {name: metric(name)}}
+        sides = [make(values, **of, measures={name: np.array(values)[:, None]}) for make, values in pairs]
+        return only(sides, "prompt_language").settings
+
+    pairs: Any = ((scored, [1.0, 0.0, 1.0]), (native, [1.0, 0.0]))
+    assert named("acc_matched") == ["number of questions that acc_matched depends on: 3 and 2"]
+    assert named("acc") == []

@@ -217,7 +217,10 @@ def _short(value: object) -> str:
 
 def _settings(one: CellScores, other: CellScores) -> list[str]:
     different = [name for name in one.may if one.may[name] != other.may.get(name)]
-    return [f"{name}: {_setting(one.may[name], other.may.get(name))}" for name in different]
+    found = [f"{name}: {_setting(one.may[name], other.may.get(name))}" for name in different]
+    if one.metric.of_cell and one.n != other.n:
+        found.append(f"number of questions that {one.main} depends on: {one.n} and {other.n}")
+    return found
 
 
 def _setting(one: object, other: object) -> str:
