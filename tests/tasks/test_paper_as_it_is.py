@@ -16,6 +16,7 @@ from afrieval.data.lock import read_lock
 from afrieval.data.tables import read_rows
 from afrieval.tasks.harness_prompts import harness_file
 from afrieval.tasks.select import chosen_tasks
+from afrieval.tasks.sources.in_memory import NO_DOCUMENT
 from afrieval.tasks.sources.plan import task_questions
 from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import TaskSpec, load_task
@@ -75,8 +76,9 @@ def rows_of(spec: TaskSpec, language: str, source: str) -> list[Row]:
 
 
 def asked(task: Any) -> list[tuple[int, Any]]:
+    """The requests of the documents; ours also asks after neutral prompts, which belong to no document."""
     task.build_all_requests()
-    return [(request.doc_id, request.args) for request in task.instances]
+    return [(request.doc_id, request.args) for request in task.instances if request.doc_id != NO_DOCUMENT]
 
 
 def compare(task: str, language: str, source: str) -> None:

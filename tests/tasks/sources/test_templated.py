@@ -27,11 +27,12 @@ def table(rows: list[tuple[str, str, int]]) -> str:
     return "question\tanswer\tanswer_number\n" + "".join(f"{q}\t{a}\t{n}\n" for q, a, n in rows)
 
 
-@pytest.mark.parametrize(("closing", "lead_in"), [("Èsì rẹ̀ jẹ́ ", "Èsì rẹ̀ jẹ́ {answer}"), ("", None)])
-def test_answers_are_looked_for_after_the_closing_sentence(tmp_path: Path, closing: str, lead_in: str | None) -> None:
+@pytest.mark.parametrize(("closing", "lead_ins"), [("Èsì rẹ̀ jẹ́ ", ["Èsì rẹ̀ jẹ́ {answer}"]), ("", [])])
+def test_answers_are_looked_for_after_the_closing_sentence(tmp_path: Path, closing: str, lead_ins: list[str]) -> None:
     """English prompts too: models answer in the language of the question, as its translators would."""
     found = planned(tmp_path, [closing] * 8).announced
-    assert [*found[:2], found[-1]] == ["The answer is", "Ìdáhùn náà ni", lead_in or "Ìdáhùn rẹ̀ ni"]
+    assert found[:2] == ["The answer is", "Ìdáhùn náà ni"]
+    assert [words for words in found if words.startswith("Èsì")] == lead_ins
 
 
 def test_closing_sentences_that_differ_announce_nothing(tmp_path: Path) -> None:
