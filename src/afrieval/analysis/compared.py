@@ -50,7 +50,7 @@ def check_compared(found: list[Contrast], cells: list[CellScores], needed: bool)
         raise UserError(f"nothing can be compared: {refused[0]}", "compare runs of the same data, prompts and examples")
     if needed:
         names = varying(cells)
-        seen = f"they differ in {', '.join(names)}" if names else "they contain the same cells"
+        seen = f"their cells differ in {', '.join(names)}" if names else "they have the same cells"
         raise UserError(
             f"the runs share nothing that can be compared; {seen}",
             "give runs that differ in one thing: model, prompt language, shots or answer form"
