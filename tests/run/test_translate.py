@@ -82,3 +82,16 @@ def test_a_folder_laid_out_as_on_the_hub(run_demo: Cli, tmp_path: Path) -> None:
 def test_what_makes_no_sense_is_refused(run_demo: Cli, words: tuple[object, ...], message: str) -> None:
     refused = run_demo("--task.variant", "translate", *words)
     assert refused.code == 2 and message in refused.err
+
+
+def test_a_translation_of_a_test_set_that_is_known_to_be_defective_is_named(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "masakhane/afrixnli-translate-test/data"
+    for language in ("lin", "yor"):
+        (folder / language).mkdir(parents=True)
+        rows = "premise\thypothesis\tlabel\nIt rains.\tIt is wet.\t0\nIt rains.\tIt is dry.\t2\n"
+        (folder / language / "test.tsv").write_text(rows, encoding="utf-8")
+    words = ("--task.task_name", "afrixnli", "--task.variant", "translate", "--task.prompts", 1)
+    done = cli("preview", *words, "--data.source", tmp_path)
+    assert done.code == 0, done.err
+    (named,) = [line for line in done.err.splitlines() if "known defect" in line]
+    assert named.startswith("afrixnli_translate, lin: the original has a known defect, which its translation may share")

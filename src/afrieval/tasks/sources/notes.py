@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from afrieval.config.settings import RunConfig
+from afrieval.tasks.known_defects import known_defects
 from afrieval.tasks.sources.complete_prompts import CompleteQuestions
 from afrieval.tasks.sources.templated import TemplatedQuestions
 
@@ -14,7 +15,8 @@ def all_notes(planned: Sequence[TemplatedQuestions], config: RunConfig) -> list[
         planned: the questions of all cells.
         config: the merged config.
     """
-    return [*_unparsed(planned), *_excerpts(planned), *_keyless(planned), *_complete(planned, config)]
+    notes = [*_unparsed(planned), *_excerpts(planned), *_keyless(planned), *_suspected(planned)]
+    return [*notes, *_complete(planned, config)]
 
 
 def _unparsed(planned: Sequence[TemplatedQuestions]) -> list[str]:
@@ -45,6 +47,18 @@ def _keyless(planned: Sequence[TemplatedQuestions]) -> list[str]:
             where = f"{asked.task.name}, {asked.language}: {len(lacking)} of {len(asked.documents)} rows"
             lines[asked.task.name, asked.language] = f"{where} have no unique key and {how} (row {_listed(lacking)})"
     return list(lines.values())
+
+
+def _suspected(planned: Sequence[TemplatedQuestions]) -> list[str]:
+    """Returns a line for each translated test set whose original has a known defect as a whole."""
+    lines: dict[str, None] = {}
+    for asked in planned:
+        task, language = asked.task, asked.language
+        for defect in known_defects(task.direct) if task.direct else []:
+            if defect.whole and (defect.language, defect.split) == (language, task.data.evaluate):
+                line = f"{task.name}, {language}: the original has a known defect, which its translation may share"
+                lines[f"{line}: {defect.what}"] = None
+    return list(lines)
 
 
 def _complete(planned: Sequence[TemplatedQuestions], config: RunConfig) -> list[str]:
