@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.analysis import simulations, simulations_of_metrics
+from tests.analysis import simulations, simulations_of_matching, simulations_of_metrics
 from tests.analysis.simulations import Simulation
 from tests.conftest import ROOT
 
@@ -25,7 +25,11 @@ BEGIN, END = "<!-- rates: written by tests/analysis/test_simulation.py -->\n", "
 REWRITE = os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1"
 HOW = "AFRIEVAL_REWRITE_GOLDEN=1 python -m pytest -m slow tests/analysis/test_simulation.py writes it"
 HEAD = ["| what | tried on | promised | found | |", "| --- | --- | --- | ---: | --- |"]
-SIMULATIONS = [*simulations.SIMULATIONS, *simulations_of_metrics.SIMULATIONS]
+SIMULATIONS = [
+    *simulations.SIMULATIONS,
+    *simulations_of_metrics.SIMULATIONS,
+    *simulations_of_matching.SIMULATIONS,
+]
 Key = tuple[str, str]
 
 
