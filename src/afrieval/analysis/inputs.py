@@ -51,7 +51,7 @@ def read_inputs(paths: list[Path]) -> Inputs:
 
 
 def _foreign(folders: list[Path]) -> list[CellScores]:
-    """Returns the cells of all folders; one model in several of them is told apart by the folder's name."""
+    """Returns the cells of all folders; one model in several of them is distinguished by the folder's name."""
     found = {folder: foreign_cells(folder) for folder in folders}
     times = Counter(model for cells in found.values() for model in {c.model for c in cells})
     return [

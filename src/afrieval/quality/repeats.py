@@ -7,7 +7,7 @@ from afrieval.quality.findings import Finding
 from afrieval.quality.groups import Group
 from afrieval.tasks.documents import Document
 
-Told = Callable[[list[Document]], dict[int, str]]  # the places of rows with a defect, each with what it is
+Check = Callable[[list[Document]], dict[int, str]]  # the places of rows with a defect, each with what it is
 
 
 def repeated(group: Group) -> Iterator[Finding]:
@@ -56,7 +56,7 @@ def same(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-CHECKS: dict[str, Told] = {
+CHECKS: dict[str, Check] = {
     "duplicate": _same_rows,
     "equal": _same_texts,
     "choices": _same_choices,

@@ -1,6 +1,6 @@
 """The checkers of IFEval's instructions: the harness' own, built without a download and without chance.
 
-The 25 types are told in Zhou et al. 2023, "Instruction-Following Evaluation for Large Language Models",
+The 25 types are described in Zhou et al. 2023, "Instruction-Following Evaluation for Large Language Models",
 arXiv 2311.07911; the harness' classes are its authors' own.
 """
 
@@ -71,7 +71,7 @@ def fetch_sentence_model() -> str:
 
     if not _has_sentence_model():
         try:
-            nltk.download(SENTENCE_MODEL, quiet=True, raise_on_error=True, print_error_to=StringIO())  # told below
+            nltk.download(SENTENCE_MODEL, quiet=True, raise_on_error=True, print_error_to=StringIO())  # reported below
         except (OSError, ValueError) as e:  # nltk makes a ValueError of what its server or its archive does
             raise UserError(
                 f"nltk's {SENTENCE_MODEL} cannot be fetched: {e}",
