@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -15,6 +14,7 @@ from afrieval.languages import ENGLISH
 from afrieval.tasks.documents import Document
 from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
 from afrieval.tasks.spec import load_task
+from afrieval.tasks.splits import has_split
 
 # Rows whose answer is not that of the other languages: (task, split, language) to row numbers.
 DIFFERING_SAMPLES = {
@@ -93,9 +93,8 @@ def files(task: str) -> list[str]:
 def languages(task: str, source: str) -> list[str]:
     """Languages of which the source has rows; all where there is no folder, for pytest to skip them by name."""
     spec = spec_of(task)
-    folder, file = Path(DATA) / spec.data.hub, spec.data.files[spec.data.evaluate]
     everything = source == "samples" or not DATA
-    return [name for name, code in spec.languages.items() if everything or (folder / file.format(code=code)).is_file()]
+    return [code for code in spec.languages if everything or has_split(spec, code, spec.data.evaluate, DATA)]
 
 
 def each_language(*sources: str) -> Iterator[object]:
