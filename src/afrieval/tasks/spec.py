@@ -125,20 +125,18 @@ class TaskSpec(TaskFile):
     """A task.
 
     Attributes:
-        folder: its own.
-        prompts_folder: contains its prompts; that of another task if they share them.
-        samples_folder: contains its sample rows, likewise.
+        folder: contains its prompts and samples, unless it shares them.
         root: contains all tasks.
         scoring: how its answers are scored.
+        kin: the task that it is like.
         direct: the original task, if this is a translated variant.
         verbatim: whether texts of rows are used as they are, instead of in NFC and stripped.
     """
 
     folder: Path = field(kw_only=True)
-    prompts_folder: Path = field(kw_only=True)
-    samples_folder: Path = field(kw_only=True)
     root: Path = field(kw_only=True)
     scoring: Scoring = field(kw_only=True)
+    kin: "TaskSpec | None" = field(default=None, kw_only=True)
     direct: "TaskSpec | None" = field(default=None, kw_only=True)
     verbatim: bool = field(default=False, kw_only=True)
 
@@ -160,8 +158,20 @@ class TaskSpec(TaskFile):
 
     @property
     def shares_prompts(self) -> bool:
-        """Whether its prompts are those of another task."""
-        return self.prompts_folder.parent != self.folder
+        """Whether its prompts are those of the task that it is like."""
+        return self.kin is not None and not (self.folder / "prompts").is_dir()
+
+    @property
+    def prompts_folder(self) -> Path:
+        """The folder of its prompts."""
+        return self.kin.prompts_folder if self.kin and self.shares_prompts else self.folder / "prompts"
+
+    @property
+    def samples_folder(self) -> Path:
+        """The folder of its sample rows."""
+        own = self.folder / self.data.samples
+        shared = self.kin is not None and self.data.samples == self.kin.data.samples and not own.is_dir()
+        return self.kin.samples_folder if self.kin and shared else own
 
     def answers_in(self, language: str) -> str:
         """Returns the language of the answers where a language is evaluated."""
@@ -214,8 +224,7 @@ def load_task(name: str, folder: Path = TASKS) -> TaskSpec:
     except UserError as e:
         raise UserError(f"{path}: {e.message}", e.hint) from None
     declared = {f.name: getattr(content, f.name) for f in fields(TaskFile)} | {"answer_forms": scored.answer_forms}
-    declared |= _folders(file, kin)
-    spec = TaskSpec(**declared, folder=path.parent, root=folder, scoring=scored)
+    spec = TaskSpec(**declared, folder=path.parent, root=folder, scoring=scored, kin=kin)
     _check_consistent(spec, path)
     check_sources(path, spec.data, spec.translate, spec.join, spec.languages)
     return spec
@@ -242,17 +251,6 @@ def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:
     data = own.get("data", {})
     both = {**other["data"], **data} if isinstance(data, dict) else data
     return file._replace(content={**other, **own, "data": both})
-
-
-def _folders(file: YamlFile, kin: TaskSpec | None) -> dict[str, Path]:
-    """Returns the folders of prompts and samples."""
-    folder, data = file.path.parent, file.content.get("data", {})
-    prompts, samples = folder / "prompts", folder / data.get("samples", "sample")
-    if kin and not prompts.is_dir():
-        prompts = kin.prompts_folder
-    if kin and "samples" not in data and not samples.is_dir():
-        samples = kin.samples_folder
-    return {"prompts_folder": prompts, "samples_folder": samples}
 
 
 def translated(spec: TaskSpec) -> TaskSpec:
