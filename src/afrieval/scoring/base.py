@@ -40,12 +40,14 @@ class Question:
         choices: option texts or label words, as they were shown; empty if there are none.
         names: what stands for each choice in an answer: letters, or the texts themselves.
         fields: name to text, for prompts.
+        language: code of the language that the answer should be in; empty if unknown.
     """
 
     gold: Any
     choices: Sequence[str] = ()
     names: Sequence[str] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
+    language: str = ""
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,7 @@ def _table(spec: TaskSpec, language: str, wanted: Wanted, source: str, lock: Dat
 
 
 def _samples(spec: TaskSpec, language: str) -> list[DataFile]:
-    path = spec.folder / spec.data.samples / f"{language}.jsonl"
+    path = spec.samples_folder / f"{language}.jsonl"
     if path.is_file() and spec.text_language:  # sample rows are translations of one another
         path = path.with_stem(spec.text_language)
     return [DataFile("", path.name, path)] if path.is_file() else []

@@ -141,7 +141,7 @@ def task_config(questions: TemplatedQuestions, generation: Generation | None = N
     spec, prompt, form = questions.task, questions.prompt, questions.answer_form
     metrics = spec.scoring.metrics_of(form)
     ends = generation or UNENDED
-    score = scorer(spec, prompt, questions.announced, form, ends)
+    score = scorer(spec, prompt, questions.announced, form, ends, spec.answers_in(questions.language))
 
     def score_document(document: Document, given: Any, neutral: Any) -> tuple[Score, dict[str, Any]]:
         found = score(document, given, neutral)
