@@ -82,6 +82,7 @@ class TaskFile:
         evals: selects Meta's evaluation data sets that include the task; `{evals}` in `data` stands
             for the chosen one.
         translate: the same questions in English, for the variant `translate`.
+        fit: the field that is shortened if a prompt does not fit the model's context.
         direction: for translation, the language of the other side: `from` or `to` it.
         answer_language: the language of the answers, if not the evaluated one; or a map from the
             evaluated language.
@@ -130,6 +131,7 @@ class TaskFile:
     direction: dict[Literal["from", "to"], str] = field(default_factory=dict)
     answer_language: str | dict[str, str] | None = None
     paper: PaperSpec | None = None
+    fit: str | None = None
     like: str | None = None
 
 
@@ -205,6 +207,7 @@ class TaskSpec(TaskFile):
         parts: list[Any] = [*rows, self.chain_of_thought, self.apart]
         parts += [self.extract] if self.extract else []
         parts += [self.metrics] if self.metrics else []
+        parts += ["fit", self.fit] if self.fit else []
         if self.prompt:
             read = [asdict(part) if part else None for part in (self.read, self.generation, self.join)]
             parts += [self.prompt, self.answer_in_prompt, *read]
@@ -317,6 +320,8 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
         f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
+        f"fit must be a field, not {spec.fit!r}": spec.fit not in (None, *spec.fields),
+        "complete prompts cannot be shortened": bool(spec.prompt and spec.fit),
         f"apart must be a list of fields, not {spec.apart}": not set(spec.apart) <= set(spec.fields),
         f"data.evaluate {spec.data.evaluate!r} has no file": spec.data.evaluate not in spec.data.files,
         f"data.fewshot {spec.data.fewshot!r} has no file": spec.data.fewshot not in (None, *spec.data.files),
