@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from afrieval.data.patterns import patterns_of
 from afrieval.data.schema import DataSpec, JoinSpec, TranslateSpec
 from afrieval.data.sources import check_sources
 from afrieval.errors import UserError, nearest
@@ -15,7 +16,17 @@ from afrieval.files.yaml import YamlFile, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.resources import shipped
 from afrieval.tasks.presets import AnswerForm, Kind, Scoring, scoring
-from afrieval.tasks.schema import AnswerSpec, DerivedSpec, EvalsSpec, GenerationSpec, PaperSpec, PromptSpec, ReadSpec
+from afrieval.tasks.schema import (
+    WITH_COLUMNS,
+    AnswerSpec,
+    DerivedSpec,
+    EvalsSpec,
+    GenerationSpec,
+    PaperSpec,
+    PromptSpec,
+    ReadSpec,
+    column_names,
+)
 
 TASKS = shipped("tasks")
 Options = dict[str, str | int | float | bool]  # `name`, and options of what is named
@@ -35,7 +46,9 @@ class TaskFile:
         kind: a preset of answer type, extractor and metrics, which other keys may override.
         parallel: per split, groups of languages whose rows are translations of one another: rows
             with the same number, or the same `key` if declared.
-        fields: name used in prompts to column of the data.
+        fields: name used in prompts to column of the data; of several columns, the first that a row has. A list of
+            tokens is shown with blanks between them. In this and other names of columns, `{code}` and `{language}`
+            stand for the codes of the language, and dots lead into nested maps.
         choices: column with the option texts of each row, or a column per option; none if `labels`
             are the choices.
         labels: names of the classes in the order of the data set's numbers; empty if rows have
@@ -69,6 +82,7 @@ class TaskFile:
         evals: selects Meta's evaluation data sets that include the task; `{evals}` in `data` stands
             for the chosen one.
         translate: the same questions in English, for the variant `translate`.
+        fit: the field that is shortened if a prompt does not fit the model's context.
         direction: for translation, the language of the other side: `from` or `to` it.
         answer_language: the language of the answers, if not the evaluated one; or a map from the
             evaluated language.
@@ -87,7 +101,7 @@ class TaskFile:
     data: DataSpec
     languages: Annotated[dict[str, str], AT_LEAST_ONE]
     parallel: dict[str, list[list[str]]]
-    fields: dict[str, str]
+    fields: dict[str, str | Annotated[list[str], AT_LEAST_ONE]]
     answer: str | list[str] | AnswerSpec
     answer_forms: Annotated[list[AnswerForm], AT_LEAST_ONE] = field(default_factory=list)
     request: Literal["loglikelihood", "generate"] | None = None
@@ -117,6 +131,7 @@ class TaskFile:
     direction: dict[Literal["from", "to"], str] = field(default_factory=dict)
     answer_language: str | dict[str, str] | None = None
     paper: PaperSpec | None = None
+    fit: str | None = None
     like: str | None = None
 
 
@@ -145,6 +160,11 @@ class TaskSpec(TaskFile):
         """Columns of the gold answer; the first with a value is used."""
         column = self.answer.field if isinstance(self.answer, AnswerSpec) else self.answer
         return [column] if isinstance(column, str) else column
+
+    @property
+    def field_columns(self) -> list[str]:
+        """The column of each field; of several, the name of the first."""
+        return [column if isinstance(column, str) else column[0] for column in self.fields.values()]
 
     @property
     def fewshot_source(self) -> str:
@@ -187,6 +207,7 @@ class TaskSpec(TaskFile):
         parts: list[Any] = [*rows, self.chain_of_thought, self.apart]
         parts += [self.extract] if self.extract else []
         parts += [self.metrics] if self.metrics else []
+        parts += ["fit", self.fit] if self.fit else []
         if self.prompt:
             read = [asdict(part) if part else None for part in (self.read, self.generation, self.join)]
             parts += [self.prompt, self.answer_in_prompt, *read]
@@ -275,11 +296,15 @@ def _fields_of_groups(spec: TaskSpec) -> set[str]:
 
 
 def _check_consistent(spec: TaskSpec, path: Path) -> None:
-    braces = ["{code}", "{evals}"] if spec.evals else ["{code}"]
+    braces = ["{code}", "{language}", *(["{evals}"] if spec.evals else [])]
     answer = spec.scoring.answer
+    columns = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key))]
     problems = {
+        "names of columns support no placeholders except {code}, {language}": bool(
+            set(re.findall("{.*?}", " ".join(columns))) - {"{code}", "{language}"}
+        ),
         f"data.files support no placeholders except {', '.join(braces)}": any(
-            set(re.findall("{.*?}", pattern)) - set(braces) for pattern in spec.data.files.values()
+            set(re.findall("{.*?}", " ".join(patterns_of(files)))) - set(braces) for files in spec.data.files.values()
         ),
         f"fields must not be named {', '.join(RESERVED)}": bool(set(spec.fields) & set(RESERVED)),
         f"name is {spec.name!r}, but its folder is {path.parent.name!r}": spec.name != path.parent.name,
@@ -295,6 +320,8 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
         f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
+        f"fit must be a field, not {spec.fit!r}": spec.fit not in (None, *spec.fields),
+        "complete prompts cannot be shortened": bool(spec.prompt and spec.fit),
         f"apart must be a list of fields, not {spec.apart}": not set(spec.apart) <= set(spec.fields),
         f"data.evaluate {spec.data.evaluate!r} has no file": spec.data.evaluate not in spec.data.files,
         f"data.fewshot {spec.data.fewshot!r} has no file": spec.data.fewshot not in (None, *spec.data.files),
