@@ -13,7 +13,7 @@ from typing import Any
 from afrieval.data.tables import DEFECT
 from afrieval.errors import UserError
 from afrieval.scoring.extract.number import parse_number
-from afrieval.tasks.answers import normalise
+from afrieval.tasks.answers import TOKENS, Tagged, normalise, parse_list
 from afrieval.tasks.spec import TaskSpec
 
 LETTERS = "ABCDEFGHIJ"
@@ -72,7 +72,11 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     texts = columns if isinstance(spec.choices, list) else []
     texts = [*texts, spec.worked] if spec.worked else texts
     answers = [] if spec.scoring.answer.is_list else spec.answer_columns
-    check_texts([*spec.fields.values(), *texts, *answers], rows, where)
+    if spec.scoring.answer.is_tagged:
+        check_columns([TOKENS], rows, spec.name, where)
+        rows = [{**row, TOKENS: parse_list(row[TOKENS])} for row in rows]
+    fields = [column for column in spec.fields.values() if not (spec.scoring.answer.is_tagged and column == TOKENS)]
+    check_texts([*fields, *texts, *answers], rows, where)
     found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
     _check_golds(spec, rows, found, where)
     return _examples(spec, rows, found) if split == spec.data.fewshot else found
@@ -157,7 +161,8 @@ def _answer(spec: TaskSpec, row: dict[str, Any]) -> Any:
     if spec.scoring.answer.columns:
         return {column: row[column] for column in spec.scoring.answer.columns}
     cells = [row[column] for column in spec.answer_columns if column in row]
-    return next((cell for cell in cells if normalise(cell)), cells[0])
+    cell = next((cell for cell in cells if normalise(cell)), cells[0])
+    return Tagged(row[TOKENS], cell, spec.tags) if spec.scoring.answer.is_tagged else cell
 
 
 def _examples(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document]) -> list[Document]:
@@ -214,7 +219,9 @@ def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]
 
 
 def _text(spec: TaskSpec, value: Any) -> str:
-    """Returns a cell's text, as it is or normalised; without any text it is empty."""
+    """Returns a cell's text, as it is or normalised; without any text it is empty. Blanks join tokens."""
+    if isinstance(value, list):
+        return " ".join(map(normalise, value))
     return str(value) if spec.verbatim and normalise(value) else normalise(value)
 
 
