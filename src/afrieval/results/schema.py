@@ -180,3 +180,4 @@ class SampleLine(TypedDict):
     published_correct: NotRequired[bool]
     part: NotRequired[str]
     key: NotRequired[str]
+    fitted: NotRequired[dict[str, Annotated[list[Index], MinLen(2)]]]

@@ -29,15 +29,17 @@ def golden(spec: TaskSpec, language: str) -> str:
 
 
 def first_document(spec: TaskSpec, language: str) -> Document:
-    """Returns the first sample row in a language, or in English.
+    """Returns the first sample row in a language, or in English, or in any.
 
     Raises:
-        UserError: if the task has no English samples.
+        UserError: if the task has no samples.
     """
     split = spec.data.evaluate
-    found = load_split(spec, language, split, SAMPLES) or load_split(spec, ENGLISH, split, SAMPLES)
+    there = sorted(path.stem for path in spec.samples_folder.glob("*.jsonl") if path.stem in spec.languages)
+    near = next((code for code in (language, ENGLISH, *there) if code in there), None)
+    found = load_split(spec, near, split, SAMPLES) if near else None
     if not found:
-        raise UserError(f"{spec.name} has no English sample rows", f"add {spec.folder / spec.data.samples}/eng.jsonl")
+        raise UserError(f"{spec.name} has no sample rows", f"add {spec.samples_folder}/eng.jsonl")
     return found.documents[0]
 
 

@@ -33,7 +33,7 @@ def golden_files(root: Path, languages: list[str] | None = None) -> dict[Path, s
     return {
         GOLDEN / f"{spec.name}-{language}.txt": golden(spec, language)
         for spec in templated(root)
-        for language in prompt_languages(spec)
+        for language in ([ENGLISH] if spec.shares_prompts else prompt_languages(spec))
         if languages is None or language in languages
     }
 
@@ -67,7 +67,7 @@ def coverage(root: Path) -> str:
 
 def _cell(spec: TaskSpec, code: str) -> str:
     """Returns the prompts' numbers, with a star if not all are reviewed, and the share; `wanted` if there are none."""
-    path = spec.folder / "prompts" / f"{code}.yaml"
+    path = spec.prompts_folder / f"{code}.yaml"
     if not path.is_file():
         return "wanted" if code in spec.languages else "-"
     prompts = load_prompts(spec, code)

@@ -126,7 +126,8 @@ def _raise_versions(root: Path, language: str, changed: list[Decision]) -> None:
     """Raises the versions of the tasks whose prompts say something else now, and says so in the changelog."""
     ids = {decision.string.id for decision in changed}
     users = [s for s in strings(root, language).values() if s.id in ids or ids & {*s.references}]
-    tasks = [load_task(name, root / "tasks") for name in sorted({s.task for s in users if not s.is_word})]
+    homes = {load_task(s.task, root / "tasks").prompts_folder for s in users if not s.is_word}
+    tasks = [spec for spec in templated(root) if spec.prompts_folder in homes and language in prompt_languages(spec)]
     for spec in tasks:
         path = spec.folder / "task.yaml"
         _write(path, replaced(_text(path), ("version",), spec.version + 1))

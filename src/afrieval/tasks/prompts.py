@@ -16,11 +16,12 @@ from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.reviews import reviewers
 from afrieval.tasks.schema import PromptFile
 from afrieval.tasks.spec import TaskSpec
-from afrieval.tasks.vocabulary import with_words
+from afrieval.tasks.vocabulary import load_vocabulary, vocabulary_of, with_words
 from afrieval.templates import bounded
 from afrieval.templates.fault import TemplateFault
 
 CURE = "correct the template; the documentation page 'Add a language or a prompt' describes placeholders"
+SIDES = {"from": "source", "to": "target"}
 LETTERED = 'write {{ choices | lettered(": ") }} where they belong, or remove `lettered`'
 
 
@@ -42,6 +43,8 @@ class Prompt:
         delimiter: the text between prompt and answer.
         source: where its text is from; empty if unknown.
         path: the prompt file, for messages.
+        direction: as in the task file.
+        languages: code to name, in the prompt's language, of the languages of a direction.
     """
 
     language: str
@@ -58,6 +61,8 @@ class Prompt:
     delimiter: str = " "
     source: str = field(default="", compare=False)
     path: str = field(default="", compare=False)
+    direction: dict[str, str] = field(default_factory=dict)
+    languages: dict[str, str] = field(default_factory=dict)
 
     @property
     def id(self) -> PromptId:
@@ -75,6 +80,7 @@ class Prompt:
         parts: list[Any] = [self.template, self.labels, self.values, self.system, *self.lead_ins]
         parts += ["lettered"] if self.lettered else []
         parts += [self.paper, self.delimiter] if self.paper else []
+        parts += [self.direction, self.languages] if self.direction else []
         text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -96,12 +102,20 @@ def render(prompt: Prompt, document: Document, language: str) -> str:
 def _render(prompt: Prompt, document: Document, language: str, where: str) -> str:
     values: dict[str, Any] = {n: prompt.values.get(n, {}).get(text, text) for n, text in document.fields.items()}
     values["choices"] = choice_texts(prompt, document)
-    values |= {"labels": prompt.labels, "language": LANGUAGES[language].name}
+    values |= {"labels": prompt.labels, "language": LANGUAGES[language].name} | _sides(prompt, language)
     try:
         text = bounded.fill(prompt.template, values)
     except TemplateFault as e:
         raise UserError(f"{where}: the template cannot be filled in: {e.reason}", CURE) from None
     return text if prompt.paper == "uncleaned" else text.strip()
+
+
+def _sides(prompt: Prompt, language: str) -> dict[str, str]:
+    """Returns the names of the languages that a text is translated from and to."""
+    if not prompt.direction:
+        return {}
+    codes = {f"{side}_language": prompt.direction.get(end, language) for end, side in SIDES.items()}
+    return {side: prompt.languages.get(code, LANGUAGES[code].name) for side, code in codes.items()}
 
 
 def choice_texts(prompt: Prompt, document: Document) -> list[str]:
@@ -140,7 +154,9 @@ def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
 
 def prompt_languages(spec: TaskSpec) -> list[str]:
     """Returns the languages of the task's prompts, sorted."""
-    files = {path.stem for path in (spec.folder / "prompts").glob("*.yaml")}
+    files = {path.stem for path in spec.prompts_folder.glob("*.yaml")}
+    if spec.shares_prompts:
+        files &= {ENGLISH, *spec.languages}
     return sorted(files | {ENGLISH}) if spec.prompt or spec.prompts else sorted(files)
 
 
@@ -169,6 +185,8 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             source=entry.source or "",
             reviewed_by=(content.reviewed_by or "").strip() or reviewers(path, number),
             path=str(path),
+            direction=dict(spec.direction.items()),
+            languages=_languages(spec, path, language),
         )
         for number, entry in content.prompts.items()
     }
@@ -177,9 +195,21 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
     return prompts
 
 
+def _languages(spec: TaskSpec, path: Path, language: str) -> dict[str, str]:
+    """Returns the names, in the language of native prompts, of the languages that are translated."""
+    if language == ENGLISH or not spec.direction:
+        return {}
+    vocabulary = vocabulary_of(path, spec.root)
+    known = load_vocabulary(vocabulary).languages
+    needed = dict.fromkeys([language, *spec.direction.values()])
+    if missing := [code for code in needed if code not in known]:
+        raise UserError(f"{vocabulary} has no name of {_name(missing[0])}", f"add languages.{missing[0]}")
+    return {code: known[code] for code in needed}
+
+
 def _content(spec: TaskSpec, language: str) -> tuple[Path, PromptFile]:
     """Returns the file and its prompts in a language; the task file may have the English ones."""
-    path = spec.folder / "prompts" / f"{language}.yaml"
+    path = spec.prompts_folder / f"{language}.yaml"
     if spec.prompts and language == ENGLISH:
         where = spec.folder / "task.yaml"
         if path.exists():
@@ -193,7 +223,7 @@ def _content(spec: TaskSpec, language: str) -> tuple[Path, PromptFile]:
             f"choose from {', '.join(prompt_languages(spec))}; "
             "to add prompts, see 'Native prompts' in the documentation",
         )
-    return path, with_words(read_map_file(path), spec.folder.parent).checked(PromptFile)
+    return path, with_words(read_map_file(path), spec.root).checked(PromptFile)
 
 
 def _lead_ins(content: PromptFile, path: Path) -> tuple[str, ...]:
@@ -238,7 +268,8 @@ def _check(spec: TaskSpec, prompt: Prompt) -> None:
         used = bounded.names(prompt.template)
     except TemplateFault as e:
         raise UserError(f"{prompt.title}: the template cannot be filled in: {e.reason}", CURE) from None
-    check_keys(used, [*spec.fields, "choices", "labels", "language"], prompt.title)
+    sides = [f"{side}_language" for side in SIDES.values()] if spec.direction else []
+    check_keys(used, [*spec.fields, "choices", "labels", "language", *sides], prompt.title)
     if prompt.lettered and "choices" not in used:
         raise UserError(f"{prompt.title}: a lettered prompt must show the choices", LETTERED)
     probe = Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels or "xy"), 0)

@@ -21,6 +21,7 @@ def scorer(
     announced: Sequence[str],
     answer_form: str,
     ends: Generation = UNENDED,
+    answer_language: str = "",
 ) -> Scorer:
     """Returns a function that scores a response: a likelihood per choice, or a list with a text.
 
@@ -30,13 +31,14 @@ def scorer(
         announced: words that may announce an answer.
         answer_form: `text`, `letter` or `generate`.
         ends: limits of generated answers; not needed for likelihoods.
+        answer_language: the language that answers should be in.
     """
     scoring, metrics = spec.scoring, spec.scoring.metrics_of(answer_form)
     asked = Asked(announced if scoring.answer.is_worked_out else (), ends.runs_on, spec.chain_of_thought)
 
     def score(document: Document, given: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Score:
         names, texts = scoring.names or answers(prompt, document, answer_form), choice_texts(prompt, document)
-        question = Question(document.gold, texts, names, document.fields)
+        question = Question(document.gold, texts, names, document.fields, answer_language)
         if by_likelihood(answer_form):
             response = of_likelihoods([Likelihood(*likelihood) for likelihood in given], neutral)
         else:

@@ -7,15 +7,26 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from afrieval.data.patterns import patterns_of
 from afrieval.data.schema import DataSpec, JoinSpec, TranslateSpec
 from afrieval.data.sources import check_sources
 from afrieval.errors import UserError, nearest
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
-from afrieval.files.yaml import read_as
+from afrieval.files.yaml import YamlFile, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.resources import shipped
 from afrieval.tasks.presets import AnswerForm, Kind, Scoring, scoring
-from afrieval.tasks.schema import AnswerSpec, DerivedSpec, EvalsSpec, GenerationSpec, PaperSpec, PromptSpec, ReadSpec
+from afrieval.tasks.schema import (
+    WITH_COLUMNS,
+    AnswerSpec,
+    DerivedSpec,
+    EvalsSpec,
+    GenerationSpec,
+    PaperSpec,
+    PromptSpec,
+    ReadSpec,
+    column_names,
+)
 
 TASKS = shipped("tasks")
 Options = dict[str, str | int | float | bool]  # `name`, and options of what is named
@@ -29,11 +40,15 @@ class TaskFile:
     """The content of `task.yaml`.
 
     Attributes:
+        like: a task whose keys this one has unless it gives its own, and whose prompts and samples
+            it shares.
         languages: the suite's language code to the data set's.
         kind: a preset of answer type, extractor and metrics, which other keys may override.
         parallel: per split, groups of languages whose rows are translations of one another: rows
             with the same number, or the same `key` if declared.
-        fields: name used in prompts to column of the data.
+        fields: name used in prompts to column of the data; of several columns, the first that a row has. A list of
+            tokens is shown with blanks between them. In this and other names of columns, `{code}` and `{language}`
+            stand for the codes of the language, and dots lead into nested maps.
         choices: column with the option texts of each row, or a column per option; none if `labels`
             are the choices.
         labels: names of the classes in the order of the data set's numbers; empty if rows have
@@ -68,6 +83,10 @@ class TaskFile:
         evals: selects Meta's evaluation data sets that include the task; `{evals}` in `data` stands
             for the chosen one.
         translate: the same questions in English, for the variant `translate`.
+        fit: the field that is shortened if a prompt does not fit the model's context.
+        direction: for translation, the language of the other side: `from` or `to` it.
+        answer_language: the language of the answers, if not the evaluated one; or a map from the
+            evaluated language.
         paper: the prompts of the task's paper, for the prompt set `paper`.
     """
 
@@ -83,7 +102,7 @@ class TaskFile:
     data: DataSpec
     languages: Annotated[dict[str, str], AT_LEAST_ONE]
     parallel: dict[str, list[list[str]]]
-    fields: dict[str, str]
+    fields: dict[str, str | Annotated[list[str], AT_LEAST_ONE]]
     answer: str | list[str] | AnswerSpec
     answer_forms: Annotated[list[AnswerForm], AT_LEAST_ONE] = field(default_factory=list)
     request: Literal["loglikelihood", "generate"] | None = None
@@ -111,7 +130,11 @@ class TaskFile:
     join: JoinSpec | None = None
     evals: EvalsSpec | None = None
     translate: TranslateSpec | None = None
+    direction: dict[Literal["from", "to"], str] = field(default_factory=dict)
+    answer_language: str | dict[str, str] | None = None
     paper: PaperSpec | None = None
+    fit: str | None = None
+    like: str | None = None
 
 
 @dataclass(frozen=True)
@@ -119,14 +142,18 @@ class TaskSpec(TaskFile):
     """A task.
 
     Attributes:
-        folder: contains its prompts and samples.
+        folder: contains its prompts and samples, unless it shares them.
+        root: contains all tasks.
         scoring: how its answers are scored.
+        kin: the task that it is like.
         direct: the original task, if this is a translated variant.
         verbatim: whether texts of rows are used as they are, instead of in NFC and stripped.
     """
 
     folder: Path = field(kw_only=True)
+    root: Path = field(kw_only=True)
     scoring: Scoring = field(kw_only=True)
+    kin: "TaskSpec | None" = field(default=None, kw_only=True)
     direct: "TaskSpec | None" = field(default=None, kw_only=True)
     verbatim: bool = field(default=False, kw_only=True)
 
@@ -135,6 +162,11 @@ class TaskSpec(TaskFile):
         """Columns of the gold answer; the first with a value is used."""
         column = self.answer.field if isinstance(self.answer, AnswerSpec) else self.answer
         return [column] if isinstance(column, str) else column
+
+    @property
+    def field_columns(self) -> list[str]:
+        """The column of each field; of several, the name of the first."""
+        return [column if isinstance(column, str) else column[0] for column in self.fields.values()]
 
     @property
     def fewshot_source(self) -> str:
@@ -147,6 +179,29 @@ class TaskSpec(TaskFile):
         return ENGLISH if self.direct else None
 
     @property
+    def shares_prompts(self) -> bool:
+        """Whether its prompts are those of the task that it is like."""
+        return self.kin is not None and not (self.folder / "prompts").is_dir()
+
+    @property
+    def prompts_folder(self) -> Path:
+        """The folder of its prompts."""
+        return self.kin.prompts_folder if self.kin and self.shares_prompts else self.folder / "prompts"
+
+    @property
+    def samples_folder(self) -> Path:
+        """The folder of its sample rows."""
+        own = self.folder / self.data.samples
+        shared = self.kin is not None and self.data.samples == self.kin.data.samples and not own.is_dir()
+        return self.kin.samples_folder if self.kin and shared else own
+
+    def answers_in(self, language: str) -> str:
+        """Returns the language of the answers where a language is evaluated."""
+        declared = self.answer_language
+        named = declared.get(language) if isinstance(declared, dict) else declared
+        return self.direction.get("to") or named or self.text_language or language
+
+    @property
     def declaration(self) -> str:
         """Hash of everything that determines how rows are parsed and examples selected."""
         answer = asdict(self.answer) if isinstance(self.answer, AnswerSpec) else self.answer
@@ -155,6 +210,7 @@ class TaskSpec(TaskFile):
         parts += [self.extract] if self.extract else []
         parts += [self.metrics] if self.metrics else []
         parts += [self.tags] if self.tags else []
+        parts += ["fit", self.fit] if self.fit else []
         if self.prompt:
             read = [asdict(part) if part else None for part in (self.read, self.generation, self.join)]
             parts += [self.prompt, self.answer_in_prompt, *read]
@@ -184,16 +240,41 @@ def load_task(name: str, folder: Path = TASKS) -> TaskSpec:
     if name not in files:
         raise UserError(f"unknown task {name!r}", nearest(name, sorted(files)))
     path = files[name]
-    content = read_as(TaskFile, path)
+    file = read_map_file(path)
+    kin = _kin(file, folder)
+    content = _completed(file, kin).checked(TaskFile)
     try:
         scored = scoring(content)
     except UserError as e:
         raise UserError(f"{path}: {e.message}", e.hint) from None
     declared = {f.name: getattr(content, f.name) for f in fields(TaskFile)} | {"answer_forms": scored.answer_forms}
-    spec = TaskSpec(**declared, folder=path.parent, scoring=scored)
+    spec = TaskSpec(**declared, folder=path.parent, root=folder, scoring=scored, kin=kin)
     _check_consistent(spec, path)
     check_sources(path, spec.data, spec.translate, spec.join, spec.languages)
     return spec
+
+
+def _kin(file: YamlFile, folder: Path) -> TaskSpec | None:
+    """Returns the task that a file is like, if it names one."""
+    name = file.content.get("like")
+    if name is None:
+        return None
+    names = [known for known in task_names(folder) if known != file.path.parent.name]
+    if name not in names:
+        raise UserError(f"{file.path}, line {file.line(('like',))}: unknown task {name!r}", nearest(str(name), names))
+    if "like" in read_map_file(_task_files(folder)[name]).content:
+        raise UserError(f"{file.path}: {name} is itself like another task", "name that task")
+    return load_task(name, folder)
+
+
+def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:
+    """Returns a file with the keys that it takes over from another."""
+    if kin is None:
+        return file
+    other, own = read_map_file(kin.folder / "task.yaml").content, file.content
+    data = own.get("data", {})
+    both = {**other["data"], **data} if isinstance(data, dict) else data
+    return file._replace(content={**other, **own, "data": both})
 
 
 def translated(spec: TaskSpec) -> TaskSpec:
@@ -218,11 +299,15 @@ def _fields_of_groups(spec: TaskSpec) -> set[str]:
 
 
 def _check_consistent(spec: TaskSpec, path: Path) -> None:
-    braces = ["{code}", "{evals}"] if spec.evals else ["{code}"]
+    braces = ["{code}", "{language}", *(["{evals}"] if spec.evals else [])]
     answer = spec.scoring.answer
+    columns = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key))]
     problems = {
+        "names of columns support no placeholders except {code}, {language}": bool(
+            set(re.findall("{.*?}", " ".join(columns))) - {"{code}", "{language}"}
+        ),
         f"data.files support no placeholders except {', '.join(braces)}": any(
-            set(re.findall("{.*?}", pattern)) - set(braces) for pattern in spec.data.files.values()
+            set(re.findall("{.*?}", " ".join(patterns_of(files)))) - set(braces) for files in spec.data.files.values()
         ),
         f"fields must not be named {', '.join(RESERVED)}": bool(set(spec.fields) & set(RESERVED)),
         f"name is {spec.name!r}, but its folder is {path.parent.name!r}": spec.name != path.parent.name,
@@ -235,15 +320,19 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         f"no answer form supports the request {spec.request}": not spec.answer_forms,
         "`read` and `extract` must not both be given": bool(spec.read and spec.extract),
         f"groups must name fields: {', '.join(spec.fields)}": not _fields_of_groups(spec) <= set(spec.fields),
+        "direction must be either `from` or `to` a language": len(spec.direction) > 1,
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
         f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
+        f"fit must be a field, not {spec.fit!r}": spec.fit not in (None, *spec.fields),
+        "complete prompts cannot be shortened": bool(spec.prompt and spec.fit),
         f"apart must be a list of fields, not {spec.apart}": not set(spec.apart) <= set(spec.fields),
         f"data.evaluate {spec.data.evaluate!r} has no file": spec.data.evaluate not in spec.data.files,
         f"data.fewshot {spec.data.fewshot!r} has no file": spec.data.fewshot not in (None, *spec.data.files),
         f"breakdowns must be a list of fields, not {spec.breakdowns}": not set(spec.breakdowns) <= set(spec.fields),
     }
-    for language in spec.languages:
+    spoken = [spec.answer_language] if isinstance(spec.answer_language, str) else (spec.answer_language or {}).values()
+    for language in [*spec.languages, *spec.direction.values(), *spoken]:
         problems[f"language {language!r} is not in the language table"] = language not in LANGUAGES
     for split, groups in spec.parallel.items():
         known = set(spec.languages)

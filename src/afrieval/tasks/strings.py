@@ -76,7 +76,8 @@ def strings(root: Path, language: str) -> dict[str, String]:
     """
     found = list(vocabulary_strings(root / "vocabulary" / f"{language}.yaml"))
     for name in task_names(root / "tasks"):
-        found += prompt_strings(name, load_task(name, root / "tasks").folder / "prompts" / f"{language}.yaml")
+        spec = load_task(name, root / "tasks")
+        found += [] if spec.shares_prompts else prompt_strings(name, spec.prompts_folder / f"{language}.yaml")
     return {string.id: replace(string, path=string.path.relative_to(root)) for string in found}
 
 
