@@ -53,6 +53,7 @@ class TaskFile:
             are the choices.
         labels: names of the classes in the order of the data set's numbers; empty if rows have
             choices.
+        tags: names of the tags of tokens in the order of the data set's numbers, such as O, B-PER.
         answer: column with the gold answer (a letter, number, label name or text); of several
             columns, the first with a value; or a map with the answer's type.
         answer_forms: supported answer forms; the first is the default. Defaults to the kind's.
@@ -116,6 +117,7 @@ class TaskFile:
     chain_of_thought: bool = False
     apart: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
     breakdowns: list[str] = field(default_factory=list)
     prompts: dict[Positive, PromptSpec] = field(default_factory=dict)
     prompt: str | None = None
@@ -207,6 +209,7 @@ class TaskSpec(TaskFile):
         parts: list[Any] = [*rows, self.chain_of_thought, self.apart]
         parts += [self.extract] if self.extract else []
         parts += [self.metrics] if self.metrics else []
+        parts += [self.tags] if self.tags else []
         parts += ["fit", self.fit] if self.fit else []
         if self.prompt:
             read = [asdict(part) if part else None for part in (self.read, self.generation, self.join)]
@@ -309,6 +312,7 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         f"fields must not be named {', '.join(RESERVED)}": bool(set(spec.fields) & set(RESERVED)),
         f"name is {spec.name!r}, but its folder is {path.parent.name!r}": spec.name != path.parent.name,
         "either choices or labels must be given": answer.is_choice and bool(spec.choices) == bool(spec.labels),
+        "tags must be given where answers are spans or tags, and only there": answer.is_tagged != bool(spec.tags),
         "a task of this kind needs labels": answer.is_class and not spec.labels,
         "choices and labels are not supported for this kind": not answer.is_choice
         and bool(spec.choices or spec.labels),
