@@ -25,6 +25,7 @@ spec_of = cache(load_task)
 # What is left as the paper has it: (check, task, number) to the part of the complaint that is expected.
 KEPT = {
     ("uses_every_field", "afrimmlu", 4): "subject",  # the prompt speaks of "the subject matter" only
+    ("names_what_is_scored", "naijarc", 3): "choices are headed by ['Option A: ', ",
     ("names_what_is_scored", "belebele", 3): "choices are headed by ['Option A: ', ",  # the letters follow a word
 }
 
@@ -38,7 +39,8 @@ def prompts(task: str, language: str) -> dict[int, Prompt]:
 def documents(task: str, language: str, source: str) -> list[Document]:
     spec = spec_of(task)
     if source == SAMPLES:
-        return contract.flat(contract.sample_splits(spec, language) or contract.sample_splits(spec, ENGLISH))
+        there = [code for code in (language, ENGLISH, "yor") if contract.sample_splits(spec, code)]
+        return contract.flat(contract.sample_splits(spec, there[0]))
     return contract.data_splits(spec, language, [spec.data.evaluate], source)[spec.data.evaluate][:FIRST]
 
 
