@@ -35,6 +35,7 @@ MIN_SAMPLES = 12
 SCRIPTS = {"Arab": "ARABIC", "Ethi": "ETHIOPIC", "Latn": "LATIN"}
 # Words that another language writes as English does: no English left over.
 COGNATES = {"fra": {"question", "questions", "options", "option", "intelligence", "intelligent"}}
+OF_ENGLISH_WORDS = {"pcm"}  # Nigerian Pidgin has most of its words from English
 
 
 @dataclass(frozen=True)
@@ -281,6 +282,8 @@ _CODE = re.compile(r"\b[A-Z]{2,}\b")  # a tag, such as NOUN, which is that in ev
 
 
 def no_english_words(case: Case, english: Mapping[int, Prompt]) -> Complaints:
+    if case.prompt.language in OF_ENGLISH_WORDS:
+        return []
     shown = "\n".join(_CODE.sub(" ", _own_text(p)) for p in english.values())
     words = set(re.findall(r"\w{4,}", shown.casefold())) - COGNATES.get(case.prompt.language, set())
     words -= {NONE} if case.spec.scoring.answer.is_tagged else set()
