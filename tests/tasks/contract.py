@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from afrieval.config.settings import EvalConfig, RunConfig
-from afrieval.data.files import SAMPLES
+from afrieval.data.files import SAMPLES, data_files
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.prompts import (
@@ -22,7 +22,7 @@ from afrieval.tasks.prompts import (
 from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
 from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import TaskSpec
-from afrieval.tasks.splits import Split, load_split
+from afrieval.tasks.splits import UNLOCKED, Split, load_split, wanted_files
 from afrieval.templates.bounded import names
 
 Complaints = list[str]
@@ -66,7 +66,7 @@ def placeholder(spec: TaskSpec, n_choices: int) -> Document:
 
 def sample_splits(spec: TaskSpec, language: str) -> Splits:
     """The sample rows of a language by split; none where it has no sample file."""
-    path = spec.folder / spec.data.samples / f"{language}.jsonl"
+    path = spec.samples_folder / f"{language}.jsonl"
     if not path.is_file():
         return {}
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -76,6 +76,11 @@ def sample_splits(spec: TaskSpec, language: str) -> Splits:
 def data_splits(spec: TaskSpec, language: str, splits: Iterable[str], source: str) -> Splits:
     found = {split: load_split(spec, language, split, source) for split in splits}
     return {split: data.documents for split, data in found.items() if data}
+
+
+def has_data(spec: TaskSpec, language: str, source: str) -> bool:
+    """Whether a folder has the evaluated split in a language."""
+    return bool(data_files(wanted_files(spec, language, spec.data.evaluate)[0], source, UNLOCKED))
 
 
 def flat(splits: Splits) -> list[Document]:
@@ -99,7 +104,9 @@ def renders(case: Case) -> Complaints:
 def uses_every_field(case: Case) -> Complaints:
     """Each declared field is in the template, and all of its text reaches the prompt."""
     used = set(names(case.prompt.template))
-    declared = {*case.spec.fields, *(["choices"] if has_letters(case) else [])}
+    choices = ["choices"] if has_letters(case) else []
+    sides = ["source_language", "target_language"] if case.spec.direction else []
+    declared = {*case.spec.fields, *choices, *sides}
     complaints = [f"{case.at()}: the template does not use {name!r}" for name in sorted(declared - used)]
     for document in case.documents:
         text = case.render(document)
