@@ -30,11 +30,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     long = pytest.mark.skip(reason="reads every row; run by make test-data")
     slow = pytest.mark.skip(reason="simulations of some minutes; run by python -m pytest -m slow")
     for item in items:
-        if "slow" in item.keywords and "slow" not in (config.option.markexpr or ""):
+        marks = {mark.name for mark in item.iter_markers()}  # `keywords` also has the names of folders, such as data
+        if "slow" in marks and "slow" not in (config.option.markexpr or ""):
             item.add_marker(slow)
-        if "alldata" in item.keywords and "alldata" not in (config.option.markexpr or ""):
+        if "alldata" in marks and "alldata" not in (config.option.markexpr or ""):
             item.add_marker(long)
-        elif ("data" in item.keywords or "alldata" in item.keywords) and not REAL_DATA:
+        elif marks & {"data", "alldata"} and not REAL_DATA:
             item.add_marker(without_data)
 
 

@@ -59,7 +59,7 @@ def write(root: Path, card: str | None, *places: str) -> Path:
 
 
 def named(folder: Path, config: str = "one", split: str = "latest") -> list[str]:
-    return patterns(wanted(config, split), folder / REPOSITORY / "README.md")
+    return patterns(wanted(config, split), config, folder / REPOSITORY / "README.md")
 
 
 def found(source: Path, config: str = "one", split: str = "latest") -> list[str]:

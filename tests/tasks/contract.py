@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from afrieval.config.settings import EvalConfig, RunConfig
-from afrieval.data.files import SAMPLES, data_files
+from afrieval.data.files import SAMPLES
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.prompts import (
@@ -22,7 +22,7 @@ from afrieval.tasks.prompts import (
 from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
 from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import TaskSpec
-from afrieval.tasks.splits import UNLOCKED, Split, load_split, wanted_files
+from afrieval.tasks.splits import Split, has_split, load_split
 from afrieval.templates.bounded import names
 
 Complaints = list[str]
@@ -80,7 +80,7 @@ def data_splits(spec: TaskSpec, language: str, splits: Iterable[str], source: st
 
 def has_data(spec: TaskSpec, language: str, source: str) -> bool:
     """Whether a folder has the evaluated split in a language."""
-    return bool(data_files(wanted_files(spec, language, spec.data.evaluate)[0], source, UNLOCKED))
+    return has_split(spec, language, spec.data.evaluate, source)
 
 
 def flat(splits: Splits) -> list[Document]:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from afrieval.tasks.documents import Document
 from afrieval.tasks.paper import paper_prompts
 from afrieval.tasks.prompts import Prompt
 from afrieval.tasks.spec import load_task
+from afrieval.tasks.splits import has_split
 
 DATA = os.environ.get("AFRIEVAL_DATA", "")
 FIRST = 50
@@ -80,7 +80,7 @@ def test_prompts_of_the_paper_keep_the_contract_on_samples(task: str, language: 
 @pytest.mark.parametrize(("task", "language"), list(places()))
 def test_they_keep_it_on_real_data(task: str, language: str) -> None:
     spec = spec_of(task)
-    if not (Path(DATA) / spec.data.hub / spec.data.files["test"].format(code=spec.languages[language])).is_file():
+    if not has_split(spec, language, "test", DATA):
         pytest.skip(f"the folder has no {language} rows of {task}")
     for number in prompts(task, language):
         for of in CHECKS:

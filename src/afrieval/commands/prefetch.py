@@ -52,12 +52,12 @@ def _fetch_task(spec: TaskSpec, languages: list[str], lock: DataLock, found: Dat
             there = data_files(wanted, HUB, lock)
             missing += [] if there else [f"{language} {wanted.split}"]
             files += len(there)
-            for hub, file, path in there:
-                sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-                lock.check(hub, file, sha256)
-                found.files.setdefault(hub, {})[file] = sha256
-                if known := commit(path):
-                    found.commits[hub] = known
+            for file in there:
+                sha256 = hashlib.sha256(file.path.read_bytes()).hexdigest()
+                lock.check(file.repository, file.name, sha256)
+                found.files.setdefault(file.repository, {})[file.name] = sha256
+                if known := commit(file.path):
+                    found.commits[file.repository] = known
     return f"{files} files" + (f"; the hub has no {', '.join(missing)}" if missing else "")
 
 

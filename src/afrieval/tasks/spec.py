@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from afrieval.data.patterns import patterns_of
 from afrieval.data.schema import DataSpec, JoinSpec, TranslateSpec
 from afrieval.data.sources import check_sources
 from afrieval.errors import UserError, nearest
@@ -15,7 +16,17 @@ from afrieval.files.yaml import YamlFile, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.resources import shipped
 from afrieval.tasks.presets import AnswerForm, Kind, Scoring, scoring
-from afrieval.tasks.schema import AnswerSpec, DerivedSpec, EvalsSpec, GenerationSpec, PaperSpec, PromptSpec, ReadSpec
+from afrieval.tasks.schema import (
+    WITH_COLUMNS,
+    AnswerSpec,
+    DerivedSpec,
+    EvalsSpec,
+    GenerationSpec,
+    PaperSpec,
+    PromptSpec,
+    ReadSpec,
+    column_names,
+)
 
 TASKS = shipped("tasks")
 Options = dict[str, str | int | float | bool]  # `name`, and options of what is named
@@ -35,7 +46,9 @@ class TaskFile:
         kind: a preset of answer type, extractor and metrics, which other keys may override.
         parallel: per split, groups of languages whose rows are translations of one another: rows
             with the same number, or the same `key` if declared.
-        fields: name used in prompts to column of the data.
+        fields: name used in prompts to column of the data; of several columns, the first that a row has. A list of
+            tokens is shown with blanks between them. In this and other names of columns, `{code}` and `{language}`
+            stand for the codes of the language, and dots lead into nested maps.
         choices: column with the option texts of each row, or a column per option; none if `labels`
             are the choices.
         labels: names of the classes in the order of the data set's numbers; empty if rows have
@@ -87,7 +100,7 @@ class TaskFile:
     data: DataSpec
     languages: Annotated[dict[str, str], AT_LEAST_ONE]
     parallel: dict[str, list[list[str]]]
-    fields: dict[str, str]
+    fields: dict[str, str | Annotated[list[str], AT_LEAST_ONE]]
     answer: str | list[str] | AnswerSpec
     answer_forms: Annotated[list[AnswerForm], AT_LEAST_ONE] = field(default_factory=list)
     request: Literal["loglikelihood", "generate"] | None = None
@@ -145,6 +158,11 @@ class TaskSpec(TaskFile):
         """Columns of the gold answer; the first with a value is used."""
         column = self.answer.field if isinstance(self.answer, AnswerSpec) else self.answer
         return [column] if isinstance(column, str) else column
+
+    @property
+    def field_columns(self) -> list[str]:
+        """The column of each field; of several, the name of the first."""
+        return [column if isinstance(column, str) else column[0] for column in self.fields.values()]
 
     @property
     def fewshot_source(self) -> str:
@@ -275,11 +293,15 @@ def _fields_of_groups(spec: TaskSpec) -> set[str]:
 
 
 def _check_consistent(spec: TaskSpec, path: Path) -> None:
-    braces = ["{code}", "{evals}"] if spec.evals else ["{code}"]
+    braces = ["{code}", "{language}", *(["{evals}"] if spec.evals else [])]
     answer = spec.scoring.answer
+    columns = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key))]
     problems = {
+        "names of columns support no placeholders except {code}, {language}": bool(
+            set(re.findall("{.*?}", " ".join(columns))) - {"{code}", "{language}"}
+        ),
         f"data.files support no placeholders except {', '.join(braces)}": any(
-            set(re.findall("{.*?}", pattern)) - set(braces) for pattern in spec.data.files.values()
+            set(re.findall("{.*?}", " ".join(patterns_of(files)))) - set(braces) for files in spec.data.files.values()
         ),
         f"fields must not be named {', '.join(RESERVED)}": bool(set(spec.fields) & set(RESERVED)),
         f"name is {spec.name!r}, but its folder is {path.parent.name!r}": spec.name != path.parent.name,
