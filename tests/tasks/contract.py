@@ -71,8 +71,9 @@ def sample_splits(spec: TaskSpec, language: str) -> Splits:
     path = spec.samples_folder / f"{language}.jsonl"
     if not path.is_file():
         return {}
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return data_splits(spec, language, dict.fromkeys(json.loads(line)["split"] for line in lines), SAMPLES)
+    named = dict.fromkeys(json.loads(line)["split"] for line in path.read_text(encoding="utf-8").splitlines())
+    shared = spec.kin is not None  # tasks that share samples may have fewer splits
+    return data_splits(spec, language, [s for s in named if s in spec.data.files or not shared], SAMPLES)
 
 
 def data_splits(spec: TaskSpec, language: str, splits: Iterable[str], source: str) -> Splits:
