@@ -39,8 +39,8 @@ def prompts(task: str, language: str) -> dict[int, Prompt]:
 def documents(task: str, language: str, source: str) -> list[Document]:
     spec = spec_of(task)
     if source == SAMPLES:
-        there = [code for code in (language, ENGLISH, "yor") if contract.sample_splits(spec, code)]
-        return contract.flat(contract.sample_splits(spec, there[0]))
+        near = (contract.sample_splits(spec, code) for code in (language, ENGLISH, *spec.languages))
+        return contract.flat(next(splits for splits in near if splits))
     return contract.data_splits(spec, language, [spec.data.evaluate], source)[spec.data.evaluate][:FIRST]
 
 
