@@ -304,6 +304,7 @@ def _layout(prompt: Prompt) -> list[list[str] | None]:
 
 def _placeholders(line: str) -> list[str]:
     codes = [re.sub(r"\s*\|\s*spaced", "", code).strip() for code in re.findall(r"{{(.*?)}}", line)]
+    codes = [re.sub(r"join\(.*?\)", "join", code) for code in codes]  # commas differ between scripts
     return sorted(code for code in codes if code != "language")  # a native prompt may name its language itself
 
 
