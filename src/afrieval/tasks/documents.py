@@ -13,7 +13,7 @@ from typing import Any
 from afrieval.data.tables import DEFECT
 from afrieval.errors import UserError
 from afrieval.scoring.extract.number import parse_number
-from afrieval.tasks.answers import normalise
+from afrieval.tasks.answers import TOKENS, Tagged, normalise, parse_list
 from afrieval.tasks.spec import TaskSpec
 
 LETTERS = "ABCDEFGHIJ"
@@ -72,6 +72,9 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     texts = columns if isinstance(spec.choices, list) else []
     texts = [*texts, spec.worked] if spec.worked else texts
     answers = [] if spec.scoring.answer.is_list else spec.answer_columns
+    if spec.scoring.answer.is_tagged:
+        check_columns([TOKENS], rows, spec.name, where)
+        rows = [{**row, TOKENS: parse_list(row[TOKENS])} for row in rows]
     check_texts(spec.field_columns, rows, where, tokens=True)
     check_texts([*texts, *answers], rows, where)
     found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
@@ -160,7 +163,8 @@ def _answer(spec: TaskSpec, row: dict[str, Any]) -> Any:
     if spec.scoring.answer.columns:
         return {column: row[column] for column in spec.scoring.answer.columns}
     cells = [row[column] for column in spec.answer_columns if column in row]
-    return next((cell for cell in cells if cell != [] and normalise(cell)), cells[0])
+    cell = next((cell for cell in cells if cell != [] and normalise(cell)), cells[0])
+    return Tagged(row[TOKENS], cell, spec.tags) if spec.scoring.answer.is_tagged else cell
 
 
 def _examples(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document]) -> list[Document]:

@@ -37,7 +37,7 @@ def scorer(
     asked = Asked(announced if scoring.answer.is_worked_out else (), ends.runs_on, spec.chain_of_thought)
 
     def score(document: Document, given: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Score:
-        names, texts = answers(prompt, document, answer_form), choice_texts(prompt, document)
+        names, texts = scoring.names or answers(prompt, document, answer_form), choice_texts(prompt, document)
         question = Question(document.gold, texts, names, document.fields, answer_language)
         if by_likelihood(answer_form):
             response = of_likelihoods([Likelihood(*likelihood) for likelihood in given], neutral)

@@ -53,6 +53,7 @@ class TaskFile:
             are the choices.
         labels: names of the classes in the order of the data set's numbers; empty if rows have
             choices.
+        tags: names of the tags of tokens in the order of the data set's numbers, such as O, B-PER.
         answer: column with the gold answer (a letter, number, label name or text); of several
             columns, the first with a value; or a map with the answer's type.
         answer_forms: supported answer forms; the first is the default. Defaults to the kind's.
@@ -82,6 +83,7 @@ class TaskFile:
         evals: selects Meta's evaluation data sets that include the task; `{evals}` in `data` stands
             for the chosen one.
         translate: the same questions in English, for the variant `translate`.
+        fit: the field that is shortened if a prompt does not fit the model's context.
         direction: for translation, the language of the other side: `from` or `to` it.
         answer_language: the language of the answers, if not the evaluated one; or a map from the
             evaluated language.
@@ -115,6 +117,7 @@ class TaskFile:
     chain_of_thought: bool = False
     apart: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
     breakdowns: list[str] = field(default_factory=list)
     prompts: dict[Positive, PromptSpec] = field(default_factory=dict)
     prompt: str | None = None
@@ -130,6 +133,7 @@ class TaskFile:
     direction: dict[Literal["from", "to"], str] = field(default_factory=dict)
     answer_language: str | dict[str, str] | None = None
     paper: PaperSpec | None = None
+    fit: str | None = None
     like: str | None = None
 
 
@@ -205,6 +209,8 @@ class TaskSpec(TaskFile):
         parts: list[Any] = [*rows, self.chain_of_thought, self.apart]
         parts += [self.extract] if self.extract else []
         parts += [self.metrics] if self.metrics else []
+        parts += [self.tags] if self.tags else []
+        parts += ["fit", self.fit] if self.fit else []
         if self.prompt:
             read = [asdict(part) if part else None for part in (self.read, self.generation, self.join)]
             parts += [self.prompt, self.answer_in_prompt, *read]
@@ -306,6 +312,7 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         f"fields must not be named {', '.join(RESERVED)}": bool(set(spec.fields) & set(RESERVED)),
         f"name is {spec.name!r}, but its folder is {path.parent.name!r}": spec.name != path.parent.name,
         "either choices or labels must be given": answer.is_choice and bool(spec.choices) == bool(spec.labels),
+        "tags must be given where answers are spans or tags, and only there": answer.is_tagged != bool(spec.tags),
         "a task of this kind needs labels": answer.is_class and not spec.labels,
         "choices and labels are not supported for this kind": not answer.is_choice
         and bool(spec.choices or spec.labels),
@@ -317,6 +324,8 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
         f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
+        f"fit must be a field, not {spec.fit!r}": spec.fit not in (None, *spec.fields),
+        "complete prompts cannot be shortened": bool(spec.prompt and spec.fit),
         f"apart must be a list of fields, not {spec.apart}": not set(spec.apart) <= set(spec.fields),
         f"data.evaluate {spec.data.evaluate!r} has no file": spec.data.evaluate not in spec.data.files,
         f"data.fewshot {spec.data.fewshot!r} has no file": spec.data.fewshot not in (None, *spec.data.files),

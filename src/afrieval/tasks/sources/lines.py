@@ -1,6 +1,6 @@
 """Converts documents of declared tasks to lines of sample files, and these to printed documents."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from afrieval.results.samples import Sample, verdict
@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 def sample_line(
-    questions: "TemplatedQuestions", document: Document, answered: Sample | None, score: Score | None
+    questions: "TemplatedQuestions",
+    document: Document,
+    answered: Sample | None,
+    score: Score | None,
+    fitted: Sequence[Document] = (),
 ) -> Sample:
     """Returns the line of a document: the harness' fields, then ours.
 
@@ -22,6 +26,7 @@ def sample_line(
         document: one of its documents.
         answered: the harness' sample; None if the document cannot be scored.
         score: its score; None if the document cannot be scored.
+        fitted: the document and its examples as shown, if they were shortened.
     """
     unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
     unanswered |= {"arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
@@ -45,7 +50,14 @@ def sample_line(
         **({"published_correct": document.verdict} if document.verdict is not None else {}),
         **({"part": document.fields[task.macro]} if task.macro else {}),
         **({"key": document.key} if document.key else {}),
+        **({"fitted": _kept(questions, document, fitted[0])} if fitted else {}),
     }
+
+
+def _kept(questions: "TemplatedQuestions", document: Document, shown: Document) -> dict[str, list[int]]:
+    """Returns field to the number of characters shown and in the data; they differ unless only examples were cut."""
+    name = str(questions.task.fit)
+    return {name: [len(shown.fields[name]), len(document.fields[name])]}
 
 
 def recalled(title: str, samples: Iterator[Sample]) -> Shown:

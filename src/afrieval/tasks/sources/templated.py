@@ -14,6 +14,8 @@ from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Probe
 from afrieval.tasks.closing import closing_lead_in
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import examples, ranking
+from afrieval.tasks.fitting import Fit, fit_of
+from afrieval.tasks.fitting import Shown as Fitted
 from afrieval.tasks.limits import generation
 from afrieval.tasks.prompts import Prompt, PromptFiles, answers, render
 from afrieval.tasks.shown import Block, Shown, turns
@@ -159,23 +161,31 @@ class TemplatedQuestions:
 
     def build(self, model: Any) -> Job:
         """Returns the harness call that evaluates a loaded model."""
-        task = self._task(self.scorable, self.generation(model)) if self.scorable else None
+        generation = self.generation(model)
+        task = self._task(self.scorable, generation, fit_of(self, model, generation)) if self.scorable else None
         chat = self.config.model.chat_template
-        collect = partial(self._collect, task.scores if task else {})
+        collect = partial(self._collect, task.scores if task else {}, task.shortened if task else {})
         return Job(task, model, collect, chat, system=self.prompt.system if chat else None)
 
-    def _task(self, documents: Sequence[Document], generation: Generation | None = None) -> Any:
+    def _task(self, documents: Sequence[Document], generation: Generation | None = None, fit: Fit | None = None) -> Any:
         from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
 
         def chosen(document: Document, shots: int) -> list[Document]:
             return self.examples(document)
 
-        return InMemoryTask(task_config(self, generation), documents, chosen, self.neutral)
+        return InMemoryTask(task_config(self, generation), documents, chosen, self.neutral, fit)
 
-    def _collect(self, scores: Mapping[int, Score], results: dict[str, Any]) -> Outcome:
+    def _collect(
+        self, scores: Mapping[int, Score], shortened: Mapping[int, Fitted], results: dict[str, Any]
+    ) -> Outcome:
         """Returns the samples of all documents; those that cannot be scored have no answers."""
         answered = {s["doc"]["id"]: s for s in results["samples"][self.name]} if results else {}
-        return Outcome([sample_line(self, d, answered.get(d.id), scores.get(d.id)) for d in self.documents])
+        return Outcome(
+            [
+                sample_line(self, d, answered.get(d.id), scores.get(d.id), shortened.get(d.id, ()))
+                for d in self.documents
+            ]
+        )
 
     def prompt_text(self, document: Document, chat_template: Any) -> str:
         """Returns a document's whole prompt, with its examples.
@@ -212,5 +222,9 @@ class TemplatedQuestions:
         for i, continuation in enumerate(answers(self.prompt, document, self.answer_form)):
             shown = f"{'' if chat else self.prompt.delimiter}{continuation}"
             lines.append(f"  {shown!r}{'  gold' if i == document.gold else ''}")
+        if self.task.fit:
+            lines.append(
+                f"  {self.task.fit}: whole here; a run shortens it if the prompt does not fit the model's context"
+            )
         text = self.prompt_text(document, turns)
         return Shown(f"{title}, document {number}, few-shot rows {rows}", [Block(text, lines)])
