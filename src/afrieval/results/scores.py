@@ -90,6 +90,8 @@ class CellScores:
         lengths: of the label words, in tokens or else in characters; empty if rows have their own choices, or answers
             were generated.
         declared: what run.yaml says of the task.
+        suite: name of the suite that was run; empty without one.
+        suite_groups: its tasks by group.
         path: the sample file.
         harness: what the harness says of a task of its own; `stated` has its numbers, and there are no measures.
     """
@@ -122,6 +124,8 @@ class CellScores:
     contrast: str = ""
     lengths: tuple[int, ...] = ()
     declared: Declared = field(default_factory=lambda: Declared())
+    suite: str = ""
+    suite_groups: Mapping[str, list[str]] = field(default_factory=dict)
     path: Path | None = None
     harness: HarnessRecord | None = None
     stated: tuple[Stated, ...] = ()
@@ -170,6 +174,11 @@ class CellScores:
     def defect(self) -> str:
         """The known defect of the language's whole data; empty if there is none."""
         return self.declared.get("defective", {}).get(self.language, "")
+
+    @property
+    def data_set(self) -> str:
+        """The data set that its documents are from; empty in runs of older versions."""
+        return self.declared.get("data", "")
 
     @property
     def n(self) -> int:
