@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,11 +30,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     long = pytest.mark.skip(reason="reads every row; run by make test-data")
     slow = pytest.mark.skip(reason="simulations of some minutes; run by python -m pytest -m slow")
     for item in items:
-        if "slow" in item.keywords and "slow" not in (config.option.markexpr or ""):
+        marks = {mark.name for mark in item.iter_markers()}  # `keywords` also has the names of folders, such as data
+        if "slow" in marks and "slow" not in (config.option.markexpr or ""):
             item.add_marker(slow)
-        if "alldata" in item.keywords and "alldata" not in (config.option.markexpr or ""):
+        if "alldata" in marks and "alldata" not in (config.option.markexpr or ""):
             item.add_marker(long)
-        elif ("data" in item.keywords or "alldata" in item.keywords) and not REAL_DATA:
+        elif marks & {"data", "alldata"} and not REAL_DATA:
             item.add_marker(without_data)
 
 
@@ -53,6 +54,41 @@ Cli = Callable[..., Outcome]
 def _demo_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Builds the demo model into a folder of this test session, so that the build is tested as well."""
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.getbasetemp() / "cache")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _sacrebleu_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Leaves sacrebleu without downloads, whatever this machine has; `tokenizer` gives it a small one."""
+    from sacrebleu.tokenizers import tokenizer_spm
+
+    tokenizer_spm.SACREBLEU_DIR = str(tmp_path_factory.mktemp("sacrebleu"))
+
+
+@pytest.fixture(scope="session")
+def _small_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a folder like sacrebleu's, with a small model in the place of flores200."""
+    from sentencepiece import SentencePieceTrainer
+
+    folder = tmp_path_factory.mktemp("sacrebleu")
+    (folder / "models").mkdir()
+    lines = iter(["Musa went to the market in Kano.", "ሙሳ ወደ ገበያ ሄደ።", "Ó lọ sí ọjà ní Kánò."] * 4)
+    model = folder / "models/flores200sacrebleuspm"
+    with model.open("wb") as file:
+        SentencePieceTrainer.train(
+            sentence_iterator=lines, model_writer=file, vocab_size=90, hard_vocab_limit=False, minloglevel=2
+        )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def flores200(_small_tokenizer: Path) -> Iterator[None]:
+    """Provides spBLEU with a small tokenizer."""
+    from sacrebleu.tokenizers import tokenizer_spm
+
+    before = tokenizer_spm.SACREBLEU_DIR
+    tokenizer_spm.SACREBLEU_DIR = str(_small_tokenizer)
+    yield
+    tokenizer_spm.SACREBLEU_DIR = before
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ FLOORS = {
     "tasks": {"config", "data", "results", "scoring", "templates"},
     "review": {"data", "tasks"},
     "models": {"config", "scoring", "templates"},
-    "quality": {"data", "tasks"},
+    "quality": {"data", "scoring", "tasks"},
     "harness": {"config", "data", "models", "results", "scoring", "statistics", "tasks", "templates"},
     "run": {"config", "data", "harness", "models", "results", "scoring", "tasks", "templates"},
     "analysis": {"data", "harness", "results", "scoring", "statistics", "tasks"},

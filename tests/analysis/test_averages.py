@@ -90,7 +90,10 @@ def test_a_language_that_is_high_in_all_tasks_makes_the_interval_wider_than_lang
     level = dict(zip("abcdefgh", np.linspace(0.1, 0.9, 8), strict=True))
     values = {code: dict(enumerate([1.0] * round(100 * p) + [0.0] * round(100 * (1 - p)))) for code, p in level.items()}
     same = [Share(0.5, task, {c: {(c, q): v for q, v in of.items()} for c, of in values.items()}) for task in "xy"]
-    apart = [Share(0.5, task, {task + c: of for c, of in share.languages.items()}) for task, share in zip("xy", same)]
+    apart = [
+        Share(0.5, task, {task + c: of for c, of in share.languages.items()})
+        for task, share in zip("xy", same, strict=True)
+    ]
     assert half_width(same) > 1.3 * half_width(apart)
 
 

@@ -47,7 +47,7 @@ def test_a_path_that_leads_out_is_named(tmp_path: Path, key: str) -> None:
         with pytest.raises(UserError) as caught:
             load_task("afrimmlu", changed(tmp_path, "afrimmlu", KEYS[key], value))
         assert f"afrimmlu/task.yaml: {key} is {value!r}" in caught.value.message
-    for wrong in (None, 3, ["x"]):
+    for wrong in (None, 3, True if key == "data.files.test" else ["x"]):
         with pytest.raises(UserError, match=rf"afrimmlu/task.yaml, line \d+: {key} must be text"):
             load_task("afrimmlu", changed(tmp_path, "afrimmlu", KEYS[key], wrong))
 

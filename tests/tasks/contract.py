@@ -22,7 +22,7 @@ from afrieval.tasks.prompts import (
 from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
 from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import TaskSpec
-from afrieval.tasks.splits import Split, load_split
+from afrieval.tasks.splits import Split, has_split, load_split
 from afrieval.templates.bounded import names
 
 Complaints = list[str]
@@ -34,6 +34,7 @@ MIN_SAMPLES = 12
 SCRIPTS = {"Arab": "ARABIC", "Ethi": "ETHIOPIC", "Latn": "LATIN"}
 # Words that another language writes as English does: no English left over.
 COGNATES = {"fra": {"question", "questions", "options", "option", "intelligence", "intelligent"}}
+OF_ENGLISH_WORDS = {"pcm"}  # Nigerian Pidgin has most of its words from English
 
 
 @dataclass(frozen=True)
@@ -66,16 +67,22 @@ def placeholder(spec: TaskSpec, n_choices: int) -> Document:
 
 def sample_splits(spec: TaskSpec, language: str) -> Splits:
     """The sample rows of a language by split; none where it has no sample file."""
-    path = spec.folder / spec.data.samples / f"{language}.jsonl"
+    path = spec.samples_folder / f"{language}.jsonl"
     if not path.is_file():
         return {}
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return data_splits(spec, language, dict.fromkeys(json.loads(line)["split"] for line in lines), SAMPLES)
+    named = dict.fromkeys(json.loads(line)["split"] for line in path.read_text(encoding="utf-8").splitlines())
+    shared = spec.kin is not None  # tasks that share samples may have fewer splits
+    return data_splits(spec, language, [s for s in named if s in spec.data.files or not shared], SAMPLES)
 
 
 def data_splits(spec: TaskSpec, language: str, splits: Iterable[str], source: str) -> Splits:
     found = {split: load_split(spec, language, split, source) for split in splits}
     return {split: data.documents for split, data in found.items() if data}
+
+
+def has_data(spec: TaskSpec, language: str, source: str) -> bool:
+    """Whether a folder has the evaluated split in a language."""
+    return has_split(spec, language, spec.data.evaluate, source)
 
 
 def flat(splits: Splits) -> list[Document]:
@@ -99,7 +106,9 @@ def renders(case: Case) -> Complaints:
 def uses_every_field(case: Case) -> Complaints:
     """Each declared field is in the template, and all of its text reaches the prompt."""
     used = set(names(case.prompt.template))
-    declared = {*case.spec.fields, *(["choices"] if has_letters(case) else [])}
+    choices = ["choices"] if has_letters(case) else []
+    sides = ["source_language", "target_language"] if case.spec.direction else []
+    declared = {*case.spec.fields, *choices, *sides}
     complaints = [f"{case.at()}: the template does not use {name!r}" for name in sorted(declared - used)]
     for document in case.documents:
         text = case.render(document)
@@ -270,6 +279,8 @@ def _unclean(text: str) -> list[str]:
 
 
 def no_english_words(case: Case, english: Mapping[int, Prompt]) -> Complaints:
+    if case.prompt.language in OF_ENGLISH_WORDS:
+        return []
     shown = "\n".join(_own_text(p) for p in english.values())
     words = set(re.findall(r"\w{4,}", shown.casefold())) - COGNATES.get(case.prompt.language, set())
     short = {w for w in ("Yes", "No", "True") if _has(shown, w)}

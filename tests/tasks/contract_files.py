@@ -44,12 +44,12 @@ def same_values_in_all_files(spec: TaskSpec) -> Complaints:
 
 
 def _values(spec: TaskSpec, file: str) -> set[tuple[str, str]]:
-    values = read_map(spec.folder / "prompts" / f"{file}.yaml").get("values") or {}
+    values = read_map(spec.prompts_folder / f"{file}.yaml").get("values") or {}
     return {(field, raw) for field, words in values.items() for raw in words}
 
 
 def says_who_wrote_it(spec: TaskSpec, file: str) -> Complaints:
-    content = read_map(spec.folder / "prompts" / f"{file}.yaml")
+    content = read_map(spec.prompts_folder / f"{file}.yaml")
     where = f"{spec.name}, {file}.yaml"
     reviewed_by, reviewed_on = content.get("reviewed_by") or "", content.get("reviewed_on") or ""
     complaints = [f"{where}: {key} is missing" for key in ("origin", "written_by") if not content.get(key)]
@@ -107,4 +107,6 @@ def _name(spec: TaskSpec, document: Document) -> int | str:
 def _facts(spec: TaskSpec, document: Document | None) -> tuple[object, ...]:
     if document is None:
         return ("no such row",)
-    return (document.gold, len(document.choices), *(document.fields[n] for n in spec.breakdowns))
+    answer = spec.scoring.answer
+    gold = document.gold if answer.is_choice or isinstance(document.gold, int) else None  # texts are in the language
+    return (gold, len(document.choices), *(document.fields[n] for n in spec.breakdowns))

@@ -33,7 +33,7 @@ def sample_rows(task: str) -> tuple[list[Row], list[Row]]:
 
 
 def write_mirror(root: Path, spec: TaskSpec, rows: list[Row], others: list[Row]) -> None:
-    config = spec.data.files["latest"].removeprefix("config:")
+    config = str(spec.data.files["latest"]).removeprefix("config:")
     write_repository(root / spec.data.hub, config, "latest", rows)
     if isinstance(spec.join, JoinSpec):
         write_repository(root / spec.join.hub, spec.join.file.removeprefix("config:"), spec.join.split, others)

@@ -6,13 +6,14 @@ from typing import Any, get_args
 import pytest
 
 from afrieval.scoring.scorers import Generation
-from afrieval.tasks.answers import ANSWERS
+from afrieval.tasks.answers import ANSWERS, Tagged
 from afrieval.tasks.documents import Document, documents
 from afrieval.tasks.presets import PRESETS, Kind
 from afrieval.tasks.prompts import example_answer, load_prompts
 from afrieval.tasks.questions import scorer
 from afrieval.tasks.spec import TaskSpec, load_task
 
+NAMES = ["O", "B-PER", "I-PER", "B-LOC"]
 TASK = """\
 name: names
 version: 1
@@ -45,14 +46,27 @@ def task(folder: Path, keys: str) -> TaskSpec:
         ("text", " e\u0301 ", "é"),
         ("text", 5, "5"),
         ("text", float("nan"), None),
-        ("texts", ["Musa", " Kano "], ["Musa", "Kano"]),
-        ("texts", "['Musa', \"Kano\"]", ["Musa", "Kano"]),
+        ("entries", ["Musa", " Kano "], ["Musa", "Kano"]),
+        ("entries", "['Musa', \"Kano\"]", ["Musa", "Kano"]),
+        ("entries", "Musa", ["Musa"]),
+        ("entries", [], []),
+        ("entries", "[]", []),
+        ("entries", "[Musa", None),
+        ("entries", ["Musa", ""], None),
+        ("entries", None, None),
+        ("texts", ["Musa", " Kano ", "Musa"], ["Musa", "Kano"]),
         ("texts", "Musa", ["Musa"]),
-        ("texts", [], []),
-        ("texts", "[]", []),
+        ("texts", [], None),
+        ("texts", "[]", None),
         ("texts", "[Musa", None),
-        ("texts", ["Musa", ""], None),
-        ("texts", None, None),
+        ("spans", Tagged(["Musa", "Abu", "na", "Kano"], [1, 2, 0, 3], NAMES), [["PER", "Musa Abu"], ["LOC", "Kano"]]),
+        ("spans", Tagged("['Musa', 'na']", "['B-PER', 'O']", NAMES), [["PER", "Musa"]]),
+        ("spans", Tagged(["na", "Kano"], ["O", "I-PER"], NAMES), []),
+        ("spans", Tagged(["Musa", "Kano"], ["O"], NAMES), None),
+        ("spans", Tagged(["Musa"], ["B-DATE"], NAMES), None),
+        ("spans", Tagged([], [], NAMES), None),
+        ("tags", Tagged(["1\u00a0000", "Kano"], [0.0, "B-LOC"], NAMES), [["1 000", "O"], ["Kano", "B-LOC"]]),
+        ("tags", Tagged(["Musa", " "], [0, 0], NAMES), None),
         ("mathematics", r"so $\boxed{5}$", "5"),
         ("mathematics", "5", None),
     ],
@@ -71,7 +85,9 @@ def scores(spec: TaskSpec, document: Document, text: str) -> dict[str, list[floa
 
 
 def test_lists_are_scored(tmp_path: Path) -> None:
-    keys = "answer: {field: names, type: texts}\nextract: {name: entries, separator: ;}\nmetrics: [span_f1, unparsed]\n"
+    keys = (
+        "answer: {field: names, type: entries}\nextract: {name: entries, separator: ;}\nmetrics: [span_f1, unparsed]\n"
+    )
     spec = task(tmp_path, keys)
     rows = [{"text": "Musa is in Kano.", "names": ["Musa", "Kano"]}, {"text": "Nobody.", "names": []}]
     found = documents(spec, rows, "here", "test")

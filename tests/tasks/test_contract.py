@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -27,7 +26,7 @@ DIFFERING_DATA = {
 }
 
 DATA = os.environ.get("AFRIEVAL_DATA", "")
-FIRST = 50
+FIRST = 10  # of each language; make test-data has all
 SOURCES: dict[str, list[pytest.MarkDecorator]] = {
     "samples": [],
     "first": [pytest.mark.data],
@@ -54,23 +53,23 @@ def data(task: str, language: str) -> Splits:
 
 def documents(task: str, language: str, source: str) -> list[Document]:
     if source == "samples":
-        return contract.flat(samples(task, language) or samples(task, ENGLISH))
+        near = next(code for code in (language, ENGLISH, *languages(task, source)) if samples(task, code))
+        return contract.flat(samples(task, near))
     splits = data(task, language)
     return contract.flat(splits) if source == "all" else splits[spec_of(task).data.evaluate][:FIRST]
 
 
 class Cell(NamedTuple):
-    """What a test is about, light enough to be collected in thousands; one prompt, or on real data a file of them."""
+    """What a test is about, light enough to be collected in thousands: the prompts of a file, asked in a language."""
 
     task: str
     language: str
     file: str
-    numbers: tuple[int, ...]
     source: str
 
     @property
     def name(self) -> str:
-        return "-".join([self.task, self.language, self.file, *map(str, self.numbers), self.source])
+        return "-".join(self)
 
     @property
     def prompts(self) -> dict[int, Prompt]:
@@ -83,7 +82,7 @@ class Cell(NamedTuple):
     @property
     def cases(self) -> list[Case]:
         rows = documents(self.task, self.language, self.source)
-        return [Case(spec_of(self.task), self.prompts[number], self.language, rows) for number in self.numbers]
+        return [Case(spec_of(self.task), prompt, self.language, rows) for prompt in self.prompts.values()]
 
 
 def files(task: str) -> list[str]:
@@ -93,9 +92,9 @@ def files(task: str) -> list[str]:
 def languages(task: str, source: str) -> list[str]:
     """Languages of which the source has rows; all where there is no folder, for pytest to skip them by name."""
     spec = spec_of(task)
-    folder, file = Path(DATA) / spec.data.hub, spec.data.files[spec.data.evaluate]
-    everything = source == "samples" or not DATA
-    return [name for name, code in spec.languages.items() if everything or (folder / file.format(code=code)).is_file()]
+    if source == "samples":
+        return [code for code in spec.languages if (spec.samples_folder / f"{code}.jsonl").is_file()]
+    return [code for code in spec.languages if not DATA or contract.has_data(spec, code, DATA)]
 
 
 def each_language(*sources: str) -> Iterator[object]:
@@ -114,25 +113,22 @@ def each_cell(*sources: str) -> Iterator[Any]:
     """Every language with the English prompts and its own, on each source's documents."""
     for source in sources:
         for task in TEMPLATED:
-            for language in languages(task, source):
-                for file in [f for f in files(task) if f in (ENGLISH, language)]:
-                    yield from (
-                        pytest.param(cell, id=cell.name, marks=SOURCES[source])
-                        for cell in _cells(task, language, file, source)
-                    )
+            there = languages(task, source)
+            own = files(task) if source == "samples" else there  # native prompts may have no rows but others' samples
+            pairs = [(code, ENGLISH) for code in there] + [(code, code) for code in own if code in files(task)]
+            for language, file in dict.fromkeys(pairs):
+                cell = Cell(task, language, file, source)
+                yield pytest.param(cell, id=cell.name, marks=SOURCES[source])
 
 
-def each_prompt(native: bool = False) -> Iterator[Any]:
-    """Every prompt of every file, in its own language."""
+def each_prompt_file(native: bool = False) -> Iterator[Any]:
+    """Every file of prompts, in its own language; one that tasks share is of the first."""
     for task in TEMPLATED:
+        if spec_of(task).shares_prompts and not spec_of(task).direction:
+            continue
         for file in [f for f in files(task) if not (native and f == ENGLISH)]:
-            yield from (pytest.param(cell, id=cell.name) for cell in _cells(task, file, file, "samples"))
-
-
-def _cells(task: str, language: str, file: str, source: str) -> list[Cell]:
-    numbers = tuple(prompts_of(task, file))
-    parts = [(n,) for n in numbers] if source == "samples" else [numbers]
-    return [Cell(task, language, file, part, source) for part in parts]
+            cell = Cell(task, file, file, "samples")
+            yield pytest.param(cell, id=cell.name)
 
 
 def each(check: Callable[[Case], Complaints], cell: Cell) -> None:
@@ -145,8 +141,8 @@ def none(complaints: Complaints) -> None:
 
 
 on_documents = pytest.mark.parametrize("cell", list(each_cell("samples", "first", "all")))
-on_prompts = pytest.mark.parametrize("cell", list(each_prompt()))
-on_native_prompts = pytest.mark.parametrize("cell", list(each_prompt(native=True)))
+on_prompts = pytest.mark.parametrize("cell", list(each_prompt_file()))
+on_native_prompts = pytest.mark.parametrize("cell", list(each_prompt_file(native=True)))
 on_native_files = pytest.mark.parametrize(("task", "file"), list(each_file(native=True)))
 
 
@@ -229,7 +225,7 @@ def test_values_of_data_have_words(task: str, file: str) -> None:
 
 
 on_number_prompts = pytest.mark.parametrize(
-    "cell", [p for p in each_prompt() if spec_of(p.values[0].task).kind == "number"]
+    "cell", [p for p in each_prompt_file() if spec_of(p.values[0].task).kind == "number"]
 )
 
 
@@ -261,7 +257,7 @@ def test_file_says_who_wrote_it(task: str, file: str) -> None:
 
 @pytest.mark.parametrize("task", TEMPLATED)
 def test_sample_rows_are_parallel(task: str) -> None:
-    """All languages' sample rows are translations of one another, whatever the real data are."""
+    """Sample rows in all languages are translations of one another, whatever the real data are."""
     rows = {language: samples(task, language) for language in languages(task, "samples")}
     groups = {split: [list(rows)] for splits in rows.values() for split in splits}
     _check_parallel(task, groups, lambda language: rows[language], DIFFERING_SAMPLES)
@@ -292,13 +288,19 @@ def _check_parallel(
 @pytest.mark.parametrize("task", TEMPLATED)
 def test_there_are_english_prompts_and_samples(task: str) -> None:
     assert ENGLISH in files(task)
-    assert set(samples(task, ENGLISH)) >= {spec_of(task).data.evaluate, spec_of(task).data.fewshot} - {None}
+    spec = spec_of(task)
+    first = ENGLISH if ENGLISH in spec.languages else languages(task, "samples")[0]
+    assert set(samples(task, first)) >= {spec.data.evaluate, spec.data.fewshot} - {None}
 
 
 @pytest.mark.parametrize("task", TEMPLATED)
 def test_files_are_named_after_languages_of_the_task(task: str) -> None:
-    named = {*files(task), *(p.stem for p in (spec_of(task).folder / spec_of(task).data.samples).iterdir())}
-    assert named <= set(spec_of(task).languages)
+    """Or of a task that shares them."""
+    spec, specs = spec_of(task), [spec_of(other) for other in TEMPLATED]
+    prompts = {code for s in specs if s.prompts_folder == spec.prompts_folder for code in s.languages}
+    samples = {code for s in specs if s.samples_folder.samefile(spec.samples_folder) for code in s.languages}
+    assert {path.stem for path in spec.prompts_folder.iterdir()} <= {ENGLISH, *prompts}
+    assert {path.stem for path in spec.samples_folder.iterdir()} <= samples
 
 
 @pytest.mark.parametrize(

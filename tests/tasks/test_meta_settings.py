@@ -28,7 +28,7 @@ def test_settings_are_those_of_the_recipe(name: str) -> None:
     assert spec.evals
     ends = (spec.generation.max_tokens, spec.generation.stop) if spec.generation else (None, None)
     read = (spec.read.after, spec.read.which) if spec.read else (None, None)
-    config = spec.data.files["latest"].removeprefix("config:{evals}__").removesuffix("__details")
+    config = str(spec.data.files["latest"]).removeprefix("config:{evals}__").removesuffix("__details")
     assert (spec.evals.family, spec.evals.instruct, config, spec.data.rows, *ends, *read) == SETTINGS[name]
     assert (spec.prompt, spec.verdict) == ("input_final_prompts", "is_correct")
     assert spec.macro == ("subtask" if name in MACRO else None)

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from afrieval.tasks.documents import Document
 from afrieval.tasks.paper import paper_prompts
 from afrieval.tasks.prompts import Prompt
 from afrieval.tasks.spec import load_task
+from afrieval.tasks.splits import has_split
 
 DATA = os.environ.get("AFRIEVAL_DATA", "")
 FIRST = 50
@@ -38,7 +38,8 @@ def prompts(task: str, language: str) -> dict[int, Prompt]:
 def documents(task: str, language: str, source: str) -> list[Document]:
     spec = spec_of(task)
     if source == SAMPLES:
-        return contract.flat(contract.sample_splits(spec, language) or contract.sample_splits(spec, ENGLISH))
+        near = (contract.sample_splits(spec, code) for code in (language, ENGLISH, *spec.languages))
+        return contract.flat(next(splits for splits in near if splits))
     return contract.data_splits(spec, language, [spec.data.evaluate], source)[spec.data.evaluate][:FIRST]
 
 
@@ -80,7 +81,7 @@ def test_prompts_of_the_paper_keep_the_contract_on_samples(task: str, language: 
 @pytest.mark.parametrize(("task", "language"), list(places()))
 def test_they_keep_it_on_real_data(task: str, language: str) -> None:
     spec = spec_of(task)
-    if not (Path(DATA) / spec.data.hub / spec.data.files["test"].format(code=spec.languages[language])).is_file():
+    if not has_split(spec, language, "test", DATA):
         pytest.skip(f"the folder has no {language} rows of {task}")
     for number in prompts(task, language):
         for of in CHECKS:

@@ -95,7 +95,13 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content:
 
 
 def test_json_that_is_no_list_ofread_rows(tmp_path: Path) -> None:
-    for name, content in (("x.json", b'{"a": 1}'), ("x.json", b"{"), ("x.parquet", b"no"), ("x.gz", b"")):
+    for name, content in (
+        ("x.json", b'{"a":\n1}'),
+        ("x.json", b"{"),
+        ("x.json", b"1"),
+        ("x.parquet", b"no"),
+        ("x.gz", b""),
+    ):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(UserError, match="cannot be parsed"):
             read_rows(tmp_path / name, content)

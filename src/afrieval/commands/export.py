@@ -4,7 +4,7 @@ from afrieval.commands.options import Export
 from afrieval.config.arguments import read_given, run_config
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
-from afrieval.terminal import say
+from afrieval.terminal import note, say
 
 
 def main(argv: list[str]) -> None:
@@ -19,10 +19,12 @@ def main(argv: list[str]) -> None:
         raise UserError("the harness' own tasks cannot be exported", "remove task.harness_tasks and task.task_template")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} exists and is not empty", "name a new folder, or delete that one")
-    from afrieval.harness.export import definitions, write_definitions
+    from afrieval.harness.export import definitions, unfitted, write_definitions
 
     found = definitions(config)
     write_definitions(found, folder)
     example = next((name for name, definition in found.items() if "group" in definition), next(iter(found)))
     say(f"wrote {len(found)} tasks and groups, with data from {config.data.source}, for example:")
+    for name, field in unfitted(found, config).items():
+        note(f"{name}: the harness does not shorten {field}, and may cut the beginning of prompts that are too long")
     say(f"  lm_eval --include_path {folder} --tasks {example} --model hf --model_args pretrained=MODEL")

@@ -32,6 +32,8 @@ def main(argv: list[str]) -> None:
     lock, found = DataLock() if asked.lock else read_lock(), DataLock()
     for spec in chosen_tasks(config):
         say(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task), lock, found)}")
+        for metric in spec.scoring.metrics:
+            metric.fetch()
         for line in check_fetched(spec, lock):
             say(line)
     if asked.lock:
@@ -52,12 +54,12 @@ def _fetch_task(spec: TaskSpec, languages: list[str], lock: DataLock, found: Dat
             there = data_files(wanted, HUB, lock)
             missing += [] if there else [f"{language} {wanted.split}"]
             files += len(there)
-            for hub, file, path in there:
-                sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-                lock.check(hub, file, sha256)
-                found.files.setdefault(hub, {})[file] = sha256
-                if known := commit(path):
-                    found.commits[hub] = known
+            for file in there:
+                sha256 = hashlib.sha256(file.path.read_bytes()).hexdigest()
+                lock.check(file.repository, file.name, sha256)
+                found.files.setdefault(file.repository, {})[file.name] = sha256
+                if known := commit(file.path):
+                    found.commits[file.repository] = known
     return f"{files} files" + (f"; the hub has no {', '.join(missing)}" if missing else "")
 
 

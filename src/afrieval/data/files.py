@@ -1,14 +1,16 @@
 """Finds data files: on the hub, or in a folder laid out as on the hub."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 
-from afrieval.data.hub import fetch, snapshot
+from afrieval.data.hub import CONVERTED, fetch, snapshot
 from afrieval.data.lock import DataLock
-from afrieval.data.sources import CONFIG, check_inside, check_repository
+from afrieval.data.patterns import CONFIG, PARQUET, Files, alternatives
+from afrieval.data.sources import check_inside, check_repository
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 
@@ -18,20 +20,37 @@ TABLES = ("*.parquet", "*.parquet.gzip", "*.jsonl", "*.json", "*.csv", "*.tsv")
 
 
 class DataFile(NamedTuple):
-    """A file of a dataset repository; `name` is its path below the repository."""
+    """A file of a dataset repository.
+
+    Attributes:
+        repository: ORG/NAME, and `@` with the branch if that is the hub's conversion.
+        name: its path below the repository.
+        path: where it is on this machine.
+        column: the column that its lines are; empty if it is a table.
+    """
 
     repository: str
     name: str
     path: Path
+    column: str = ""
 
 
 class Wanted(NamedTuple):
-    """A file of a repository, or the files that its card lists for a split of a configuration."""
+    """The files of a split.
+
+    Attributes:
+        repository: ORG/NAME.
+        revision: its branch, tag or commit.
+        files: their patterns, without placeholders.
+        split: its name.
+        columns: the columns of a csv or tsv file that has no header.
+    """
 
     repository: str
     revision: str
-    file: str
+    files: Files
     split: str
+    columns: Sequence[str] = ()
 
 
 def data_files(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
@@ -45,20 +64,42 @@ def data_files(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
     Raises:
         UserError: if the hub cannot be reached, or the repository's card does not list the configuration.
     """
-    repository, file = wanted.repository, wanted.file
-    check_repository(repository, "data.hub")
-    revision = lock.commits.get(repository, wanted.revision)
-    if file.startswith(CONFIG):
-        return _of_card(wanted, revision, source)
+    check_repository(wanted.repository, "data.hub")
+    wanted = wanted._replace(revision=lock.commits.get(wanted.repository, wanted.revision))
+    found: list[DataFile] = []
+    for named in alternatives(wanted.files):
+        if isinstance(named, dict):
+            texts = [file._replace(column=c) for c, p in named.items() for file in _one(wanted, p, source)]
+            found = texts if len(texts) == len(named) else []
+        elif named.startswith(PARQUET):
+            found = _converted(wanted, named.removeprefix(PARQUET), lock) if source == HUB else []
+        else:
+            config = named.startswith(CONFIG)
+            found = _of_card(wanted, named.removeprefix(CONFIG), source) if config else _one(wanted, named, source)
+        if found:
+            break
+    return found
+
+
+def _one(wanted: Wanted, file: str, source: str) -> list[DataFile]:
+    repository = wanted.repository
     check_inside(file, f"the file of {repository}")
-    path = fetch(repository, file, revision) if source == HUB else user_path(source) / repository / file
+    path = fetch(repository, file, wanted.revision) if source == HUB else user_path(source) / repository / file
     return [DataFile(repository, file, path)] if path is not None and path.is_file() else []
 
 
-def _of_card(wanted: Wanted, revision: str, source: str) -> list[DataFile]:
-    folder = user_path(source) / wanted.repository
+def _converted(wanted: Wanted, part: str, lock: DataLock) -> list[DataFile]:
+    """Returns the files of CONFIG/SPLIT in the hub's conversion, which has commits of its own."""
+    check_inside(part, f"the file of {wanted.repository}")
+    repository, pattern = f"{wanted.repository}@{CONVERTED}", f"{part}/*.parquet"
+    folder = snapshot(wanted.repository, [pattern], lock.commits.get(repository, CONVERTED))
+    return [DataFile(repository, path.relative_to(folder).as_posix(), path) for path in _matching(folder, pattern)]
+
+
+def _of_card(wanted: Wanted, config: str, source: str) -> list[DataFile]:
+    folder, revision = user_path(source) / wanted.repository, wanted.revision
     card = fetch(wanted.repository, CARD, revision) if source == HUB else folder / CARD
-    named = patterns(wanted, card)
+    named = patterns(wanted, config, card)
     if source == HUB:
         folder = snapshot(wanted.repository, named, revision)
     found = [path for pattern in named for path in _matching(folder, pattern) if path.is_file()]
@@ -74,19 +115,20 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
         ) from None
 
 
-def patterns(wanted: Wanted, card: Path | None) -> list[str]:
+def patterns(wanted: Wanted, config: str, card: Path | None) -> list[str]:
     """Returns the patterns of the files that a dataset card lists for a split of a configuration.
 
     If the card lists no configurations, all tables are the split `train`, as in `datasets`.
 
     Args:
-        wanted: the split, its file being `config:NAME`.
+        wanted: the split.
+        config: name of the configuration.
         card: the repository's README.md, if it has one.
 
     Raises:
         UserError: if it lists configurations but not this one, or not this split, or files outside the repository.
     """
-    config, split, where = wanted.file.removeprefix(CONFIG), wanted.split, f"the card of {wanted.repository}"
+    split, where = wanted.split, f"the card of {wanted.repository}"
     configs = _configs(card) if card is not None and card.is_file() else {}
     if not configs and (config, split) == ("default", "train"):
         return [p for table in TABLES for p in (table, f"data/{table}")]

@@ -1,7 +1,8 @@
 """The sections of a task file about its data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from afrieval.data.patterns import Files
 from afrieval.files.schema import CLOSED, Positive
 
 
@@ -12,8 +13,11 @@ class DataSpec:
     Attributes:
         hub: dataset repository on the hub.
         revision: branch, tag or commit of it.
-        files: split to file pattern in the repository, or `config:NAME` if the repository's card lists the files of a
-            configuration; `{code}` is the data set's language code.
+        files: split to its files in the repository; `{code}` is the data set's language code, `{language}` the
+            suite's. A pattern; a map of column to pattern, for plain texts with a row per line; or a list of these,
+            of which the first that exists is used. `config:NAME` are the files that the repository's card lists for a
+            configuration, `parquet:CONFIG/SPLIT` those of the hub's conversion.
+        columns: the columns of csv and tsv files, if they have no header.
         evaluate: the split that is scored.
         fewshot: the split of few-shot examples; None if there is none.
         headed: whether the texts of that split begin with a heading, such as `Question:`, which is removed.
@@ -26,13 +30,14 @@ class DataSpec:
 
     hub: str
     revision: str
-    files: dict[str, str]
+    files: dict[str, Files]
     evaluate: str
     fewshot: str | None = None
     headed: bool = False
     samples: str = "sample"
     defects: str = "known_defects.yaml"
     rows: Positive | dict[str, Positive] | None = None
+    columns: list[str] = field(default_factory=list)
 
     def rows_of(self, split: str) -> int | None:
         """Returns how many rows a split has; None if it is not known."""

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from afrieval.data.patterns import CONFIG, PARQUET, fill, patterns_of
 from afrieval.data.schema import DataSpec, JoinSpec, TranslateSpec
 from afrieval.errors import UserError
 
-CONFIG = "config:"
 # The hub's rule: letters, digits, - _ and . up to 96 of them, with neither - nor . at an end.
 _NAME = r"(?=[\w.-]{1,96}(?:/|\Z))\w(?:[\w.-]*\w)?"
 _REPOSITORY = re.compile(rf"{_NAME}/{_NAME}", re.ASCII)
@@ -26,15 +26,16 @@ def check_sources(
         data: its section.
         translate: its section, if it has one.
         join: its section, if it has one.
-        languages: the suite's code to the data set's own, which fills in `{code}`.
+        languages: the suite's code to the data set's own, which fill in `{language}` and `{code}`.
 
     Raises:
         UserError: naming file and key.
     """
     for language, code in languages.items():
         check_inside(code, f"{path}: languages.{language}")
-    for split, file in data.files.items():
-        _check_file(file, f"{path}: data.files.{split}", languages)
+    for split, files in data.files.items():
+        for pattern in patterns_of(files):
+            _check_file(pattern, f"{path}: data.files.{split}", languages)
     for name, section in (("data", data), ("translate", translate), ("join", join)):
         if section is None:
             continue
@@ -84,9 +85,9 @@ def check_inside(name: Any, where: str, below: int = 0) -> None:
 
 def _check_file(file: str, where: str, languages: Mapping[str, str]) -> None:
     """Refuses a file outside its folder in any language; the name of a configuration is not a path."""
-    for code in ("{code}", *languages.values()):
+    for language, code in {"{language}": "{code}", **languages}.items():
         if not file.startswith(CONFIG):
-            check_inside(file.replace("{code}", code), where)
+            check_inside(fill(file.removeprefix(PARQUET), {"{code}": code, "{language}": language}), where)
 
 
 def _check_rows(path: Path, data: DataSpec) -> None:

@@ -1,52 +1,71 @@
 """Parses a table of any supported format to rows: column to value."""
 
 import json
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NoReturn
 
 from afrieval.errors import UserError
+from afrieval.files.conll import parse_conll
 from afrieval.files.delimited import parse_delimited
 
 Row = dict[str, Any]
 DEFECT = "(defect)"  # the key, not a column of any data set, for why a row cannot be scored
 DELIMITERS = {".tsv": "\t", ".csv": ","}
+SENTENCES = (".txt", ".conll")
 DEEPEST = 100  # levels of a JSON row; published data has a handful
 
 
-def read_rows(path: Path, content: bytes) -> list[Row]:
+def read_rows(path: Path, content: bytes, columns: Sequence[str] = ()) -> list[Row]:
     """Returns the rows of a table, by its header; all values of a csv or tsv file are text.
+
+    The rows of a CoNLL file (txt or conll) are its sentences: lists of `tokens` and `tags`.
 
     Args:
         path: its suffix is the format; messages name it.
         content: the file's bytes.
+        columns: those of a csv or tsv file without a header.
 
     Returns:
-        All rows, in order; one of a csv or tsv file that cannot be parsed has the key DEFECT, which says why.
+        All rows, in order; one of a csv, tsv or CoNLL file that cannot be parsed has the key DEFECT, which says why.
 
     Raises:
         UserError: if no row can be parsed.
     """
     if ".parquet" in path.suffixes[-2:]:  # as in x.parquet.gzip, whose columns are compressed
         return _parquet_rows(path, content)
-    if path.suffix not in (*DELIMITERS, ".json", ".jsonl"):
+    if path.suffix not in (*DELIMITERS, *SENTENCES, ".json", ".jsonl"):
         _refuse(
             path,
             f"the format {path.suffix or '(no suffix)'} is not supported",
-            "it must be tsv, csv, json, jsonl or parquet",
+            "it must be tsv, csv, json, jsonl, parquet, or txt or conll (CoNLL)",
         )
+    text = decoded(path, content)
+    if path.suffix in DELIMITERS:
+        return _delimited_rows(path, text, columns)
+    if path.suffix in SENTENCES:
+        return _sentence_rows(path, text)
+    is_list = path.suffix == ".json" and not text.lstrip().startswith("{")
+    return _json_list(path, text) if is_list else _json_lines(path, text)
+
+
+def decoded(path: Path, content: bytes) -> str:
+    """Returns the text of a file, without a byte order mark.
+
+    Raises:
+        UserError: naming the line that is not UTF-8 text.
+    """
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         line = content[: e.start].count(b"\n") + 1
         _refuse(path, f"line {line} is not UTF-8 text")
-    if path.suffix in DELIMITERS:
-        return _delimited_rows(path, text)
-    return _json_list(path, text) if path.suffix == ".json" else _json_lines(path, text)
 
 
-def _delimited_rows(path: Path, text: str) -> list[Row]:
-    header, *records = parse_delimited(text, DELIMITERS[path.suffix]) or _refuse(path, "it is empty")
+def _delimited_rows(path: Path, text: str, named: Sequence[str]) -> list[Row]:
+    records = parse_delimited(text, DELIMITERS[path.suffix], named)
+    header, *records = records or _refuse(path, "it is empty")
     columns = header.cells
     if twice := [name for name in columns if name and columns.count(name) > 1]:
         _refuse(path, f"the header has the column {twice[0]!r} twice")
@@ -58,6 +77,17 @@ def _delimited_rows(path: Path, text: str) -> list[Row]:
         dict(zip_longest(columns, record.cells, fillvalue=""))
         | ({DEFECT: f"{path.name}, {record.defect}"} if record.defect else {})
         for record in records
+    ]
+
+
+def _sentence_rows(path: Path, text: str) -> list[Row]:
+    sentences = parse_conll(text)
+    if sentences and all(sentence.defect for sentence in sentences):
+        _refuse(path, f"no sentence can be parsed; {sentences[0].defect}")
+    return [
+        {"tokens": sentence.tokens, "tags": sentence.tags}
+        | ({DEFECT: f"{path.name}, {sentence.defect}"} if sentence.defect else {})
+        for sentence in sentences
     ]
 
 

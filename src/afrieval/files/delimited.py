@@ -7,8 +7,8 @@ a cell that really is enclosed hardly ever have, each of them, as many delimiter
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -56,12 +56,13 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True)
 class _Sheet:
-    """A text, the positions of its lines, and the number of its columns."""
+    """A text, the positions of its lines, the number of its columns, and that of its first line."""
 
     text: str
     delimiter: str
     lines: list[tuple[int, int]]
     width: int = 1
+    start: int = 1
 
     def whole(self, line: int) -> bool:
         """Returns whether a line has as many columns as the header if quotation marks are ignored."""
@@ -73,7 +74,7 @@ class _Sheet:
         return start == end or (self.width > 1 and not self.text[start:end].strip(" "))
 
 
-def parse_delimited(text: str, delimiter: str) -> list[Record]:
+def parse_delimited(text: str, delimiter: str, header: Sequence[str] = ()) -> list[Record]:
     """Returns the rows of a table, the header first; empty lines are left out.
 
     An enclosed cell loses its quotation marks, any other keeps them. Lines that are not a row become one with a defect.
@@ -81,20 +82,23 @@ def parse_delimited(text: str, delimiter: str) -> list[Record]:
     Args:
         text: the whole table.
         delimiter: one character.
+        header: the columns' names, if the text has no header.
     """
-    sheet = _Sheet(text, delimiter, list(_lines(text)))
+    if header:
+        text = f"{delimiter.join(header)}\n{text}"
+    sheet = _Sheet(text, delimiter, list(_lines(text)), start=0 if header else 1)
     first = next((number for number in range(len(sheet.lines)) if not sheet.empty(number)), None)
     if first is None:
         return []
-    header = _enclosed(sheet, first)
-    sheet = _Sheet(text, delimiter, sheet.lines, len(header.cells))
-    rows = list(_rows(sheet, header.last + 1, lines_are_rows=False))
+    head = _enclosed(sheet, first)
+    sheet = replace(sheet, width=len(head.cells))
+    rows = list(_rows(sheet, head.last + 1, lines_are_rows=False))
     chance = 0 if delimiter != "\t" and _standard(sheet, rows) else sum(row.chance for row in rows)
     if chance >= CHANCE:
-        rows = list(_rows(sheet, header.last + 1, lines_are_rows=True))
+        rows = list(_rows(sheet, head.last + 1, lines_are_rows=True))
     # Writers that enclose cells needlessly also enclose the header's; otherwise, such marks belong to the text.
-    raw = any(cell.bare for row in rows for cell in row.cells) and not any(c.needless(delimiter) for c in header.cells)
-    return [_record(sheet, row, raw, bool(chance)) for row in (header, *rows)]
+    raw = any(cell.bare for row in rows for cell in row.cells) and not any(c.needless(delimiter) for c in head.cells)
+    return [_record(sheet, row, raw, bool(chance)) for row in (head, *rows)]
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
@@ -179,5 +183,6 @@ def _record(sheet: _Sheet, row: _Row, raw: bool, doubtful: bool) -> Record:
     cells = [c.raw if raw and c.needless(sheet.delimiter) else c.value for c in row.cells]
     defect = row.defect
     if row.chance and doubtful:
-        defect = f"a quotation mark that is closed in line {row.last + 1}, maybe of another row"
-    return Record(row.first + 1, cells[: sheet.width], defect and f"line {row.first + 1}: {defect}")
+        defect = f"a quotation mark that is closed in line {row.last + sheet.start}, maybe of another row"
+    line = row.first + sheet.start
+    return Record(line, cells[: sheet.width], defect and f"line {line}: {defect}")

@@ -134,6 +134,13 @@ def _cell(name: str, spec: TaskSpec, language: str, prompt: int, config: RunConf
     return {"task": name, "class": CLASS, "metadata": {"version": spec.version}, "cell": cell}
 
 
+def unfitted(found: dict[str, Definition], config: RunConfig) -> dict[str, str]:
+    """Returns task to the field that a run would shorten to fit the model, which the harness' tasks do not know."""
+    names = dict.fromkeys(d["cell"]["task"]["task_name"] for d in found.values() if "cell" in d)
+    specs = [load_task(name, task_folder(config)) for name in names]
+    return {spec.name: spec.fit for spec in specs if spec.fit}
+
+
 def write_definitions(found: dict[str, Definition], folder: Path) -> None:
     """Writes a YAML file for each name, for `lm_eval --include_path`.
 

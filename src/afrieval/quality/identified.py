@@ -5,25 +5,20 @@ from collections.abc import Iterator
 
 from afrieval.quality.findings import Finding
 from afrieval.quality.groups import FEWEST, Group
+from afrieval.scoring.identify import CODES, identified
 
 TOGETHER = 10  # rows; all of a language's texts that are in order and of that language are then recognised
-# The suite's codes to those of py3langid, as far as it knows the language.
-CODES = {"afr": "af", "amh": "am", "ary": "ary", "arz": "arz", "eng": "en", "fra": "fr", "fuv": "fuv", "hau": "ha"}
-CODES |= {"ibo": "ig", "kin": "rw", "lin": "ln", "lug": "lg", "nso": "nso", "orm": "om", "plt": "mg", "sna": "sn"}
-CODES |= {"som": "so", "sot": "st", "swa": "sw", "xho": "xh", "yor": "yo", "zul": "zu"}
 
 
 def unidentified(group: Group) -> Iterator[Finding]:
     """Yields languages most of whose texts are recognised as another language."""
-    import py3langid
-
     names = {theirs: ours for ours, theirs in CODES.items()}
     for code, documents in group.documents.items():
         if code not in CODES or len(documents) < FEWEST:
             continue
         rows = [" ".join(texts[code][place] for texts in group.columns.values()) for place in range(group.n)]
         parts = [" ".join(rows[at : at + TOGETHER]) for at in range(0, group.n, TOGETHER)]
-        times = Counter(str(py3langid.classify(part)[0]) for part in parts)
+        times = Counter(map(identified, parts))
         if 2 * times[CODES[code]] < len(parts):
             likeliest = times.most_common(1)[0][0]
             shown = names.get(likeliest, likeliest)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from afrieval.analysis.averages import suite_averages
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
@@ -92,6 +94,7 @@ def show(
         over_languages = [mean for mean in african if mean.task == task]
         of_cells = [c for c in own if c.task == task]
         every = {name: known for c in of_cells for name, known in c.metrics.items()}
+        notes += _shortened(of_cells)
         own_tables = [score_table(title, of_task, notes, doubtful, supported, over_languages, every)]
         of_prompts = contrasts(sorted(of_cells, key=lambda c: c.name), "prompt_language", seed)
         own_tables += [contrast_table(contrast, doubtful, metric=metrics[task]) for contrast in of_prompts]
@@ -108,6 +111,16 @@ def _heading(task: str, identity: Identity) -> tuple[str, list[str]]:
     if shots and described["fewshot"] == described["evaluate"]:
         notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
     return f"{task}: {described['answer_form']}, {shots}-shot", notes
+
+
+def _shortened(cells: list[CellScores]) -> list[str]:
+    """Returns how many prompts were shortened to fit the model's context, and by how much; empty for none."""
+    kept, n = [share for cell in cells for share in cell.kept], sum(cell.n for cell in cells)
+    if not kept:
+        return []
+    named = " ".join(dict.fromkeys(cell.language for cell in cells if cell.kept))
+    part = f"{np.mean(kept):.0%} of their text was kept on average, {min(kept):.0%} at least"
+    return [f"{len(kept):,} of {n:,} prompts were shortened to fit the model's context ({named}); {part}."]
 
 
 def show_harness(tasks: list[HarnessTaskScores], groups: Mapping[str, HarnessGroup], cleaned: bool) -> None:

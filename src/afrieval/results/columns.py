@@ -41,6 +41,7 @@ class Columns:
         self.fields: dict[str, list[str]] = {name: [] for name in fields}
         self.sent: dict[str, list[int]] | None = {} if sent else None
         self.metrics: dict[str, Flat] = {}
+        self.kept: list[float] = []  # shares of the texts of shortened prompts
         self.lengths: tuple[int, ...] = ()  # of the first document's choices
 
     def add(self, line: Sample) -> None:
@@ -59,6 +60,7 @@ class Columns:
         self.keys.append(get("key"))
         self.parts.append(get("part"))
         self.verdicts.append(get("published_correct", np.nan))
+        self.kept += [kept / max(of, 1) for kept, of, *_ in get("fitted", {}).values()]
         measures = get("measures") or {}
         for name in line["metrics"]:
             if name not in self.metrics:

@@ -10,7 +10,7 @@ from afrieval.grouping import grouped
 from afrieval.results.files import RUN, sample_files
 from afrieval.results.prompts import SUITE
 from afrieval.results.reader import RunFolder
-from afrieval.results.schema import RunRecord, StoredSuite, TaskIdentity
+from afrieval.results.schema import RunRecord, TaskIdentity
 from afrieval.results.scores import CellScores
 
 SETTINGS = ("dtype", "device", "batch_size", "processes", "max_length", "model_commit", "git_commit", "versions")
@@ -71,7 +71,7 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
         UserError: if run.yaml does not say so.
     """
     record = run.record
-    suite = record.get("suite", StoredSuite(name="", groups={}))
+    suite = record.get("suite")
     try:
         identity, visit = record["identity"], record["visits"][-1]
         task, shots = identity["tasks"][cell.task], identity["fewshot"]["num_fewshot"]
@@ -83,8 +83,8 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
             must=_must(record, task, cell),
             may={name: visit.get(name) for name in SETTINGS}
             | {name: dict(identity["model"]).get(name) for name in MODEL_SETTINGS},
-            suite=suite["name"],
-            suite_groups=suite["groups"],
+            suite=suite["name"] if suite else "",
+            suite_groups=suite["groups"] if suite else {},
         )
     except (KeyError, IndexError) as e:
         raise UserError(f"{run.path / RUN} does not say {e}", "it was written by another version, or changed") from None

@@ -76,6 +76,7 @@ class Declared(TypedDict, total=False):
     """What a reader of the samples has to know of a task; older versions wrote less of it.
 
     `metrics` are as in a task file, the main one first; `contrast` is the one that compares prompt languages.
+    `signatures` are the settings and versions of libraries that compute metrics.
     `defective` are languages whose whole split has a known defect.
     """
 
@@ -89,6 +90,7 @@ class Declared(TypedDict, total=False):
     defective: dict[str, str]
     metrics: list[str | dict[str, Any]]
     contrast: str
+    signatures: dict[str, str]
     derived: dict[str, DerivedFrom]
     groups: dict[str, dict[str, list[str]]]
     published: list[Published]
@@ -188,3 +190,4 @@ class SampleLine(TypedDict):
     published_correct: NotRequired[bool]
     part: NotRequired[str]
     key: NotRequired[str]
+    fitted: NotRequired[dict[str, Annotated[list[Index], MinLen(2)]]]

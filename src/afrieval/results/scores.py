@@ -89,6 +89,7 @@ class CellScores:
         contrast: the metric that compares prompt languages; empty if it is the cell's score.
         lengths: of the label words, in tokens or else in characters; empty if rows have their own choices, or answers
             were generated.
+        kept: of each prompt that was shortened to fit the model's context, the share of its text that was kept.
         declared: what run.yaml says of the task.
         suite: name of the suite that was run; empty without one.
         suite_groups: its tasks by group.
@@ -123,6 +124,7 @@ class CellScores:
     may: Mapping[str, object] = field(default_factory=dict)
     contrast: str = ""
     lengths: tuple[int, ...] = ()
+    kept: tuple[float, ...] = ()
     declared: Declared = field(default_factory=lambda: Declared())
     suite: str = ""
     suite_groups: Mapping[str, list[str]] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from operator import itemgetter
 from pathlib import Path
 from typing import get_args
 
@@ -51,25 +52,29 @@ def index(root: Path) -> str:
 
 
 def coverage(root: Path) -> str:
-    """Returns a table in Markdown: the numbers of native prompts and the share reviewed, by language and task.
+    """Returns a table in Markdown: the numbers of native prompts and the share reviewed, by language.
 
-    It has all languages of the tasks except English.
+    It has all languages of the tasks except English. Tasks that share prompts count once.
     """
-    specs, pages_of = templated(root), native_languages(root)
+    specs, pages_of = [spec for spec in templated(root) if not spec.shares_prompts], native_languages(root)
     codes = {code for spec in specs for code in spec.languages}.union(pages_of) - {ENGLISH}
     rows = []
     for code in sorted(codes, key=lambda code: LANGUAGES[code].name):
         name = LANGUAGES[code].name
         linked = f"[{name}]({PAGES.name}/{code}.md)" if code in pages_of else name
-        rows.append([linked, f"`{code}`", *(_cell(spec, code) for spec in specs)])
-    return _table(["language", "code", *(spec.title for spec in specs)], rows)
+        numbered = [(_numbers(spec, code), spec.title) for spec in specs if code in spec.languages]
+        titles = {of: "; ".join(title for _, title in each) for of, each in grouped(numbered, itemgetter(0)).items()}
+        wanted = titles.pop("", "-")
+        there = [f"{numbers}: {tasks}" for numbers, tasks in titles.items()]
+        rows.append([linked, f"`{code}`", "<br>".join(there) or "-", wanted])
+    return _table(["language", "code", "native prompts", "wanted"], rows)
 
 
-def _cell(spec: TaskSpec, code: str) -> str:
-    """Returns the prompts' numbers, with a star if not all are reviewed, and the share; `wanted` if there are none."""
+def _numbers(spec: TaskSpec, code: str) -> str:
+    """Returns the prompts' numbers, with a star if not all are reviewed, and the share; empty if there are none."""
     path = spec.prompts_folder / f"{code}.yaml"
     if not path.is_file():
-        return "wanted" if code in spec.languages else "-"
+        return ""
     prompts = load_prompts(spec, code)
     star = "" if all(p.reviewed_by for p in prompts.values()) else "*"
     return f"{ranges(sorted(prompts))}{star} ({int(100 * share(path))} %)"

@@ -98,7 +98,8 @@ def _size(cells: Sequence[Cell], planned: int) -> str:
     asked = [(likelihoods, "likelihoods"), (generated, "generated answers")]
     counts = " and ".join(f"{number:,} {kind}" for number, kind in asked if number)
     of_all = f"{len(cells):,} of {planned:,}" if len(cells) < planned else f"{planned:,}"
-    return f"to run: {of_all} cell{'s' * (planned > 1)}, {sum(cell.n for cell in cells):,} documents, {counts or 'no requests'}"
+    documents = sum(cell.n for cell in cells)
+    return f"to run: {of_all} cell{'s' * (planned > 1)}, {documents:,} documents, {counts or 'no requests'}"
 
 
 def _load(config: RunConfig, processes: Processes, described: dict[str, Any], load: Load) -> Any:

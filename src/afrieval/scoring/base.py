@@ -38,7 +38,8 @@ class Question:
     Attributes:
         gold: the right answer, as the task's answer type has it: an index, a number, a text, a list.
         choices: option texts or label words, as they were shown; empty if there are none.
-        names: what stands for each choice in an answer: letters, or the texts themselves.
+        names: what stands for each choice in an answer: letters, or the texts themselves; the types of
+            spans, or the tags, where answers consist of them.
         fields: name to text, for prompts.
         language: code of the language that the answer should be in; empty if unknown.
     """
@@ -153,6 +154,10 @@ class Metric:
             scores of a document that depend on the cell's others; None if they do not.
         calibrated: whether the lengths of label words have no part in it.
         needs_neutral: whether it needs likelihoods after neutral prompts.
+        signature: the settings and version of the library that computes it; empty if it has none.
+        missing: language code of the answers to the reason why the metric cannot be computed for them;
+            empty if it can.
+        fetch: downloads what it needs and the package does not include.
     """
 
     name: str
@@ -167,6 +172,9 @@ class Metric:
     of_cell: Callable[[Array], Array] | None = None
     calibrated: bool = False
     needs_neutral: bool = False
+    signature: str = ""
+    missing: Callable[[str], str] = lambda language: ""
+    fetch: Callable[[], None] = lambda: None
 
     @property
     def is_mean(self) -> bool:

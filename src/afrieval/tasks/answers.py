@@ -2,12 +2,16 @@
 
 import ast
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from afrieval.scoring.extract.boxed import last_boxed
 from afrieval.scoring.extract.number import parse_number
+from afrieval.scoring.tagged import Pair, spans, spans_shown, tags_shown
+
+TOKENS = "tokens"  # the column of them
+UNTAGGED = "no known tag for each token"
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,7 @@ class AnswerType:
         is_choice: whether the answer is the index of a choice.
         is_class: whether the choices are the task's labels.
         is_list: whether a cell may hold a list.
+        is_tagged: whether it is made from a list of tokens and one of tags.
         is_worked_out: whether models reason before they answer, even without being asked.
         columns: the columns that make up the answer, if not the task file's `answer`.
         prepare: downloads resources that scoring needs and the package does not include.
@@ -35,6 +40,7 @@ class AnswerType:
     is_choice: bool = False
     is_class: bool = False
     is_list: bool = False
+    is_tagged: bool = False
     is_worked_out: bool = False
     columns: tuple[str, ...] = ()
     prepare: Callable[[], None] = lambda: None
@@ -51,16 +57,54 @@ def _whole_number(value: Any) -> int | None:
     return int(number) if number is not None and number == int(number) else None
 
 
-def _texts(value: Any) -> list[str] | None:
-    """Parses a list, the text of a Python list, or a single text."""
+def parse_list(value: Any) -> list[Any] | None:
+    """Parses a list, or the text of a Python list; a single value is a list of one."""
     if isinstance(value, str) and value.strip().startswith("["):
         try:
             value = ast.literal_eval(value.strip())
         except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
             return None
-    given = value if isinstance(value, list | tuple) else [value]
-    texts = [normalise(entry) for entry in given]
-    return None if "" in texts else texts
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _entries(value: Any) -> list[str] | None:
+    given = parse_list(value)
+    texts = None if given is None else [normalise(entry) for entry in given]
+    return None if texts is None or "" in texts else texts
+
+
+def _texts(value: Any) -> list[str] | None:
+    return list(dict.fromkeys(_entries(value) or [])) or None
+
+
+class Tagged(NamedTuple):
+    """A sentence whose tokens have tags.
+
+    Attributes:
+        tokens: its tokens.
+        tags: as the data have them: names, or numbers that count from 0.
+        names: of all tags, in the order of the data's numbers.
+    """
+
+    tokens: Any
+    tags: Any
+    names: Sequence[str]
+
+
+def _pairs(given: Tagged) -> list[Pair] | None:
+    """Returns each token with the name of its tag; None if they do not match, or a token is empty."""
+    tokens, tags = parse_list(given.tokens), parse_list(given.tags)
+    if not tokens or tags is None or len(tokens) != len(tags):
+        return None
+    texts = [" ".join(normalise(token).split()) for token in tokens]
+    names = {**{str(at): name for at, name in enumerate(given.names)}, **{name: name for name in given.names}}
+    found = [names.get(normalise(tag).removesuffix(".0"), "") for tag in tags]
+    return [[*pair] for pair in zip(texts, found, strict=True)] if all(texts) and all(found) else None
+
+
+def _spans(given: Tagged) -> list[Pair] | None:
+    pairs = _pairs(given)
+    return None if pairs is None else spans(*zip(*pairs, strict=True))
 
 
 def _instructions(row: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +130,10 @@ ANSWERS = {
     "label": AnswerType(0, missing="no gold answer among the choices", is_choice=True, is_class=True),
     "number": AnswerType(1, _whole_number, missing="no gold answer that is a whole number", is_worked_out=True),
     "text": AnswerType("x"),
-    "texts": AnswerType(["x"], _texts, shown=", ".join, is_list=True),
+    "texts": AnswerType(["x"], _texts, shown=lambda gold: str(gold[0]), is_list=True),
+    "entries": AnswerType(["x"], _entries, shown=", ".join, is_list=True),
+    "spans": AnswerType([["PER", "x"]], _spans, spans_shown, missing=UNTAGGED, is_list=True, is_tagged=True),
+    "tags": AnswerType([["x", "NOUN"]], _pairs, tags_shown, missing=UNTAGGED, is_list=True, is_tagged=True),
     "mathematics": AnswerType("x", lambda value: last_boxed(normalise(value)) or None, is_worked_out=True),
     "instructions": AnswerType(
         {"strict": [True], "loose": [True]},

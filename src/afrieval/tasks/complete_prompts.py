@@ -26,7 +26,7 @@ def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Docu
     Raises:
         UserError: if a column or prompt is missing, or no row can be scored.
     """
-    wanted = [*spec.fields.values(), spec.prompt, spec.verdict, spec.choices if isinstance(spec.choices, str) else None]
+    wanted = [*spec.field_columns, spec.prompt, spec.verdict, spec.choices if isinstance(spec.choices, str) else None]
     check_columns([column for column in wanted if column], rows, spec.name, where)
     if sound := [row for row in rows if DEFECT not in row]:
         check_answer_columns(spec, sound, where)
@@ -37,7 +37,7 @@ def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Docu
 
 
 def _document(spec: TaskSpec, number: int, row: Row, where: str) -> Document:
-    fields = {name: normalise(row[column]) for name, column in spec.fields.items()}
+    fields = {name: normalise(row[column]) for name, column in zip(spec.fields, spec.field_columns, strict=True)}
     verdict = _verdict(spec, row)
     if DEFECT in row:  # it cannot be parsed, or was not completed
         prompt = str(_first(row[str(spec.prompt)]) or "")

@@ -13,7 +13,7 @@ from typing import Any
 from afrieval.data.tables import DEFECT
 from afrieval.errors import UserError
 from afrieval.scoring.extract.number import parse_number
-from afrieval.tasks.answers import normalise
+from afrieval.tasks.answers import TOKENS, Tagged, normalise, parse_list
 from afrieval.tasks.spec import TaskSpec
 
 LETTERS = "ABCDEFGHIJ"
@@ -67,12 +67,16 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
         UserError: if a column is missing, or choices or answers cannot be parsed.
     """
     columns = [spec.choices] if isinstance(spec.choices, str) else spec.choices or []
-    check_columns([*spec.fields.values(), *columns], rows, spec.name, where)
+    check_columns([*spec.field_columns, *columns], rows, spec.name, where)
     check_answer_columns(spec, rows, where)
     texts = columns if isinstance(spec.choices, list) else []
     texts = [*texts, spec.worked] if spec.worked else texts
     answers = [] if spec.scoring.answer.is_list else spec.answer_columns
-    check_texts([*spec.fields.values(), *texts, *answers], rows, where)
+    if spec.scoring.answer.is_tagged:
+        check_columns([TOKENS], rows, spec.name, where)
+        rows = [{**row, TOKENS: parse_list(row[TOKENS])} for row in rows]
+    check_texts(spec.field_columns, rows, where, tokens=True)
+    check_texts([*texts, *answers], rows, where)
     found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
     _check_golds(spec, rows, found, where)
     return _examples(spec, rows, found) if split == spec.data.fewshot else found
@@ -95,7 +99,8 @@ def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Documen
     """Rejects a file whose answers are coded differently; a single row without one is only marked."""
     if all(d.gold is None for d in found):
         shown = ", ".join(sorted({repr(_answer(spec, row)) for row in rows})[:4])
-        raise UserError(f"{where}: no row has a gold answer; column {spec.answer!r} has {shown}", "check the task file")
+        named = " or ".join(map(repr, spec.scoring.answer.columns or spec.answer_columns))
+        raise UserError(f"{where}: no row has a gold answer; column {named} has {shown}", "check the task file")
     if not spec.scoring.answer.is_choice:
         return
     sound = [(row, d) for row, d in zip(rows, found, strict=True) if DEFECT not in row]
@@ -103,7 +108,7 @@ def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Documen
     numbers = {_number(_answer(spec, row)) for row, _ in sound}
     if None not in numbers and last in numbers and first not in numbers:
         raise UserError(
-            f"{where}: column {spec.answer!r} counts from {first + 1}, not {first}",
+            f"{where}: column {spec.answer_columns[0]!r} counts from {first + 1}, not {first}",
             f"set first_answer to {first + 1} in tasks/{spec.name}/task.yaml",
         )
 
@@ -123,17 +128,18 @@ def check_columns(columns: Sequence[str], rows: list[dict[str, Any]], task: str,
         )
 
 
-def check_texts(columns: Sequence[str], rows: list[dict[str, Any]], where: str) -> None:
-    """Rejects cells that are neither text nor a number.
+def check_texts(columns: Sequence[str], rows: list[dict[str, Any]], where: str, tokens: bool = False) -> None:
+    """Rejects cells that are neither text nor a number, nor a list of tokens where that is allowed.
 
     Raises:
         UserError: names the first.
     """
     for number, row in enumerate(rows):
         for column in columns:
-            if not isinstance(row.get(column), TEXTS):
+            cell = row.get(column)
+            if not (isinstance(cell, TEXTS) or (tokens and _is_tokens(cell))):
                 raise UserError(
-                    f"{where}, row {number}: column {column!r} must be text, not {type(row[column]).__name__}",
+                    f"{where}, row {number}: column {column!r} must be text, not {type(cell).__name__}",
                     "check the task file's fields, or fetch the data again",
                 )
 
@@ -157,7 +163,8 @@ def _answer(spec: TaskSpec, row: dict[str, Any]) -> Any:
     if spec.scoring.answer.columns:
         return {column: row[column] for column in spec.scoring.answer.columns}
     cells = [row[column] for column in spec.answer_columns if column in row]
-    return next((cell for cell in cells if normalise(cell)), cells[0])
+    cell = next((cell for cell in cells if cell != [] and normalise(cell)), cells[0])
+    return Tagged(row[TOKENS], cell, spec.tags) if spec.scoring.answer.is_tagged else cell
 
 
 def _examples(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document]) -> list[Document]:
@@ -182,7 +189,8 @@ def _unheaded(texts: list[str]) -> list[str]:
 
 
 def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> Document:
-    texts = {name: _text(spec, row[column]) for name, column in spec.fields.items()}
+    cells = (row[column] for column in spec.field_columns)
+    texts = {name: _text(spec, cell) for name, cell in zip(spec.fields, cells, strict=True)}
     if DEFECT in row:
         return Document(number, texts, tuple(spec.labels), None, row[DEFECT])
     answer, choices = spec.scoring.answer, tuple(spec.labels)
@@ -213,8 +221,13 @@ def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]
     return tuple(_text(spec, v) for v in value)
 
 
+def _is_tokens(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(token, str) for token in value)
+
+
 def _text(spec: TaskSpec, value: Any) -> str:
-    """Returns a cell's text, as it is or normalised; without any text it is empty."""
+    """Returns a cell's text, as it is or normalised; without any text it is empty. Tokens are joined by blanks."""
+    value = " ".join(value) if _is_tokens(value) else value
     return str(value) if spec.verbatim and normalise(value) else normalise(value)
 
 

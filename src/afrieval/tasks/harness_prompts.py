@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from afrieval.errors import UserError
+from afrieval.tasks.schema import column_names
 from afrieval.tasks.spec import TaskSpec
 
 CHOICES = 4  # where rows have a list of choices, all prompts of the harness for it show four
@@ -100,13 +101,29 @@ def _read(spec: TaskSpec, config: Row) -> HarnessPrompt:
 def _row(spec: TaskSpec, label: int) -> Row:
     """Returns a row whose values are placeholders, with the answer that stands for a label."""
     paper = spec.paper
-    row: Row = {column: Placeholder(f"{{{{ {name} }}}}") for name, column in spec.fields.items()}
+    cells: Row = {
+        c: Placeholder(f"{{{{ {name} }}}}") for name, column in spec.fields.items() for c in column_names(column)
+    }
     columns = spec.choices if isinstance(spec.choices, list) else []
-    row |= {column: Placeholder(f"{{{{ choices[{at}] }}}}") for at, column in enumerate(columns)}
+    cells |= {column: Placeholder(f"{{{{ choices[{at}] }}}}") for at, column in enumerate(columns)}
     if isinstance(spec.choices, str):
-        row[spec.choices] = repr([f"{{{{ choices[{at}] }}}}" for at in range(CHOICES)])
+        choices = [f"{{{{ choices[{at}] }}}}" for at in range(CHOICES)]
+        cells[spec.choices] = choices if "." in spec.choices else repr(choices)  # a nested column is never text
     answer = spec.labels[label] if paper and paper.answers == "name" else spec.first_answer + label
-    return {**row, **({spec.answer_columns[0]: answer} if spec.labels else {}), **(paper.row if paper else {})}
+    cells |= {spec.answer_columns[0]: answer} if spec.labels else {}
+    return {**_nested(cells), **(paper.row if paper else {})}
+
+
+def _nested(cells: Row) -> Row:
+    """Returns a row with nested maps for the columns whose names are paths."""
+    row: Row = {}
+    for path, value in cells.items():
+        *above, column = path.split(".")
+        place = row
+        for step in above:
+            place = place.setdefault(step, {})
+        place[column] = value
+    return row
 
 
 def _filled_in(config: Row, row: Row) -> Any:

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from afrieval.data.patterns import filled
 from afrieval.errors import UserError, nearest
 from afrieval.files.yaml import read_map
 from afrieval.tasks.schema import EvalsSpec
@@ -133,7 +134,7 @@ def of_evals(spec: TaskSpec, evals: Llama | None, samples: bool) -> TaskSpec:
             f"{spec.name} is a task of the {wanted} evaluations, which {_dataset(evals)} does not include",
             f"give --task.task_name {group} for all tasks that it includes",
         )
-    files = {split: file.replace("{evals}", evals.name + END) for split, file in spec.data.files.items()}
+    files = {split: filled(of, {"{evals}": evals.name + END}) for split, of in spec.data.files.items()}
     hub = spec.data.hub.replace("{evals}", evals.name + END)
     return replace(spec, data=replace(spec.data, hub=hub, files=files))
 

@@ -8,6 +8,7 @@ from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.languages import ENGLISH
 from afrieval.tasks.cleaning import clean
+from afrieval.tasks.columns import in_language
 from afrieval.tasks.harness_prompts import HarnessPrompt, harness_file, read_harness_prompt
 from afrieval.tasks.prompts import Prompt
 from afrieval.tasks.schema import PaperPromptSpec, PaperSpec
@@ -31,7 +32,7 @@ def paper_prompts(spec: TaskSpec, language: str, uncleaned: bool = False) -> dic
     for number, declared in spec.paper.prompts.items():
         path = harness_file(spec, language, number)
         if path is not None and (uncleaned or not declared.refused):
-            read = read_harness_prompt(spec, path)
+            read = read_harness_prompt(in_language(spec, language), path)
             prompt = _uncleaned(number, read) if uncleaned else _cleaned(number, declared, read, str(path))
             found[number] = replace(prompt, source=f"{spec.paper.name} prompt {number}")
     return found

@@ -5,12 +5,14 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from afrieval.errors import UserError, nearest
+from afrieval.languages import ENGLISH
 from afrieval.scoring import usual
 from afrieval.scoring.base import Extractor, Likelihood, Metric, Question, Response
 from afrieval.scoring.derived import derived as derived_metric
 from afrieval.scoring.extract import extractor
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.named import Spec
+from afrieval.scoring.tagged import types
 from afrieval.tasks.answers import ANSWERS, AnswerType
 from afrieval.tasks.schema import AnswerSpec, DerivedSpec
 
@@ -18,7 +20,20 @@ if TYPE_CHECKING:
     from afrieval.tasks.spec import TaskFile
 
 AnswerForm = Literal["text", "letter", "generate"]
-Kind = Literal["multiple_choice", "number", "text", "mathematics", "instructions", "classification"]
+Kind = Literal[
+    "multiple_choice",
+    "number",
+    "text",
+    "mathematics",
+    "instructions",
+    "classification",
+    "question",
+    "translation",
+    "summary",
+    "restoration",
+    "spans",
+    "tags",
+]
 FORMS: list[AnswerForm] = ["text", "letter", "generate"]
 CHOSEN: list[AnswerForm] = ["text", "generate"]
 
@@ -47,6 +62,12 @@ PRESETS: dict[str, Preset] = {
     "classification": Preset("label", usual.CLASSES, "choice", CHOSEN),
     "number": Preset("number", usual.ANSWERS, "number"),
     "text": Preset("text", usual.ANSWERS, None),
+    "question": Preset("texts", usual.QUESTIONS, "line"),
+    "translation": Preset("text", usual.TRANSLATIONS, "passage"),
+    "summary": Preset("text", usual.SUMMARIES, "passage"),
+    "restoration": Preset("text", usual.RESTORATIONS, "passage"),
+    "spans": Preset("spans", usual.SPANS, "spans"),
+    "tags": Preset("tags", usual.TAGS, "tags"),
     "mathematics": Preset("mathematics", usual.MATHEMATICS, "boxed"),
     "instructions": Preset(
         "instructions",
@@ -69,6 +90,8 @@ class Scoring:
         derived: name to derived metric.
         answer_forms: the first is the default.
         contrast: the metric that compares prompt languages; None for the main one.
+        names: types of spans, or tags, of tokens.
+        fields: names of the fields of a question.
     """
 
     answer: AnswerType
@@ -78,26 +101,35 @@ class Scoring:
     derived: Mapping[str, DerivedSpec]
     answer_forms: Sequence[AnswerForm]
     contrast: str | None = None
+    names: Sequence[str] = ()
+    fields: Sequence[str] = ()
 
-    def metrics_of(self, answer_form: str, counts_tokens: bool = True) -> list[Metric]:
+    def metrics_of(self, answer_form: str, counts_tokens: bool = True, language: str = "") -> list[Metric]:
         """Returns the metrics that apply to an answer form, the main one first.
 
         Args:
             answer_form: `text`, `letter` or `generate`.
             counts_tokens: whether the model reports how many tokens a continuation has.
+            language: code of the language of the answers; if empty, any that the metric supports.
         """
-        return [m for m in self.metrics if self._applies(m, answer_form, counts_tokens)]
+        found = [m for m in self.metrics if not m.missing(language)]
+        return [m for m in found if self._applies(m, answer_form, counts_tokens)]
 
     def specs_of(self, answer_form: str) -> list[Spec]:
         """Returns the metrics that apply to an answer form, as declared."""
         pairs = zip(self.specs, self.metrics, strict=True)
-        return [spec for spec, m in pairs if self._applies(m, answer_form)]
+        return [spec for spec, m in pairs if not m.missing("") and self._applies(m, answer_form)]
+
+    def signatures_of(self, answer_form: str) -> dict[str, str]:
+        """Returns the settings and version of libraries that compute metrics of an answer form, by metric."""
+        nrefs = "var" if self.answer.is_list else 1
+        return {m.name: m.signature.format(nrefs=nrefs) for m in self.metrics_of(answer_form) if m.signature}
 
     def _applies(self, found: Metric, answer_form: str, counts_tokens: bool = True) -> bool:
         """Returns whether a metric applies, by scoring an example with a right answer."""
         choices = ("x", "y") if self.answer.is_choice else ()
         likelihoods = [Likelihood(-1.0, True, 1 if counts_tokens else None) for _ in choices]
-        asked = Question(self.answer.example, choices, choices)
+        asked = Question(self.answer.example, choices, choices, dict.fromkeys(self.fields, "y"), ENGLISH)
         given = Response(self.answer.example)
         if by_likelihood(answer_form):
             given = Response(self.answer.example, likelihoods=likelihoods, neutral=[[-1.0] * len(choices)])
@@ -122,21 +154,31 @@ def scoring(declared: "TaskFile") -> Scoring:
     extract = {"name": "phrase", **asdict(declared.read)} if declared.read else declared.extract or preset.extract
     if extract is None:
         raise UserError("a task of this kind needs `extract`", "name an extractor, as in extract: whole")
-    specs: Sequence[Spec] = declared.metrics or [*preset.metrics, *(usual.OF_LABELS if declared.labels else [])]
+    names = types(declared.tags) if answer == "spans" else declared.tags
+    specs: Sequence[Spec] = declared.metrics or [*preset.metrics, *_of_names(declared)]
     derived = {**({} if declared.metrics else preset.derived), **declared.derived}
     requests = {form: "loglikelihood" if by_likelihood(form) else "generate" for form in FORMS}
     forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, requests[f])]
     metrics = [metric(spec) for spec in specs]
-    names = [m.name for m in metrics]
-    contrast = declared.contrast or (usual.OF_CONTRASTS if usual.OF_CONTRASTS in names else None)
-    if contrast not in (None, *names):
-        raise UserError(f"contrast: the task has no metric {contrast!r}", nearest(str(contrast), names))
-    found = Scoring(ANSWERS[answer], extractor(extract), specs, metrics, derived, forms, contrast)
+    known = [m.name for m in metrics]
+    contrast = declared.contrast or (usual.OF_CONTRASTS if usual.OF_CONTRASTS in known else None)
+    if contrast not in (None, *known):
+        raise UserError(f"contrast: the task has no metric {contrast!r}", nearest(str(contrast), known))
+    found = Scoring(
+        ANSWERS[answer], extractor(extract), specs, metrics, derived, forms, contrast, names, list(declared.fields)
+    )
     _check_metrics(found, answer)
     if not declared.labels and (of_labels := [m.name for m in metrics if m.calibrated]):
         raise UserError(f"the metric {of_labels[0]} needs a task with labels", "name another metric")
-    _check_derived(derived, [*names, *(f"{group}.{name}" for group in declared.groups for name in names)])
+    _check_derived(derived, [*known, *(f"{group}.{name}" for group in declared.groups for name in known)])
     return found
+
+
+def _of_names(declared: "TaskFile") -> list[Spec]:
+    """Returns the metrics that a kind has for tasks with labels, or for each type of spans."""
+    if declared.kind == "spans":
+        return [{"name": "span_f1", "type": kind} for kind in types(declared.tags)]
+    return usual.OF_LABELS if declared.labels else []
 
 
 def _check_metrics(found: Scoring, answer: str) -> None:
@@ -144,7 +186,7 @@ def _check_metrics(found: Scoring, answer: str) -> None:
     if twice := [name for name in names if names.count(name) > 1]:
         raise UserError(f"the metric {twice[0]} is declared twice", "remove one of them")
     applied = {m.name for form in FORMS for m in found.metrics_of(form)}
-    if unfit := [name for name in names if name not in applied]:
+    if unfit := [m.name for m in found.metrics if m.name not in applied and not m.missing("")]:
         raise UserError(f"the metric {unfit[0]} cannot score answers of type {answer}", "name another metric or type")
 
 

@@ -33,11 +33,11 @@ def scorer(
         ends: limits of generated answers; not needed for likelihoods.
         answer_language: the language that answers should be in.
     """
-    scoring, metrics = spec.scoring, spec.scoring.metrics_of(answer_form)
+    scoring, metrics = spec.scoring, spec.scoring.metrics_of(answer_form, language=answer_language)
     asked = Asked(announced if scoring.answer.is_worked_out else (), ends.runs_on, spec.chain_of_thought)
 
     def score(document: Document, given: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Score:
-        names, texts = answers(prompt, document, answer_form), choice_texts(prompt, document)
+        names, texts = scoring.names or answers(prompt, document, answer_form), choice_texts(prompt, document)
         question = Question(document.gold, texts, names, document.fields, answer_language)
         if by_likelihood(answer_form):
             response = of_likelihoods([Likelihood(*likelihood) for likelihood in given], neutral)

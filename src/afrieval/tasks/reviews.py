@@ -106,8 +106,14 @@ def stored(prompts: Path) -> Reviews:
     Args:
         prompts: a prompt file, `<tasks>/<task>/prompts/<language>.yaml`.
     """
-    folder = prompts.parents[2].parent / "reviews"
+    folder = _tasks(prompts).parent / "reviews"
     return read_reviews((folder if folder.is_dir() else REVIEWS) / prompts.name)
+
+
+def _tasks(prompts: Path) -> Path:
+    """Returns the folder of all tasks, of which tasks may be in subfolders."""
+    inner, outer = prompts.parents[2:4]
+    return outer if (outer.parent / "vocabulary").is_dir() else inner
 
 
 def used(prompts: Path, number: int | None = None) -> list[String]:
@@ -118,7 +124,7 @@ def used(prompts: Path, number: int | None = None) -> list[String]:
         number: the prompt's number; None for all prompts of the file.
     """
     own = [s for s in prompt_strings(prompts.parents[1].name, prompts) if number is None or s.number in (None, number)]
-    words = {s.id: s for s in vocabulary_strings(vocabulary_of(prompts, prompts.parents[2]))}
+    words = {s.id: s for s in vocabulary_strings(vocabulary_of(prompts, _tasks(prompts)))}
     references = dict.fromkeys(id for string in own for id in string.references)
     return [s for s in own if not s.is_reference] + [words[id] for id in references]
 

@@ -1,9 +1,12 @@
 """Prompt files, and the sections of a task file except those about its data."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
+
+WITH_COLUMNS = ("fields", "choices", "answer", "worked", "key")  # the keys that name columns of the data
 
 
 @dataclass(frozen=True)
@@ -183,3 +186,14 @@ class EvalsSpec:
 
     family: str
     instruct: bool
+
+
+def column_names(value: Any) -> Iterator[str]:
+    """Yields the names of columns in the value of one of the keys WITH_COLUMNS."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, AnswerSpec):
+        yield from column_names(value.field)
+    elif value:
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from column_names(part)

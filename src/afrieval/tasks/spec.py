@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from afrieval.data.patterns import patterns_of
 from afrieval.data.schema import DataSpec, JoinSpec, TranslateSpec
 from afrieval.data.sources import check_sources
 from afrieval.errors import UserError, nearest
@@ -15,7 +16,17 @@ from afrieval.files.yaml import YamlFile, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.resources import shipped
 from afrieval.tasks.presets import AnswerForm, Kind, Scoring, scoring
-from afrieval.tasks.schema import AnswerSpec, DerivedSpec, EvalsSpec, GenerationSpec, PaperSpec, PromptSpec, ReadSpec
+from afrieval.tasks.schema import (
+    WITH_COLUMNS,
+    AnswerSpec,
+    DerivedSpec,
+    EvalsSpec,
+    GenerationSpec,
+    PaperSpec,
+    PromptSpec,
+    ReadSpec,
+    column_names,
+)
 
 TASKS = shipped("tasks")
 Options = dict[str, str | int | float | bool]  # `name`, and options of what is named
@@ -35,11 +46,14 @@ class TaskFile:
         kind: a preset of answer type, extractor and metrics, which other keys may override.
         parallel: per split, groups of languages whose rows are translations of one another: rows
             with the same number, or the same `key` if declared.
-        fields: name used in prompts to column of the data.
+        fields: name used in prompts to column of the data; of several columns, the first that a row has. A list of
+            tokens is shown with blanks between them. In this and other names of columns, `{code}` and `{language}`
+            stand for the codes of the language, and dots lead into nested maps.
         choices: column with the option texts of each row, or a column per option; none if `labels`
             are the choices.
         labels: names of the classes in the order of the data set's numbers; empty if rows have
             choices.
+        tags: names of the tags of tokens in the order of the data set's numbers, such as O, B-PER.
         answer: column with the gold answer (a letter, number, label name or text); of several
             columns, the first with a value; or a map with the answer's type.
         answer_forms: supported answer forms; the first is the default. Defaults to the kind's.
@@ -69,6 +83,7 @@ class TaskFile:
         evals: selects Meta's evaluation data sets that include the task; `{evals}` in `data` stands
             for the chosen one.
         translate: the same questions in English, for the variant `translate`.
+        fit: the field that is shortened if a prompt does not fit the model's context.
         direction: for translation, the language of the other side: `from` or `to` it.
         answer_language: the language of the answers, if not the evaluated one; or a map from the
             evaluated language.
@@ -87,7 +102,7 @@ class TaskFile:
     data: DataSpec
     languages: Annotated[dict[str, str], AT_LEAST_ONE]
     parallel: dict[str, list[list[str]]]
-    fields: dict[str, str]
+    fields: dict[str, str | Annotated[list[str], AT_LEAST_ONE]]
     answer: str | list[str] | AnswerSpec
     answer_forms: Annotated[list[AnswerForm], AT_LEAST_ONE] = field(default_factory=list)
     request: Literal["loglikelihood", "generate"] | None = None
@@ -102,6 +117,7 @@ class TaskFile:
     chain_of_thought: bool = False
     apart: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
     breakdowns: list[str] = field(default_factory=list)
     prompts: dict[Positive, PromptSpec] = field(default_factory=dict)
     prompt: str | None = None
@@ -117,6 +133,7 @@ class TaskFile:
     direction: dict[Literal["from", "to"], str] = field(default_factory=dict)
     answer_language: str | dict[str, str] | None = None
     paper: PaperSpec | None = None
+    fit: str | None = None
     like: str | None = None
 
 
@@ -125,20 +142,18 @@ class TaskSpec(TaskFile):
     """A task.
 
     Attributes:
-        folder: its own.
-        prompts_folder: contains its prompts; that of another task if they share them.
-        samples_folder: contains its sample rows, likewise.
+        folder: contains its prompts and samples, unless it shares them.
         root: contains all tasks.
         scoring: how its answers are scored.
+        kin: the task that it is like.
         direct: the original task, if this is a translated variant.
         verbatim: whether texts of rows are used as they are, instead of in NFC and stripped.
     """
 
     folder: Path = field(kw_only=True)
-    prompts_folder: Path = field(kw_only=True)
-    samples_folder: Path = field(kw_only=True)
     root: Path = field(kw_only=True)
     scoring: Scoring = field(kw_only=True)
+    kin: "TaskSpec | None" = field(default=None, kw_only=True)
     direct: "TaskSpec | None" = field(default=None, kw_only=True)
     verbatim: bool = field(default=False, kw_only=True)
 
@@ -147,6 +162,11 @@ class TaskSpec(TaskFile):
         """Columns of the gold answer; the first with a value is used."""
         column = self.answer.field if isinstance(self.answer, AnswerSpec) else self.answer
         return [column] if isinstance(column, str) else column
+
+    @property
+    def field_columns(self) -> list[str]:
+        """The column of each field; of several, the name of the first."""
+        return [column if isinstance(column, str) else column[0] for column in self.fields.values()]
 
     @property
     def fewshot_source(self) -> str:
@@ -160,8 +180,20 @@ class TaskSpec(TaskFile):
 
     @property
     def shares_prompts(self) -> bool:
-        """Whether its prompts are those of another task."""
-        return self.prompts_folder.parent != self.folder
+        """Whether its prompts are those of the task that it is like."""
+        return self.kin is not None and not (self.folder / "prompts").is_dir()
+
+    @property
+    def prompts_folder(self) -> Path:
+        """The folder of its prompts."""
+        return self.kin.prompts_folder if self.kin and self.shares_prompts else self.folder / "prompts"
+
+    @property
+    def samples_folder(self) -> Path:
+        """The folder of its sample rows."""
+        own = self.folder / self.data.samples
+        shared = self.kin is not None and self.data.samples == self.kin.data.samples and not own.is_dir()
+        return self.kin.samples_folder if self.kin and shared else own
 
     def answers_in(self, language: str) -> str:
         """Returns the language of the answers where a language is evaluated."""
@@ -177,6 +209,8 @@ class TaskSpec(TaskFile):
         parts: list[Any] = [*rows, self.chain_of_thought, self.apart]
         parts += [self.extract] if self.extract else []
         parts += [self.metrics] if self.metrics else []
+        parts += [self.tags] if self.tags else []
+        parts += ["fit", self.fit] if self.fit else []
         if self.prompt:
             read = [asdict(part) if part else None for part in (self.read, self.generation, self.join)]
             parts += [self.prompt, self.answer_in_prompt, *read]
@@ -214,8 +248,7 @@ def load_task(name: str, folder: Path = TASKS) -> TaskSpec:
     except UserError as e:
         raise UserError(f"{path}: {e.message}", e.hint) from None
     declared = {f.name: getattr(content, f.name) for f in fields(TaskFile)} | {"answer_forms": scored.answer_forms}
-    declared |= _folders(file, kin)
-    spec = TaskSpec(**declared, folder=path.parent, root=folder, scoring=scored)
+    spec = TaskSpec(**declared, folder=path.parent, root=folder, scoring=scored, kin=kin)
     _check_consistent(spec, path)
     check_sources(path, spec.data, spec.translate, spec.join, spec.languages)
     return spec
@@ -244,17 +277,6 @@ def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:
     return file._replace(content={**other, **own, "data": both})
 
 
-def _folders(file: YamlFile, kin: TaskSpec | None) -> dict[str, Path]:
-    """Returns the folders of prompts and samples."""
-    folder, data = file.path.parent, file.content.get("data", {})
-    prompts, samples = folder / "prompts", folder / data.get("samples", "sample")
-    if kin and not prompts.is_dir():
-        prompts = kin.prompts_folder
-    if kin and "samples" not in data and not samples.is_dir():
-        samples = kin.samples_folder
-    return {"prompts_folder": prompts, "samples_folder": samples}
-
-
 def translated(spec: TaskSpec) -> TaskSpec:
     """Returns the variant of a task whose evaluated split was machine-translated to English.
 
@@ -277,15 +299,20 @@ def _fields_of_groups(spec: TaskSpec) -> set[str]:
 
 
 def _check_consistent(spec: TaskSpec, path: Path) -> None:
-    braces = ["{code}", "{evals}"] if spec.evals else ["{code}"]
+    braces = ["{code}", "{language}", *(["{evals}"] if spec.evals else [])]
     answer = spec.scoring.answer
+    columns = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key))]
     problems = {
+        "names of columns support no placeholders except {code}, {language}": bool(
+            set(re.findall("{.*?}", " ".join(columns))) - {"{code}", "{language}"}
+        ),
         f"data.files support no placeholders except {', '.join(braces)}": any(
-            set(re.findall("{.*?}", pattern)) - set(braces) for pattern in spec.data.files.values()
+            set(re.findall("{.*?}", " ".join(patterns_of(files)))) - set(braces) for files in spec.data.files.values()
         ),
         f"fields must not be named {', '.join(RESERVED)}": bool(set(spec.fields) & set(RESERVED)),
         f"name is {spec.name!r}, but its folder is {path.parent.name!r}": spec.name != path.parent.name,
         "either choices or labels must be given": answer.is_choice and bool(spec.choices) == bool(spec.labels),
+        "tags must be given where answers are spans or tags, and only there": answer.is_tagged != bool(spec.tags),
         "a task of this kind needs labels": answer.is_class and not spec.labels,
         "choices and labels are not supported for this kind": not answer.is_choice
         and bool(spec.choices or spec.labels),
@@ -297,6 +324,8 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
         f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
+        f"fit must be a field, not {spec.fit!r}": spec.fit not in (None, *spec.fields),
+        "complete prompts cannot be shortened": bool(spec.prompt and spec.fit),
         f"apart must be a list of fields, not {spec.apart}": not set(spec.apart) <= set(spec.fields),
         f"data.evaluate {spec.data.evaluate!r} has no file": spec.data.evaluate not in spec.data.files,
         f"data.fewshot {spec.data.fewshot!r} has no file": spec.data.fewshot not in (None, *spec.data.files),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,9 +10,12 @@ from afrieval.data.files import HUB, SAMPLES, DataFile, Wanted, data_files
 from afrieval.data.hub import commit
 from afrieval.data.join import joined
 from afrieval.data.lock import DataLock
+from afrieval.data.parallel import parallel_rows
+from afrieval.data.patterns import filled
 from afrieval.data.tables import DEFECT, Row, read_rows
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
+from afrieval.tasks.columns import in_language, with_columns
 from afrieval.tasks.complete_prompts import recorded_documents
 from afrieval.tasks.documents import Document, documents
 from afrieval.tasks.known_defects import marked
@@ -43,6 +47,7 @@ class Split(NamedTuple):
 class _Table(NamedTuple):
     rows: list[Row]
     sha256: str
+    repository: str
     name: str
     commit: str | None
 
@@ -65,8 +70,7 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
     if table is None:
         return None
     where = f"{spec.name} {language} {split} ({table.name})"
-    hubs = (spec.data.hub, spec.join.hub if spec.join else "")
-    commits = {hub: of.commit for hub, of in zip(hubs, wanted, strict=False) if of and of.commit}
+    commits = {of.repository: of.commit for of in wanted if of and of.commit}
     rows = table.rows
     expected = spec.data.rows_of(split) if source != SAMPLES else None
     excerpt = source != HUB and is_excerpt(len(rows), expected) and not spec.prompt
@@ -81,10 +85,12 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
         if spec.join.rows and source != SAMPLES:
             check_count(len(other.rows), spec.join.rows, f"{spec.join.hub} ({other.name})")
         rows = joined(rows, other.rows, spec.join, where)
+    of_language = in_language(spec, language)
+    rows = with_columns(of_language, rows)
     if spec.prompt:
-        found = recorded_documents(spec, rows, where)
+        found = recorded_documents(of_language, rows, where)
         return Split(found, _hash_of_questions(found), commits, frozenset(unparsed), note)
-    found, whole = marked(spec, language, split, documents(spec, rows, where, split))
+    found, whole = marked(spec, language, split, documents(of_language, rows, where, split))
     return Split(found, table.sha256, commits, frozenset(unparsed), note, expected if excerpt else None, whole)
 
 
@@ -96,9 +102,14 @@ def _note(unparsed: dict[int, str], rows: int, where: str) -> str:
 
 def wanted_files(spec: TaskSpec, language: str, split: str) -> list[Wanted]:
     """Returns the files of a split, and those that are joined to it."""
-    file = spec.data.files[split].replace("{code}", spec.languages[language])
-    wanted = [Wanted(spec.data.hub, spec.data.revision, file, split)]
+    data, values = spec.data, {"{code}": spec.languages[language], "{language}": language}
+    wanted = [Wanted(data.hub, data.revision, filled(data.files[split], values), split, data.columns)]
     return wanted + ([Wanted(spec.join.hub, spec.join.revision, spec.join.file, spec.join.split)] if spec.join else [])
+
+
+def has_split(spec: TaskSpec, language: str, split: str, source: str, lock: DataLock = UNLOCKED) -> bool:
+    """Returns whether the hub or a folder has the files of a split in a language; arguments as for `load_split`."""
+    return all(data_files(wanted, source, lock) for wanted in wanted_files(spec, language, split))
 
 
 def is_excerpt(rows: int, expected: int | None) -> bool:
@@ -159,20 +170,27 @@ def _table(spec: TaskSpec, language: str, wanted: Wanted, source: str, lock: Dat
     files = _samples(spec, language) if source == SAMPLES else data_files(wanted, source, lock)
     if not files:
         return None
-    rows: list[Row] = []
-    hashes = []
-    for file in files:
-        content = file.path.read_bytes()
-        hashes.append(hashlib.sha256(content).hexdigest())
-        if source != SAMPLES:
-            lock.check(file.repository, file.name, hashes[-1])
-        rows += read_rows(file.path, content)
+    contents = [file.path.read_bytes() for file in files]
+    hashes = [hashlib.sha256(content).hexdigest() for content in contents]
+    if source != SAMPLES:
+        for file, sha256 in zip(files, hashes, strict=True):
+            lock.check(file.repository, file.name, sha256)
+    rows = _rows(files, contents, wanted.columns)
     if source == SAMPLES:
         rows = [row for row in rows if row.get("split") == wanted.split]
         if not rows:
             return None
     sha256 = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
-    return _Table(rows, sha256, files[0].path.name, commit(files[0].path) if source == HUB else None)
+    first = files[0]
+    return _Table(rows, sha256, first.repository, first.path.name, commit(first.path) if source == HUB else None)
+
+
+def _rows(files: list[DataFile], contents: list[bytes], columns: Sequence[str]) -> list[Row]:
+    """Returns the rows of tables, one after the other, or those of parallel texts, each of which is a column."""
+    if files[0].column:
+        return parallel_rows({f.column: (f.path, content) for f, content in zip(files, contents, strict=True)})
+    found = (read_rows(file.path, content, columns) for file, content in zip(files, contents, strict=True))
+    return [row for rows in found for row in rows]
 
 
 def _samples(spec: TaskSpec, language: str) -> list[DataFile]:

@@ -16,6 +16,7 @@ from afrieval.scoring.scorers import of_likelihoods
 from afrieval.tasks.answers import ANSWERS
 from afrieval.tasks.presets import FORMS, Scoring
 
+pytestmark = pytest.mark.usefixtures("flores200")
 SPECS: list[Spec] = [
     *METRICS,
     {"name": "f1", "average": "micro"},
@@ -23,8 +24,11 @@ SPECS: list[Spec] = [
     {"name": "chrf", "word_order": 2},
     {"name": "bleu", "tokenize": "intl"},
     {"name": "exact_match", "same": "mathematics"},
+    {"name": "span_f1", "type": "LOC"},
+    {"name": "copied", "field": "text"},
 ]
 TEXT = st.text("abc ጥያቄ.", max_size=8)
+PAIRS = st.lists(st.tuples(st.sampled_from(["PER", "LOC"]), st.sampled_from("abc")).map(list), max_size=4)
 WORDS = st.lists(st.sampled_from("abc"), max_size=4)
 FOLLOWED = st.lists(st.booleans(), min_size=1, max_size=3)
 
@@ -38,7 +42,10 @@ def choice() -> st.SearchStrategy[tuple[Response, Question]]:
 
 
 def written(kind: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Response, Question]]:
-    return st.tuples(st.builds(Response, st.none() | kind), st.builds(Question, kind))
+    asked = st.builds(
+        Question, kind, fields=st.fixed_dictionaries({"text": TEXT}), language=st.sampled_from(["", "yor"])
+    )
+    return st.tuples(st.builds(Response, st.none() | kind), asked)
 
 
 def followed() -> st.SearchStrategy[tuple[Response, Question]]:
@@ -46,7 +53,7 @@ def followed() -> st.SearchStrategy[tuple[Response, Question]]:
     return st.tuples(st.builds(Response, answers), st.just(Question({})))
 
 
-DOCUMENTS = [choice(), written(TEXT), written(st.integers(-9, 9)), written(WORDS), followed()]
+DOCUMENTS = [choice(), written(TEXT), written(st.integers(-9, 9)), written(WORDS), written(PAIRS), followed()]
 
 
 def measured(found: Metric, documents: list[tuple[Response, Question]]) -> np.ndarray[Any, Any] | None:
@@ -87,7 +94,8 @@ def test_measures_are_stored_without_loss(spec: Spec, data: st.DataObject) -> No
 def test_every_metric_applies_to_some_answers() -> None:
     for spec in SPECS:
         kinds = [
-            Scoring(a, lambda text, question, asked: None, [spec], [metric(spec)], {}, FORMS) for a in ANSWERS.values()
+            Scoring(a, lambda text, question, asked: None, [spec], [metric(spec)], {}, FORMS, fields=["text"])
+            for a in ANSWERS.values()
         ]
         assert any(kind.metrics_of(form) for kind in kinds for form in FORMS), spec
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from afrieval.scoring.base import Metric, Question, Response
 from afrieval.scoring.mathematics.same_answer import same_answer
+from afrieval.scoring.references import references
 from afrieval.scoring.same_text import same_text
 
 Same = Callable[[Any, Any], bool]
@@ -13,6 +14,8 @@ Same = Callable[[Any, Any], bool]
 
 def exact_match(same: Literal["text", "mathematics"] = "text") -> Metric:
     """Returns exact match.
+
+    Of several right answers, any will do.
 
     Args:
         same: when two texts are the same: as short texts, or as mathematics in LaTeX. Numbers are
@@ -24,9 +27,12 @@ def exact_match(same: Literal["text", "mathematics"] = "text") -> Metric:
 
 def _measure(response: Response, question: Question, of_texts: Same) -> list[float] | None:
     given, gold = response.answer, question.gold
-    if question.choices or not isinstance(gold, int | float | str):
+    if question.choices:
+        return None
+    if texts := references(gold):
+        return [float(isinstance(given, str) and any(of_texts(given, text) for text in texts))]
+    if not isinstance(gold, int | float):
         return None
     if given is None:
         return [0.0]
-    equal = of_texts(given, gold) if isinstance(gold, str) else Decimal(given) == Decimal(gold)
-    return [float(equal)]
+    return [float(Decimal(given) == Decimal(gold))]

@@ -1,25 +1,42 @@
 """F1 of lists, such as the names in a sentence: what was found, what is there, over all documents."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
 from afrieval.scoring.base import Array, Metric, Question, Response, ratio
 
 
-def span_f1() -> Metric:
-    """Returns F1 of the entries of lists, counted over all documents; each entry has to be the same text."""
-    return Metric("span_f1", _measure, _score, interval="bootstrap")
+def span_f1(type: str = "") -> Metric:
+    """Returns F1 of the entries of lists, micro-averaged over all documents, from 0 to 1.
+
+    2 right / (2 right + wrong + missed), and 1 if there is nothing to find and nothing was found. An
+    entry is right if the other list has it too, as often. It is a text, or a span with a type, both
+    of which must be equal. If the tags of a sentence are IOB2, its spans are those of seqeval in strict
+    mode (Nakayama 2018).
+
+    Args:
+        type: the type of the spans that count; all if empty.
+    """
+    name = f"span_f1_{type}" if type else "span_f1"
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        if not isinstance(question.gold, list):
+            return None
+        given, gold = _entries(response.answer or [], type), _entries(question.gold, type)
+        right = (given & gold).total()
+        return [float(right), float(given.total() - right), float(gold.total() - right)]
+
+    return Metric(name, measure, _score, interval="bootstrap")
 
 
-def _measure(response: Response, question: Question) -> list[float] | None:
-    if not isinstance(question.gold, list):
-        return None
-    given, gold = Counter(response.answer or []), Counter(question.gold)
-    right = (given & gold).total()
-    return [float(right), float(given.total() - right), float(gold.total() - right)]
+def _entries(listed: list[Any], type: str) -> Counter[Any]:
+    entries = [tuple(entry) if isinstance(entry, list) else entry for entry in listed]
+    return Counter(entry for entry in entries if not type or entry[0] == type)
 
 
 def _score(measures: Array, weights: Array) -> Array:
     right, wrong, missed = measures.T
-    return ratio(np.column_stack([2 * right, 2 * right + wrong + missed]), weights)
+    every = 2 * right + wrong + missed
+    return np.where(weights @ every > 0, ratio(np.column_stack([2 * right, every]), weights), 1.0)

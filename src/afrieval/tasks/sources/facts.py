@@ -70,6 +70,7 @@ def _declared(questions: "TemplatedQuestions") -> RunPart:
         "unreviewed": {questions.language: True} if unreviewed else {},
         "defective": {questions.language: questions.data.defect} if questions.data.defect else {},
         "metrics": list(task.scoring.specs_of(questions.answer_form)),
+        **({"signatures": signatures} if (signatures := task.scoring.signatures_of(questions.answer_form)) else {}),
         **({"contrast": task.scoring.contrast} if task.scoring.contrast else {}),
         **({"derived": derived} if (derived := {n: asdict(d) for n, d in task.scoring.derived.items()}) else {}),
         **({"groups": task.groups} if task.groups else {}),

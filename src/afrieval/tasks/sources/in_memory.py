@@ -11,6 +11,7 @@ from lm_eval.api.task import ConfigurableTask
 from afrieval.scoring.base import Metric, Score
 from afrieval.scoring.scorers import Generation, shown
 from afrieval.tasks.documents import Document
+from afrieval.tasks.fitting import Fit, Shown
 from afrieval.tasks.presets import by_likelihood
 from afrieval.tasks.prompts import answers, example_answer
 from afrieval.tasks.questions import UNENDED, scorer
@@ -45,13 +46,23 @@ class InMemoryTask(ConfigurableTask):
         documents: documents to evaluate; each has a gold answer.
         examples: returns a given number of worked examples for a document.
         neutral: texts that replace all fields in neutral prompts; empty to ask for none.
+        fit: shortens documents that are too long for the model; None to show all of them.
 
     Attributes:
         scores: id to score of each scored document.
+        shortened: id to document and examples as shown, where `fit` shortened them.
     """
 
-    def __init__(self, config: Config, documents: Sequence[Document], examples: Examples, neutral: Sequence[str] = ()):
-        self._rows, self._examples, self._neutral = _Rows(map(Row, documents)), examples, neutral
+    def __init__(
+        self,
+        config: Config,
+        documents: Sequence[Document],
+        examples: Examples,
+        neutral: Sequence[str] = (),
+        fit: Fit | None = None,
+    ):
+        self._rows, self._examples, self._neutral, self._fit = _Rows(map(Row, documents)), examples, neutral, fit
+        self.shortened: dict[int, Shown] = {}
         self._after_neutral: dict[Hashable, list[list[Instance]]] = {}
         self.scores: dict[int, Score] = {}
         super().__init__(config=config)
@@ -71,8 +82,16 @@ class InMemoryTask(ConfigurableTask):
     def fewshot_context(self, doc: Row, num_fewshot: int | None = 0, **kwargs: Any) -> Any:
         """Returns the harness' context, with this document's examples."""
         shots = num_fewshot or 0
-        self.sampler.replace_df([Row(e) for e in self._examples(doc.document, shots)])
-        return super().fewshot_context(doc, num_fewshot=shots, **kwargs)
+
+        def text(shown: Shown) -> Any:
+            question, *examples = map(Row, shown)
+            self.sampler.replace_df(examples)
+            return super(InMemoryTask, self).fewshot_context(question, num_fewshot=shots, **kwargs)
+
+        shown: Shown = [doc.document, *self._examples(doc.document, shots)]
+        if self._fit and (fitted := self._fit(shown, text)) is not shown:
+            self.shortened[doc.document.id] = shown = fitted
+        return text(shown)
 
     def build_all_requests(
         self, *, apply_chat_template: bool = False, chat_template: Any = None, **kwargs: Any
@@ -107,6 +126,8 @@ class InMemoryTask(ConfigurableTask):
         self._after_neutral[key] = asked
 
     def _examples_of(self, doc: Row) -> Hashable:
+        if shown := self.shortened.get(doc.document.id):
+            return tuple((example.id, *example.fields.values()) for example in shown[1:])
         return tuple(example.id for example in self._examples(doc.document, self.config.num_fewshot or 0))
 
 
@@ -118,7 +139,7 @@ def task_config(questions: TemplatedQuestions, generation: Generation | None = N
         generation: limits of generated answers; not needed for likelihoods.
     """
     spec, prompt, form = questions.task, questions.prompt, questions.answer_form
-    metrics = spec.scoring.metrics_of(form)
+    metrics = questions.metrics
     ends = generation or UNENDED
     score = scorer(spec, prompt, questions.announced, form, ends, spec.answers_in(questions.language))
 

@@ -1,10 +1,10 @@
 """Converts documents of declared tasks to lines of sample files, and these to printed documents."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from afrieval.results.samples import Sample, verdict
-from afrieval.scoring.base import Score
+from afrieval.scoring.base import Metric, Score
 from afrieval.tasks.documents import Document
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown
 
@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 def sample_line(
-    questions: "TemplatedQuestions", document: Document, answered: Sample | None, score: Score | None
+    questions: "TemplatedQuestions",
+    document: Document,
+    answered: Sample | None,
+    score: Score | None,
+    fitted: Sequence[Document] = (),
 ) -> Sample:
     """Returns the line of a document: the harness' fields, then ours.
 
@@ -22,6 +26,7 @@ def sample_line(
         document: one of its documents.
         answered: the harness' sample; None if the document cannot be scored.
         score: its score; None if the document cannot be scored.
+        fitted: the document and its examples as shown, if they were shortened.
     """
     unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
     unanswered |= {"arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
@@ -45,14 +50,22 @@ def sample_line(
         **({"published_correct": document.verdict} if document.verdict is not None else {}),
         **({"part": document.fields[task.macro]} if task.macro else {}),
         **({"key": document.key} if document.key else {}),
+        **({"fitted": _kept(questions, document, fitted[0])} if fitted else {}),
     }
 
 
-def recalled(title: str, samples: Iterator[Sample]) -> Shown:
+def _kept(questions: "TemplatedQuestions", document: Document, shown: Document) -> dict[str, list[int]]:
+    """Returns field to the number of characters shown and in the data; they differ unless only examples were cut."""
+    name = str(questions.task.fit)
+    return {name: [len(shown.fields[name]), len(document.fields[name])]}
+
+
+def recalled(title: str, main: Metric, samples: Iterator[Sample]) -> Shown:
     """Returns the first scored document of a cell, with the model's answer or its likelihoods.
 
     Args:
         title: the cell's title.
+        main: its main metric.
         samples: the lines of its sample file.
     """
     sample = next((s for s in samples if s["metrics"]), None)
@@ -61,12 +74,12 @@ def recalled(title: str, samples: Iterator[Sample]) -> Shown:
     heading = f"{title}, document {sample['doc_id']}, few-shot rows {sample['fewshot_ids'] or 'none'}"
     if "arguments" not in sample:
         return Shown(f"{heading}\n{NOT_KEPT}")
-    return Shown(heading, [Block(sample["arguments"][0][0], _answers(sample))])
+    return Shown(heading, [Block(sample["arguments"][0][0], _answers(sample, main))])
 
 
-def _answers(sample: Sample) -> list[str]:
+def _answers(sample: Sample, main: Metric) -> list[str]:
     if isinstance(sample["resps"][0][0], str):
-        return [f"answer: {sample['resps'][0][0]!r}  {verdict(sample)}"]
+        return [f"answer: {sample['resps'][0][0]!r}  {verdict(sample, main)}"]
     lines = []
     for i, ((_, continuation), (answer,)) in enumerate(zip(sample["arguments"], sample["resps"], strict=True)):
         marks = ("gold " if i == sample["gold"] else "") + ("picked" if i == sample["picked"] else "")

@@ -1,6 +1,7 @@
 """Plans the cells of declared tasks, with all rows loaded and all prompts rendered."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from afrieval.config.settings import RunConfig
 from afrieval.data.lock import DataLock, read_lock
@@ -45,6 +46,9 @@ def task_questions(spec: TaskSpec, config: RunConfig, lock: DataLock) -> tuple[l
     form = answer_form(spec, config)
     if config.task.suite and (hub := missing_hub(spec, config.data.source)):
         return [], [f"{spec.name}: the folder {config.data.source} does not contain {hub}"]
+    for metric in spec.scoring.metrics:
+        with suppress(UserError):  # a note says which metrics are left out
+            metric.fetch()
     check_source(spec, config.data.source)
     languages, missing = _languages(spec, config, lock)
     files, make = PromptFiles(spec), CompleteQuestions if spec.prompt else TemplatedQuestions

@@ -8,12 +8,14 @@ from typing import Any
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.languages import LANGUAGES
-from afrieval.scoring.base import Score
+from afrieval.scoring.base import Metric, Score
 from afrieval.scoring.scorers import Generation
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Probe
 from afrieval.tasks.closing import closing_lead_in
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fewshot import examples, ranking
+from afrieval.tasks.fitting import Fit, fit_of
+from afrieval.tasks.fitting import Shown as Fitted
 from afrieval.tasks.limits import generation
 from afrieval.tasks.prompts import Prompt, PromptFiles, answers, render
 from afrieval.tasks.shown import Block, Shown, turns
@@ -63,20 +65,26 @@ class TemplatedQuestions:
             self.name,
             title,
             Coordinates(*place, self.shots, self.answer_form),
-            [metric.name for metric in self.task.scoring.metrics_of(self.answer_form)],
+            [metric.name for metric in self.metrics],
             asks=frozenset({"generate_until" if self.generates else "loglikelihood"}),
             n=len(self.documents),
             n_requests=sum(1 if self.generates else len(d.choices) for d in self.scorable) + self.n_neutral,
             identity=identity(self),
             build=self.build,
             preview=partial(self.preview, title),
-            recall=partial(recalled, title),
+            recall=partial(recalled, title, self.metrics[0]),
             probe=self.probe,
             facts=facts(self),
             commits=self.data.commits,
             can_generate="generate" in self.task.answer_forms,
             complete=self.complete,
         )
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """The metrics of its answers, the main one first."""
+        language = self.task.answers_in(self.language)
+        return self.task.scoring.metrics_of(self.answer_form, language=language)
 
     @property
     def generates(self) -> bool:
@@ -91,8 +99,7 @@ class TemplatedQuestions:
     @property
     def neutral(self) -> Sequence[str]:
         """Texts without content, each of which makes a neutral prompt; empty if no metric needs any."""
-        metrics = self.task.scoring.metrics_of(self.answer_form)
-        return CONTENT_FREE if self.task.labels and any(m.needs_neutral for m in metrics) else ()
+        return CONTENT_FREE if self.task.labels and any(m.needs_neutral for m in self.metrics) else ()
 
     @property
     def n_neutral(self) -> int:
@@ -159,23 +166,31 @@ class TemplatedQuestions:
 
     def build(self, model: Any) -> Job:
         """Returns the harness call that evaluates a loaded model."""
-        task = self._task(self.scorable, self.generation(model)) if self.scorable else None
+        generation = self.generation(model)
+        task = self._task(self.scorable, generation, fit_of(self, model, generation)) if self.scorable else None
         chat = self.config.model.chat_template
-        collect = partial(self._collect, task.scores if task else {})
+        collect = partial(self._collect, task.scores if task else {}, task.shortened if task else {})
         return Job(task, model, collect, chat, system=self.prompt.system if chat else None)
 
-    def _task(self, documents: Sequence[Document], generation: Generation | None = None) -> Any:
+    def _task(self, documents: Sequence[Document], generation: Generation | None = None, fit: Fit | None = None) -> Any:
         from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
 
         def chosen(document: Document, shots: int) -> list[Document]:
             return self.examples(document)
 
-        return InMemoryTask(task_config(self, generation), documents, chosen, self.neutral)
+        return InMemoryTask(task_config(self, generation), documents, chosen, self.neutral, fit)
 
-    def _collect(self, scores: Mapping[int, Score], results: dict[str, Any]) -> Outcome:
+    def _collect(
+        self, scores: Mapping[int, Score], shortened: Mapping[int, Fitted], results: dict[str, Any]
+    ) -> Outcome:
         """Returns the samples of all documents; those that cannot be scored have no answers."""
         answered = {s["doc"]["id"]: s for s in results["samples"][self.name]} if results else {}
-        return Outcome([sample_line(self, d, answered.get(d.id), scores.get(d.id)) for d in self.documents])
+        return Outcome(
+            [
+                sample_line(self, d, answered.get(d.id), scores.get(d.id), shortened.get(d.id, ()))
+                for d in self.documents
+            ]
+        )
 
     def prompt_text(self, document: Document, chat_template: Any) -> str:
         """Returns a document's whole prompt, with its examples.
@@ -212,5 +227,9 @@ class TemplatedQuestions:
         for i, continuation in enumerate(answers(self.prompt, document, self.answer_form)):
             shown = f"{'' if chat else self.prompt.delimiter}{continuation}"
             lines.append(f"  {shown!r}{'  gold' if i == document.gold else ''}")
+        if self.task.fit:
+            lines.append(
+                f"  {self.task.fit}: whole here; a run shortens it if the prompt does not fit the model's context"
+            )
         text = self.prompt_text(document, turns)
         return Shown(f"{title}, document {number}, few-shot rows {rows}", [Block(text, lines)])

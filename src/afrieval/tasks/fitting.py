@@ -1,0 +1,129 @@
+"""Shortens the long field of a prompt and its examples until they fit the model's context."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from afrieval.errors import UserError
+from afrieval.scoring.scorers import Generation
+from afrieval.tasks.documents import Document
+from afrieval.tasks.prompts import answers
+
+if TYPE_CHECKING:
+    from afrieval.tasks.sources.templated import TemplatedQuestions
+
+LONGEST_WORD = 50  # characters; what is longer is text without spaces
+NEARLY_ALL = 0.99  # share of the room that is used before the search for the longest text ends
+MOST_TRIES = 12
+Shown = Sequence[Document]  # a question and its examples
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a task's long field fits a model.
+
+    Attributes:
+        name: the field.
+        where: the cell, for messages.
+        tokens: prompt and its document to the number of tokens of the prompt and its longest answer.
+        room: the most tokens.
+    """
+
+    name: str
+    where: str
+    tokens: Callable[[str, Document], int]
+    room: int
+
+    def __call__(self, shown: Shown, prompt: Callable[[Shown], str]) -> Shown:
+        """Returns the documents, with the field of all cut to one length if the prompt is too long.
+
+        Args:
+            shown: a question and its examples.
+            prompt: returns their prompt.
+
+        Raises:
+            UserError: if the prompt is too long even with an empty field.
+        """
+
+        def tokens(length: int) -> int:
+            return self.tokens(prompt(self._cut(shown, length)), shown[0])
+
+        whole = max(len(document.fields[self.name]) for document in shown)
+        used = tokens(whole)
+        if used <= self.room:
+            return shown
+        least = tokens(0)
+        if least > self.room:
+            raise UserError(
+                f"{self.where}: without its {self.name}, prompt and answer of row {shown[0].id} may have {least} "
+                f"tokens, but the model's context has {self.room}",
+                "give a smaller --eval.num_fewshot or --eval.max_gen_toks",
+            )
+        return self._cut(shown, longest(tokens, self.room, (0, least), (whole, used)))
+
+    def _cut(self, shown: Shown, length: int) -> Shown:
+        fields = [{**d.fields, self.name: cut(d.fields[self.name], length)} for d in shown]
+        return [replace(d, fields=of) for d, of in zip(shown, fields, strict=True)]
+
+
+def longest(tokens: Callable[[int], int], room: int, fits: tuple[int, int], too_long: tuple[int, int]) -> int:
+    """Returns about the longest length whose tokens fit.
+
+    Tokens grow almost in proportion to characters, so a few tries find it.
+
+    Args:
+        tokens: length to number of tokens.
+        room: the most tokens.
+        fits: a length that fits, and its tokens.
+        too_long: a length that does not, and its tokens.
+    """
+    low, used = fits
+    high, above = too_long
+    for attempt in range(MOST_TRIES):
+        if high - low <= 1 or used >= NEARLY_ALL * room:
+            break
+        share = ((1 + NEARLY_ALL) / 2 * room - used) / (above - used) if attempt % 3 < 2 else 0.5
+        length = min(max(low + int(share * (high - low)), low + 1), high - 1)
+        found = tokens(length)
+        low, used, high, above = (length, found, high, above) if found <= room else (low, used, length, found)
+    return low
+
+
+def cut(text: str, length: int) -> str:
+    """Returns whole words from a text's beginning, at most a number of characters.
+
+    Text without spaces is cut between characters; a letter keeps its marks.
+    """
+    if len(text) <= length:
+        return text
+    begin = len(text[:length]) - len(re.search(r"\S*\Z", text[:length])[0])  # type: ignore[index]
+    end = length + len(re.match(r"\S*", text[length:])[0])  # type: ignore[index]
+    if end - begin <= LONGEST_WORD:
+        length = begin if end > length else length
+    while 0 < length < len(text) and unicodedata.category(text[length]).startswith("M"):
+        length -= 1
+    return text[:length].rstrip()
+
+
+def fit_of(questions: "TemplatedQuestions", lm: Any, generation: Generation | None) -> Fit | None:
+    """Returns how the questions of a cell fit a model; None if the task does not ask for it.
+
+    Args:
+        questions: the cell's questions.
+        lm: the model; a length is measured by its tokenizer, or in bytes if it has none.
+        generation: limits of generated answers; None for likelihoods.
+    """
+    name, room = questions.task.fit, lm.max_length
+    if name is None or room == float("inf"):
+        return None
+    if generation:
+        return Fit(name, questions.name, lambda text, _: lm.count_tokens(text), room - generation.max_tokens)
+    between = "" if questions.config.model.chat_template else questions.prompt.delimiter
+
+    def tokens(text: str, document: Document) -> int:
+        names = answers(questions.prompt, document, questions.answer_form)
+        return int(lm.count_tokens(text + between + max(names, key=lm.count_tokens)))
+
+    return Fit(name, questions.name, tokens, room)
