@@ -34,6 +34,7 @@ MIN_SAMPLES = 12
 SCRIPTS = {"Arab": "ARABIC", "Ethi": "ETHIOPIC", "Latn": "LATIN"}
 # Words that another language writes as English does: no English left over.
 COGNATES = {"fra": {"question", "questions", "options", "option", "intelligence", "intelligent"}}
+OF_ENGLISH_WORDS = {"pcm"}  # Nigerian Pidgin has most of its words from English
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,9 @@ def sample_splits(spec: TaskSpec, language: str) -> Splits:
     path = spec.samples_folder / f"{language}.jsonl"
     if not path.is_file():
         return {}
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return data_splits(spec, language, dict.fromkeys(json.loads(line)["split"] for line in lines), SAMPLES)
+    named = dict.fromkeys(json.loads(line)["split"] for line in path.read_text(encoding="utf-8").splitlines())
+    shared = spec.kin is not None  # tasks that share samples may have fewer splits
+    return data_splits(spec, language, [s for s in named if s in spec.data.files or not shared], SAMPLES)
 
 
 def data_splits(spec: TaskSpec, language: str, splits: Iterable[str], source: str) -> Splits:
@@ -277,6 +279,8 @@ def _unclean(text: str) -> list[str]:
 
 
 def no_english_words(case: Case, english: Mapping[int, Prompt]) -> Complaints:
+    if case.prompt.language in OF_ENGLISH_WORDS:
+        return []
     shown = "\n".join(_own_text(p) for p in english.values())
     words = set(re.findall(r"\w{4,}", shown.casefold())) - COGNATES.get(case.prompt.language, set())
     short = {w for w in ("Yes", "No", "True") if _has(shown, w)}
