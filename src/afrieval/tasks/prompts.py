@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -101,6 +102,26 @@ def render(prompt: Prompt, document: Document, language: str) -> str:
         UserError: if the template cannot be filled in, or needs too much time or memory.
     """
     return _render(prompt, document, language, f"{prompt.title}, with row {document.id} of {_name(language)}")
+
+
+def telling(prompt: Prompt, documents: Iterable[Document]) -> list[Document]:
+    """Returns the documents whose rendering shows whether all can be rendered.
+
+    Where a template does not choose between values, that is the longest document with the same fields and number of
+    choices.
+    """
+    try:
+        if not bounded.is_uniform(prompt.template):
+            return list(documents)
+    except TemplateFault:
+        return list(documents)  # rendering explains it
+    longest: dict[tuple[Any, ...], tuple[int, Document]] = {}
+    for document in documents:
+        shape = (len(document.choices), *document.fields)
+        length = sum(map(len, document.fields.values())) + sum(map(len, document.choices))
+        if shape not in longest or length > longest[shape][0]:
+            longest[shape] = length, document
+    return [document for _, document in longest.values()]
 
 
 def _render(prompt: Prompt, document: Document, language: str, where: str) -> str:

@@ -9,7 +9,7 @@ from afrieval.errors import UserError
 from afrieval.languages import ENGLISH
 from afrieval.tasks.cell import Plan
 from afrieval.tasks.paper import chosen_paper_prompts, left_out_of_paper
-from afrieval.tasks.prompts import Prompt, PromptFiles, suits
+from afrieval.tasks.prompts import Prompt, PromptFiles, suits, telling
 from afrieval.tasks.select import answer_form, chosen_tasks, named_languages
 from afrieval.tasks.sources.complete_prompts import CompleteQuestions
 from afrieval.tasks.sources.notes import all_notes
@@ -171,5 +171,6 @@ def _check(asked: Sequence[TemplatedQuestions]) -> None:
             questions.examples(questions.documents[0])
     for questions in asked:
         scorable = questions.scorable
-        for document in [*scorable, *(questions.examples(scorable[0]) if scorable else [])]:
+        examples = questions.examples(scorable[0]) if scorable else []
+        for document in telling(questions.prompt, [*scorable, *examples]):
             questions.text(document)
