@@ -13,6 +13,7 @@ from typing import Any
 from afrieval.data.tables import DEFECT
 from afrieval.errors import UserError
 from afrieval.scoring.extract.number import parse_number
+from afrieval.scoring.restored import without_marks
 from afrieval.tasks.answers import TOKENS, Tagged, normalise, parse_list
 from afrieval.tasks.spec import TaskSpec
 
@@ -191,6 +192,7 @@ def _unheaded(texts: list[str]) -> list[str]:
 def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> Document:
     cells = (row[column] for column in spec.field_columns)
     texts = {name: _text(spec, cell) for name, cell in zip(spec.fields, cells, strict=True)}
+    texts |= {name: without_marks(texts[name]) for name in spec.without_marks}
     if DEFECT in row:
         return Document(number, texts, tuple(spec.labels), None, row[DEFECT])
     answer, choices = spec.scoring.answer, tuple(spec.labels)
