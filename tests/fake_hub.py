@@ -1,4 +1,7 @@
-"""A hub that answers from a folder, in the place of the hub's client."""
+"""A hub that answers from a folder, in the place of the hub's client.
+
+The folder of a repository's branch other than main is that of the repository, followed by @ and the branch.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -23,8 +26,7 @@ class FakeHub:
         self.absent: set[Path] = set()  # what the remote was seen not to have, as the client's cache remembers
 
     def download(self, repository: str, file: str, revision: str, local_files_only: bool) -> Path:
-        snapshot = self.commit if revision == "main" else revision
-        cached, there = self.cache / repository / "snapshots" / snapshot / file, self.remote / repository / file
+        cached, there = self._snapshot(repository, revision) / file, self._remote(repository, revision) / file
         if cached.exists():
             return cached
         if local_files_only:
@@ -40,7 +42,7 @@ class FakeHub:
         return cached
 
     def download_all(self, repository: str, patterns: list[str], revision: str, local_files_only: bool) -> Path:
-        folder = self.cache / repository / "snapshots" / (self.commit if revision == "main" else revision)
+        folder = self._snapshot(repository, revision)
         if local_files_only:
             if not folder.exists():
                 raise NOT_CACHED
@@ -48,11 +50,20 @@ class FakeHub:
         self.calls.append("listing")
         if self.error is not None:
             raise self.error
-        remote = self.remote / repository
+        remote = self._remote(repository, revision)
         for path in sorted(path for pattern in patterns for path in remote.glob(pattern)):
             self.download(repository, path.relative_to(remote).as_posix(), revision, local_files_only=False)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+    def _remote(self, repository: str, revision: str) -> Path:
+        branch = revision if revision.startswith("refs/") else ""
+        return self.remote / (f"{repository}@{branch}" if branch else repository)
+
+    def _snapshot(self, repository: str, revision: str) -> Path:
+        """A branch has a commit of its own, which the name of the folder says."""
+        snapshot = {"main": self.commit}.get(revision, revision.replace("/", "-"))
+        return self.cache / repository / "snapshots" / snapshot
 
 
 def response(status: int) -> Any:

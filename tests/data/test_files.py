@@ -7,6 +7,7 @@ import pytest
 
 from afrieval.data.files import TABLES, Wanted, data_files, patterns
 from afrieval.data.lock import DataLock
+from afrieval.data.patterns import Files
 from afrieval.errors import UserError
 
 REPOSITORY = "meta-llama/Llama-3.2-1B-evals"
@@ -126,3 +127,24 @@ def test_a_card_that_is_no_yaml(tmp_path: Path) -> None:
     write(tmp_path, "---\nconfigs: [\n---\n")
     with pytest.raises(UserError, match=r"README\.md cannot be parsed"):
         named(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("files", "there"),
+    [
+        ("b.txt", ["b.txt"]),
+        (["a.txt", "b.txt", "c.txt"], ["b.txt"]),
+        (["parquet:b/test", "c.txt"], ["c.txt"]),  # a folder has no conversion by the hub
+        (["a.txt", "config:two"], ["x/two.jsonl"]),
+        ({"source": "b.txt", "target": "c.txt"}, ["b.txt", "c.txt"]),
+        ([{"source": "b.txt", "target": "a.txt"}, "c.txt"], ["c.txt"]),
+        ({"source": "b.txt", "target": "a.txt"}, []),
+        (["a.txt", "parquet:b/test"], []),
+    ],
+)
+def test_the_first_source_that_exists_is_used(tmp_path: Path, files: Files, there: list[str]) -> None:
+    write(tmp_path, CARD, "b.txt", "c.txt", "x/two.jsonl")
+    of_split = Wanted(REPOSITORY, "main", files, "latest")
+    found = data_files(of_split, str(tmp_path), DataLock())
+    assert [file.name for file in found] == there
+    assert [file.column for file in found] == (["source", "target"] if len(there) == 2 else [""] * len(there))

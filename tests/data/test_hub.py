@@ -6,7 +6,7 @@ import pytest
 from tests.data.test_files import CARD, PLACES, REPOSITORY, wanted, write
 from tests.fake_hub import FakeHub, fake_hub
 
-from afrieval.data.files import HUB, data_files
+from afrieval.data.files import HUB, Wanted, data_files
 from afrieval.data.lock import DataLock
 from afrieval.errors import UserError
 
@@ -55,6 +55,31 @@ def test_a_locked_commit_is_the_one_that_is_read(hub: FakeHub) -> None:
 
 def test_a_file_that_the_card_names_and_the_hub_lacks(hub: FakeHub) -> None:
     assert of_hub("several", "train") == []
+
+
+def converted(hub: FakeHub, files: list[str]) -> Wanted:
+    """Writes files into the branch of the conversion, and returns a split of which the repository has no file."""
+    for name in files:
+        path = hub.remote / f"{REPOSITORY}@refs/convert/parquet" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    return Wanted(REPOSITORY, "main", ["data/yor/test.txt", "parquet:yor/test"], "test")
+
+
+def test_finding_17_a_loading_script_s_data_are_in_the_hub_s_conversion(hub: FakeHub) -> None:
+    split = converted(hub, ["yor/test/0001.parquet", "yor/test/0000.parquet", "yor/train/0000.parquet", "card.md"])
+    found = data_files(split, HUB, DataLock())
+    assert [file.name for file in found] == ["yor/test/0000.parquet", "yor/test/0001.parquet"]
+    assert {file.repository for file in found} == {f"{REPOSITORY}@refs/convert/parquet"}
+    assert [file.path.read_text() for file in found] == [file.name for file in found]
+    hub.error, hub.calls = AssertionError("the network was asked"), []
+    assert data_files(split, HUB, DataLock()) == found and hub.calls == []
+
+
+def test_a_file_of_the_repository_comes_before_its_conversion(hub: FakeHub) -> None:
+    split = converted(hub, ["yor/test/0000.parquet"])
+    write(hub.remote, CARD, "data/yor/test.txt")
+    assert [file.name for file in data_files(split, HUB, DataLock())] == ["data/yor/test.txt"]
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ MIN_SAMPLES = 12
 SCRIPTS = {"Arab": "ARABIC", "Ethi": "ETHIOPIC", "Latn": "LATIN"}
 # Words that another language writes as English does: no English left over.
 COGNATES = {"fra": {"question", "questions", "options", "option", "intelligence", "intelligent", "article"}}
+OF_ENGLISH_WORDS = {"pcm"}  # Nigerian Pidgin has most of its words from English
 
 
 @dataclass(frozen=True)
@@ -277,6 +278,8 @@ def _unclean(text: str) -> list[str]:
 
 
 def no_english_words(case: Case, english: Mapping[int, Prompt]) -> Complaints:
+    if case.prompt.language in OF_ENGLISH_WORDS:
+        return []
     shown = "\n".join(_own_text(p) for p in english.values())
     words = set(re.findall(r"\w{4,}", shown.casefold())) - COGNATES.get(case.prompt.language, set())
     short = {w for w in ("Yes", "No", "True") if _has(shown, w)}

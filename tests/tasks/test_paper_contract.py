@@ -38,7 +38,8 @@ def prompts(task: str, language: str) -> dict[int, Prompt]:
 def documents(task: str, language: str, source: str) -> list[Document]:
     spec = spec_of(task)
     if source == SAMPLES:
-        return contract.flat(contract.sample_splits(spec, language) or contract.sample_splits(spec, ENGLISH))
+        near = (contract.sample_splits(spec, code) for code in (language, ENGLISH, *spec.languages))
+        return contract.flat(next(splits for splits in near if splits))
     return contract.data_splits(spec, language, [spec.data.evaluate], source)[spec.data.evaluate][:FIRST]
 
 

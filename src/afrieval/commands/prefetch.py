@@ -32,6 +32,8 @@ def main(argv: list[str]) -> None:
     lock, found = DataLock() if asked.lock else read_lock(), DataLock()
     for spec in chosen_tasks(config):
         say(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task.languages), lock, found)}")
+        for metric in spec.scoring.metrics:
+            metric.fetch()
         for line in check_fetched(spec, lock):
             say(line)
     if asked.lock:

@@ -7,7 +7,8 @@ from afrieval.commands.options import Samples
 from afrieval.config.arguments import read_options
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
-from afrieval.results.samples import cell_name, is_harness, is_unparsed, verdict
+from afrieval.results.samples import RIGHT, cell_name, document_score, is_harness, is_unparsed, verdict
+from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES
 from afrieval.terminal import one_line, say
 
@@ -36,10 +37,11 @@ def main(argv: list[str]) -> None:
     if options.only == "flips" and len(sides) < 2:
         raise UserError("--only flips needs two prompts", "give two, as in --prompts eng1,native1")
     lines = [{line["doc_id"]: line for line in run.samples(name)} for name in sides]
-    found = [doc for doc in lines[0] if _wanted(options.only, [of.get(doc, {}) for of in lines])]
+    main = run.scores(sides[0]).metric
+    found = [doc for doc in lines[0] if _wanted(options.only, [of.get(doc, {}) for of in lines], main)]
     say(f"{len(found)} of {len(lines[0])} documents, {' and '.join(sides)}\n")
     for doc in found[: options.n]:
-        for text in _shown(doc, [(name, of[doc]) for name, of in zip(sides, lines, strict=True) if doc in of]):
+        for text in _shown(doc, [(name, of[doc]) for name, of in zip(sides, lines, strict=True) if doc in of], main):
             say(text)
     if len(found) > options.n:
         say(f"... and {len(found) - options.n} more; --n {len(found)} shows all")
@@ -71,23 +73,23 @@ def _sides(firsts: list[Line], asked: list[str] | None) -> list[str]:
     return [cells[name] for name in names]
 
 
-def _wanted(only: str, lines: list[Line]) -> bool:
-    scores = [line[line["metrics"][0]] for line in lines if line.get("metrics")]
+def _wanted(only: str, lines: list[Line], main: Metric) -> bool:
+    scores = [document_score(line, main) for line in lines if line.get("metrics")]
     if only == "all":
         return True
     if only in (NOT_PARSED, *OLD_NAMES):
         return any(is_unparsed(line) for line in lines if line.get("metrics"))
-    return len(set(scores)) > 1 if only == "flips" else any(score < 1 for score in scores)
+    return len(set(scores)) > 1 if only == "flips" else any(score < RIGHT for score in scores)
 
 
-def _shown(doc: int, sides: list[tuple[str, Line]]) -> Iterator[str]:
+def _shown(doc: int, sides: list[tuple[str, Line]], main: Metric) -> Iterator[str]:
     from afrieval.commands.writeout import prompt_block
 
     for name, line in sides:
         if not line["metrics"]:
             yield f"document {doc}, {name}: left out, {one_line(line['defect'])}\n"
             continue
-        yield f"document {doc}, {name}: {verdict(line)}"
+        yield f"document {doc}, {name}: {verdict(line, main)}"
         if "arguments" in line:
             yield prompt_block(line["arguments"][0][0])
         yield from _answers(line)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from afrieval.data.hub import fetch, snapshot
+from afrieval.data.hub import CONVERTED, fetch, snapshot
 from afrieval.data.lock import DataLock
 from afrieval.data.patterns import CONFIG, PARQUET, Files, alternatives
 from afrieval.data.sources import check_inside, check_repository
@@ -16,7 +16,6 @@ from afrieval.files.paths import user_path
 
 HUB, SAMPLES = "hub", "samples"
 CARD = "README.md"
-CONVERTED = "refs/convert/parquet"  # the branch with the hub's conversion of a data set
 TABLES = ("*.parquet", "*.parquet.gzip", "*.jsonl", "*.json", "*.csv", "*.tsv")
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from afrieval.errors import UserError
 
+CONVERTED = "refs/convert/parquet"  # the branch with the hub's conversion of a data set
+
 
 def download(repository: str, file: str, revision: str, local_files_only: bool) -> Path:
     """Returns the path of a file in the hub's cache; raises what the hub's client raises."""
@@ -115,7 +117,9 @@ def _explain(repository: str, revision: str, error: Exception) -> Exception:
             f"the hub has no dataset {repository}", "check data.hub in the task file, or run `hf auth login`"
         )
     if isinstance(error, RevisionNotFoundError):
-        return UserError(f"{repository} has no revision {revision!r}", "check data.revision in the task file")
+        converted = "the hub has not converted the data set; give --data.source FOLDER with its files"
+        cure = converted if revision == CONVERTED else "check data.revision in the task file"
+        return UserError(f"{repository} has no revision {revision!r}", cure)
     if isinstance(error, OSError) or type(error).__module__.split(".")[0].startswith("http"):
         return _unreachable(repository, error)
     return error

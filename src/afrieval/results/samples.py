@@ -4,14 +4,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from afrieval.errors import UserError
 from afrieval.files.content import read_bytes
 from afrieval.files.schema import checked_line
 from afrieval.results.prompts import is_prompt_id
 from afrieval.results.schema import SampleLine
+from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES
 
 Sample = dict[str, Any]  # a SampleLine, and the scores under their metrics' names
+RIGHT = 1 - 1e-9  # a score of 1, but for rounding
 REDO = "delete the file and run again; only its cell is redone"
 
 
@@ -49,9 +53,29 @@ def is_unparsed(sample: Sample) -> bool:
     return sample["answer"] is None if "answer" in sample else any(sample.get(name) for name in OLD_NAMES)
 
 
-def verdict(sample: Sample) -> str:
-    """Returns what the score of a sample says of its answer: right, wrong or unparsed."""
-    return "right" if sample[sample["metrics"][0]] else NOT_PARSED if is_unparsed(sample) else "wrong"
+def document_score(sample: Sample, known: Metric) -> float:
+    """Returns the score of a document by itself, from 0 to 1.
+
+    Args:
+        sample: its line.
+        known: one of its metrics, on a scale from 0.
+    """
+    stored = (sample.get("measures") or {}).get(known.name)
+    measure = known.restored(sample[known.name]) if stored is None else stored
+    return float(known.score(np.array([measure]), np.ones((1, 1)))[0]) / known.bounds[1]
+
+
+def verdict(sample: Sample, known: Metric) -> str:
+    """Returns what the score of a sample says of its answer: right, wrong, unparsed, or a share in percent.
+
+    Args:
+        sample: its line.
+        known: its main metric.
+    """
+    score = document_score(sample, known)
+    if is_unparsed(sample) and score < RIGHT:
+        return NOT_PARSED
+    return "right" if score >= RIGHT else "wrong" if score <= 0 else f"{100 * score:.1f}% right"
 
 
 def cell_name(sample: Sample) -> str:

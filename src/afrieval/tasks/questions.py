@@ -33,7 +33,7 @@ def scorer(
         ends: limits of generated answers; not needed for likelihoods.
         answer_language: the language that answers should be in.
     """
-    scoring, metrics = spec.scoring, spec.scoring.metrics_of(answer_form)
+    scoring, metrics = spec.scoring, spec.scoring.metrics_of(answer_form, language=answer_language)
     asked = Asked(announced if scoring.answer.is_worked_out else (), ends.runs_on, spec.chain_of_thought)
 
     def score(document: Document, given: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Score:

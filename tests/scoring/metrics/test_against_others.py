@@ -104,7 +104,7 @@ def test_span_f1_is_over_all_documents() -> None:
     """3 right, 1 wrong, 2 missed: 6 / 9, which is no mean of the documents' own F1."""
     pairs = [(["a", "b"], ["a", "b"]), (["c", "d"], ["c", "e", "f"])]
     assert score(metric("span_f1"), pairs) == pytest.approx(6 / 9)
-    assert score(metric("span_f1"), [([], [])]) == 0.0
+    assert score(metric("span_f1"), [([], [])]) == 1.0 and score(metric("span_f1"), [(["a"], [])]) == 0.0
 
 
 @pytest.mark.parametrize(

@@ -21,4 +21,4 @@ def _measure(response: Response, question: Question) -> list[float] | None:
 
 
 def _missing(language: str) -> str:
-    return f"py3langid does not know {language}" if language and language not in CODES else ""
+    return "py3langid does not know the language" if language and language not in CODES else ""

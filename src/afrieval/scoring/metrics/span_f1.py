@@ -11,9 +11,10 @@ from afrieval.scoring.base import Array, Metric, Question, Response, ratio
 def span_f1(type: str = "") -> Metric:
     """Returns F1 of the entries of lists, micro-averaged over all documents, from 0 to 1.
 
-    2 right / (2 right + wrong + missed), in which an entry is right if the other list has it too, as
-    often. An entry is a text, or a span with a type, both of which must be equal. If the tags of a
-    sentence are IOB2, its spans are those of seqeval in strict mode (Nakayama 2018).
+    2 right / (2 right + wrong + missed), and 1 if there is nothing to find and nothing was found. An
+    entry is right if the other list has it too, as often. It is a text, or a span with a type, both
+    of which must be equal. If the tags of a sentence are IOB2, its spans are those of seqeval in strict
+    mode (Nakayama 2018).
 
     Args:
         type: the type of the spans that count; all if empty.
@@ -37,4 +38,5 @@ def _entries(listed: list[Any], type: str) -> Counter[Any]:
 
 def _score(measures: Array, weights: Array) -> Array:
     right, wrong, missed = measures.T
-    return ratio(np.column_stack([2 * right, 2 * right + wrong + missed]), weights)
+    every = 2 * right + wrong + missed
+    return np.where(weights @ every > 0, ratio(np.column_stack([2 * right, every]), weights), 1.0)

@@ -67,9 +67,12 @@ def _fetch() -> None:
 @cache
 def _problem() -> str:
     """Downloads the model, once per process; returns why it cannot, if so."""
+    from huggingface_hub.constants import HF_HUB_OFFLINE
     from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
     from sacrebleu.utils import download_file
 
+    if HF_HUB_OFFLINE:
+        return "HF_HUB_OFFLINE is set"
     try:
         with _impatient():
             download_file(SPM_MODELS[TOKENIZER]["url"], str(_model()))

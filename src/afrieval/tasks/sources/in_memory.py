@@ -139,7 +139,7 @@ def task_config(questions: TemplatedQuestions, generation: Generation | None = N
         generation: limits of generated answers; not needed for likelihoods.
     """
     spec, prompt, form = questions.task, questions.prompt, questions.answer_form
-    metrics = spec.scoring.metrics_of(form)
+    metrics = questions.metrics
     ends = generation or UNENDED
     score = scorer(spec, prompt, questions.announced, form, ends, spec.answers_in(questions.language))
 

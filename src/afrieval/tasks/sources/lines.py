@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from afrieval.results.samples import Sample, verdict
-from afrieval.scoring.base import Score
+from afrieval.scoring.base import Metric, Score
 from afrieval.tasks.documents import Document
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown
 
@@ -60,11 +60,12 @@ def _kept(questions: "TemplatedQuestions", document: Document, shown: Document) 
     return {name: [len(shown.fields[name]), len(document.fields[name])]}
 
 
-def recalled(title: str, samples: Iterator[Sample]) -> Shown:
+def recalled(title: str, main: Metric, samples: Iterator[Sample]) -> Shown:
     """Returns the first scored document of a cell, with the model's answer or its likelihoods.
 
     Args:
         title: the cell's title.
+        main: its main metric.
         samples: the lines of its sample file.
     """
     sample = next((s for s in samples if s["metrics"]), None)
@@ -73,12 +74,12 @@ def recalled(title: str, samples: Iterator[Sample]) -> Shown:
     heading = f"{title}, document {sample['doc_id']}, few-shot rows {sample['fewshot_ids'] or 'none'}"
     if "arguments" not in sample:
         return Shown(f"{heading}\n{NOT_KEPT}")
-    return Shown(heading, [Block(sample["arguments"][0][0], _answers(sample))])
+    return Shown(heading, [Block(sample["arguments"][0][0], _answers(sample, main))])
 
 
-def _answers(sample: Sample) -> list[str]:
+def _answers(sample: Sample, main: Metric) -> list[str]:
     if isinstance(sample["resps"][0][0], str):
-        return [f"answer: {sample['resps'][0][0]!r}  {verdict(sample)}"]
+        return [f"answer: {sample['resps'][0][0]!r}  {verdict(sample, main)}"]
     lines = []
     for i, ((_, continuation), (answer,)) in enumerate(zip(sample["arguments"], sample["resps"], strict=True)):
         marks = ("gold " if i == sample["gold"] else "") + ("picked" if i == sample["picked"] else "")

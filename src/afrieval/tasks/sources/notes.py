@@ -15,8 +15,18 @@ def all_notes(planned: Sequence[TemplatedQuestions], config: RunConfig) -> list[
         planned: the questions of all cells.
         config: the merged config.
     """
-    notes = [*_unparsed(planned), *_excerpts(planned), *_keyless(planned), *_suspected(planned)]
+    notes = [*_unscored_by(planned), *_unparsed(planned), *_excerpts(planned), *_keyless(planned), *_suspected(planned)]
     return [*notes, *_complete(planned, config)]
+
+
+def _unscored_by(planned: Sequence[TemplatedQuestions]) -> list[str]:
+    """Returns a line for each metric that cannot be computed, with the languages of which it cannot."""
+    lines: dict[str, dict[str, None]] = {}
+    for asked in planned:
+        for metric in asked.task.scoring.metrics:
+            if why := metric.missing(asked.task.answers_in(asked.language)):
+                lines.setdefault(f"{asked.task.name}: {metric.name} is left out, {why}", {})[asked.language] = None
+    return [f"{line} ({', '.join(languages)})" for line, languages in lines.items()]
 
 
 def _unparsed(planned: Sequence[TemplatedQuestions]) -> list[str]:

@@ -1,6 +1,7 @@
 """Plans the cells of declared tasks, with all rows loaded and all prompts rendered."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from afrieval.config.settings import RunConfig
 from afrieval.data.lock import DataLock, read_lock
@@ -43,6 +44,9 @@ def all_questions(config: RunConfig) -> tuple[list[TemplatedQuestions], list[str
 def task_questions(spec: TaskSpec, config: RunConfig, lock: DataLock) -> tuple[list[TemplatedQuestions], list[str]]:
     """Returns the questions of a task's cells, and a line for each omission."""
     form = answer_form(spec, config)
+    for metric in spec.scoring.metrics:
+        with suppress(UserError):  # a note says which metrics are left out
+            metric.fetch()
     check_source(spec, config.data.source)
     languages, missing = _languages(spec, config, lock)
     files, make = PromptFiles(spec), CompleteQuestions if spec.prompt else TemplatedQuestions

@@ -8,7 +8,7 @@ from typing import Any
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.languages import LANGUAGES
-from afrieval.scoring.base import Score
+from afrieval.scoring.base import Metric, Score
 from afrieval.scoring.scorers import Generation
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Probe
 from afrieval.tasks.closing import closing_lead_in
@@ -65,20 +65,26 @@ class TemplatedQuestions:
             self.name,
             title,
             Coordinates(*place, self.shots, self.answer_form),
-            [metric.name for metric in self.task.scoring.metrics_of(self.answer_form)],
+            [metric.name for metric in self.metrics],
             asks=frozenset({"generate_until" if self.generates else "loglikelihood"}),
             n=len(self.documents),
             n_requests=sum(1 if self.generates else len(d.choices) for d in self.scorable) + self.n_neutral,
             identity=identity(self),
             build=self.build,
             preview=partial(self.preview, title),
-            recall=partial(recalled, title),
+            recall=partial(recalled, title, self.metrics[0]),
             probe=self.probe,
             facts=facts(self),
             commits=self.data.commits,
             can_generate="generate" in self.task.answer_forms,
             complete=self.complete,
         )
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """The metrics of its answers, the main one first."""
+        language = self.task.answers_in(self.language)
+        return self.task.scoring.metrics_of(self.answer_form, language=language)
 
     @property
     def generates(self) -> bool:
@@ -93,8 +99,7 @@ class TemplatedQuestions:
     @property
     def neutral(self) -> Sequence[str]:
         """Texts without content, each of which makes a neutral prompt; empty if no metric needs any."""
-        metrics = self.task.scoring.metrics_of(self.answer_form)
-        return CONTENT_FREE if self.task.labels and any(m.needs_neutral for m in metrics) else ()
+        return CONTENT_FREE if self.task.labels and any(m.needs_neutral for m in self.metrics) else ()
 
     @property
     def n_neutral(self) -> int:

@@ -1,0 +1,149 @@
+"""What holds for the scores of every task: an echo of the right answer is right, and any other answer is scored.
+
+A new task is covered by being there. Answers take the real way: the text of a worked example, cut where a run would
+cut it, extractor, metrics.
+"""
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.conftest import REAL_DATA, TEMPLATED
+
+from afrieval.config.settings import RunConfig
+from afrieval.data.files import SAMPLES
+from afrieval.languages import ENGLISH
+from afrieval.models.base import UnknownTokenizer
+from afrieval.scoring.scorers import Generation
+from afrieval.tasks.documents import Document
+from afrieval.tasks.limits import generation
+from afrieval.tasks.presets import by_likelihood
+from afrieval.tasks.prompts import Prompt, PromptFiles, answers, example_answer
+from afrieval.tasks.questions import scorer
+from afrieval.tasks.sources.templated import TemplatedQuestions
+from afrieval.tasks.spec import load_task
+from afrieval.tasks.splits import has_split, load_split
+
+pytestmark = pytest.mark.usefixtures("flores200")
+spec_of = cache(load_task)
+FORMS = [(task, form) for task in TEMPLATED for form in spec_of(task).answer_forms]
+GENERATED = [task for task, form in FORMS if form == "generate"]
+FIRST = 20  # rows of each language
+ABSENT = {"unparsed", "empty"}  # shares of what an echo never is
+OF_OTHERS = {"copied", "output_language", "acc_matched"}  # depend on more than the answer and the right answer
+Given = Callable[[TemplatedQuestions, Document], list[Any]]
+
+
+def sample_languages(task: str) -> list[str]:
+    spec = spec_of(task)
+    return sorted({path.stem for path in spec.samples_folder.glob("*.jsonl")} & set(spec.languages))
+
+
+def real_languages(task: str) -> list[str]:
+    spec = spec_of(task)
+    source = str(REAL_DATA)
+    return [code for code in spec.languages if has_split(spec, code, spec.data.evaluate, source)]
+
+
+@cache
+def prompts(task: str, language: str, every: bool) -> list[tuple[str, Prompt]]:
+    """Returns (prompt language, prompt) pairs; only where label words differ do prompts change scores."""
+    files = PromptFiles(spec_of(task))
+    found = [("eng", prompt) for prompt in files.load(ENGLISH).values()]
+    if language in files.languages and language != ENGLISH:
+        found += [("native", prompt) for prompt in files.load(language).values()]
+    return found if every and spec_of(task).labels else found[:1]
+
+
+def questions(task: str, language: str, form: str, source: str) -> list[TemplatedQuestions]:
+    spec, files = spec_of(task), PromptFiles(spec_of(task))
+    split = load_split(spec, language, spec.data.evaluate, source)
+    assert split
+    few = split._replace(documents=[d for d in split.documents if d.gold is not None][:FIRST])
+    of = prompts(task, language, source == SAMPLES)
+    return [TemplatedQuestions(spec, language, p, by, form, few, None, RunConfig(), files) for by, p in of]
+
+
+def scores(asked: TemplatedQuestions, given: Given) -> dict[str, float]:
+    """Returns the score of each metric, and checks that it is within its bounds."""
+    ends = generation(asked, UnknownTokenizer()) if asked.generates else Generation(1)
+    score = scorer(asked.task, asked.prompt, (), asked.answer_form, ends, asked.task.answers_in(asked.language))
+    neutral = [[-1.0] * len(asked.documents[0].choices)] if asked.neutral else ()
+    every = [score(document, given(asked, document), neutral).measures for document in asked.scorable]
+    found = {}
+    for metric in asked.metrics:
+        measures = np.array([measures[metric.name] for measures in every])
+        (value,) = metric.score(metric.within(measures), np.ones((1, len(every))))
+        assert metric.bounds[0] - 1e-9 <= value <= metric.bounds[1] + 1e-9, metric.name
+        found[metric.name] = float(value) / metric.bounds[1]
+    return found
+
+
+def echo(asked: TemplatedQuestions, document: Document) -> list[Any]:
+    """Returns what a model gives that knows the answer."""
+    if by_likelihood(asked.answer_form):
+        n = len(answers(asked.prompt, document, asked.answer_form))
+        return [(-1.0 if i == document.gold else -1e4, i == document.gold, 1) for i in range(n)]
+    ends = generation(asked, UnknownTokenizer())
+    answer = example_answer(asked.task, asked.prompt, document, asked.answer_form)
+    assert len(answer.encode()) <= ends.max_tokens, "the answer is cut"
+    text = f"{asked.prompt.delimiter}{answer}\n\nAnother question:"
+    return [min((text.partition(stop)[0] for stop in ends.stop), key=len, default=text)]
+
+
+def check_echo(task: str, form: str, languages: Sequence[str], source: str) -> None:
+    for language in languages:
+        for asked in questions(task, language, form, source):
+            found = {name: value for name, value in scores(asked, echo).items() if name not in OF_OTHERS}
+            expected = {name: float(name not in ABSENT) for name in found}
+            assert found == pytest.approx(expected), (language, asked.prompt.title)
+
+
+@pytest.mark.parametrize(("task", "form"), FORMS)
+def test_an_echo_of_the_right_answer_is_right(task: str, form: str) -> None:
+    check_echo(task, form, sample_languages(task), SAMPLES)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("task", "form"), FORMS)
+def test_an_echo_of_real_answers_is_right(task: str, form: str) -> None:
+    check_echo(task, form, real_languages(task), str(REAL_DATA))
+
+
+@pytest.mark.parametrize("task", GENERATED)
+def test_an_empty_answer_scores_nothing(task: str) -> None:
+    for language in sample_languages(task):
+        asked = questions(task, language, "generate", SAMPLES)[0]
+        found = scores(asked, lambda asked, document: [" \n"])
+        names = [m.name for m in asked.metrics if m.higher_is_better and "_" not in m.name.removeprefix("span_f1")]
+        assert found[asked.metrics[0].name] == 0.0 and not any(found[name] for name in names), language
+        assert all(value == 1.0 for name, value in found.items() if name in ABSENT)
+
+
+ODD = {
+    "random": "".join(random.Random(0).choices("abcẹ́ጥያቄ .\n:-", k=300)),
+    "emoji": "😀👩🏾‍🚀 🇳🇬",
+    "100 kB of one word": "x" * 100_000,
+    "100 kB of words": "Musa went home. " * 6_250,
+    "100 kB of lines": "PER: Musa\nMusa NOUN\n" * 5_000,
+    "100 kB of spans": "PER: Musa\n" * 10_000,
+    "100 kB of tags": "Musa NOUN\n" * 10_000,
+    "control characters": "\x00\x1b[31m\u202e\ufeff\r\x85",
+}
+
+
+@pytest.mark.parametrize("task", GENERATED)
+def test_any_answer_is_scored_within_a_second(task: str) -> None:
+    language = sample_languages(task)[0]
+    (asked, *_) = questions(task, language, "generate", SAMPLES)
+    one = replace(asked, data=asked.data._replace(documents=asked.scorable[:1]))
+    scores(one, echo)  # loads what metrics need
+    for name, text in ODD.items():
+        start = time.process_time()
+        scores(one, lambda asked, document, text=text: [text])  # type: ignore[misc]
+        assert time.process_time() - start < 1, name

@@ -1,0 +1,175 @@
+"""Defects of published African tasks that could be in any task, looked for in each of ours; numbered as found.
+
+The tests of a single data set's defects are in the other files of this folder.
+"""
+
+import re
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.conftest import TEMPLATED
+
+from afrieval.config.settings import EvalConfig, RunConfig
+from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.models.base import UnknownTokenizer
+from afrieval.tasks.documents import LETTERS, Document, documents
+from afrieval.tasks.limits import generation
+from afrieval.tasks.presets import by_likelihood
+from afrieval.tasks.prompts import PromptFiles, answers, load_prompts, render
+from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
+from afrieval.tasks.sources.templated import TemplatedQuestions
+from afrieval.tasks.spec import TASKS, load_task, task_names, translated
+from afrieval.tasks.splits import Split, load_split
+
+SPECS = {name: load_task(name) for name in TEMPLATED}
+PROMPTS = [(task, number) for task in TEMPLATED for number in load_prompts(SPECS[task], ENGLISH)]
+CHOOSING = [name for name, spec in SPECS.items() if spec.scoring.answer.is_choice]
+
+
+def sample_language(task: str) -> str:
+    there = {path.stem for path in SPECS[task].samples_folder.glob("*.jsonl")} & set(SPECS[task].languages)
+    return ENGLISH if ENGLISH in there else min(there)
+
+
+@cache
+def asked(task: str, form: str, number: int = 1, shots: int = 0) -> TemplatedQuestions:
+    spec, language = SPECS[task], sample_language(task)
+    split = load_split(spec, language, spec.data.evaluate, "samples")
+    pool = load_split(spec, language, spec.data.fewshot, "samples") if spec.data.fewshot else None
+    assert split
+    config, files = RunConfig(eval=EvalConfig(num_fewshot=shots)), PromptFiles(spec)
+    prompt = files.load(ENGLISH)[number]
+    return TemplatedQuestions(spec, language, prompt, "eng", form, split, pool, config, files)
+
+
+def built(questions: TemplatedQuestions) -> InMemoryTask:
+    """Returns the harness' task with its requests."""
+    ends = generation(questions, UnknownTokenizer()) if questions.generates else None
+    task = InMemoryTask(task_config(questions, ends), questions.scorable, lambda d, shots: questions.examples(d))
+    task.build_all_requests()
+    return task
+
+
+@pytest.mark.parametrize("task", CHOOSING)
+def test_finding_08_what_the_answer_form_says_is_scored(task: str) -> None:
+    """A prompt that asks for a letter is scored by letters, one that shows words by those words."""
+    for form in filter(by_likelihood, SPECS[task].answer_forms):
+        questions = asked(task, form)
+        for document in questions.scorable:
+            texts = answers(questions.prompt, document, form)
+            letters = list(LETTERS[: len(document.choices)])
+            assert (texts == letters) == (form == "letter" or questions.prompt.lettered)
+            shown = questions.text(document)
+            assert all(text in shown for text in texts), "nothing is scored that the prompt does not show"
+
+
+@pytest.mark.parametrize("task", TEMPLATED)
+def test_finding_08_likelihoods_are_also_normalised(task: str) -> None:
+    """Raw likelihoods of option texts favour short ones."""
+    spec = SPECS[task]
+    if spec.scoring.answer.is_choice and "text" in spec.answer_forms and not spec.metrics:
+        assert {"acc_norm", "acc_bytes", "acc_tokens"} <= {m.name for m in spec.scoring.metrics_of("text")}
+
+
+def test_finding_16_every_task_loads() -> None:
+    assert {load_task(name).name for name in task_names()} == set(task_names())
+    assert len(task_names()) == len({path.parent for path in Path(TASKS).glob("**/task.yaml")})
+
+
+@pytest.mark.parametrize("task", TEMPLATED)
+def test_finding_18_building_a_task_loads_no_metric_from_the_network(
+    task: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "evaluate", None)  # the library of `hf_evaluate: true`; an import of it fails
+    for form in SPECS[task].answer_forms:
+        assert built(asked(task, form)).instances
+
+
+@pytest.mark.parametrize("task", TEMPLATED)
+def test_finding_19_no_question_is_its_own_example(task: str) -> None:
+    """Also where the few-shot split is the evaluated one."""
+    spec, shots = SPECS[task], 2
+    if spec.data.fewshot is None:
+        return
+    questions = asked(task, spec.answer_forms[0], shots=shots)
+    for document in questions.scorable:
+        examples = questions.examples(document)
+        assert len(examples) == shots
+        assert all((e.fields, e.choices) != (document.fields, document.choices) for e in examples)
+        assert spec.data.fewshot != spec.data.evaluate or document.id not in [e.id for e in examples]
+
+
+@pytest.mark.parametrize(("task", "number"), PROMPTS)
+def test_findings_21_to_24_one_blank_stands_before_the_answer_and_none_before_it(task: str, number: int) -> None:
+    """No indentation, blanks at line ends, runs of blanks, literal backslashes or missing blanks after full stops."""
+    questions = asked(task, SPECS[task].answer_forms[0], number)
+    fields = {name: str(70001 + i) for i, name in enumerate(questions.task.fields)}
+    choices = tuple(questions.task.labels) or tuple("pqrs")
+    text = render(questions.prompt, Document(0, fields, choices, 0), questions.language)
+    assert text == text.strip() and not re.search(r"(?m)^[ \t]| $|  |\\|\n\n\n", text)
+    assert not re.search(r"[a-z]{2}[.!?][A-Z]", text), "a blank follows a full stop"
+    assert text.count('"') % 2 == 0, "quotation marks come in pairs"
+    for request in built(questions).instances:
+        context, continuation = request.args[0], request.args[1]
+        assert context == context.rstrip()
+        if isinstance(continuation, str):
+            assert re.match(r" \S", continuation)
+
+
+@pytest.mark.parametrize(("task", "number"), PROMPTS)
+def test_finding_24_a_or_an_suits_every_language(task: str, number: int) -> None:
+    """ "a English sentence", or "an Hausa sentence"."""
+    spec = SPECS[task]
+    prompt = load_prompts(spec, ENGLISH)[number]
+    choices = tuple(spec.labels) or tuple("pqrs")
+    for language in spec.languages:
+        text = render(prompt, Document(0, dict.fromkeys(spec.fields, "x"), choices, 0), language)
+        names = "|".join(re.escape(of.name) for of in LANGUAGES.values())
+        for article, name in re.findall(rf"\b([Aa]n?) ({names})\b", text):
+            vowel = name[0] in "AEIO" or (name[0] == "U" and not name.startswith("Uni"))
+            assert article.lower() == ("an" if vowel else "a"), f"{article} {name}"
+
+
+@pytest.mark.parametrize("task", CHOOSING)
+def test_finding_25_words_are_shown_as_they_are_scored(task: str) -> None:
+    """Capitals included; the last line asks for the answer."""
+    for number, prompt in load_prompts(SPECS[task], ENGLISH).items():
+        questions = asked(task, SPECS[task].answer_forms[0], number)
+        text = questions.text(questions.scorable[0])
+        assert all(word in text for word in prompt.labels.values())
+
+
+@pytest.mark.parametrize("task", [name for name, spec in SPECS.items() if spec.translate])
+def test_finding_26_a_translated_test_set_is_not_called_by_the_original_s_language(task: str) -> None:
+    spec = translated(SPECS[task])
+    for prompt in load_prompts(spec, ENGLISH).values():
+        document = Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels) or tuple("pqrs"), 0)
+        text = render(prompt, document, spec.text_language or "yor")
+        assert "Yoruba" not in text and spec.text_language == ENGLISH
+
+
+@pytest.mark.parametrize("task", [name for name, spec in SPECS.items() if "generate" in spec.answer_forms])
+def test_finding_27_generated_answers_end(task: str) -> None:
+    """A model without chat template goes on with questions that it makes up, unless a text stops it."""
+    for number in load_prompts(SPECS[task], ENGLISH):
+        ends = generation(asked(task, "generate", number), UnknownTokenizer())
+        assert ends.stop and all(stop.strip(" ") for stop in ends.stop) and ends.max_tokens >= 32
+
+
+@pytest.mark.parametrize("task", [name for name in CHOOSING if SPECS[name].labels])
+def test_finding_36_a_label_that_is_unknown_is_not_counted_as_wrong(task: str) -> None:
+    """It is marked, and neither scored nor an example."""
+    spec = SPECS[task]
+    named = [[column] if isinstance(column, str) else column for column in spec.fields.values()]
+    fields = dict.fromkeys([column for columns in named for column in columns], "x")
+    first = spec.answer_columns[0]
+    rows = [{**fields, first: label} for label in (spec.labels[0], "No such label")]
+    known, unknown = documents(spec, rows, "a test", spec.data.evaluate)
+    assert known.gold == 0 and not known.defect
+    assert unknown.gold is None and unknown.defect
+    questions = asked(task, spec.answer_forms[0])
+    split = Split([known, unknown], "", {})
+    assert replace(questions, data=split).scorable == [known]
