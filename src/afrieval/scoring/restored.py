@@ -3,7 +3,9 @@
 import unicodedata
 from collections.abc import Callable
 
-from afrieval.scoring.base import Metric, Question, Response, ratio
+import numpy as np
+
+from afrieval.scoring.base import Array, Metric, Question, Response
 from afrieval.scoring.subsequence import n_common
 
 ABOVE = frozenset({230})  # Unicode's combining classes
@@ -28,18 +30,24 @@ def marked_words(text: str, seen: frozenset[int]) -> list[str]:
     return [unicodedata.normalize("NFC", w) for w in bare.split() if seen.intersection(map(unicodedata.combining, w))]
 
 
-def of_words(name: str, words: Callable[[str], list[str]]) -> Metric:
-    """Returns the share of words that are right, of which only some may count.
+def of_words(name: str, words: Callable[[str], list[str]], missing: Callable[[str], str] = lambda code: "") -> Metric:
+    """Returns the share of words that are right, of which only some may count; 1 if none count on either side.
 
     Args:
         name: of the metric.
-        words: a text to the words that count. A document whose right answer has none is not measured.
+        words: a text to the words that count.
+        missing: as in `Metric`.
     """
 
     def measure(response: Response, question: Question) -> list[float] | None:
-        if not isinstance(question.gold, str) or not (gold := words(question.gold)):
+        if not isinstance(question.gold, str):
             return None
-        given = words(str(response.answer or ""))
+        gold, given = words(question.gold), words(str(response.answer or ""))
         return [float(n_common(gold, given)), float(max(len(gold), len(given)))]
 
-    return Metric(name, measure, ratio, interval="bootstrap")
+    return Metric(name, measure, _share, interval="bootstrap", missing=missing)
+
+
+def _share(measures: Array, weights: Array) -> Array:
+    right, words = weights @ measures[:, 0], weights @ measures[:, 1]
+    return np.divide(right, words, out=np.ones_like(right, dtype=np.float64), where=words > 0)
