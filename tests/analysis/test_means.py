@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.analysis.cells import scored
 
-from afrieval.analysis.means import means, over_languages, shared_variance
+from afrieval.analysis.means import means, over_languages
 from afrieval.analysis.spread import spreads
+from afrieval.analysis.widths import shared_variance
 from afrieval.results.scores import CellScores
 
 

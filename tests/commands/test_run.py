@@ -122,7 +122,7 @@ def test_bad_input(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     words, message, hint = BAD[name]
     done = run_demo(*words)
     assert done.code == 2 and "Traceback" not in done.err + done.out
-    error, cure = [line for line in done.err.splitlines() if not line.startswith("left out: ")]
+    error, cure = [line for line in done.err.splitlines() if not line.startswith(("left out: ", "to run: "))]
     assert error.startswith("error: ") and message in error
     assert cure.startswith("hint: ") and hint in cure
 
@@ -185,7 +185,11 @@ def test_a_suite_runs_all_its_tasks_and_ends_with_one_table(cli: Cli, tmp_path: 
     some = ("--task.prompts", 1, "--eval.limit", 1, "--eval.max_gen_toks", 4, "--data.source", "samples")
     done = cli("run", *suite, *some, "--model.model_name", "demo", "--run_dir", tmp_path)
     assert done.code == 0 and "left out" not in done.err, done.err
-    overview = done.out.rpartition("Mean over African languages")[2]
-    rows = [line.split()[:2] for line in overview.splitlines() if line.startswith("afri")]
+    assert "to run: 20 cells, 20 documents, 65 likelihoods and 10 generated answers" in done.err
+    overview = done.out.rpartition("Average of irokobench")[2]
+    rows = [
+        [words[0], words[1]] for line in overview.splitlines() if (words := line[13:].split()) and "afri" in words[0]
+    ]
     tasks = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")
-    assert rows == [[task, kind] for task in tasks for kind in ("English", "native")]
+    assert rows == [[task, kind] for kind in ("English", "native") for task in tasks], overview
+    assert overview.count("average   ") == 2

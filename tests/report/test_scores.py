@@ -6,7 +6,7 @@ from tests.report.screen import printed
 
 from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore
-from afrieval.report.scores import overview_tables, run_table, score_table
+from afrieval.report.scores import run_table, score_table
 from afrieval.scoring.base import Metric
 from afrieval.statistics.intervals import Interval
 
@@ -70,7 +70,6 @@ def test_a_mean_without_an_interval_is_shown() -> None:
     assert score_table("x", [score()], [], set(), set(), found).findings == [
         "Mean over 2 African languages, English prompts: 50.0 (swa yor)"
     ]
-    assert overview_tables(found, [])[0].cells()[0][2:5] == ["50.0", "none", "2"]
 
 
 def test_a_score_that_is_no_share_is_shown_as_it_is() -> None:
@@ -81,23 +80,6 @@ def test_a_score_that_is_no_share_is_shown_as_it_is() -> None:
     assert table.heads == ["language", "prompts", "chrf", "95% CI", "acc", "loss", "n", "bad"]
     assert table.cells() == [["Yoruba", "English 1", "45.3", "41.0-49.5", "50.0", "2.5000", "500", "0"]]
     assert "45.3, 95% CI 30.0-60.0" in table.findings[0]
-
-
-def test_the_overview_has_a_row_per_task_and_prompt_language_and_english_next_to_the_mean() -> None:
-    means = [mean(0.75), mean(0.25, "native"), mean(task="afrixnli", members=["yor"], interval=None)]
-    scores = [score("eng"), score("fra", 1.0, prompt_language="native"), score("eng", 0.1, task="other")]
-    (table,) = overview_tables(means, scores)
-    assert table.cells() == [
-        ["afrimmlu", "English", "75.0", "25.0-75.0", "2", "50.0", ""],
-        ["afrimmlu", "native", "25.0", "25.0-75.0", "2", "", "100.0"],
-    ]
-    assert overview_tables(means[2:], scores) == [], "one language has no mean"
-
-
-def test_scores_on_another_scale_have_an_overview_of_their_own() -> None:
-    means = [mean(0.75), mean(45.26, interval=Interval(30.0, 60.0), task="mafand")]
-    first, second = overview_tables(means, [], {"mafand": CHRF})
-    assert first.cells()[0][2] == "75.0" and second.cells()[0][:4] == ["mafand", "English", "45.3", "30.0-60.0"]
 
 
 def test_a_run_is_one_table_whose_numbers_are_on_one_scale() -> None:

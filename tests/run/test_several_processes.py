@@ -70,7 +70,9 @@ def test_two_processes_score_as_one_and_once(run_demo: Cli, tmp_path: Path) -> N
     assert code == 0, err
     check_same(two, one)
     assert out == alone.out.replace(str(one), str(two)), "prompts and tables are printed once"
-    assert len([line for line in err.splitlines() if line.strip()]) == 2, "two lines of progress and nothing else"
+    assert len([line for line in err.splitlines() if line.strip()]) == 3, (
+        "how much there is, two lines of progress and nothing else"
+    )
     assert {p.name for p in two.iterdir()} == {p.name for p in one.iterdir()}
     assert len(stored(two)) == len(set(stored(two))) == len(stored(one))
     before = {p.name: (p.stat().st_mtime_ns, p.read_bytes()) for p in two.iterdir() if p.suffix in (".jsonl", ".yaml")}

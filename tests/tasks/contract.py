@@ -10,6 +10,7 @@ from itertools import combinations
 from afrieval.config.settings import EvalConfig, RunConfig
 from afrieval.data.files import SAMPLES
 from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.scoring.tagged import NONE
 from afrieval.tasks.documents import LETTERS, Document
 from afrieval.tasks.prompts import (
     Prompt,
@@ -70,8 +71,9 @@ def sample_splits(spec: TaskSpec, language: str) -> Splits:
     path = spec.samples_folder / f"{language}.jsonl"
     if not path.is_file():
         return {}
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return data_splits(spec, language, dict.fromkeys(json.loads(line)["split"] for line in lines), SAMPLES)
+    named = dict.fromkeys(json.loads(line)["split"] for line in path.read_text(encoding="utf-8").splitlines())
+    shared = spec.kin is not None  # tasks that share samples may have fewer splits
+    return data_splits(spec, language, [s for s in named if s in spec.data.files or not shared], SAMPLES)
 
 
 def data_splits(spec: TaskSpec, language: str, splits: Iterable[str], source: str) -> Splits:
@@ -277,13 +279,17 @@ def _unclean(text: str) -> list[str]:
     return found if unicodedata.is_normalized("NFC", text) else [*found, "not NFC"]
 
 
+_CODE = re.compile(r"\b[A-Z]{2,}\b")  # a tag, such as NOUN, which is that in every language
+
+
 def no_english_words(case: Case, english: Mapping[int, Prompt]) -> Complaints:
     if case.prompt.language in OF_ENGLISH_WORDS:
         return []
-    shown = "\n".join(_own_text(p) for p in english.values())
+    shown = "\n".join(_CODE.sub(" ", _own_text(p)) for p in english.values())
     words = set(re.findall(r"\w{4,}", shown.casefold())) - COGNATES.get(case.prompt.language, set())
+    words -= {NONE} if case.spec.scoring.answer.is_tagged else set()
     short = {w for w in ("Yes", "No", "True") if _has(shown, w)}
-    own = _own_text(case.prompt)
+    own = _CODE.sub(" ", _own_text(case.prompt))
     left = sorted({w for w in words if _has(own.casefold(), w)} | {w for w in short if _has(own, w)})
     return [f"{case.at()}: English words {', '.join(left)}"] if left else []
 

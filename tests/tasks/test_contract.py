@@ -295,10 +295,12 @@ def test_there_are_english_prompts_and_samples(task: str) -> None:
 
 @pytest.mark.parametrize("task", TEMPLATED)
 def test_files_are_named_after_languages_of_the_task(task: str) -> None:
-    spec = spec_of(task)
-    named = {path.stem for path in (spec.folder / "prompts").glob("*")} - {ENGLISH}
-    named |= set() if spec.kin else {path.stem for path in spec.samples_folder.iterdir()}
-    assert named <= set(spec.languages)
+    """Or of a task that shares them."""
+    spec, specs = spec_of(task), [spec_of(other) for other in TEMPLATED]
+    prompts = {code for s in specs if s.prompts_folder == spec.prompts_folder for code in s.languages}
+    samples = {code for s in specs if s.samples_folder.samefile(spec.samples_folder) for code in s.languages}
+    assert {path.stem for path in spec.prompts_folder.iterdir()} <= {ENGLISH, *prompts}
+    assert {path.stem for path in spec.samples_folder.iterdir()} <= samples
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,9 @@ def main(argv: list[str]) -> int:
 
     tables, new = [], False
     for spec in _tasks(config):
-        languages = named_languages(spec, config.task.languages)
+        languages = named_languages(spec, config.task)
         checked = check_data(spec, config.data.source, read_lock())
-        for code in set(config.task.languages or ()) - checked.languages:
+        for code in set(config.task.demanded) - checked.languages:
             problem = f"{config.data.source} has no rows of {spec.name} for {code}"
             raise UserError(problem, f"remove {code} from task.languages, or name another --data.source")
         for line in checked.notes:

@@ -16,6 +16,7 @@ def main(argv: list[str]) -> None:
         UserError: for a folder that is not a run, or runs without anything in common.
     """
     options = read_options(Compare, argv, "compare")
+    from afrieval.analysis.averages import suite_averages
     from afrieval.analysis.compared import all_contrasts, check_compared
     from afrieval.analysis.inputs import read_inputs
     from afrieval.analysis.reference import evaluated
@@ -23,6 +24,7 @@ def main(argv: list[str]) -> None:
     from afrieval.report.comparison import comparison_tables
     from afrieval.report.leaderboard import published_tables
     from afrieval.report.reference import reference_tables
+    from afrieval.report.suites import suite_tables
 
     whole = read_inputs([user_path(p) for p in options.runs])
     given = whole.on(options.metric)
@@ -36,6 +38,7 @@ def main(argv: list[str]) -> None:
     groupings: list[str] = list(dict.fromkeys(["Africa", options.means]))
     tables = comparison_tables(units, found, groupings, options.by, asked)
     tables += [
+        *suite_tables(suite_averages(units, options.average), options.average),
         *reference_tables(of_meta),
         *verdict_tables(of_meta),
         *published_tables([] if asked else units, given.published),

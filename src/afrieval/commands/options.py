@@ -10,6 +10,7 @@ from afrieval.files.schema import Positive
 
 Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
 Grouping = Literal["Africa", "family", "script", "region"]
+AverageOver = Literal["suite", "afrobench"]
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,9 @@ class Compare(Tables):
     """Languages to compare, as ISO 639-3 codes such as yor,hau. Default: all."""
     means: Grouping = "Africa"
     """Groups of African languages to average over."""
+    average: AverageOver = "suite"
+    """How to average over several tasks: suite is the mean over groups of tasks, tasks and African languages; afrobench
+    is that of the AfroBench leaderboard (see "Suites" in the documentation)."""
     by: Annotated[str, Metavar("FIELD")] | None = None
     """Break scores down by a field such as subject, or by confusion: right answers against chosen ones. Default: no
     breakdown."""

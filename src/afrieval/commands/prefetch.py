@@ -31,7 +31,7 @@ def main(argv: list[str]) -> None:
         raise UserError(f"data.source must be hub to prefetch, not {config.data.source!r}", "give --data.source hub")
     lock, found = DataLock() if asked.lock else read_lock(), DataLock()
     for spec in chosen_tasks(config):
-        say(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task.languages), lock, found)}")
+        say(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task), lock, found)}")
         for metric in spec.scoring.metrics:
             metric.fetch()
         for line in check_fetched(spec, lock):

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Le
 
 from afrieval.config.options import Folder, Metavar
-from afrieval.errors import UserError
+from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
-from afrieval.files.schema import CLOSED, Positive
+from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
 
 DEMO = "demo"
 Source = Annotated[str, Metavar("hub|samples|FOLDER")]
@@ -72,7 +72,12 @@ class TaskConfig:
     __pydantic_config__ = CLOSED
 
     task_name: str | list[str] | None = None
-    """One or more tasks; afrieval list shows them. Default: none."""
+    """One or more tasks; afrieval list shows them. Default: the tasks of task.groups."""
+    suite: Annotated[str, Metavar("NAME")] | None = None
+    """Name of a suite of tasks, as in configs/suites/. Each task of a suite is run in those of task.languages that it
+    has, and tasks and languages that the data source lacks are left out. Default: none."""
+    groups: Annotated[dict[str, Annotated[list[str], AT_LEAST_ONE]], Metavar("MAP")] = field(default_factory=dict)
+    """Tasks of a suite by group. All groups have the same weight in its average. Default: a group for each task."""
     languages: list[str] | None = None
     """Languages to evaluate, as ISO 639-3 codes such as yor,hau. Default: all languages of each task."""
     prompts: list[int] | None = None
@@ -106,6 +111,11 @@ class TaskConfig:
     """Weights & Biases project. Not supported yet. Default: none."""
     wandb_job_type: str | None = None
     """Weights & Biases job type. Not supported yet. Default: none."""
+
+    @property
+    def demanded(self) -> list[str]:
+        """Languages whose absence is an error; in a suite, they are left out."""
+        return [] if self.suite else self.languages or []
 
 
 @dataclass(frozen=True)
@@ -180,7 +190,8 @@ class RunConfig:
     def task_names(self) -> list[str]:
         """The tasks asked for, in order."""
         names = self.task.task_name
-        return [names] if isinstance(names, str) else list(dict.fromkeys(names or []))
+        grouped = [name for members in self.task.groups.values() for name in members]
+        return [names] if isinstance(names, str) else list(dict.fromkeys(names or grouped))
 
     @property
     def harness_names(self) -> list[str]:
@@ -272,9 +283,23 @@ def _check_task(config: RunConfig, needed: bool) -> None:
         if value == []:
             raise UserError(f"task.{name} is an empty list", f"name some, or leave task.{name} out to run all")
     _check_prompt_set(config)
+    _check_groups(config)
     for name in ("wandb_project", "wandb_job_type"):
         if getattr(config.task, name):
             raise UserError(f"task.{name} is not supported yet", "leave it out for now")
+
+
+def _check_groups(config: RunConfig) -> None:
+    task = config.task
+    grouped = [name for members in task.groups.values() for name in members]
+    if task.suite is not None and not task.suite.strip():
+        raise UserError("task.suite is empty", "name the suite, or leave it out")
+    if task.groups and not task.suite:
+        raise UserError("task.groups is given without task.suite", "name the suite with task.suite")
+    if twice := next((name for name in grouped if grouped.count(name) > 1), None):
+        raise UserError(f"task.groups has {twice!r} twice", "name each task once")
+    if other := next((name for name in config.task_names if grouped and name not in grouped), None):
+        raise UserError(f"the suite {task.suite} does not have the task {other!r}", nearest(other, grouped))
 
 
 def _check_prompt_set(config: RunConfig) -> None:

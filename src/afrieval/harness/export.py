@@ -53,7 +53,7 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
         plain = replace(plain, task_name=[name for name in task_names(folder) if not load_task(name, folder).prompt])
     specs = chosen_tasks(replace(config, task=plain))
     for spec in specs:
-        named_languages(spec, config.task.languages)
+        named_languages(spec, config.task)
         if spec.prompt:
             answer_form(spec, config)
             chosen_prompts(spec, config, ENGLISH, PromptFiles(spec))  # rejects unknown numbers

@@ -6,7 +6,6 @@ from typing import Any
 
 from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore
-from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.report.table import Column, Table
 from afrieval.report.values import ANY, Bounds, bounds_of, shown_interval, shown_score
@@ -14,7 +13,6 @@ from afrieval.results.prompts import PAPER, SUITE, UNCLEANED, prompt_ranges
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS, label
 
-APART = ("eng", "fra")  # next to a mean over African languages, never in it
 WRITTEN = {"eng": "English", "native": "native"}
 SETS = {SUITE: "prompts of the suite", PAPER: "prompts of the paper", UNCLEANED: "prompts of the paper, uncleaned"}
 DEFECTIVE = "†"  # follows what has a known defect of its whole data
@@ -130,35 +128,3 @@ def _prompts(mean: Mean) -> str:
     """Returns what the prompts of a mean are called."""
     of_set = mean.dimensions["prompt_set"]
     return f"{WRITTEN[mean.dimensions['prompt_language']]} prompts" if of_set == SUITE else SETS[of_set]
-
-
-def overview_tables(
-    means: Iterable[Mean], scores: Iterable[LanguageScore], metrics: Mapping[str, Metric] | None = None
-) -> list[Table]:
-    """Returns means over African languages, a row per task and prompt language; English and French next to them.
-
-    Scores on other scales are no neighbours: each scale has a table.
-
-    Args:
-        means: those of all tasks; of two languages or more are shown.
-        scores: where English and French are.
-        metrics: task to the metric of its score; a share if not given.
-    """
-    same = {(s.task, s.prompt_language, s.prompt_set, s.language): s.score for s in scores}
-    several = (mean for mean in means if len(mean.members) > 1)
-    scales = grouped(several, lambda mean: bounds_of((metrics or {}).get(mean.task)))
-    return [_overview(of_scale, same, scale) for scale, of_scale in scales.items()]
-
-
-def _overview(means: list[Mean], same: dict[tuple[str, str, str, str], float], bounds: Bounds) -> Table:
-    columns = [Column("task"), Column("prompts", "text", "-"), Column("", "hidden", "prompt_language")]
-    columns += [Column("mean", "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds)]
-    columns += [Column("languages", "count", "n_languages"), Column("", "hidden", "members")]
-    columns += [Column(LANGUAGES[code].name, "score", code, bounds) for code in APART]
-    rows = []
-    for mean in means:
-        kind, of_set = mean.dimensions["prompt_language"], mean.dimensions["prompt_set"]
-        known = [mean.score, mean.interval, len(mean.members), mean.members]
-        apart = [same.get((mean.task, kind, of_set, code)) for code in APART]
-        rows.append([mean.task, _prompts(mean).removesuffix(" prompts"), kind, *known, *apart])
-    return Table("overview", "Mean over African languages", columns, rows)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from afrieval.analysis.averages import suite_averages
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
 from afrieval.analysis.reference import has_evals
@@ -16,7 +17,8 @@ from afrieval.report.defects import defects_of, marked
 from afrieval.report.formats import show as show_tables
 from afrieval.report.harness import harness_table
 from afrieval.report.reference import reference_tables
-from afrieval.report.scores import overview_tables, score_table
+from afrieval.report.scores import score_table
+from afrieval.report.suites import suite_tables
 from afrieval.results.files import write_results, write_summary
 from afrieval.results.reader import RunFolder
 from afrieval.results.runs import described, model_labels
@@ -99,7 +101,7 @@ def show(
         tables += [marked(table, defects_of(of_cells)) for table in own_tables]
     tables += reference_tables(published)
     say()
-    show_tables([*tables, *(overview_tables(african, scores, metrics) if len(tasks) > 1 else [])])
+    show_tables([*tables, *suite_tables(suite_averages(own))])
 
 
 def _heading(task: str, identity: Identity) -> tuple[str, list[str]]:

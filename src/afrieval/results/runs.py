@@ -71,6 +71,7 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
         UserError: if run.yaml does not say so.
     """
     record = run.record
+    suite = record.get("suite")
     try:
         identity, visit = record["identity"], record["visits"][-1]
         task, shots = identity["tasks"][cell.task], identity["fewshot"]["num_fewshot"]
@@ -82,6 +83,8 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
             must=_must(record, task, cell),
             may={name: visit.get(name) for name in SETTINGS}
             | {name: dict(identity["model"]).get(name) for name in MODEL_SETTINGS},
+            suite=suite["name"] if suite else "",
+            suite_groups=suite["groups"] if suite else {},
         )
     except (KeyError, IndexError) as e:
         raise UserError(f"{run.path / RUN} does not say {e}", "it was written by another version, or changed") from None

@@ -82,6 +82,7 @@ class Declared(TypedDict, total=False):
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
     title: str
+    data: str
     labels: list[str]
     breakdowns: list[str]
     parallel: list[list[str]]
@@ -113,6 +114,14 @@ class HarnessGroup(TypedDict):
 Visit = dict[str, object]  # the circumstances of a visit, which are compared and shown, but not computed with
 
 
+class StoredSuite(TypedDict):
+    """The suite that was run last in a folder, and its tasks by group."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    name: str
+    groups: dict[str, list[str]]
+
+
 class RunRecord(TypedDict, total=False):
     """run.yaml; empty before a run has begun."""
 
@@ -123,6 +132,7 @@ class RunRecord(TypedDict, total=False):
     declared: dict[str, Declared]
     cells: list[str]
     visits: list[Visit]
+    suite: StoredSuite
 
 
 class HarnessMetric(TypedDict):

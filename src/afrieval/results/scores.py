@@ -91,6 +91,8 @@ class CellScores:
             were generated.
         kept: of each prompt that was shortened to fit the model's context, the share of its text that was kept.
         declared: what run.yaml says of the task.
+        suite: name of the suite that was run; empty without one.
+        suite_groups: its tasks by group.
         path: the sample file.
         harness: what the harness says of a task of its own; `stated` has its numbers, and there are no measures.
     """
@@ -124,6 +126,8 @@ class CellScores:
     lengths: tuple[int, ...] = ()
     kept: tuple[float, ...] = ()
     declared: Declared = field(default_factory=lambda: Declared())
+    suite: str = ""
+    suite_groups: Mapping[str, list[str]] = field(default_factory=dict)
     path: Path | None = None
     harness: HarnessRecord | None = None
     stated: tuple[Stated, ...] = ()
@@ -172,6 +176,11 @@ class CellScores:
     def defect(self) -> str:
         """The known defect of the language's whole data; empty if there is none."""
         return self.declared.get("defective", {}).get(self.language, "")
+
+    @property
+    def data_set(self) -> str:
+        """The data set that its documents are from; empty in runs of older versions."""
+        return self.declared.get("data", "")
 
     @property
     def n(self) -> int:

@@ -20,11 +20,12 @@ LONGEST, UNUSED = 160, "not used yet"
 
 def golden(spec: TaskSpec, language: str) -> str:
     """Returns all prompts of a file on one row, each headed by what is scored as its answer."""
-    document = first_document(spec, language)
-    parts = []
+    document, parts = first_document(spec, language), []
+    translated = spec.direction and language not in spec.languages
+    evaluated = _near(spec, language) or language if translated else language
     for number, prompt in load_prompts(spec, language).items():
         scored = " | ".join(answers(prompt, document, spec.answer_forms[0]))
-        parts.append(f"=== prompt {number}, scored: {scored}\n{render(prompt, document, language)}\n")
+        parts.append(f"=== prompt {number}, scored: {scored}\n{render(prompt, document, evaluated)}\n")
     return "".join(parts)
 
 
@@ -34,13 +35,17 @@ def first_document(spec: TaskSpec, language: str) -> Document:
     Raises:
         UserError: if the task has no samples.
     """
-    split = spec.data.evaluate
-    there = sorted(path.stem for path in spec.samples_folder.glob("*.jsonl") if path.stem in spec.languages)
-    near = next((code for code in (language, ENGLISH, *there) if code in there), None)
-    found = load_split(spec, near, split, SAMPLES) if near else None
+    near = _near(spec, language)
+    found = load_split(spec, near, spec.data.evaluate, SAMPLES) if near else None
     if not found:
         raise UserError(f"{spec.name} has no sample rows", f"add {spec.samples_folder}/eng.jsonl")
     return found.documents[0]
+
+
+def _near(spec: TaskSpec, language: str) -> str | None:
+    """Returns a language with sample rows: this one, English, or any."""
+    there = sorted(path.stem for path in spec.samples_folder.glob("*.jsonl") if path.stem in spec.languages)
+    return next((code for code in (language, ENGLISH, *there) if code in there), None)
 
 
 def examples(root: Path, language: str, strings: Mapping[str, String]) -> dict[str, str]:

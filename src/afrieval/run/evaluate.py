@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from afrieval.run.manifest import circumstances, identity, record
 from afrieval.run.preflight import check_fit, first_tokens
 from afrieval.run.progress import Progress
 from afrieval.tasks.cell import Cell, Outcome, Plan
+from afrieval.terminal import note
 
 Check = Callable[[], None]
 AfterCell = Callable[[Cell], None]
@@ -59,6 +60,8 @@ def evaluate(
     processes.agree([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
     missing = processes.first(lambda: _missing(stored, described, plan))
     if missing:
+        if processes.is_first:
+            note(_size([cell for cell in plan.cells if cell.name in missing], len(plan.cells)))
         lm = _load(config, processes, described, load)
         visit = circumstances(config, plan, lm, processes.count)
         visit["first_tokens"] = first_tokens(plan.cells, lm)
@@ -86,6 +89,17 @@ def _missing(stored: RunFolder, described: dict[str, Any], plan: Plan) -> list[s
     """Returns the names of the cells that are missing in the folder; rejects another run's folder."""
     check_same_run(stored.record.get("identity", {}), described, stored.path)
     return [cell.name for cell in plan.cells if stored.n_done(cell.name) < cell.n]
+
+
+def _size(cells: Sequence[Cell], planned: int) -> str:
+    """Returns how much is to be run."""
+    generated = sum(cell.n_requests for cell in cells if "generate_until" in cell.asks)
+    likelihoods = sum(cell.n_requests for cell in cells) - generated
+    asked = [(likelihoods, "likelihoods"), (generated, "generated answers")]
+    counts = " and ".join(f"{number:,} {kind}" for number, kind in asked if number)
+    of_all = f"{len(cells):,} of {planned:,}" if len(cells) < planned else f"{planned:,}"
+    documents = sum(cell.n for cell in cells)
+    return f"to run: {of_all} cell{'s' * (planned > 1)}, {documents:,} documents, {counts or 'no requests'}"
 
 
 def _load(config: RunConfig, processes: Processes, described: dict[str, Any], load: Load) -> Any:

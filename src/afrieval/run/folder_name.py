@@ -16,6 +16,8 @@ def default_folder(config: RunConfig, planned: Plan) -> Path:
     model, evaluation = config.model, config.eval
     places = [cell.coordinates for cell in planned.cells]
     settings = [place.answer_form for place in places if place.answer_form][:1]
+    if config.task.suite:  # whose tasks have different ones, and which may be run task by task
+        settings = [config.task.answer_form or "own-forms"]
     given = evaluation.num_fewshot is not None or settings
     selection = [evaluation.fewshot_selection.replace("_", "-")] if evaluation.shots and settings else []
     settings += [f"{evaluation.shots}shot" if given else "own-shots", *selection]
@@ -47,7 +49,9 @@ def _other_evals(config: RunConfig) -> str:
 
 
 def _task_folder(config: RunConfig) -> str:
-    """Returns the tasks' names, shortened if long; templates are without languages."""
+    """Returns the suite's name, or the tasks' names, shortened if long; templates are without languages."""
+    if config.task.suite:
+        return re.sub(r"[^\w.()-]+", "-", config.task.suite)
     template = re.sub(r"{{.*?}}", "LANG", config.task.task_template or "")
     names = [*config.task_names, *(n.strip() for n in template.split(",") if n.strip()), *config.harness_names]
     joined = "+".join(re.sub(r"[^\w.()-]+", "-", name) for name in names)

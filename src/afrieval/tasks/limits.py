@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from afrieval.tasks.sources.templated import TemplatedQuestions
 
 SOME_WORDS, THOUGHTS = 32, 16_384
-BLANK_LINE = "\n\n"
+BLANK_LINE, LINE_END = "\n\n", "\n"
 
 
 def generation(questions: "TemplatedQuestions", lm: Any) -> Generation:
@@ -78,10 +78,13 @@ def _room(questions: "TemplatedQuestions", lm: Any) -> int:
 def _stop(questions: "TemplatedQuestions") -> tuple[str, ...]:
     """Returns texts that begin another example, which a model without chat template would write next.
 
-    A worked solution may contain empty lines, unless examples show otherwise.
+    A text ends with its line if all right answers are of one line, as translations of sentences are: prompts
+    without empty lines would go on with the next sentence. A worked solution may contain empty lines, unless
+    examples show otherwise.
     """
     if not questions.task.scoring.answer.is_worked_out:
-        return (BLANK_LINE,)
+        golds = [d.gold for d in questions.data.documents if d.gold is not None]
+        return (LINE_END if all(isinstance(gold, str) and LINE_END not in gold for gold in golds) else BLANK_LINE,)
     label = question_label(questions.task, questions.prompt, questions.task.text_language or questions.language)
     ends = (f"\n{label}",) if label else ()
     return ends if questions.task.chain_of_thought and not questions.shots else (BLANK_LINE, *ends)

@@ -77,7 +77,7 @@ def chosen_paper_prompts(spec: TaskSpec, config: RunConfig, language: str) -> li
     for number in config.task.prompts or ():
         _check_number(spec, paper, number, config.task.uncleaned)
     prompts = paper_prompts(spec, spec.text_language or language, config.task.uncleaned)
-    if not prompts and config.task.languages:
+    if not prompts and config.task.demanded:
         raise UserError(
             f"{paper.name} has no prompts of {spec.name} for {language}",
             f"remove {language} from task.languages, or give --task.prompt_set suite",

@@ -153,10 +153,8 @@ def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
 
 
 def prompt_languages(spec: TaskSpec) -> list[str]:
-    """Returns the languages of the task's prompts, sorted."""
-    files = {path.stem for path in spec.prompts_folder.glob("*.yaml")}
-    if spec.shares_prompts:
-        files &= {ENGLISH, *spec.languages}
+    """Returns the languages of the task's prompts, sorted; tasks that share them may have others."""
+    files = {path.stem for path in spec.prompts_folder.glob("*.yaml")} & {ENGLISH, *spec.languages}
     return sorted(files | {ENGLISH}) if spec.prompt or spec.prompts else sorted(files)
 
 

@@ -1,9 +1,10 @@
 """Selects the tasks of a config, each with its data set and variant."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import RunConfig, TaskConfig
 from afrieval.data.files import SAMPLES
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
@@ -34,6 +35,8 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     specs = [of_evals(declared[name], evals, config.data.source == SAMPLES) for name in dict.fromkeys(names)]
     for spec in specs:
         check_complete(spec, config)
+    if config.task.suite:
+        check_languages(specs, config.task)
     return [_variant(spec, config) for spec in specs]
 
 
@@ -60,16 +63,28 @@ def _evals(config: RunConfig, needed: bool) -> Llama | None:
     return chosen_evals(config.model.model_name, config.task.evals_dataset)
 
 
-def named_languages(spec: TaskSpec, named: list[str] | None) -> list[str]:
-    """Returns the named languages, or all of the task's.
+def named_languages(spec: TaskSpec, task: TaskConfig) -> list[str]:
+    """Returns the named languages, or all of the task's; in a suite, those that the task has.
 
     Raises:
-        UserError: for a language that the task does not have.
+        UserError: for a language that the task does not have, outside a suite.
     """
-    for language in named or []:
-        if language not in spec.languages:
-            raise UserError(f"{spec.name} has no language {language!r}", f"choose from {', '.join(spec.languages)}")
-    return list(dict.fromkeys(named or spec.languages))
+    for code in task.demanded:
+        if code not in spec.languages:
+            raise UserError(f"{spec.name} has no language {code!r}", f"choose from {', '.join(spec.languages)}")
+    return [code for code in dict.fromkeys(task.languages or spec.languages) if code in spec.languages]
+
+
+def check_languages(specs: Sequence[TaskSpec], task: TaskConfig) -> None:
+    """Rejects a language that no task of a suite has.
+
+    Raises:
+        UserError: for the first such language.
+    """
+    known = list(dict.fromkeys(code for spec in specs for code in spec.languages))
+    for code in task.languages or []:
+        if specs and code not in known:
+            raise UserError(f"no task has the language {code!r}", nearest(code, known))
 
 
 def answer_form(spec: TaskSpec, config: RunConfig) -> str:

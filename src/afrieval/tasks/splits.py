@@ -136,15 +136,19 @@ def check_source(spec: TaskSpec, source: str) -> None:
     Raises:
         UserError: names the expected folder.
     """
+    if hub := missing_hub(spec, source):
+        raise UserError(
+            f"the folder {source} does not contain {hub}",
+            f"put the data set's files in {check_folder(source) / hub}, or give --data.source hub",
+        )
+
+
+def missing_hub(spec: TaskSpec, source: str) -> str | None:
+    """Returns a data set of a task that a source does not contain; None for the hub, which is asked later."""
     if source in (HUB, SAMPLES):
-        return
-    root = check_folder(source)
-    for hub in (spec.data.hub, *([spec.join.hub] if spec.join else [])):
-        if not (root / hub).is_dir():
-            raise UserError(
-                f"the folder {source} does not contain {hub}",
-                f"put the data set's files in {root / hub}, or give --data.source hub",
-            )
+        return None
+    root, hubs = check_folder(source), [spec.data.hub, *([spec.join.hub] if spec.join else [])]
+    return next((hub for hub in hubs if not (root / hub).is_dir()), None)
 
 
 def check_folder(source: str) -> Path:

@@ -63,6 +63,7 @@ def _declared(questions: "TemplatedQuestions") -> RunPart:
     evals |= {"rows": task.data.rows_of(split), "samples": questions.config.data.source == "samples"}
     return {
         "title": task.title,
+        "data": task.data.hub,
         "labels": task.labels,
         "breakdowns": task.breakdowns,
         "parallel": task.parallel.get(split, []),

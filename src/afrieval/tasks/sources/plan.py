@@ -15,7 +15,7 @@ from afrieval.tasks.sources.complete_prompts import CompleteQuestions
 from afrieval.tasks.sources.notes import all_notes
 from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import TaskSpec
-from afrieval.tasks.splits import Split, check_source, load_split
+from afrieval.tasks.splits import Split, check_source, load_split, missing_hub
 
 
 def plan_declared(config: RunConfig) -> Plan:
@@ -44,6 +44,8 @@ def all_questions(config: RunConfig) -> tuple[list[TemplatedQuestions], list[str
 def task_questions(spec: TaskSpec, config: RunConfig, lock: DataLock) -> tuple[list[TemplatedQuestions], list[str]]:
     """Returns the questions of a task's cells, and a line for each omission."""
     form = answer_form(spec, config)
+    if config.task.suite and (hub := missing_hub(spec, config.data.source)):
+        return [], [f"{spec.name}: the folder {config.data.source} does not contain {hub}"]
     for metric in spec.scoring.metrics:
         with suppress(UserError):  # a note says which metrics are left out
             metric.fetch()
@@ -61,7 +63,9 @@ def task_questions(spec: TaskSpec, config: RunConfig, lock: DataLock) -> tuple[l
             unprompted.append(language)
         asked += [make(spec, language, prompt, of, form, data, pool, config, files) for of, prompt in prompts]
     _check(asked)
-    left_out = [f"{spec.name}: no {split} rows for {', '.join(codes)}" for split, codes in missing.items()]
+    lacking = [code for code in config.task.languages or [] if code not in spec.languages]
+    left_out = [f"{spec.name}: not in the data set: {', '.join(lacking)}"] if lacking else []
+    left_out += [f"{spec.name}: no {split} rows for {', '.join(codes)}" for split, codes in missing.items()]
     left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
     left_out += left_out_of_paper(spec, config, absent)
     return asked, left_out
@@ -73,7 +77,7 @@ def _languages(
     """Returns the splits of each language with data, and the other languages by missing split."""
     found: dict[str, tuple[Split, Split | None]] = {}
     missing: dict[str, list[str]] = {}
-    for language in named_languages(spec, config.task.languages):
+    for language in named_languages(spec, config.task):
         data = load_split(spec, language, spec.data.evaluate, config.data.source, lock)
         pool = _pool(spec, language, config, lock)
         if data is not None and (pool is not None or not config.eval.shots):
@@ -85,7 +89,7 @@ def _languages(
                 f"{config.data.source} lacks the {lacking} rows of {spec.name}",
                 f"fetch the files named in the README.md of {spec.data.hub}",
             )
-        if config.task.languages:
+        if config.task.demanded:
             cure = "name another --data.source" if data is None else "give --eval.num_fewshot 0"
             raise UserError(
                 f"{config.data.source} has no {lacking} rows of {spec.name} for {language}",
@@ -120,7 +124,7 @@ def chosen_prompts(spec: TaskSpec, config: RunConfig, language: str, files: Prom
     if wanted in ("eng", "both") or language == ENGLISH:
         chosen += [("eng", p) for p in _numbered(spec, config, files.load(ENGLISH), ENGLISH)]
     if wanted in ("native", "both") and language != ENGLISH:
-        if config.task.languages is None and not _has_native(config, language, files):
+        if not config.task.demanded and not _has_native(config, language, files):
             return chosen
         chosen += [("native", p) for p in _numbered(spec, config, files.load(language), language)]
     return chosen

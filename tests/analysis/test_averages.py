@@ -1,0 +1,173 @@
+"""Averages of suites: weights, members, scales, and an interval that knows languages in several tasks."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.analysis.cells import scored
+from tests.conftest import REAL_DATA
+
+from afrieval.analysis.averages import APART, suite_averages
+from afrieval.analysis.means import over_languages
+from afrieval.analysis.published import averages, read_published
+from afrieval.analysis.widths import Share, half_width
+from afrieval.results.scores import CellScores
+from afrieval.scoring.base import Metric
+
+POINTS = Metric("points", measure=lambda response, question: None, bounds=(0.0, 100.0))
+LOSS = Metric("loss", measure=lambda response, question: None, bounds=(0.0, float("inf")), higher_is_better=False)
+GROUPS = {"mood": ["tweets", "films"], "translation": ["news"]}
+LANGUAGES = ("hau", "swa", "yor")
+
+
+def cells(**changes: Any) -> list[CellScores]:
+    """Three tasks: one language has no films, and translation is in points."""
+    rng = np.random.default_rng(1)
+    parallel = {"declared": {"parallel": [[*LANGUAGES]]}}
+    known: dict[str, Any] = {"suite": "all", "suite_groups": GROUPS, **parallel, **changes}
+    tweets = [scored(rng.integers(0, 2, 40).tolist(), "tweets", language=code, **known) for code in LANGUAGES]
+    films = [scored(rng.integers(0, 2, 20).tolist(), "films", language=code, **known) for code in LANGUAGES[1:]]
+    news = [scored(rng.uniform(20, 60, 30).tolist(), "news", of=POINTS, language=c, **known) for c in LANGUAGES]
+    apart = [scored([1.0] * 40, "tweets", language=code, **known) for code in APART]
+    return [*news, *tweets, *films, *apart]
+
+
+def means_of(units: list[CellScores], task: str) -> dict[str, float]:
+    factor = 100 if task != "news" else 1
+    of_task = [c for c in units if c.task == task and c.language in LANGUAGES]
+    return {c.language: factor * float(np.mean(c.measures[c.main])) for c in of_task}
+
+
+def test_groups_tasks_and_languages_count_the_same_and_scores_are_in_percent() -> None:
+    units = cells()
+    (found,) = suite_averages(units)
+    tweets, films, news = (means_of(units, task) for task in ("tweets", "films", "news"))
+    of_tweets = np.mean([tweets[code] for code in LANGUAGES])
+    by_hand = ((of_tweets + np.mean(list(films.values()))) / 2 + np.mean(list(news.values()))) / 2
+    assert found.score == pytest.approx(by_hand)
+    assert [(p.group, p.task, p.weight) for p in found.parts] == [
+        ("mood", "tweets", 0.25), ("mood", "films", 0.25), ("translation", "news", 0.5),
+    ]  # fmt: skip
+    assert found.parts[0].apart == {"eng": 100.0, "fra": 100.0} and found.parts[1].languages == ["swa", "yor"]
+    assert found.suite == "all" and not found.missing and not found.outside
+
+
+def test_the_interval_by_hand() -> None:
+    """Documents are the tasks' own; Swahili and Yoruba are in three tasks, Hausa in two."""
+    units = cells()
+    (found,) = suite_averages(units)
+    weights, added, shared, own = {"tweets": 0.25, "films": 0.25, "news": 0.5}, dict.fromkeys(LANGUAGES, 0.0), 0.0, 0.0
+    of_languages = dict.fromkeys(LANGUAGES, 0.0)
+    for task, weight in weights.items():
+        means = means_of(units, task)
+        k, middle = len(means), np.mean(list(means.values()))
+        for code, mean in means.items():
+            added[code] += weight * (k / (k - 1)) ** 0.5 * (mean - middle) / k
+            of_languages[code] += weight / k
+        factor = 100 if task != "news" else 1
+        values = factor * np.array([c.measures[c.main][:, 0] for c in units if c.task == task and c.language in means])
+        covariance = np.cov(values) / values.shape[1]
+        mutual = max(0.0, (covariance.sum() - np.trace(covariance)) / (k * (k - 1)))
+        shared += weight**2 * mutual
+        own += weight**2 * (np.trace(covariance) / k - mutual) / k
+    effective = 1 / sum(share**2 for share in of_languages.values())
+    t_languages, t_questions = stats.t.ppf(0.975, effective - 1) ** 2, stats.t.ppf(0.975, 40 + 20 + 30 - 1) ** 2
+    between = max(t_languages * sum(each**2 for each in added.values()), t_questions * own)
+    half = (between + t_questions * shared) ** 0.5
+    assert found.interval == pytest.approx((max(0, found.score - half), min(100, found.score + half)))
+
+
+def test_one_task_has_the_interval_of_its_mean_over_languages() -> None:
+    rng = np.random.default_rng(2)
+    languages = [dict(enumerate(rng.integers(0, 2, 30).astype(float))) for _ in range(5)]
+    low, high = over_languages(languages, (-1.0, 2.0)) or (0, 0)
+    assert half_width([Share(1.0, "", dict(enumerate(languages)))]) == pytest.approx((high - low) / 2)
+
+
+def test_a_language_that_is_high_in_all_tasks_makes_the_interval_wider_than_languages_of_their_own() -> None:
+    level = dict(zip("abcdefgh", np.linspace(0.1, 0.9, 8), strict=True))
+    values = {code: dict(enumerate([1.0] * round(100 * p) + [0.0] * round(100 * (1 - p)))) for code, p in level.items()}
+    same = [Share(0.5, task, {c: {(c, q): v for q, v in of.items()} for c, of in values.items()}) for task in "xy"]
+    apart = [
+        Share(0.5, task, {task + c: of for c, of in share.languages.items()})
+        for task, share in zip("xy", same, strict=True)
+    ]
+    assert half_width(same) > 1.3 * half_width(apart)
+
+
+def test_tasks_on_the_same_documents_do_not_make_the_average_surer() -> None:
+    rng = np.random.default_rng(3)
+    hard = rng.random(200)
+    languages = {c: dict(enumerate((rng.random(200) < hard).astype(float))) for c in "abcdef"}
+    alone, twice = (half_width([Share(w, "d", languages)] * n) for w, n in ((1.0, 1), (0.5, 2)))
+    assert twice == pytest.approx(alone)
+    assert half_width([Share(0.5, "d", languages), Share(0.5, "e", languages)]) < alone
+
+
+def test_a_task_in_one_language_counts_and_only_its_documents_are_unsure() -> None:
+    one = {"swa": dict(enumerate([0.0, 1.0] * 50))}
+    assert half_width([Share(1.0, "", one)]) == pytest.approx(stats.t.ppf(0.975, 99) * (0.25 / 99) ** 0.5)
+
+
+def test_afrobench_pools_pairs_and_takes_the_best_prompt_of_a_group() -> None:
+    def cell(task: str, language: str, prompt: int, value: float) -> CellScores:
+        return scored([value], task, language=language, prompt=prompt, suite="all", suite_groups=GROUPS)
+
+    of_prompts = {1: (0.9, 0.1, 0.3), 2: (0.2, 0.8, 0.9)}
+    units = [
+        cell(task, language, prompt, value)
+        for prompt, values in of_prompts.items()
+        for (task, language), value in zip(
+            [("tweets", "yor"), ("tweets", "por"), ("films", "hau")], values, strict=True
+        )
+    ]
+    units += [cell("tweets", code, prompt, 1.0) for code in APART for prompt in (1, 2)]
+    (found,) = suite_averages(units, "afrobench")
+    assert found.score == pytest.approx(100 * (0.2 + 0.8 + 0.9) / 3) and {p.prompt for p in found.parts} == {2}
+    assert [(p.task, p.languages) for p in found.parts] == [("tweets", ["por", "yor"]), ("films", ["hau"])]
+    assert found.missing == ["news"]
+    (ours,) = suite_averages(units)
+    assert ours.score == pytest.approx(100 * ((0.9 + 0.2) / 2 + (0.3 + 0.9) / 2) / 2), "no Portuguese, all prompts"
+
+
+@pytest.mark.data
+def test_afrobench_is_the_average_that_its_authors_print() -> None:
+    """Their leaderboard has the highest of the printed averages of a model's prompts."""
+    rows = read_published(Path(str(REAL_DATA)) / "afrobench_results/afrimmlu-0shot.csv")
+    printed, _ = averages(rows)
+    for model in dict.fromkeys(row.model for row in rows):
+        units = [
+            scored([score / 100], "t", language=code, prompt=int(row.prompt), model=model)
+            for row in rows if row.model == model
+            for code, score in row.scores.items()
+        ]  # fmt: skip
+        (found,) = suite_averages(units, "afrobench")
+        assert found.score == pytest.approx(max(a.row.average or 0 for a in printed if a.row.model == model), abs=0.1)
+
+
+def test_models_prompts_and_forms_of_answer_have_averages_of_their_own() -> None:
+    units = [*cells(), *cells(model="other"), *cells(prompt_language="native", answer_form="generate")]
+    assert [(a.dimensions["model"], a.dimensions["prompt_language"]) for a in suite_averages(units)] == [
+        ("m", "eng"), ("other", "eng"), ("m", "native"),
+    ]  # fmt: skip
+    generated = [c for c in cells(answer_form="generate") if c.task == "tweets"]
+    text, generate = suite_averages([*cells(), *generated])
+    assert (text.dimensions["answer_form"], generate.dimensions["answer_form"]) == ("text", "generate")
+    assert [p.task for p in generate.parts] == ["tweets", "films", "news"], "others have one form only"
+
+
+def test_scores_without_a_range_and_languages_with_a_defect_are_left_out_and_named() -> None:
+    lossy = [
+        scored([3.0, 2.0], "films", of=LOSS, language=code, suite="all", suite_groups=GROUPS) for code in LANGUAGES
+    ]
+    marked = scored([1.0], "tweets", language="zul", declared={"defective": {"zul": "no Zulu"}})
+    (found,) = suite_averages([*(c for c in cells() if c.task != "films"), *lossy, marked])
+    assert found.outside == ["films"] and [p.task for p in found.parts] == ["tweets", "news"]
+    assert "zul" not in found.parts[0].languages
+
+
+def test_without_a_suite_each_task_is_a_group() -> None:
+    (found,) = suite_averages(cells(suite="", suite_groups={}))
+    assert [p.weight for p in found.parts] == pytest.approx([1 / 3] * 3) and not found.suite
