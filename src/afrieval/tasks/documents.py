@@ -19,6 +19,7 @@ from afrieval.tasks.spec import TaskSpec
 
 LETTERS = "ABCDEFGHIJ"
 TEXTS = (str, int, float, Decimal, NoneType)  # what a cell with a text or a number holds
+UNMARKED = "no marks to restore"  # often because its author wrote none: copying would be right
 HEADING = re.compile(r"[^:፡፦፥\d\n]{1,60}(?::|[፡፦፥](?=[\s*_]))[*_]*\s*")  # Ge'ez colons; one of them also divides words
 
 
@@ -196,11 +197,14 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
     if DEFECT in row:
         return Document(number, texts, tuple(spec.labels), None, row[DEFECT])
     answer, choices = spec.scoring.answer, tuple(spec.labels)
+    gold: Any
     if answer.is_choice:
         choices = choices or _choices(spec, row, f"{where}, row {number}")
         gold = _gold(_answer(spec, row), spec.labels or list(LETTERS[: len(choices)]), spec.first_answer)
     else:
         gold = answer.parse(_answer(spec, row))
+    if spec.kind == "restoration" and gold in texts.values():
+        return Document(number, texts, choices, None, UNMARKED)
     defect = answer.missing if gold is None else _defect(texts, choices, gold)
     return Document(number, texts, choices, None if "" in choices else gold, defect)
 
