@@ -34,7 +34,10 @@ MARK = "90909"  # digits: a word of no language, and of every script
 MIN_SAMPLES = 12
 SCRIPTS = {"Arab": "ARABIC", "Ethi": "ETHIOPIC", "Latn": "LATIN"}
 # Words that another language writes as English does: no English left over.
-COGNATES = {"fra": {"question", "questions", "options", "option", "intelligence", "intelligent", "article", "articles"}}
+COGNATES = {
+    "fra": {"question", "questions", "options", "option", "intelligence", "intelligent", "religion", "science"}
+    | {"article", "articles"}
+}
 OF_ENGLISH_WORDS = {"pcm"}  # Nigerian Pidgin has most of its words from English
 
 
@@ -313,6 +316,7 @@ def _layout(prompt: Prompt) -> list[list[str] | None]:
 
 def _placeholders(line: str) -> list[str]:
     codes = [re.sub(r"\s*\|\s*spaced", "", code).strip() for code in re.findall(r"{{(.*?)}}", line)]
+    codes = [re.sub(r"join\(.*?\)", "join", code) for code in codes]  # commas differ between scripts
     return sorted(code for code in codes if code != "language")  # a native prompt may name its language itself
 
 

@@ -53,6 +53,8 @@ def harness_row(spec: TaskSpec, row: Row) -> Row:
     if spec.kind == "number":
         number = str(row.get("answer_number") or row["answer"]).replace(",", "")
         return {**row, "answer": None, "answer_number": int(float(number))}
+    if spec.paper and spec.paper.answers == "name":
+        return row
     if spec.labels:
         label = next(row[column] for column in spec.answer_columns if column in row)
         if spec.paper and spec.paper.answers == "name":
@@ -71,7 +73,7 @@ def cells(task: str, language: str, source: str) -> list[TemplatedQuestions]:
 
 def rows_of(spec: TaskSpec, language: str, source: str) -> list[Row]:
     if source == SAMPLES:
-        path = spec.folder / spec.data.samples / f"{language}.jsonl"
+        path = spec.samples_folder / f"{language}.jsonl"
         lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
         return [row for row in lines if row["split"] == spec.data.evaluate]
     files = data_files(wanted_files(spec, language, spec.data.evaluate)[0], source, UNLOCKED)

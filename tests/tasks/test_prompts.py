@@ -12,6 +12,7 @@ from afrieval.tasks.documents import Document
 from afrieval.tasks.prompts import Prompt, answers, example_answer, load_prompts, question_label, render
 from afrieval.tasks.questions import scorer
 from afrieval.tasks.spec import load_task
+from afrieval.tasks.strings import prompt_strings
 
 DOCUMENT = Document(17, {"premise": "A cat.", "hypothesis": "An animal."}, ("entailment", "neutral"), 0)
 PROMPT = Prompt("eng", 2, "{{ premise }} {{ labels.entailment }}", labels={"entailment": "Yes"}, path="a/eng.yaml")
@@ -109,3 +110,15 @@ def test_a_lettered_prompt_must_show_the_choices(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump({"origin": "human", "prompts": {6: entry}}))
     with pytest.raises(UserError, match="prompt 6: a lettered prompt must show the choices"):
         load_prompts(replace(load_task("afrixnli"), folder=tmp_path), "eng")
+
+
+def test_labels_of_a_file_are_those_of_prompts_without_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "prompts/eng.yaml"
+    path.parent.mkdir()
+    common, own = (dict(zip(load_task("afrixnli").labels, words, strict=True)) for words in ("abc", "xyz"))
+    entries = {1: {"template": "{{ premise }}"}, 2: {"template": "{{ premise }}", "labels": own}}
+    path.write_text(yaml.safe_dump({"origin": "human", "labels": common, "prompts": entries}))
+    loaded = load_prompts(replace(load_task("afrixnli"), folder=tmp_path), "eng")
+    assert [prompt.labels for prompt in loaded.values()] == [common, own]
+    ids = [string.id for string in prompt_strings("afrixnli", path)]
+    assert "afrixnli/labels/neutral" in ids and "afrixnli/1/labels/neutral" not in ids

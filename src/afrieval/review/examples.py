@@ -76,6 +76,8 @@ def _example(string: String, text: str, document: Document, prompts: Mapping[int
     if string.number:
         whole = render(prompts[string.number], document, language)
         return whole if kind == "template" else _lines(whole, text)
+    if kind == "labels":
+        return next(filter(None, (_lines(render(p, document, language), text) for p in prompts.values())), "")
     if kind == "values":
         field, raw = names
         row = replace(document, fields={**document.fields, field: raw})

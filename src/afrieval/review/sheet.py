@@ -77,7 +77,9 @@ class Row:
         if first in ("words", "languages"):
             return " ".join(rest).replace("_", " ")
         if rest[0].isdigit():
-            return f"Prompt {rest[0]}" + (f", answer {rest[2]!r}" if rest[1] == "labels" else "")
+            return f"Prompt {rest[0]}" + (f", answer {'/'.join(rest[2:])!r}" if rest[1] == "labels" else "")
+        if rest[0] == "labels":
+            return f"Answer {'/'.join(rest[1:])!r}"
         named = {"system": "Instruction for chat models", "lead_in": "Words before an answer"}
         return named.get(rest[0]) or ": ".join(rest[1:]).replace("_", " ")
 

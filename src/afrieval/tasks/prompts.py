@@ -174,7 +174,7 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             language=language,
             number=number,
             template=entry.template,
-            labels=entry.labels,
+            labels=entry.labels or content.labels,
             lettered=entry.lettered,
             values=content.values or {},
             system=(content.system or "").strip(),

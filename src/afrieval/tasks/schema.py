@@ -30,7 +30,10 @@ class PromptSpec:
 
 @dataclass(frozen=True)
 class PromptFile:
-    """The content of `prompts/<language>.yaml`; see the documentation's "Add a language or a prompt"."""
+    """The content of `prompts/<language>.yaml`; see the documentation's "Add a language or a prompt".
+
+    Its `labels` are those of all prompts that have none of their own.
+    """
 
     __pydantic_config__ = CLOSED
     origin: Literal["human", "machine", "paper"]
@@ -40,6 +43,7 @@ class PromptFile:
     reviewed_on: str | None = None
     system: str | None = None
     lead_in: str | list[str] | None = None
+    labels: dict[str, str] = field(default_factory=dict)
     values: dict[str, dict[str, str]] | None = None
 
     @property

@@ -112,6 +112,8 @@ def _of_prompts(content: PromptFile) -> Iterator[tuple[str, Place, str]]:
         yield f"{number}/template", ("prompts", number, "template"), prompt.template
         for name, word in prompt.labels.items():
             yield f"{number}/labels/{name}", ("prompts", number, "labels", name), word
+    for name, word in content.labels.items():
+        yield f"labels/{name}", ("labels", name), word
     for field, words in (content.values or {}).items():
         for raw, shown in words.items():
             yield f"values/{field}/{raw}", ("values", field, raw), shown
