@@ -63,6 +63,8 @@ class TaskFile:
         contrast: the metric that compares prompt languages, if not the main one.
         derived: name to a score computed from others.
         groups: name to documents that are reported together, selected by field and values.
+        choice_labels: column with the labels of each row's choices, by which the answer names one.
+        shuffle: whether choices are put in an order that depends on the row's number alone.
         first_answer: lowest number in the data's answers, 0 or 1.
         worked: column of the few-shot split with worked solutions.
         chain_of_thought: whether examples show worked solutions instead of bare answers.
@@ -83,6 +85,7 @@ class TaskFile:
         evals: selects Meta's evaluation data sets that include the task; `{evals}` in `data` stands
             for the chosen one.
         translate: the same questions in English, for the variant `translate`.
+        without_marks: fields from whose texts all diacritics are removed.
         fit: the field that is shortened if a prompt does not fit the model's context.
         direction: for translation, the language of the other side: `from` or `to` it.
         answer_language: the language of the answers, if not the evaluated one; or a map from the
@@ -112,6 +115,8 @@ class TaskFile:
     derived: dict[str, DerivedSpec] = field(default_factory=dict)
     groups: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     choices: str | list[str] | None = None
+    choice_labels: str | None = None
+    shuffle: bool = False
     first_answer: Literal[0, 1] = 0
     worked: str | None = None
     chain_of_thought: bool = False
@@ -134,6 +139,7 @@ class TaskFile:
     answer_language: str | dict[str, str] | None = None
     paper: PaperSpec | None = None
     fit: str | None = None
+    without_marks: list[str] = field(default_factory=list)
     like: str | None = None
 
 
@@ -209,8 +215,10 @@ class TaskSpec(TaskFile):
         parts: list[Any] = [*rows, self.chain_of_thought, self.apart]
         parts += [self.extract] if self.extract else []
         parts += [self.metrics] if self.metrics else []
+        parts += ["choices", self.choice_labels, self.shuffle] if self.choice_labels or self.shuffle else []
         parts += [self.tags] if self.tags else []
         parts += ["fit", self.fit] if self.fit else []
+        parts += ["without_marks", self.without_marks] if self.without_marks else []
         if self.prompt:
             read = [asdict(part) if part else None for part in (self.read, self.generation, self.join)]
             parts += [self.prompt, self.answer_in_prompt, *read]
@@ -314,6 +322,7 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         "either choices or labels must be given": answer.is_choice and bool(spec.choices) == bool(spec.labels),
         "tags must be given where answers are spans or tags, and only there": answer.is_tagged != bool(spec.tags),
         "a task of this kind needs labels": answer.is_class and not spec.labels,
+        "choice_labels and shuffle need choices": bool(spec.choice_labels or spec.shuffle) and not spec.choices,
         "choices and labels are not supported for this kind": not answer.is_choice
         and bool(spec.choices or spec.labels),
         "the only answer form of this kind is generate": not answer.is_choice and spec.answer_forms != ["generate"],
@@ -324,6 +333,8 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
         f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
+        f"without_marks must be a list of fields, not {spec.without_marks}": not set(spec.without_marks)
+        <= set(spec.fields),
         f"fit must be a field, not {spec.fit!r}": spec.fit not in (None, *spec.fields),
         "complete prompts cannot be shortened": bool(spec.prompt and spec.fit),
         f"apart must be a list of fields, not {spec.apart}": not set(spec.apart) <= set(spec.fields),
