@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -103,6 +104,26 @@ def render(prompt: Prompt, document: Document, language: str) -> str:
     return _render(prompt, document, language, f"{prompt.title}, with row {document.id} of {_name(language)}")
 
 
+def telling(prompt: Prompt, documents: Iterable[Document]) -> list[Document]:
+    """Returns the documents whose rendering shows whether all can be rendered.
+
+    Where a template does not choose between values, that is the longest document with the same fields and number of
+    choices.
+    """
+    try:
+        if not bounded.is_uniform(prompt.template):
+            return list(documents)
+    except TemplateFault:
+        return list(documents)  # rendering explains it
+    longest: dict[tuple[Any, ...], tuple[int, Document]] = {}
+    for document in documents:
+        shape = (len(document.choices), *document.fields)
+        length = sum(map(len, document.fields.values())) + sum(map(len, document.choices))
+        if shape not in longest or length > longest[shape][0]:
+            longest[shape] = length, document
+    return [document for _, document in longest.values()]
+
+
 def _render(prompt: Prompt, document: Document, language: str, where: str) -> str:
     values: dict[str, Any] = {n: prompt.values.get(n, {}).get(text, text) for n, text in document.fields.items()}
     values["choices"] = choice_texts(prompt, document)
@@ -136,6 +157,14 @@ def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:
     texts = choice_texts(prompt, document)
     lettered = prompt.lettered or answer_form == "letter" or (answer_form == "generate" and not prompt.labels)
     return list(LETTERS[: len(texts)]) if lettered else texts
+
+
+def suits(prompt: Prompt, answer_form: str) -> bool:
+    """Returns whether a prompt shows what an answer form scores: label words, or their letters.
+
+    Prompts without labels show both, and a generated answer may be either.
+    """
+    return not prompt.labels or answer_form == "generate" or prompt.lettered == (answer_form == "letter")
 
 
 def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_form: str) -> str:
