@@ -19,6 +19,7 @@ from afrieval.tasks.prompts import (
     choice_texts,
     example_answer,
     render,
+    suits,
 )
 from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
 from afrieval.tasks.sources.templated import TemplatedQuestions
@@ -34,7 +35,10 @@ MARK = "90909"  # digits: a word of no language, and of every script
 MIN_SAMPLES = 12
 SCRIPTS = {"Arab": "ARABIC", "Ethi": "ETHIOPIC", "Latn": "LATIN"}
 # Words that another language writes as English does: no English left over.
-COGNATES = {"fra": {"question", "questions", "options", "option", "intelligence", "intelligent", "religion", "science"}}
+COGNATES = {
+    "fra": {"question", "questions", "options", "option", "intelligence", "intelligent", "religion", "science"}
+    | {"article", "articles"}
+}
 OF_ENGLISH_WORDS = {"pcm"}  # Nigerian Pidgin has most of its words from English
 
 
@@ -206,7 +210,8 @@ def few_shot_answers_look_scored(case: Case) -> Complaints:
     usable = [replace(d, id=i) for i, d in enumerate(d for d in case.documents if not d.defect)]
     if len(usable) <= SHOTS:
         return [f"{case.at()}: no document is left beside the {SHOTS} examples"]
-    return [c for form in case.spec.answer_forms for c in _few_shot(case, form, usable[: SHOTS + 2])]
+    forms = [form for form in case.spec.answer_forms if suits(case.prompt, form)]
+    return [c for form in forms for c in _few_shot(case, form, usable[: SHOTS + 2])]
 
 
 def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:

@@ -159,6 +159,14 @@ def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:
     return list(LETTERS[: len(texts)]) if lettered else texts
 
 
+def suits(prompt: Prompt, answer_form: str) -> bool:
+    """Returns whether a prompt shows what an answer form scores: label words, or their letters.
+
+    Prompts without labels show both, and a generated answer may be either.
+    """
+    return not prompt.labels or answer_form == "generate" or prompt.lettered == (answer_form == "letter")
+
+
 def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_form: str) -> str:
     """Returns the answer shown in a worked example; the document must have a gold answer."""
     if not spec.scoring.answer.is_choice:
