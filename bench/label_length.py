@@ -1,4 +1,4 @@
-"""Does a score depend on the length of label words? Two simulations; docs/scoring.md has their table.
+"""Does a score depend on the length of label words? Two simulations; docs/scoring.md has their tables.
 
     AFRIEVAL_DATA=FOLDER python bench/label_length.py
 
@@ -29,6 +29,8 @@ LANGUAGES, PROMPTS, LETTERED = ("amh", "hau", "yor"), (1, 2, 3), 6
 SEEDS, ROWS, NEUTRAL = range(4), 45, 1
 SIDES = {"English": (PROMPTS, False), "native": (PROMPTS, True), "lettered": ([LETTERED], False)}
 ENGLISH, NATIVE, CELLS, QUESTIONS = (1, 1, 1), (4, 12, 3), 60, 600
+BALANCED, UNBALANCED = (1 / 3, 1 / 3, 1 / 3), (0.67, 0.11, 0.22)  # AfriXNLI; AfriSenti in Amharic
+ALL, HALF = 0.3, 0.15  # what a model knows: the scale of what a right answer adds
 
 
 class Cell(NamedTuple):
@@ -103,30 +105,35 @@ def random_cells(numbers: Sequence[int], native: bool) -> Iterator[Cell]:
             yield from (random_cell(model, tokens, prompts[number], language) for number in numbers)
 
 
-def knowing_cell(rng: np.random.Generator, lengths: Sequence[int], noise: Array) -> Cell:
+def knowing_cell(
+    rng: np.random.Generator, lengths: Sequence[int], noise: Array, shares: Sequence[float], known: float
+) -> Cell:
     """Returns a cell of a model that knows the right answers in part; each label word has a likelihood of its own."""
     n, k = QUESTIONS, len(lengths)
-    golds = rng.permutation(np.repeat(range(k), n // k))
+    golds = rng.permutation(np.repeat(range(k), [round(share * n) for share in shares]))
     usual = rng.normal(0, 0.7, k) - 1.2 * np.array(lengths)  # of the words, whatever the question
     totals = usual + rng.normal(0, 1, (n, k)) * noise
-    totals[np.arange(n), golds] += rng.gamma(4, 0.3, n)
+    totals[np.arange(n), golds] += rng.gamma(4, known, n)
     neutral = usual + rng.normal(0, 1, (len(CONTENT_FREE), k)) * noise
     return Cell(
         totals, neutral, lengths, [name * 5 * of for name, of in zip("abc", lengths, strict=True)], golds.tolist()
     )
 
 
-def knowing(name: str, grows: bool) -> list[float]:
+def knowing(name: str, grows: bool, shares: Sequence[float] = BALANCED, native: float = ALL) -> list[float]:
     """Returns the mean scores with English and with native label words, and the standard deviation of the difference.
 
     Args:
         name: the metric.
         grows: whether each token of a label adds noise; else only the first does.
+        shares: how often each label is right.
+        native: what the model knows with native label words.
     """
     rng, found = np.random.default_rng(0), []
     for _ in range(CELLS):
         noises = [0.4 * np.sqrt(of) if grows else np.full(3, 0.4) for of in (ENGLISH, NATIVE)]
-        cells = [knowing_cell(rng, of, noise) for of, noise in zip((ENGLISH, NATIVE), noises, strict=True)]
+        sides = zip((ENGLISH, NATIVE), noises, (ALL, native), strict=True)
+        cells = [knowing_cell(rng, of, noise, shares, known) for of, noise, known in sides]
         found.append([cell.right_as(name, cell.golds).mean() for cell in cells])
     english, native = 100 * np.array(found).T
     return [float(english.mean()), float((native - english).mean()), float((native - english).std())]
@@ -139,8 +146,11 @@ def main() -> None:
         for grows in (False, True):
             english, difference, deviation = knowing(name, grows)
             print(f"{name:12} knowing, noise grows {grows!s:5}: {english:5.1f} {difference:+6.1f} (sd {deviation:.1f})")
-    for side, (numbers, native) in SIDES.items():
-        cells = list(random_cells(numbers, native))
+        for native in (ALL, HALF):
+            english, difference, deviation = knowing(name, False, UNBALANCED, native)
+            print(f"{name:12} unbalanced, native {native}: {english:5.1f} {difference:+6.1f} (sd {deviation:.1f})")
+    for side, (numbers, in_language) in SIDES.items():
+        cells = list(random_cells(numbers, in_language))
         for name in METRICS:
             shares = 100 * np.array([cell.shares(name) for cell in cells])
             largest = shares.max(axis=1).mean()

@@ -37,7 +37,7 @@ def read(name: str, content: str | bytes) -> list[dict[str, Any]]:
         ('"text"', "not a map"),
         ('{"text": "a", "text": "b"}', "the key 'text' is given twice"),
         ('{"text": {"a": 1, "a": 1}}', "the key 'a' is given twice"),
-        ('{"text": NaN}', "NaN is not a JSON number"),
+        ('{"text": Infinity}', "Infinity is not a JSON number"),
         ('{"text": [-Infinity]}', "-Infinity is not a JSON number"),
         *(('{"text": ' + "[" * depth + "]" * depth + "}", "nested too deeply") for depth in (300, 1000, 100_000)),
         ('{"text": ' + "9" * 5000 + "}", "Exceeds the limit"),
@@ -60,6 +60,11 @@ def test_json_that_is_no_row(line: str, why: str) -> None:
 def test_json_that_is() -> None:
     assert read("x.jsonl", '\ufeff{"text": "\\ud83d\\ude00"}\r\n\n{"text": null}\n') == [{"text": "😀"}, {"text": None}]
     assert read("x.json", json.dumps([{"text": [[["deep"]]]}])) == [{"text": [[["deep"]]]}]
+
+
+def test_not_a_number_is_a_missing_value() -> None:
+    """Python's json module writes pandas' missing values so, as in AfriQA's training rows."""
+    assert read("x.json", '{"text": NaN}\n{"text": ["a", NaN]}\n') == [{"text": None}, {"text": ["a", None]}]
 
 
 @settings(max_examples=200)

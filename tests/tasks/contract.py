@@ -19,6 +19,7 @@ from afrieval.tasks.prompts import (
     choice_texts,
     example_answer,
     render,
+    suits,
 )
 from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
 from afrieval.tasks.sources.templated import TemplatedQuestions
@@ -206,7 +207,8 @@ def few_shot_answers_look_scored(case: Case) -> Complaints:
     usable = [replace(d, id=i) for i, d in enumerate(d for d in case.documents if not d.defect)]
     if len(usable) <= SHOTS:
         return [f"{case.at()}: no document is left beside the {SHOTS} examples"]
-    return [c for form in case.spec.answer_forms for c in _few_shot(case, form, usable[: SHOTS + 2])]
+    forms = [form for form in case.spec.answer_forms if suits(case.prompt, form)]
+    return [c for form in forms for c in _few_shot(case, form, usable[: SHOTS + 2])]
 
 
 def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:

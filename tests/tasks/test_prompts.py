@@ -9,7 +9,7 @@ from tests.conftest import ROOT
 
 from afrieval.errors import UserError
 from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import Prompt, answers, example_answer, load_prompts, question_label, render
+from afrieval.tasks.prompts import Prompt, answers, example_answer, load_prompts, question_label, render, telling
 from afrieval.tasks.questions import scorer
 from afrieval.tasks.spec import load_task
 from afrieval.tasks.strings import prompt_strings
@@ -110,6 +110,15 @@ def test_a_lettered_prompt_must_show_the_choices(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump({"origin": "human", "prompts": {6: entry}}))
     with pytest.raises(UserError, match="prompt 6: a lettered prompt must show the choices"):
         load_prompts(replace(load_task("afrixnli"), folder=tmp_path), "eng")
+
+
+def test_a_template_without_choices_is_checked_with_the_longest_document_of_each_form() -> None:
+    short, long = replace(DOCUMENT, id=1), replace(DOCUMENT, id=2, fields={"premise": "x" * 50, "hypothesis": "y"})
+    other = replace(DOCUMENT, id=3, choices=("a", "b", "c"))
+    documents = [short, long, other]
+    assert telling(PROMPT, documents) == [long, other] and telling(PROMPT, []) == []
+    for template in ("{% if premise %}a{% endif %}", "{{ choices[1] }}", "{{ premise.upper() }}", "{{ broken"):
+        assert telling(replace(PROMPT, template=template), documents) == documents
 
 
 def test_labels_of_a_file_are_those_of_prompts_without_their_own(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.templates.hostile import ENDLESS, MEMORY, SHORT
 from afrieval.tasks.prompts import load_prompts, prompt_languages
 from afrieval.tasks.spec import load_task, task_names
 from afrieval.templates import environment
-from afrieval.templates.bounded import WORKER, ask, fill, names
+from afrieval.templates.bounded import WORKER, ask, fill, is_uniform, names
 from afrieval.templates.fault import TemplateFault
 from afrieval.templates.plain import is_plain
 
@@ -142,3 +142,13 @@ def test_any_template_gives_a_text_or_a_fault(source: str) -> None:
                 ask(WORKER, [source, VALUES], 5)
     else:
         assert text == ask(WORKER, [source, VALUES], 5)
+
+
+@given(st.dictionaries(st.sampled_from(["question", "language"]), st.text(max_size=20), min_size=2))
+def test_a_uniform_template_fails_with_all_values_or_with_none(values: dict[str, str]) -> None:
+    assert all(map(is_uniform, ("{{ question }} {{ language | upper }}", "{{ question.nothing }}", "{{ absent }}")))
+    assert not any(map(is_uniform, ("{{ question[3] }}", "{{ question or absent }}", "{{ question.upper() }}")))
+    assert fill("{{ question }} {{ language }}", values) == "{question} {language}".format(**values)
+    for source in ("{{ question.nothing }}", "{{ absent }}"):
+        with pytest.raises(TemplateFault):
+            fill(source, values)

@@ -1,26 +1,35 @@
 """`afrieval list`: tasks, their variants, languages, prompts and licences."""
 
 from collections.abc import Iterator
-from textwrap import fill
+from textwrap import fill, shorten
 
 from afrieval.commands.options import List
 from afrieval.config.arguments import read_options
-from afrieval.languages import ENGLISH
+from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.results.prompts import prompt_ranges
 from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
 from afrieval.terminal import say
 
 WIDTH, LABEL = 80, 15
+HEAD = ("task", "kind", "languages", "prompts", "native", "rows")
+NOTES = """
+languages: African ones + others. prompts: numbers of the English prompts. native: languages that have prompts in the
+language itself. rows: in each language, if known and the same in all. The second line has the main metric and the
+licence. `afrieval list TASK` shows all that is known of a task.
+"""
 
 
 def main(argv: list[str]) -> None:
-    """Prints what each task offers.
+    """Prints two lines for each task, or all that the named tasks offer.
 
     Raises:
         UserError: for a task that does not exist.
     """
-    for spec in [load_task(name) for name in read_options(List, argv, "list").tasks or task_names()]:
+    names = read_options(List, argv, "list").tasks
+    if not names:
+        _print_all([load_task(name) for name in task_names()])
+    for spec in map(load_task, names):
         say(fill(f"{spec.name} (version {spec.version}): {spec.description}", WIDTH))
         for label, text in _facts(spec):
             head = f"  {label}".ljust(LABEL)
@@ -28,12 +37,36 @@ def main(argv: list[str]) -> None:
         say()
 
 
+def _print_all(specs: list[TaskSpec]) -> None:
+    rows = [HEAD, *map(_row, specs)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    notes = ["metric; licence", *(f"{spec.scoring.metrics[0].name}; {spec.licence}" for spec in specs)]
+    for row, about in zip(rows, notes, strict=True):
+        left, right = zip(row[:2], widths[:2], strict=True), zip(row[2:], widths[2:], strict=True)
+        say("  ".join([*(cell.ljust(width) for cell, width in left), *(cell.rjust(width) for cell, width in right)]))
+        say(f"  {shorten(about, WIDTH - 2, placeholder=' ...')}")
+    say()
+    say(fill(NOTES.strip(), WIDTH, break_on_hyphens=False))
+
+
+def _row(spec: TaskSpec) -> tuple[str, ...]:
+    african = sum(LANGUAGES[code].african for code in spec.languages)
+    others, rows = len(spec.languages) - african, spec.data.rows_of(spec.data.evaluate)
+    natives = sum(code in spec.languages and code != ENGLISH for code in prompt_languages(spec))
+    prompts = "in data" if spec.prompt else prompt_ranges(list(load_prompts(spec, ENGLISH)))
+    languages = f"{african}+{others}" if others else str(african)
+    return spec.name, spec.kind, languages, prompts, str(natives or "-"), f"{rows:,}" if rows else "-"
+
+
 def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
     fewshot = spec.data.fewshot
     left_out = ", except the question itself" if fewshot == spec.data.evaluate else ""
     hub = spec.data.hub.replace("{evals}", "MODEL-evals")  # Meta has one for each of its models
     yield "data", f"{hub}, {spec.data.evaluate} split"
+    if rows := spec.data.rows_of(spec.data.evaluate):
+        yield "rows", f"{rows:,}{' in each language' if len(spec.languages) > 1 else ''}"
     yield "licence", spec.licence
+    yield "kind", f"{spec.kind}; {', '.join(metric.name for metric in spec.scoring.metrics)}"
     yield "examples", f"{fewshot} split{left_out}" if fewshot else "in the prompts" if spec.prompt else "none"
     yield "variants", "direct" + (f"; translate ({spec.translate.hub})" if spec.translate else "")
     yield "answer forms", ", ".join(spec.answer_forms)

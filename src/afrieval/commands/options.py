@@ -45,7 +45,7 @@ class Preview(RunOptions):
 
 @dataclass(frozen=True)
 class List(Options):
-    """Prints what each task offers: data, licence, variants, answer forms, languages and prompts.
+    """Prints two lines for each task, or all that the named tasks offer: data, licence, languages, prompts and more.
 
     Examples:
         afrieval list
@@ -53,7 +53,7 @@ class List(Options):
     """
 
     tasks: Annotated[list[str], Word("[TASK ...]")] = field(default_factory=list)
-    """Tasks to show. Default: all."""
+    """Tasks to show in full. Default: two lines for each task."""
 
 
 @dataclass(frozen=True, kw_only=True)

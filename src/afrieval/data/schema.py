@@ -18,6 +18,8 @@ class DataSpec:
             of which the first that exists is used. `config:NAME` are the files that the repository's card lists for a
             configuration, `parquet:CONFIG/SPLIT` those of the hub's conversion.
         columns: the columns of csv and tsv files, if they have no header.
+        where: column to the beginning of its text, in the rows to use; placeholders as in `files`. For files that have
+            the rows of several languages.
         evaluate: the split that is scored.
         fewshot: the split of few-shot examples; None if there is none.
         headed: whether the texts of that split begin with a heading, such as `Question:`, which is removed.
@@ -38,6 +40,7 @@ class DataSpec:
     defects: str = "known_defects.yaml"
     rows: Positive | dict[str, Positive] | None = None
     columns: list[str] = field(default_factory=list)
+    where: dict[str, str] = field(default_factory=dict)
 
     def rows_of(self, split: str) -> int | None:
         """Returns how many rows a split has; None if it is not known."""

@@ -157,8 +157,10 @@ def _map(pairs: list[tuple[str, Any]]) -> Row:
     return found
 
 
-def _not_a_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
+def _not_a_number(name: str) -> None:
+    """Returns a missing value for NaN, as Python's json module writes pandas' missing values."""
+    if name != "NaN":
+        raise ValueError(f"{name} is not a JSON number")
 
 
 def _refuse(path: Path, why: str, cure: str = "check the file, or download it again") -> NoReturn:

@@ -55,8 +55,9 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
     for spec in specs:
         named_languages(spec, config.task)
         if spec.prompt:
-            answer_form(spec, config)
-            chosen_prompts(spec, config, ENGLISH, PromptFiles(spec))  # rejects unknown numbers
+            chosen_prompts(
+                spec, config, answer_form(spec, config), ENGLISH, PromptFiles(spec)
+            )  # rejects unknown numbers
             found[spec.name] = _cell(spec.name, spec, "eng", 1, config)
             continue
         found |= _of_task(spec, replace(config, task=replace(config.task, variant="direct")))
@@ -113,7 +114,7 @@ def _cells(
     if prompt_language == "native" and (language == ENGLISH or spec.text_language):
         return
     wanted = replace(config.task, languages=None, prompt_language=prompt_language)  # type: ignore[arg-type]
-    for _, prompt in chosen_prompts(spec, replace(config, task=wanted), language, files):
+    for _, prompt in chosen_prompts(spec, replace(config, task=wanted), answer_form(spec, config), language, files):
         if prompt.language != (language if prompt_language == "native" else ENGLISH):
             continue
         name = f"{spec.name}_{language}_{prompt_language}_{prompt.id}"

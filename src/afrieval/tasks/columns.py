@@ -19,8 +19,13 @@ def in_language(spec: TaskSpec, language: str) -> TaskSpec:
         spec: the task.
         language: the suite's code.
     """
-    values = {"{code}": spec.languages.get(language, language), "{language}": language}
+    values = placeholders(spec, language)
     return replace(spec, **{key: _filled(getattr(spec, key), values) for key in WITH_COLUMNS})
+
+
+def placeholders(spec: TaskSpec, language: str) -> dict[str, str]:
+    """Returns what the placeholders of a task file stand for in a language."""
+    return {"{code}": spec.languages.get(language, language), "{language}": language}
 
 
 def with_columns(spec: TaskSpec, rows: Sequence[Row]) -> list[Row]:

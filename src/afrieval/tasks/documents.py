@@ -1,12 +1,14 @@
 """Converts the rows of a data file to documents, whatever their coding."""
 
 import ast
+import hashlib
 import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from string import ascii_uppercase
 from types import NoneType
 from typing import Any
 
@@ -16,7 +18,7 @@ from afrieval.scoring.extract.number import parse_number
 from afrieval.tasks.answers import TOKENS, Tagged, normalise, parse_list
 from afrieval.tasks.spec import TaskSpec
 
-LETTERS = "ABCDEFGHIJ"
+LETTERS = ascii_uppercase
 TEXTS = (str, int, float, Decimal, NoneType)  # what a cell with a text or a number holds
 HEADING = re.compile(r"[^:፡፦፥\d\n]{1,60}(?::|[፡፦፥](?=[\s*_]))[*_]*\s*")  # Ge'ez colons; one of them also divides words
 
@@ -67,11 +69,12 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
         UserError: if a column is missing, or choices or answers cannot be parsed.
     """
     columns = [spec.choices] if isinstance(spec.choices, str) else spec.choices or []
-    check_columns([*spec.field_columns, *columns], rows, spec.name, where)
+    labels = [spec.choice_labels] if spec.choice_labels else []
+    check_columns([*spec.field_columns, *columns, *labels], rows, spec.name, where)
     check_answer_columns(spec, rows, where)
     texts = columns if isinstance(spec.choices, list) else []
     texts = [*texts, spec.worked] if spec.worked else texts
-    answers = [] if spec.scoring.answer.is_list else spec.answer_columns
+    answers = [] if spec.scoring.answer.is_list else _texts_of_answers(spec, rows)
     if spec.scoring.answer.is_tagged:
         check_columns([TOKENS], rows, spec.name, where)
         rows = [{**row, TOKENS: parse_list(row[TOKENS])} for row in rows]
@@ -80,6 +83,11 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
     _check_golds(spec, rows, found, where)
     return _examples(spec, rows, found) if split == spec.data.fewshot else found
+
+
+def _texts_of_answers(spec: TaskSpec, rows: list[dict[str, Any]]) -> list[str]:
+    """Returns the answer columns without those that mark each choice as wrong or right."""
+    return [c for c in spec.answer_columns if not (spec.choices and isinstance(rows[0].get(c), list))]
 
 
 def keyed(spec: TaskSpec, rows: Sequence[Mapping[str, Any]], found: list[Document]) -> list[Document]:
@@ -101,7 +109,7 @@ def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Documen
         shown = ", ".join(sorted({repr(_answer(spec, row)) for row in rows})[:4])
         named = " or ".join(map(repr, spec.scoring.answer.columns or spec.answer_columns))
         raise UserError(f"{where}: no row has a gold answer; column {named} has {shown}", "check the task file")
-    if not spec.scoring.answer.is_choice:
+    if not spec.scoring.answer.is_choice or spec.choice_labels:
         return
     sound = [(row, d) for row, d in zip(rows, found, strict=True) if DEFECT not in row]
     first, last = spec.first_answer, spec.first_answer + min(len(d.choices) for _, d in sound)
@@ -196,7 +204,8 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
     answer, choices = spec.scoring.answer, tuple(spec.labels)
     if answer.is_choice:
         choices = choices or _choices(spec, row, f"{where}, row {number}")
-        gold = _gold(_answer(spec, row), spec.labels or list(LETTERS[: len(choices)]), spec.first_answer)
+        gold = _gold(_answer(spec, row), _names(spec, row, len(choices)), spec.first_answer)
+        choices, gold = _shuffled(spec, number, choices, gold) if spec.shuffle else (choices, gold)
     else:
         gold = answer.parse(_answer(spec, row))
     defect = answer.missing if gold is None else _defect(texts, choices, gold)
@@ -231,8 +240,27 @@ def _text(spec: TaskSpec, value: Any) -> str:
     return str(value) if spec.verbatim and normalise(value) else normalise(value)
 
 
+def _names(spec: TaskSpec, row: dict[str, Any], n: int) -> list[str]:
+    """Returns what the answer of a row may name: the task's labels, those of the row's choices, or letters."""
+    named = row[spec.choice_labels] if spec.choice_labels else []
+    labels = [normalise(label) for label in named] if isinstance(named, list) and len(named) == n else []
+    return spec.labels or labels or list(LETTERS[:n])
+
+
+def _shuffled(
+    spec: TaskSpec, number: int, choices: tuple[str, ...], gold: int | None
+) -> tuple[tuple[str, ...], int | None]:
+    """Puts choices in an order that depends on the row's number alone: the same in all languages."""
+    keys = [hashlib.sha256(f"{spec.fewshot_source}:{number}:{at}".encode()).digest() for at in range(len(choices))]
+    order = sorted(range(len(choices)), key=keys.__getitem__)
+    return tuple(choices[at] for at in order), None if gold is None else order.index(gold)
+
+
 def _gold(value: Any, names: list[str], first: int) -> int | None:
-    """Parses the index of the gold choice from its name, or its number counted from `first`."""
+    """Parses the index of the gold choice from its name, its number counted from `first`, or a 0 or 1 per choice."""
+    if isinstance(value, list):
+        marked = [at for at, mark in enumerate(value) if mark]
+        return marked[0] if len(value) == len(names) and len(marked) == 1 else None
     text = normalise(value)
     if text in names:
         return names.index(text)

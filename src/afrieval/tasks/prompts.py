@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from afrieval.templates.fault import TemplateFault
 
 CURE = "correct the template; the documentation page 'Add a language or a prompt' describes placeholders"
 SIDES = {"from": "source", "to": "target"}
+ANSWERED = "answer_language"
 LETTERED = 'write {{ choices | lettered(": ") }} where they belong, or remove `lettered`'
 
 
@@ -44,7 +46,8 @@ class Prompt:
         source: where its text is from; empty if unknown.
         path: the prompt file, for messages.
         direction: as in the task file.
-        languages: code to name, in the prompt's language, of the languages of a direction.
+        answered_in: evaluated language to the language of its answers, where they differ.
+        languages: code to name, in the prompt's language, of the languages that it names.
     """
 
     language: str
@@ -62,6 +65,7 @@ class Prompt:
     source: str = field(default="", compare=False)
     path: str = field(default="", compare=False)
     direction: dict[str, str] = field(default_factory=dict)
+    answered_in: dict[str, str] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -81,6 +85,7 @@ class Prompt:
         parts += ["lettered"] if self.lettered else []
         parts += [self.paper, self.delimiter] if self.paper else []
         parts += [self.direction, self.languages] if self.direction else []
+        parts += [self.answered_in, self.languages] if self.answered_in else []
         text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -99,6 +104,26 @@ def render(prompt: Prompt, document: Document, language: str) -> str:
     return _render(prompt, document, language, f"{prompt.title}, with row {document.id} of {_name(language)}")
 
 
+def telling(prompt: Prompt, documents: Iterable[Document]) -> list[Document]:
+    """Returns the documents whose rendering shows whether all can be rendered.
+
+    Where a template does not choose between values, that is the longest document with the same fields and number of
+    choices.
+    """
+    try:
+        if not bounded.is_uniform(prompt.template):
+            return list(documents)
+    except TemplateFault:
+        return list(documents)  # rendering explains it
+    longest: dict[tuple[Any, ...], tuple[int, Document]] = {}
+    for document in documents:
+        shape = (len(document.choices), *document.fields)
+        length = sum(map(len, document.fields.values())) + sum(map(len, document.choices))
+        if shape not in longest or length > longest[shape][0]:
+            longest[shape] = length, document
+    return [document for _, document in longest.values()]
+
+
 def _render(prompt: Prompt, document: Document, language: str, where: str) -> str:
     values: dict[str, Any] = {n: prompt.values.get(n, {}).get(text, text) for n, text in document.fields.items()}
     values["choices"] = choice_texts(prompt, document)
@@ -111,10 +136,10 @@ def _render(prompt: Prompt, document: Document, language: str, where: str) -> st
 
 
 def _sides(prompt: Prompt, language: str) -> dict[str, str]:
-    """Returns the names of the languages that a text is translated from and to."""
-    if not prompt.direction:
-        return {}
-    codes = {f"{side}_language": prompt.direction.get(end, language) for end, side in SIDES.items()}
+    """Returns the names of the languages of the answer, and of those that a text is translated from and to."""
+    codes = {ANSWERED: prompt.answered_in.get(language, language)}
+    if prompt.direction:
+        codes |= {f"{side}_language": prompt.direction.get(end, language) for end, side in SIDES.items()}
     return {side: prompt.languages.get(code, LANGUAGES[code].name) for side, code in codes.items()}
 
 
@@ -132,6 +157,14 @@ def answers(prompt: Prompt, document: Document, answer_form: str) -> list[str]:
     texts = choice_texts(prompt, document)
     lettered = prompt.lettered or answer_form == "letter" or (answer_form == "generate" and not prompt.labels)
     return list(LETTERS[: len(texts)]) if lettered else texts
+
+
+def suits(prompt: Prompt, answer_form: str) -> bool:
+    """Returns whether a prompt shows what an answer form scores: label words, or their letters.
+
+    Prompts without labels show both, and a generated answer may be either.
+    """
+    return not prompt.labels or answer_form == "generate" or prompt.lettered == (answer_form == "letter")
 
 
 def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_form: str) -> str:
@@ -184,7 +217,8 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             reviewed_by=(content.reviewed_by or "").strip() or reviewers(path, number),
             path=str(path),
             direction=dict(spec.direction.items()),
-            languages=_languages(spec, path, language),
+            answered_in=_answered_in(spec) if ANSWERED in entry.template else {},
+            languages=_languages(spec, path, language, entry.template),
         )
         for number, entry in content.prompts.items()
     }
@@ -193,13 +227,19 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
     return prompts
 
 
-def _languages(spec: TaskSpec, path: Path, language: str) -> dict[str, str]:
-    """Returns the names, in the language of native prompts, of the languages that are translated."""
-    if language == ENGLISH or not spec.direction:
+def _answered_in(spec: TaskSpec) -> dict[str, str]:
+    answered_in = {code: spec.answers_in(code) for code in spec.languages}
+    return {code: other for code, other in answered_in.items() if other != code}
+
+
+def _languages(spec: TaskSpec, path: Path, language: str, template: str) -> dict[str, str]:
+    """Returns the names, in the language of native prompts, of the languages that are translated or answered in."""
+    needed = dict.fromkeys([language, *spec.direction.values()] if spec.direction else [])
+    needed |= {spec.answers_in(language): None} if ANSWERED in template else {}
+    if language == ENGLISH or not needed:
         return {}
     vocabulary = vocabulary_of(path, spec.root)
     known = load_vocabulary(vocabulary).languages
-    needed = dict.fromkeys([language, *spec.direction.values()])
     if missing := [code for code in needed if code not in known]:
         raise UserError(f"{vocabulary} has no name of {_name(missing[0])}", f"add languages.{missing[0]}")
     return {code: known[code] for code in needed}
@@ -267,7 +307,7 @@ def _check(spec: TaskSpec, prompt: Prompt) -> None:
     except TemplateFault as e:
         raise UserError(f"{prompt.title}: the template cannot be filled in: {e.reason}", CURE) from None
     sides = [f"{side}_language" for side in SIDES.values()] if spec.direction else []
-    check_keys(used, [*spec.fields, "choices", "labels", "language", *sides], prompt.title)
+    check_keys(used, [*spec.fields, "choices", "labels", "language", ANSWERED, *sides], prompt.title)
     if prompt.lettered and "choices" not in used:
         raise UserError(f"{prompt.title}: a lettered prompt must show the choices", LETTERED)
     probe = Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels or "xy"), 0)

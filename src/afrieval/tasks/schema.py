@@ -6,7 +6,14 @@ from typing import Annotated, Any, Literal
 
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
 
-WITH_COLUMNS = ("fields", "choices", "answer", "worked", "key")  # the keys that name columns of the data
+WITH_COLUMNS = (
+    "fields",
+    "choices",
+    "choice_labels",
+    "answer",
+    "worked",
+    "key",
+)  # the keys that name columns of the data
 
 
 @dataclass(frozen=True)

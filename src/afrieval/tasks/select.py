@@ -8,7 +8,10 @@ from afrieval.config.settings import RunConfig, TaskConfig
 from afrieval.data.files import SAMPLES
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
+from afrieval.languages import ENGLISH
 from afrieval.tasks.meta import GROUPS, Llama, chosen_evals, members, of_evals
+from afrieval.tasks.presets import by_likelihood
+from afrieval.tasks.prompts import Prompt, load_prompts, suits
 from afrieval.tasks.sources.complete_prompts import check_complete
 from afrieval.tasks.spec import TASKS, TaskSpec, load_task, task_names, translated
 
@@ -88,15 +91,28 @@ def check_languages(specs: Sequence[TaskSpec], task: TaskConfig) -> None:
 
 
 def answer_form(spec: TaskSpec, config: RunConfig) -> str:
-    """Returns the config's answer form, or the task's first.
+    """Returns the config's answer form, or the task's first that all named prompts suit.
 
     Raises:
-        UserError: for an answer form that the task does not have.
+        UserError: for an answer form that the task or its paper's prompts do not have.
     """
-    form = config.task.answer_form or spec.answer_forms[0]
-    if form not in spec.answer_forms:
-        raise UserError(f"{spec.name} has no answer form {form!r}", f"choose from {', '.join(spec.answer_forms)}")
+    form, of_paper = config.task.answer_form, config.task.prompt_set == "paper"
+    if form is None:
+        named = [] if of_paper or not spec.labels else _named(spec, config)
+        first, *others = spec.answer_forms
+        asked = [first, *(f for f in others if by_likelihood(f) == by_likelihood(first))]
+        return next((f for f in asked if all(suits(prompt, f) for prompt in named)), first)
+    forms = [f for f in spec.answer_forms if not (of_paper and spec.labels and f == "letter")]
+    if form not in forms:
+        where = "with the prompts of its paper " if of_paper else ""
+        raise UserError(f"{spec.name} {where}has no answer form {form!r}", f"choose from {', '.join(forms)}")
     return form
+
+
+def _named(spec: TaskSpec, config: RunConfig) -> list[Prompt]:
+    """Returns the English prompts that a config names."""
+    prompts = load_prompts(spec, ENGLISH)
+    return [prompts[number] for number in config.task.prompts or () if number in prompts]
 
 
 def _variant(spec: TaskSpec, config: RunConfig) -> TaskSpec:

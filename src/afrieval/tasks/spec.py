@@ -63,6 +63,8 @@ class TaskFile:
         contrast: the metric that compares prompt languages, if not the main one.
         derived: name to a score computed from others.
         groups: name to documents that are reported together, selected by field and values.
+        choice_labels: column with the labels of each row's choices, by which the answer names one.
+        shuffle: whether choices are put in an order that depends on the row's number alone.
         first_answer: lowest number in the data's answers, 0 or 1.
         worked: column of the few-shot split with worked solutions.
         chain_of_thought: whether examples show worked solutions instead of bare answers.
@@ -112,6 +114,8 @@ class TaskFile:
     derived: dict[str, DerivedSpec] = field(default_factory=dict)
     groups: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     choices: str | list[str] | None = None
+    choice_labels: str | None = None
+    shuffle: bool = False
     first_answer: Literal[0, 1] = 0
     worked: str | None = None
     chain_of_thought: bool = False
@@ -209,6 +213,7 @@ class TaskSpec(TaskFile):
         parts: list[Any] = [*rows, self.chain_of_thought, self.apart]
         parts += [self.extract] if self.extract else []
         parts += [self.metrics] if self.metrics else []
+        parts += ["choices", self.choice_labels, self.shuffle] if self.choice_labels or self.shuffle else []
         parts += [self.tags] if self.tags else []
         parts += ["fit", self.fit] if self.fit else []
         if self.prompt:
@@ -314,6 +319,7 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         "either choices or labels must be given": answer.is_choice and bool(spec.choices) == bool(spec.labels),
         "tags must be given where answers are spans or tags, and only there": answer.is_tagged != bool(spec.tags),
         "a task of this kind needs labels": answer.is_class and not spec.labels,
+        "choice_labels and shuffle need choices": bool(spec.choice_labels or spec.shuffle) and not spec.choices,
         "choices and labels are not supported for this kind": not answer.is_choice
         and bool(spec.choices or spec.labels),
         "the only answer form of this kind is generate": not answer.is_choice and spec.answer_forms != ["generate"],

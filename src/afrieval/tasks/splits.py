@@ -11,13 +11,13 @@ from afrieval.data.hub import commit
 from afrieval.data.join import joined
 from afrieval.data.lock import DataLock
 from afrieval.data.parallel import parallel_rows
-from afrieval.data.patterns import filled
+from afrieval.data.patterns import fill, filled
 from afrieval.data.tables import DEFECT, Row, read_rows
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
-from afrieval.tasks.columns import in_language, with_columns
+from afrieval.tasks.columns import in_language, placeholders, with_columns
 from afrieval.tasks.complete_prompts import recorded_documents
-from afrieval.tasks.documents import Document, documents
+from afrieval.tasks.documents import Document, check_columns, documents
 from afrieval.tasks.known_defects import marked
 from afrieval.tasks.spec import TaskSpec
 
@@ -71,7 +71,7 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
         return None
     where = f"{spec.name} {language} {split} ({table.name})"
     commits = {of.repository: of.commit for of in wanted if of and of.commit}
-    rows = table.rows
+    rows = _chosen(spec, language, table.rows, where)
     expected = spec.data.rows_of(split) if source != SAMPLES else None
     excerpt = source != HUB and is_excerpt(len(rows), expected) and not spec.prompt
     if expected is not None and not excerpt:
@@ -94,6 +94,15 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
     return Split(found, table.sha256, commits, frozenset(unparsed), note, expected if excerpt else None, whole)
 
 
+def _chosen(spec: TaskSpec, language: str, rows: list[Row], where: str) -> list[Row]:
+    """Returns the rows that `data.where` describes, or all."""
+    begins = {column: fill(text, placeholders(spec, language)) for column, text in spec.data.where.items()}
+    if not begins:
+        return rows
+    check_columns([*begins], rows, spec.name, where)
+    return [row for row in rows if all(str(row[column]).startswith(text) for column, text in begins.items())]
+
+
 def _note(unparsed: dict[int, str], rows: int, where: str) -> str:
     shown = "; ".join(f"row {number}: {why}" for number, why in list(unparsed.items())[:SHOWN])
     more = " ..." if len(unparsed) > SHOWN else ""
@@ -102,8 +111,8 @@ def _note(unparsed: dict[int, str], rows: int, where: str) -> str:
 
 def wanted_files(spec: TaskSpec, language: str, split: str) -> list[Wanted]:
     """Returns the files of a split, and those that are joined to it."""
-    data, values = spec.data, {"{code}": spec.languages[language], "{language}": language}
-    wanted = [Wanted(data.hub, data.revision, filled(data.files[split], values), split, data.columns)]
+    data, files = spec.data, filled(spec.data.files[split], placeholders(spec, language))
+    wanted = [Wanted(data.hub, data.revision, files, split, data.columns)]
     return wanted + ([Wanted(spec.join.hub, spec.join.revision, spec.join.file, spec.join.split)] if spec.join else [])
 
 

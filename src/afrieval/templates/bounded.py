@@ -9,9 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from afrieval.isolated.process import EndedError, isolated
-from afrieval.templates import environment
+from afrieval.templates import environment, plain
 from afrieval.templates.fault import TemplateFault, fault
-from afrieval.templates.plain import is_plain
 
 WORKER = "afrieval.templates.worker"
 SECONDS = 3.0
@@ -67,5 +66,18 @@ def ask(worker: str, question: Any, seconds: float) -> Any:
 
 
 @lru_cache(4096)
+def is_uniform(source: str) -> bool:
+    """Returns whether a template that fails with some values fails with all longer ones of the same names and types.
+
+    Raises:
+        TemplateFault: if it cannot be parsed, or is too long.
+    """
+    try:
+        return _is_plain(source) and plain.is_uniform(source)
+    except Exception as e:
+        raise fault(e) from None
+
+
+@lru_cache(4096)
 def _is_plain(source: str) -> bool:
-    return is_plain(source)
+    return plain.is_plain(source)

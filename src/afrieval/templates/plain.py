@@ -24,6 +24,7 @@ PLAIN_NODES = (
     *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.Const, nodes.Name, nodes.Getattr, nodes.Getitem),
     *(nodes.If, nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.Test),
 )
+BRANCHES = (nodes.Getitem, nodes.If, nodes.CondExpr, nodes.And, nodes.Or)  # what may depend on the content of a value
 PLAIN_FILTERS = ("capitalize", "lettered", "length", "lower", "spaced", "trim", "upper")
 
 
@@ -41,6 +42,14 @@ def is_plain(source: str) -> bool:
         if word := FILES.get(type(node)):
             raise TemplateFault(f"{word} is not supported, in line {node.lineno}; a template must be self-contained")
     return len(source) <= LONGEST_PLAIN and all(map(_is_plain, every))
+
+
+def is_uniform(source: str) -> bool:
+    """Returns whether a plain template is rendered, or fails, alike with all values of the same names and types.
+
+    The only other fault is a text that is too long.
+    """
+    return not any(isinstance(node, BRANCHES) for node in _nodes(ENVIRONMENT.parse(source)))
 
 
 def _nodes(tree: nodes.Node) -> Iterator[nodes.Node]:

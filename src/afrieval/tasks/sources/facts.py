@@ -59,8 +59,6 @@ def facts(questions: "TemplatedQuestions") -> RunPart:
 def _declared(questions: "TemplatedQuestions") -> RunPart:
     task, split = questions.task, questions.task.data.evaluate
     unreviewed = questions.prompt_language == "native" and not questions.prompt.reviewed_by
-    evals: RunPart = {"evals": task.data.hub, "macro": task.macro, "published": published(task)}
-    evals |= {"rows": task.data.rows_of(split), "samples": questions.config.data.source == "samples"}
     return {
         "title": task.title,
         "data": task.data.hub,
@@ -74,7 +72,19 @@ def _declared(questions: "TemplatedQuestions") -> RunPart:
         **({"contrast": task.scoring.contrast} if task.scoring.contrast else {}),
         **({"derived": derived} if (derived := {n: asdict(d) for n, d in task.scoring.derived.items()}) else {}),
         **({"groups": task.groups} if task.groups else {}),
-        **(evals if task.evals else {}),
+        **(_evals(questions) if task.evals else {}),
+    }
+
+
+def _evals(questions: "TemplatedQuestions") -> RunPart:
+    task = questions.task
+    rows, samples = task.data.rows_of(task.data.evaluate), questions.config.data.source == "samples"
+    return {
+        "evals": task.data.hub,
+        "macro": task.macro,
+        "published": published(task),
+        "rows": rows,
+        "samples": samples,
     }
 
 

@@ -9,7 +9,7 @@ from afrieval.errors import UserError
 from afrieval.languages import ENGLISH
 from afrieval.tasks.cell import Plan
 from afrieval.tasks.paper import chosen_paper_prompts, left_out_of_paper
-from afrieval.tasks.prompts import Prompt, PromptFiles
+from afrieval.tasks.prompts import Prompt, PromptFiles, suits, telling
 from afrieval.tasks.select import answer_form, chosen_tasks, named_languages
 from afrieval.tasks.sources.complete_prompts import CompleteQuestions
 from afrieval.tasks.sources.notes import all_notes
@@ -56,7 +56,7 @@ def task_questions(spec: TaskSpec, config: RunConfig, lock: DataLock) -> tuple[l
     unprompted: list[str] = []
     absent: list[str] = []
     for language, (data, pool) in languages.items():
-        prompts = chosen_prompts(spec, config, language, files)
+        prompts = chosen_prompts(spec, config, form, language, files)
         if not prompts:
             absent.append(language)
         if config.task.prompt_language != "eng" and language != ENGLISH and "native" not in dict(prompts):
@@ -115,18 +115,31 @@ def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> S
     return pool
 
 
-def chosen_prompts(spec: TaskSpec, config: RunConfig, language: str, files: PromptFiles) -> list[tuple[str, Prompt]]:
-    """Returns (prompt language, prompt) pairs; for English, native is English and runs once."""
+def chosen_prompts(
+    spec: TaskSpec, config: RunConfig, form: str, language: str, files: PromptFiles
+) -> list[tuple[str, Prompt]]:
+    """Returns (prompt language, prompt) pairs; for English, native is English and runs once.
+
+    Args:
+        spec: the task.
+        config: names prompts and prompt languages.
+        form: the answer form; all prompts that suit it are chosen if the config names none.
+        language: the evaluated language.
+        files: the task's prompt files.
+
+    Raises:
+        UserError: for a prompt that the task does not have, or that does not suit the answer form.
+    """
     if config.task.prompt_set == "paper":
         return [("eng", prompt) for prompt in chosen_paper_prompts(spec, config, language)]
     wanted = config.task.prompt_language
     chosen: list[tuple[str, Prompt]] = []
     if wanted in ("eng", "both") or language == ENGLISH:
-        chosen += [("eng", p) for p in _numbered(spec, config, files.load(ENGLISH), ENGLISH)]
+        chosen += [("eng", p) for p in _numbered(spec, config, form, files.load(ENGLISH), ENGLISH)]
     if wanted in ("native", "both") and language != ENGLISH:
         if not config.task.demanded and not _has_native(config, language, files):
             return chosen
-        chosen += [("native", p) for p in _numbered(spec, config, files.load(language), language)]
+        chosen += [("native", p) for p in _numbered(spec, config, form, files.load(language), language)]
     return chosen
 
 
@@ -134,14 +147,21 @@ def _has_native(config: RunConfig, language: str, files: PromptFiles) -> bool:
     return language in files.languages and set(config.task.prompts or ()) <= set(files.load(language))
 
 
-def _numbered(spec: TaskSpec, config: RunConfig, prompts: dict[int, Prompt], language: str) -> list[Prompt]:
+def _numbered(spec: TaskSpec, config: RunConfig, form: str, prompts: dict[int, Prompt], language: str) -> list[Prompt]:
     for number in config.task.prompts or []:
         if number not in prompts:
             raise UserError(
                 f"{spec.name} has no prompt {number} in {language}",
                 f"choose from {', '.join(map(str, prompts))}",
             )
-    return [prompts[number] for number in dict.fromkeys(config.task.prompts or prompts)]
+    suitable = [number for number, prompt in prompts.items() if suits(prompt, form)]
+    if unfit := [number for number in config.task.prompts or [] if number not in suitable]:
+        shown = "letters" if prompts[unfit[0]].lettered else "no letters"
+        raise UserError(
+            f"prompt {unfit[0]} of {spec.name} shows {shown}, but task.answer_form is {form}",
+            f"choose from {', '.join(map(str, suitable)) or 'other answer forms'}, or give another --task.answer_form",
+        )
+    return [prompts[number] for number in dict.fromkeys(config.task.prompts or suitable)]
 
 
 def _check(asked: Sequence[TemplatedQuestions]) -> None:
@@ -151,5 +171,6 @@ def _check(asked: Sequence[TemplatedQuestions]) -> None:
             questions.examples(questions.documents[0])
     for questions in asked:
         scorable = questions.scorable
-        for document in [*scorable, *(questions.examples(scorable[0]) if scorable else [])]:
+        examples = questions.examples(scorable[0]) if scorable else []
+        for document in telling(questions.prompt, [*scorable, *examples]):
             questions.text(document)

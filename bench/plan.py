@@ -1,0 +1,40 @@
+"""How long it takes to plan a suite: rows are loaded, examples chosen and prompts checked, before a model is loaded.
+
+python bench/plan.py configs/suites/afrobench.yaml [option ...], such as --data.source FOLDER
+"""
+
+import resource
+import sys
+import time
+from dataclasses import replace
+
+from afrieval.config.arguments import read_config
+from afrieval.errors import UserError
+from afrieval.run.plan import plan
+
+
+def main() -> None:
+    words = ["--task-config-yaml", *sys.argv[1:], "--model.model_name", "demo"]
+    config = read_config(words, command="run", needs_model=True)
+    total = {"s": 0.0, "cells": 0.0, "requests": 0.0}
+    for name in config.task_names:
+        begin = time.monotonic()
+        try:
+            cells = plan(replace(config, task=replace(config.task, task_name=name))).cells
+        except UserError as e:
+            print(f"{name:28} {e.message}")
+            continue
+        figures = {"s": time.monotonic() - begin, "cells": len(cells), "requests": sum(c.n_requests for c in cells)}
+        total = {key: total[key] + value for key, value in figures.items()}
+        report(name, figures)
+    report("all", total)
+
+
+def report(name: str, figures: dict[str, float]) -> None:
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    counts = f"{figures['cells']:6,.0f} cells {figures['requests']:10,.0f} requests"
+    print(f"{name:28} {figures['s']:6.1f} s {counts} {memory:6.0f} MB at most", flush=True)
+
+
+if __name__ == "__main__":
+    main()

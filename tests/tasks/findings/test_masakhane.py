@@ -1,0 +1,125 @@
+"""Defects of published tasks on MasakhaNER and MasakhaPOS, looked for in ours; numbered as found."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.conftest import REAL_DATA
+from tests.fake_hub import fake_hub
+
+from afrieval.data.files import HUB
+from afrieval.languages import ENGLISH
+from afrieval.scoring.base import Asked, Question
+from afrieval.scoring.tagged import NONE
+from afrieval.tasks.documents import Document
+from afrieval.tasks.prompts import load_prompts, prompt_languages, render
+from afrieval.tasks.spec import load_task
+from afrieval.tasks.splits import load_split
+
+NER, POS = load_task("masakhaner"), load_task("masakhapos")
+TASKS = pytest.mark.parametrize("spec", [NER, POS], ids=lambda spec: spec.name)
+SAMPLES = ("hau", "pcm", "swa", "yor", "zul")
+TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"  # of Universal Dependencies
+
+
+def extracted(spec: Any, text: str) -> Any:
+    return spec.scoring.extract(text, Question(None, names=spec.scoring.names), Asked())
+
+
+def each_prompt(spec: Any) -> Iterator[tuple[str, str]]:
+    """Yields the language of each prompt, and its text for a document without words."""
+    for language in prompt_languages(spec):
+        for prompt in load_prompts(spec, language).values():
+            document = Document(0, dict.fromkeys(spec.fields, "70001"), (), None)
+            yield language, f"{prompt.system}\n{render(prompt, document, 'yor')}"
+
+
+def documents(spec: Any, language: str, source: str) -> list[Document]:
+    found = load_split(spec, language, "test", source)
+    return found.documents if found else []
+
+
+@TASKS
+@pytest.mark.parametrize("language", SAMPLES)
+def test_findings_05_to_07_an_echo_is_the_whole_answer_whatever_the_tokens(spec: Any, language: str) -> None:
+    """Apostrophes, quotes, commas and points in words; not one tag or name is lost."""
+    found = documents(spec, language, "samples")
+    assert {"J. D.", '"', "Ochieng'", " , "} <= {mark for d in found for mark in _marks(d.fields["text"])}
+    assert [extracted(spec, spec.scoring.answer.shown(d.gold)) for d in found] == [d.gold for d in found]
+
+
+def _marks(text: str) -> Iterator[str]:
+    yield from re.findall(r"J\. D\.|\"|Ochieng'| , ", text)
+
+
+@pytest.mark.data
+@TASKS
+def test_findings_05_to_07_an_echo_of_every_real_row_is_the_whole_answer(spec: Any) -> None:
+    for language in spec.languages:
+        for d in documents(spec, language, str(REAL_DATA)):
+            assert not d.defect and extracted(spec, f" {spec.scoring.answer.shown(d.gold)}") == d.gold, (language, d.id)
+            assert spec is not POS or " ".join(token for token, _ in d.gold) == d.fields["text"]
+
+
+@TASKS
+def test_finding_07_the_format_that_a_prompt_shows_is_parsed(spec: Any) -> None:
+    """AfroBench's first prompt asks for another separator than its examples show."""
+    shown = r"PER: \w+ \w+|LOC: Mombasa" if spec is NER else r"\w+ PROPN|[.,] PUNCT"
+    for language, text in each_prompt(spec):
+        parsed = [extracted(spec, example) for example in re.findall(shown, text)]
+        assert (spec is POS or NONE in text.split()) and "$" not in text
+        assert None not in parsed and (language == ENGLISH or parsed), (language, text)
+
+
+@TASKS
+def test_finding_24_a_prompt_names_the_tags_that_are_scored_and_no_other(spec: Any) -> None:
+    """AfroBench's list of tags lacks a quotation mark."""
+    expected = sorted(spec.scoring.names) if spec is NER else TAGS.split()
+    for language, text in each_prompt(spec):
+        named = {word for word in re.findall(r"\b[A-Z]+\b", text) if word in expected or len(word) > 2}
+        assert sorted(named - {"UPOS"}) == expected, (language, text)
+        assert text.count('"') % 2 == 0 and text.count("(") == text.count(")")
+
+
+def test_the_tags_are_those_of_universal_dependencies() -> None:
+    assert sorted(set(POS.tags) - {"_"}) == TAGS.split()
+
+
+@TASKS
+def test_finding_17_rows_of_the_conversion_are_those_of_the_files(
+    spec: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The repository on the hub is a loading script: its conversion has the names of tags as numbers."""
+    hub = fake_hub(tmp_path, monkeypatch)
+    tokens = [["Juma", "Ali", "yuko", "Mombasa", "."], ["Ng'ombe", '"', "J.", ",", "!"]]
+    of_ner = [["B-PER", "I-PER", "O", "B-LOC", "O"], ["O", "B-DATE", "I-DATE", "B-ORG", "I-ORG"]]
+    tags = (
+        of_ner if spec is NER else [["PROPN", "PROPN", "VERB", "PROPN", "PUNCT"], ["NOUN", "PUNCT", "X", "SYM", "AUX"]]
+    )
+    lines = ["\n".join(map(" ".join, zip(*sentence, strict=True))) for sentence in zip(tokens, tags, strict=True)]
+    mirror = tmp_path / "mirror" / spec.data.hub / "data/swa/test.txt"
+    mirror.parent.mkdir(parents=True)
+    mirror.write_text("\n\n".join(lines) + "\n", encoding="utf-8")
+    folder = hub.remote / f"{spec.data.hub}@refs/convert/parquet/swa/test"
+    folder.mkdir(parents=True)
+    numbers = [[spec.tags.index(tag) for tag in sentence] for sentence in tags]
+    pq.write_table(pa.table({"tokens": tokens, spec.answer_columns[0]: numbers}), folder / "0000.parquet")
+    found, expected = (load_split(spec, "swa", "test", source) for source in (HUB, str(tmp_path / "mirror")))
+    assert found and expected and found.documents == expected.documents
+    assert all(d.gold and not d.defect for d in found.documents)
+
+
+@pytest.mark.data
+@TASKS
+def test_all_tags_of_the_data_are_declared(spec: Any) -> None:
+    """MasakhaNER has dates too, and MasakhaPOS no tag but the seventeen."""
+    found = {tag for path in (Path(str(REAL_DATA)) / spec.data.hub).rglob("*.txt") for tag in _tags(path)}
+    assert found == set(spec.tags) - {"_"}
+
+
+def _tags(path: Path) -> set[str]:
+    return {line.split(" ")[1] for line in path.read_text(encoding="utf-8").splitlines() if line}

@@ -1,0 +1,188 @@
+"""Defects of published African translation tasks, looked for in ours; numbered as found.
+
+Those that could be in any task, such as articles before vowels (24), are looked for in test_every_task.py.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from tests.conftest import REAL_DATA
+from tests.tasks.findings.test_every_task import asked, built
+
+from afrieval.config.settings import ModelConfig, RunConfig
+from afrieval.data.patterns import PARQUET, patterns_of
+from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.models.base import UnknownTokenizer
+from afrieval.scoring.base import Question, Response
+from afrieval.tasks.documents import Document
+from afrieval.tasks.limits import generation
+from afrieval.tasks.prompts import PromptFiles, load_prompts
+from afrieval.tasks.sources.templated import TemplatedQuestions
+from afrieval.tasks.spec import TASKS, TaskSpec, load_task, task_names
+from afrieval.tasks.splits import Split, load_split
+
+SPECS = {name: spec for name in task_names() if (spec := load_task(name)).direction}
+PROMPTS = [(task, number) for task in SPECS for number in load_prompts(SPECS[task], ENGLISH)]
+# Languages of published "African" sets that are not: Achinese, Balinese, Banjar, Malay, Sundanese, Tamil and the like.
+STRANGERS = {"ace", "acq", "ban", "msa", "sun", "tam", "tel", "ton", "urd"}
+each_task = pytest.mark.parametrize("task", SPECS)
+
+
+def only(task: str, language: str, documents: list[Document], chat: bool = False) -> TemplatedQuestions:
+    """Returns the questions of a task with these documents."""
+    spec, config = SPECS[task], RunConfig(model=ModelConfig(chat_template=chat))
+    files = PromptFiles(spec)
+    split = Split(documents, "", {})
+    return TemplatedQuestions(spec, language, files.load(ENGLISH)[1], "eng", "generate", split, None, config, files)
+
+
+@pytest.mark.parametrize(("task", "number"), PROMPTS)
+def test_finding_15_every_prompt_asks_for_the_target_in_text(task: str, number: int) -> None:
+    """Half of MAFAND's published prompts are not text and crash; one is another prompt under its number."""
+    questions = asked(task, "generate", number)
+    contexts = [request.args[0] for request in built(questions).instances]
+    target = LANGUAGES[SPECS[task].direction.get("to", questions.language)].name
+    assert len(set(contexts)) == len(contexts) == len(questions.scorable)
+    assert all(isinstance(text, str) and target in text.splitlines()[-1] for text in contexts)
+
+
+@each_task
+def test_finding_15_the_other_direction_has_the_same_prompts_in_reverse(task: str) -> None:
+    end, code = next(iter(SPECS[task].direction.items()))
+    twin = task.replace("_from_", "_to_") if end == "from" else task.replace("_to_", "_from_")
+    assert SPECS[twin].direction == {"to" if end == "from" else "from": code}
+    assert SPECS[twin].languages == SPECS[task].languages
+    for number, prompt in load_prompts(SPECS[task], ENGLISH).items():
+        assert load_prompts(SPECS[twin], ENGLISH)[number].template == prompt.template
+        document = asked(task, "generate").scorable[0]
+        assert asked(twin, "generate").scorable[0].gold == document.fields["source"]
+
+
+@each_task
+def test_finding_17_rows_are_read_from_files_and_not_by_a_script(task: str) -> None:
+    endings = (".json", ".parquet", ".dev", ".devtest")
+    for files in SPECS[task].data.files.values():
+        assert all(name.startswith(PARQUET) or name.endswith((*endings, "{code}.dev")) for name in patterns_of(files))
+
+
+@pytest.mark.parametrize("task", [name for name, spec in SPECS.items() if spec.data.fewshot == spec.data.evaluate])
+def test_finding_19_no_prompt_has_the_translation_that_it_asks_for(task: str) -> None:
+    """NTREX has no other split for its examples than the test set."""
+    questions = asked(task, "generate", shots=2)
+    for request in built(questions).instances:
+        document = next(d for d in questions.scorable if d.id == request.doc_id)
+        assert document.gold not in request.args[0] and document.fields["source"] in request.args[0]
+
+
+def test_finding_19_ntrex_is_such_a_task() -> None:
+    assert SPECS["ntrex_from_eng"].data.fewshot == SPECS["ntrex_to_eng"].data.evaluate == "test"
+
+
+@each_task
+def test_finding_27_a_base_model_stops_at_the_end_of_the_line_and_a_chat_model_where_it_likes(task: str) -> None:
+    questions = asked(task, "generate")
+    assert generation(questions, UnknownTokenizer()).stop == ("\n",)
+    assert generation(only(task, questions.language, questions.scorable, chat=True), UnknownTokenizer()).stop == ()
+
+
+def test_finding_27_the_limit_follows_the_references_and_cuts_no_amharic() -> None:
+    """100 tokens, the limit of the published tasks, are a third of a sentence in bytes."""
+    to, of = (samples(f"flores_{end}_eng", "amh") for end in ("from", "to"))
+    longest = max(len(str(d.gold).encode()) for d in to)
+    of_amharic, of_english = (
+        generation(only(f"flores_{end}_eng", "amh", documents), UnknownTokenizer()).max_tokens
+        for end, documents in (("from", to), ("to", of))
+    )
+    assert longest > 100 and 2 * longest <= of_amharic <= 3 * longest and of_english < of_amharic
+
+
+def samples(task: str, language: str) -> list[Document]:
+    found = load_split(SPECS[task], language, "test", "samples")
+    assert found
+    return found.documents
+
+
+def test_finding_29_all_data_sets_are_there_in_both_directions() -> None:
+    """The published group of all tasks holds only some of them."""
+    sets = {name.rsplit("_", 2)[0] for name in SPECS}
+    assert sets >= {"flores", "flores_corrected", "ntrex", "mafand", "salt"}
+    assert {*SPECS} == {f"{of}_{end}_eng" for of in sets for end in ("from", "to")} | {
+        f"{of}_{end}_fra" for of in ("flores", "mafand") for end in ("from", "to")
+    }
+
+
+def test_finding_32_no_task_hides_another_of_its_name() -> None:
+    """Published tags that occur in two folders replace each other."""
+    files: list[Path] = [*TASKS.glob("*/task.yaml"), *TASKS.glob("*/*/task.yaml")]
+    assert sorted(path.parent.name for path in files) == task_names()
+
+
+@each_task
+def test_finding_33_languages_of_other_continents_are_marked_and_in_no_african_mean(task: str) -> None:
+    elsewhere = {code for code in SPECS[task].languages if not LANGUAGES[code].african}
+    assert elsewhere <= {"arb", "fra", "por"} and not STRANGERS & set(SPECS[task].languages)
+    assert LANGUAGES["orm"].script == "Latn", "NTREX's code of Oromo says Ethiopic"
+
+
+def test_finding_33_no_african_language_of_the_data_is_missing() -> None:
+    african = [code for code in SPECS["flores_from_eng"].languages if LANGUAGES[code].african]
+    assert len(african) == 56 and african == [c for c in SPECS["flores_to_fra"].languages if LANGUAGES[c].african]
+    assert [len(SPECS[f"mafand_from_{code}"].languages) for code in (ENGLISH, "fra")] == [15, 6]
+    assert len(SPECS["ntrex_from_eng"].languages) == 27 and len(SPECS["salt_to_eng"].languages) == 7
+
+
+@each_task
+def test_finding_34_the_main_metric_is_chrf_with_words(task: str) -> None:
+    """chrF++ counts pairs of words; the published tasks compute plain chrF under its name."""
+    main, bleu = SPECS[task].scoring.metrics[:2]
+    assert main.name == "chrf++" and "nw:2" in main.signature and bleu.name == "bleu" and "tok:13a" in bleu.signature
+    given, right = "the house is small", "the house is very small"
+    assert corpus(SPECS[task], 0, [given], [right]) == pytest.approx(
+        CHRF(word_order=2).corpus_score([given], [[right]]).score
+    )
+    assert corpus(SPECS[task], 0, [given], [right]) != pytest.approx(CHRF().corpus_score([given], [[right]]).score)
+
+
+@each_task
+def test_finding_35_the_citation_is_the_data_set_s(task: str) -> None:
+    """The published SALT names the paper of a sentiment data set."""
+    known = {
+        "flores": "NLLB",
+        "flores_corrected": "Abdulmumin",
+        "ntrex": "Federmann",
+        "mafand": "Adelani",
+        "salt": "Akera",
+    }
+    assert SPECS[task].citation.startswith(known[task.rsplit("_", 2)[0]])
+
+
+def corpus(spec: TaskSpec, metric: int, given: list[str], right: list[str]) -> float:
+    """Returns a metric's score of answers as a run computes it."""
+    found = spec.scoring.metrics[metric]
+    asked_for = [Question(gold, fields={"source": "x"}) for gold in right]
+    measures = [found.measure(Response(text), q) for text, q in zip(given, asked_for, strict=True)]
+    return float(found.score(np.array(measures), np.ones((1, len(right))))[0])
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("language", SPECS["flores_corrected_from_eng"].languages)
+def test_real_rows_are_scored_as_by_sacrebleu(language: str) -> None:
+    """Answers are the uncorrected translations, some of them empty or the source."""
+    texts: dict[str, list[str]] = {}
+    for task in ("flores_from_eng", "flores_corrected_from_eng"):
+        split = load_split(SPECS[task], language, "test", str(REAL_DATA))
+        assert split and len(split.documents) == 1012
+        texts[task] = [str(d.gold) for d in split.documents]
+        sources = [d.fields["source"] for d in split.documents]
+    given, right = texts["flores_from_eng"][:300], texts["flores_corrected_from_eng"][:300]
+    given[::50] = sources[:300:50]
+    given[1::50] = [""] * 6
+    spec = SPECS["flores_corrected_from_eng"]
+    assert corpus(spec, 0, given, right) == pytest.approx(
+        CHRF(word_order=2).corpus_score(given, [right]).score, abs=1e-9
+    )
+    assert corpus(spec, 1, given, right) == pytest.approx(BLEU().corpus_score(given, [right]).score, abs=1e-9)
+    assert corpus(spec, 0, right, right) == pytest.approx(100) and corpus(spec, 1, right, right) == pytest.approx(100)
