@@ -35,7 +35,10 @@ MARK = "90909"  # digits: a word of no language, and of every script
 MIN_SAMPLES = 12
 SCRIPTS = {"Arab": "ARABIC", "Ethi": "ETHIOPIC", "Latn": "LATIN"}
 # Words that another language writes as English does: no English left over.
-COGNATES = {"fra": {"question", "questions", "options", "option", "intelligence", "intelligent", "religion", "science"}}
+COGNATES = {
+    "fra": {"question", "questions", "options", "option", "intelligence", "intelligent", "religion", "science"}
+    | {"article", "articles"}
+}
 OF_ENGLISH_WORDS = {"pcm"}  # Nigerian Pidgin has most of its words from English
 
 

@@ -8,7 +8,7 @@ from tests.tasks.contract import MIN_SAMPLES, Complaints, flat, placeholder, sam
 
 from afrieval.files.yaml import read_map
 from afrieval.languages import ENGLISH
-from afrieval.tasks.documents import LETTERS, Document
+from afrieval.tasks.documents import LETTERS, UNMARKED, Document
 from afrieval.tasks.prompts import load_prompts, prompt_languages, render
 from afrieval.tasks.spec import TaskSpec
 
@@ -20,7 +20,7 @@ def gold_is_a_choice(where: str, documents: Sequence[Document]) -> Complaints:
         for d in documents
         if (not d.defect if d.gold is None else d.choices and not 0 <= int(d.gold) < len(d.choices))
     ]
-    lost = sum(d.gold is None for d in documents)
+    lost = sum(d.gold is None and d.defect != UNMARKED for d in documents)
     if lost * 10 > len(documents):
         complaints.append(f"{where}: {lost} of {len(documents)} documents have no gold: a coding not understood?")
     return complaints

@@ -33,7 +33,10 @@ def main(argv: list[str]) -> None:
     for spec in chosen_tasks(config):
         say(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task), lock, found)}")
         for metric in spec.scoring.metrics:
-            metric.fetch()
+            try:
+                metric.fetch()
+            except UserError as e:  # a run leaves the metric out
+                say(f"{spec.name}: {metric.name}: {e.message}; {e.hint}")
         for line in check_fetched(spec, lock):
             say(line)
     if asked.lock:

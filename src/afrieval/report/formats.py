@@ -24,14 +24,14 @@ def show(tables: Iterable[Table]) -> None:
     """Prints tables, each with an empty line below it."""
     screen = console(least=80)
     for table in tables:
-        screen.print(table)
+        screen.print(table, crop=False)
         screen.print()
 
 
 def text(table: Table) -> str:
     """Returns the table as a terminal of 80 columns shows it, without colours."""
     screen = console(file=io.StringIO(), width=80)
-    screen.print(table)
+    screen.print(table, crop=False)
     return str(screen.file.getvalue())  # type: ignore[attr-defined]
 
 
@@ -48,7 +48,8 @@ def write(tables: list[Table], form: str) -> str:
 def terminal(table: Table, width: int) -> Iterator[Any]:
     """Yields the table for a terminal; only a `console` of ours takes its text as it is.
 
-    Numbers are never cut: names get the room that they leave, and are broken into lines.
+    Numbers are never cut: names get the room that they leave, and are broken into lines. If that is
+    not enough, the table is wider than the terminal.
     """
     yield styled(table.title, "table.title")
     yield _drawn(table, width)
@@ -61,7 +62,8 @@ def _drawn(table: Table, width: int) -> Screen:
     drawn = Screen(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     columns = [[head, *texts] for head, *texts in zip(table.heads, *table.cells(), strict=True)]
     names = [at for at, column in enumerate(table.seen) if column.form in WORDS]
-    columns = _fitted(columns, names, width)
+    columns, needed = _fitted(columns, names, width)
+    drawn.width = needed if needed > width else None
     for at, (head, *_) in enumerate(columns):
         side: Any = "left" if at in names else "right"
         drawn.add_column(head, justify=side, no_wrap=at not in names, overflow="fold")
@@ -70,8 +72,8 @@ def _drawn(table: Table, width: int) -> Screen:
     return drawn
 
 
-def _fitted(columns: list[list[str]], names: list[int], width: int) -> list[list[str]]:
-    """Returns columns in which names are broken, the widest first, until all columns together fit the terminal."""
+def _fitted(columns: list[list[str]], names: list[int], width: int) -> tuple[list[list[str]], int]:
+    """Breaks names, the widest first, until all columns fit the terminal; returns the columns and their width."""
     fitted, widths = list(columns), [max(map(len, column)) for column in columns]
     while names and sum(widths) + BETWEEN * (len(widths) - 1) > width:
         widest = max(names, key=lambda at: widths[at])
@@ -81,7 +83,7 @@ def _fitted(columns: list[list[str]], names: list[int], width: int) -> list[list
         fitted[widest] = [broken(text, most) for text in columns[widest]]
         longest = max(len(line) for text in fitted[widest] for line in text.split("\n"))
         widths[widest] = min(most, longest)  # the terminal folds what has no place to be broken at
-    return fitted
+    return fitted, sum(widths) + BETWEEN * (len(widths) - 1)
 
 
 def markdown(table: Table) -> str:

@@ -1,4 +1,4 @@
-"""Which language a text is in, by py3langid (Barbaresi 2021; after langid.py, Lui & Baldwin 2012)."""
+"""Which language a text is in, by py3langid, a fork of langid.py (Lui & Baldwin 2012)."""
 
 # The suite's codes to those of py3langid, as far as it knows the language.
 CODES = {"afr": "af", "amh": "am", "arb": "ar", "ary": "ary", "arz": "arz", "eng": "en", "fra": "fr", "fuv": "fuv"}

@@ -4,6 +4,8 @@ NOT_PARSED = "unparsed"  # the metric's name
 OLD_NAMES = {"unread": NOT_PARSED}  # of metrics in samples that older versions wrote
 LABELS = {
     "exact_match": "exact",
+    "f1_macro": "F1",
+    "f1_weighted": "F1w",
     "acc_norm": "/char",
     "acc_bytes": "/byte",
     "acc_tokens": "/tok",
@@ -19,6 +21,8 @@ LABELS = {
 UNPARSED = "answers that could not be parsed, in percent; they count as wrong"
 DESCRIPTIONS = {
     NOT_PARSED: UNPARSED,
+    "f1_macro": "mean of the classes' F1",
+    "f1_weighted": "the same, each class weighted by its number of questions",
     "acc_pmi": "accuracy by what the question adds to a label's log-likelihood",
     "acc_matched": "accuracy with all labels made equally frequent, which removes the effect of their length",
     "ifeval_recipe_mean": "mean of the two strict, as in Meta's recipe for lm-eval",

@@ -1,35 +1,53 @@
-"""Words of a text whose diacritics were restored, compared with the original."""
+"""Texts without diacritics, and words of a text whose diacritics were restored, compared with the original."""
 
 import unicodedata
 from collections.abc import Callable
 
-from afrieval.scoring.base import Metric, Question, Response, ratio
+import numpy as np
+
+from afrieval.scoring.base import Array, Metric, Question, Response
 from afrieval.scoring.subsequence import n_common
 
-ABOVE = frozenset({230})
+ABOVE = frozenset({230})  # Unicode's combining classes
 BELOW = frozenset({202, 220})  # attached to the letter, such as a cedilla, or not
 
 
-def with_marks(text: str, kept: frozenset[int]) -> str:
-    """Returns a text in which only marks of some combining classes remain, of those above and below letters."""
-    removed = (ABOVE | BELOW) - kept
-    return "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.combining(c) not in removed)
+def without_marks(text: str) -> str:
+    """Returns a text without tone marks, dots below and the like, in NFC.
+
+    All marks that Unicode separates from their letter are removed (NFD, then category Mn): ọ́ becomes o. Letters such
+    as ɛ, ɔ, ŋ, ɖ and ƙ are not marked letters in Unicode, and stay.
+    """
+    return unicodedata.normalize(
+        "NFC", "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) != "Mn")
+    )
 
 
-def of_words(name: str, seen: Callable[[str], str]) -> Metric:
-    """Returns the share of right words, in texts of which only a part may count.
+def marked_words(text: str, seen: frozenset[int]) -> list[str]:
+    """Returns the words with marks of some combining classes, without marks of the other ones above or below."""
+    hidden = (ABOVE | BELOW) - seen
+    bare = "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.combining(c) not in hidden)
+    return [unicodedata.normalize("NFC", w) for w in bare.split() if seen.intersection(map(unicodedata.combining, w))]
+
+
+def of_words(name: str, words: Callable[[str], list[str]], missing: Callable[[str], str] = lambda code: "") -> Metric:
+    """Returns the share of words that are right, of which only some may count; 1 if none count on either side.
 
     Args:
         name: of the metric.
-        seen: a text to what counts of it.
+        words: a text to the words that count.
+        missing: as in `Metric`.
     """
 
     def measure(response: Response, question: Question) -> list[float] | None:
         if not isinstance(question.gold, str):
             return None
-        gold, given = (
-            unicodedata.normalize("NFC", seen(text)).split() for text in (question.gold, str(response.answer or ""))
-        )
+        gold, given = words(question.gold), words(str(response.answer or ""))
         return [float(n_common(gold, given)), float(max(len(gold), len(given)))]
 
-    return Metric(name, measure, ratio, interval="bootstrap")
+    return Metric(name, measure, _share, interval="bootstrap", missing=missing)
+
+
+def _share(measures: Array, weights: Array) -> Array:
+    right, words = weights @ measures[:, 0], weights @ measures[:, 1]
+    return np.divide(right, words, out=np.ones_like(right, dtype=np.float64), where=words > 0)

@@ -15,11 +15,13 @@ from typing import Any
 from afrieval.data.tables import DEFECT
 from afrieval.errors import UserError
 from afrieval.scoring.extract.number import parse_number
+from afrieval.scoring.restored import without_marks
 from afrieval.tasks.answers import TOKENS, Tagged, normalise, parse_list
 from afrieval.tasks.spec import TaskSpec
 
 LETTERS = ascii_uppercase
 TEXTS = (str, int, float, Decimal, NoneType)  # what a cell with a text or a number holds
+UNMARKED = "no marks to restore"  # often because its author wrote none: copying would be right
 HEADING = re.compile(r"[^:፡፦፥\d\n]{1,60}(?::|[፡፦፥](?=[\s*_]))[*_]*\s*")  # Ge'ez colons; one of them also divides words
 
 
@@ -199,15 +201,19 @@ def _unheaded(texts: list[str]) -> list[str]:
 def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> Document:
     cells = (row[column] for column in spec.field_columns)
     texts = {name: _text(spec, cell) for name, cell in zip(spec.fields, cells, strict=True)}
+    texts |= {name: without_marks(texts[name]) for name in spec.without_marks}
     if DEFECT in row:
         return Document(number, texts, tuple(spec.labels), None, row[DEFECT])
     answer, choices = spec.scoring.answer, tuple(spec.labels)
+    gold: Any
     if answer.is_choice:
         choices = choices or _choices(spec, row, f"{where}, row {number}")
         gold = _gold(_answer(spec, row), _names(spec, row, len(choices)), spec.first_answer)
         choices, gold = _shuffled(spec, number, choices, gold) if spec.shuffle else (choices, gold)
     else:
         gold = answer.parse(_answer(spec, row))
+    if spec.kind == "restoration" and gold in texts.values():
+        return Document(number, texts, choices, None, UNMARKED)
     defect = answer.missing if gold is None else _defect(texts, choices, gold)
     return Document(number, texts, choices, None if "" in choices else gold, defect)
 

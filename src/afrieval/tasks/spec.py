@@ -85,6 +85,7 @@ class TaskFile:
         evals: selects Meta's evaluation data sets that include the task; `{evals}` in `data` stands
             for the chosen one.
         translate: the same questions in English, for the variant `translate`.
+        without_marks: fields from whose texts all diacritics are removed.
         fit: the field that is shortened if a prompt does not fit the model's context.
         direction: for translation, the language of the other side: `from` or `to` it.
         answer_language: the language of the answers, if not the evaluated one; or a map from the
@@ -138,6 +139,7 @@ class TaskFile:
     answer_language: str | dict[str, str] | None = None
     paper: PaperSpec | None = None
     fit: str | None = None
+    without_marks: list[str] = field(default_factory=list)
     like: str | None = None
 
 
@@ -216,6 +218,7 @@ class TaskSpec(TaskFile):
         parts += ["choices", self.choice_labels, self.shuffle] if self.choice_labels or self.shuffle else []
         parts += [self.tags] if self.tags else []
         parts += ["fit", self.fit] if self.fit else []
+        parts += ["without_marks", self.without_marks] if self.without_marks else []
         if self.prompt:
             read = [asdict(part) if part else None for part in (self.read, self.generation, self.join)]
             parts += [self.prompt, self.answer_in_prompt, *read]
@@ -332,6 +335,8 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         and spec.paper.metric not in (None, *(m.name for m in spec.scoring.metrics)),
         f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
+        f"without_marks must be a list of fields, not {spec.without_marks}": not set(spec.without_marks)
+        <= set(spec.fields),
         f"fit must be a field, not {spec.fit!r}": spec.fit not in (None, *spec.fields),
         "complete prompts cannot be shortened": bool(spec.prompt and spec.fit),
         f"apart must be a list of fields, not {spec.apart}": not set(spec.apart) <= set(spec.fields),

@@ -7,7 +7,7 @@ from afrieval.scoring.sacre import of_sums
 
 
 def bleu(tokenize: Literal["13a", "intl", "char"] = "13a") -> Metric:
-    """Returns corpus BLEU as sacrebleu computes it (Papineni et al. 2002, Post 2018).
+    """Returns corpus BLEU as sacrebleu computes it, from 0 to 100 (Papineni et al. 2002, Post 2018).
 
     Args:
         tokenize: sacrebleu's tokenizer; `intl` separates punctuation of every script.

@@ -5,7 +5,7 @@ from afrieval.scoring.sacre import of_sums
 
 
 def chrf(word_order: int = 0) -> Metric:
-    """Returns corpus chrF as sacrebleu computes it (Popović 2015).
+    """Returns corpus chrF, or chrF++, as sacrebleu computes it, from 0 to 100 (Popović 2015, 2017).
 
     Args:
         word_order: longest n-grams of words that count too; 2 makes it chrF++.

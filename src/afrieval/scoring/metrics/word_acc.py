@@ -1,5 +1,7 @@
 """The share of words that are exactly right, as for text whose diacritics were restored."""
 
+import unicodedata
+
 from afrieval.scoring.base import Metric
 from afrieval.scoring.restored import of_words
 
@@ -11,4 +13,4 @@ def word_acc() -> Metric:
     common subsequence of both lists of words, so one word too many or too few does not make all
     later ones wrong. Words are what blanks separate, in NFC.
     """
-    return of_words("word_acc", lambda text: text)
+    return of_words("word_acc", lambda text: unicodedata.normalize("NFC", text).split())

@@ -1,0 +1,133 @@
+"""Defects of the harness' tasks of diacritics, looked for in ours; numbered as found. And what is our own in them."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.conftest import REAL_DATA, ROOT, Cli
+
+from afrieval.languages import LANGUAGES
+from afrieval.results.files import sample_files
+from afrieval.results.samples import read_samples
+from afrieval.scoring.base import Question, Response
+from afrieval.scoring.restored import without_marks
+from afrieval.tasks.documents import UNMARKED, Document
+from afrieval.tasks.prompts import load_prompts, render
+from afrieval.tasks.spec import load_task
+from afrieval.tasks.splits import load_split
+
+TASKS = ("adr", "diacritics", "diacritics_mafand")
+SPECS = {name: load_task(name) for name in TASKS}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_finding_14_its_means_have_its_own_metric(task: str) -> None:
+    assert SPECS[task].scoring.metrics[0].name == "chrf"
+
+
+def test_finding_17_the_same_task_from_text_that_is_there(cli: Cli, tmp_path: Path) -> None:
+    """AfroBench's data set is missing from the hub: the rows of MAFAND, which it was made from, are stripped here."""
+    assert set(SPECS["adr"].languages) <= set(SPECS["diacritics_mafand"].languages)
+    folder = tmp_path / "data/masakhane/mafand/data/en-yor"
+    folder.mkdir(parents=True)
+    texts = ["Ó dára.", "Ẹ káàbọ̀.", "Bola", "Ọjọ́ ti lọ."]
+    rows = [{"translation": {"en": "x", "yor": text}} for text in texts]
+    for name in ("test", "dev"):
+        (folder / f"{name}.json").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    words = ("--task.task_name", "diacritics_mafand", "--data.source", tmp_path / "data", "--task.prompts", 1)
+    done = cli("run", *words, "--model.model_name", "demo", "--eval.num_fewshot", 1, "--run_dir", tmp_path / "run")
+    assert done.code == 0, done.err
+    (path,) = sample_files(tmp_path / "run")
+    samples = read_samples(path)
+    assert [s["target"] for s in samples] == ["Ó dára.", "Ẹ káàbọ̀.", None, "Ọjọ́ ti lọ."]
+    assert [s["doc"]["text"] for s in samples] == ["O dara.", "E kaabo.", "Bola", "Ojo ti lo."]
+    assert samples[2]["defect"] == UNMARKED and all(2 not in s["fewshot_ids"] for s in samples)
+    assert samples[0]["metrics"] == ["chrf", "bleu", "word_acc", "tone_acc", "dot_acc", "empty", "copied"]
+
+
+def test_finding_17_the_missing_data_set_if_it_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "masakhane/diacritics-restoration/data/yor/test.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"text": "O dara.", "target": "Ó dára."}), encoding="utf-8")
+    split = load_split(SPECS["adr"], "yor", "test", str(tmp_path))
+    assert split and (split.documents[0].fields["text"], split.documents[0].gold) == ("O dara.", "Ó dára.")
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
+def test_finding_24_no_run_of_blanks_and_no_article_before_a_vowel(number: int) -> None:
+    prompt = load_prompts(SPECS["diacritics"], "eng")[number]
+    for language in SPECS["diacritics"].languages:
+        text = render(prompt, Document(0, {"text": "abc."}, (), "abc."), language)
+        assert not re.search(r"[^\S\n]{2}|\b[Aa] [AEIOU]", text) and "abc." in text
+        assert text.endswith(":"), "an answer cue"
+
+
+def test_finding_27_an_answer_ends_with_its_line(cli: Cli, tmp_path: Path) -> None:
+    words = ("--task.task_name", "diacritics", "--task.languages", "yor", "--task.prompts", 1, "--eval.limit", 1)
+    done = cli("run", *words, "--model.model_name", "demo", "--data.source", "samples", "--run_dir", tmp_path)
+    assert done.code == 0, done.err
+    (sample,) = read_samples(sample_files(tmp_path)[0])
+    assert sample["arguments"][0][1]["until"] == ["\n"]
+
+
+def test_finding_33_only_african_languages_are_in_african_means() -> None:
+    assert {code for code in SPECS["diacritics"].languages if not LANGUAGES[code].african} == {"fra", "por"}
+
+
+@pytest.mark.parametrize("language", ["yor", "ibo", "wol", "fra"])
+def test_prompts_show_the_text_without_its_marks(language: str) -> None:
+    split = load_split(SPECS["diacritics"], language, "test", "samples")
+    assert split
+    for document in split.documents:
+        assert document.fields["text"] == without_marks(str(document.gold)) != document.gold
+        assert str(document.gold) not in render(load_prompts(SPECS["diacritics"], "eng")[1], document, language)
+
+
+@pytest.mark.parametrize("language", ["yor", "ibo", "wol"])
+def test_a_copy_of_the_input_restores_nothing(language: str) -> None:
+    split = load_split(SPECS["diacritics"], language, "test", "samples")
+    assert split
+    scores = copied(SPECS["diacritics"].scoring.metrics_of("generate", language=language), split.documents, language)
+    assert {scores[name] for name in ("tone_acc", "dot_acc") if name in scores} == {0}
+    assert scores["copied"] == 1 and scores["word_acc"] < 0.8
+
+
+def copied(metrics: list, documents: list[Document], language: str) -> dict[str, float]:  # type: ignore[type-arg]
+    """Scores of the input as an answer."""
+    scores = {}
+    for known in metrics:
+        given = [
+            (Response(d.fields["text"], d.fields["text"]), Question(d.gold, (), (), d.fields, language))
+            for d in documents
+        ]
+        measures = np.array([known.measure(*pair) for pair in given])
+        scores[known.name] = float(known.score(measures, np.ones((1, len(given))))[0])
+    return scores
+
+
+@pytest.mark.alldata
+@pytest.mark.parametrize("task", ["diacritics", "diacritics_mafand"])
+def test_the_table_of_the_page(task: str) -> None:
+    """docs/diacritics.md says how many words have marks, and what a copy of the input scores."""
+    page = (ROOT / "docs/diacritics.md").read_text(encoding="utf-8").partition(f"`{task}`:")[2].partition("\n\n|")[2]
+    rows = dict(re.findall(r"^\|.*?`(\w+)` \| (.*) \|$", page.partition("\n\n")[0], re.M))
+    assert rows.keys() == SPECS[task].languages.keys()
+    for language, shown in rows.items():
+        split = load_split(SPECS[task], language, "test", str(REAL_DATA))
+        assert split
+        documents = [d for d in split.documents if d.gold is not None]
+        words = [w for d in documents for w in d.gold.split() if any(map(str.isalpha, w))]  # type: ignore[union-attr]
+        share = sum(without_marks(w) != w for w in words) / len(words)
+        scores = copied(
+            [m for m in SPECS[task].scoring.metrics if m.name in ("chrf", "bleu", "word_acc")], documents, language
+        )
+        found = [
+            f"{len(documents):,}",
+            f"{share:.1%}",
+            f"{scores['chrf']:.1f}",
+            f"{scores['bleu']:.1f}",
+            f"{scores['word_acc']:.1%}",
+        ]
+        assert " | ".join(found).replace("%", " %") == shown
