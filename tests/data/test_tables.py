@@ -67,6 +67,26 @@ def test_not_a_number_is_a_missing_value() -> None:
     assert read("x.json", '{"text": NaN}\n{"text": ["a", NaN]}\n') == [{"text": None}, {"text": ["a", None]}]
 
 
+def test_a_json_file_may_have_an_object_per_line() -> None:
+    lines = '{"text": "a", "n": [1]}\r\n\n{"text": "[b]"}'
+    rows = [{"text": "a", "n": [1]}, {"text": "[b]"}]
+    assert read("x.json", lines) == read("x.json", f"\ufeff \n{lines}\n") == read("x.jsonl", lines) == rows
+    for damaged, why in ((f"{lines}\n[1]", "line 4 is not a map"), (f"{lines}, {lines}", "line 3 is not JSON")):
+        with pytest.raises(UserError, match=r"x\.json cannot be parsed") as caught:
+            read("x.json", damaged)
+        assert why in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x.conll"])
+def test_sentences_that_are_none(name: str) -> None:
+    assert read(name, "\ufeffa O\r\nb B-PER") == [{"tokens": ["a", "b"], "tags": ["O", "B-PER"]}]
+    assert read(name, "") == read(name, "\n\n") == []
+    for content, why in ((b"a O\n\xff O\n", "line 2 is not UTF-8 text"), (b"a\n\nb c d\n", "line 1: 1 column")):
+        with pytest.raises(UserError, match=f"{name} cannot be parsed") as caught:
+            read(name, content)
+        assert why in caught.value.message and caught.value.hint
+
+
 @settings(max_examples=200)
 @given(st.data())
 def test_damaged_parquet_is_refused_in_one_line(data: st.DataObject) -> None:

@@ -16,7 +16,8 @@ class DataSpec:
         files: split to its files in the repository; `{code}` is the data set's language code, `{language}` the
             suite's. A pattern; a map of column to pattern, for plain texts with a row per line; or a list of these,
             of which the first that exists is used. `config:NAME` are the files that the repository's card lists for a
-            configuration, `parquet:CONFIG/SPLIT` those of the hub's conversion.
+            configuration, `parquet:CONFIG/SPLIT` those of the hub's conversion; `parquet:ORG/NAME@CONFIG/SPLIT` is that
+            of another data set.
         columns: the columns of csv and tsv files, if they have no header.
         where: column to the beginning of its text, in the rows to use; placeholders as in `files`. For files that have
             the rows of several languages.

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from afrieval.data.patterns import CONFIG, PARQUET, fill, patterns_of
+from afrieval.data.patterns import CONFIG, PARQUET, fill, of_other, patterns_of
 from afrieval.data.schema import DataSpec, JoinSpec, TranslateSpec
 from afrieval.errors import UserError
 
@@ -36,6 +36,8 @@ def check_sources(
     for split, files in data.files.items():
         for pattern in patterns_of(files):
             _check_file(pattern, f"{path}: data.files.{split}", languages)
+            if pattern.startswith(PARQUET):
+                check_repository(of_other(pattern.removeprefix(PARQUET), data.hub)[0], f"{path}: data.files.{split}")
     for name, section in (("data", data), ("translate", translate), ("join", join)):
         if section is None:
             continue

@@ -332,6 +332,8 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         f"groups must name fields: {', '.join(spec.fields)}": not _fields_of_groups(spec) <= set(spec.fields),
         "direction must be either `from` or `to` a language": len(spec.direction) > 1,
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
+        f"paper.metric must be a metric: {', '.join(m.name for m in spec.scoring.metrics)}": spec.paper is not None
+        and spec.paper.metric not in (None, *(m.name for m in spec.scoring.metrics)),
         f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
         f"without_marks must be a list of fields, not {spec.without_marks}": not set(spec.without_marks)
