@@ -112,7 +112,7 @@ def stored(prompts: Path) -> Reviews:
 
 def _tasks(prompts: Path) -> Path:
     """Returns the folder of all tasks, of which tasks may be in subfolders."""
-    inner, outer = prompts.parents[2:4]
+    inner, outer = prompts.absolute().parents[2:4]
     return outer if (outer.parent / "vocabulary").is_dir() else inner
 
 
