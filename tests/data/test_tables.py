@@ -196,6 +196,8 @@ def test_a_run_on_a_small_part_of_the_rows_says_so(run_demo: Cli, tmp_path: Path
 def test_one_number_of_rows_is_that_of_the_evaluated_split() -> None:
     data = replace(DECLARED.data, rows=7)
     assert (data.rows_of("test"), data.rows_of("dev")) == (7, None)
+    each = replace(data, rows={"test": {"yor": 9, "hau": 4}})
+    assert (each.rows_of("test", "yor"), each.rows_of("test", "ibo"), each.sizes("test")) == (9, None, [4, 9])
     assert replace(data, rows={"dev": 5}).rows_of("dev") == 5 and replace(data, rows={"dev": 5}).rows_of("test") is None
 
 
