@@ -276,13 +276,14 @@ def _kin(file: YamlFile, folder: Path) -> TaskSpec | None:
 
 
 def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:
-    """Returns a file with the keys that it takes over from another."""
+    """Returns a file with the keys that it takes over from another; not the numbers of another data set's rows."""
     if kin is None:
         return file
     other, own = read_map_file(kin.folder / "task.yaml").content, file.content
     data = own.get("data", {})
-    both = {**other["data"], **data} if isinstance(data, dict) else data
-    return file._replace(content={**other, **own, "data": both})
+    if isinstance(data, dict):
+        data = {**({**other["data"], "rows": None} if "hub" in data else other["data"]), **data}
+    return file._replace(content={**other, **own, "data": data})
 
 
 def translated(spec: TaskSpec) -> TaskSpec:
