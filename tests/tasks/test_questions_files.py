@@ -109,12 +109,12 @@ def test_uhura_arc_easy_numbered_from_1_throughout(tmp_path: Path) -> None:
     assert found and [d.gold for d in found] == [0, 1, 2, 3]
 
 
-def truths(n: int, right: int = 0) -> Row:
+def truths(n: int, right: int = 0) -> dict[str, list[Any]]:
     return {"choices": [f"choice {at}" for at in range(n)], "labels": [int(at == right) for at in range(n)]}
 
 
 def test_uhura_truthfulqa(tmp_path: Path) -> None:
-    rows = [{"question": "?", "mc1_targets": truths(n)} for n in (2, 13, 4)]
+    rows: list[Row] = [{"question": "?", "mc1_targets": truths(n)} for n in (2, 13, 4)]
     rows += [{"question": "?", "mc1_targets": truths(3, right=7)}, {"question": "?", "mc1_targets": truths(3, right=2)}]
     put(tmp_path, "masakhane/uhura-truthfulqa/ha_multiple_choice_test.json", json.dumps(rows))
     put(tmp_path, "masakhane/uhura-truthfulqa/en_multiple_choice_test.jsonl", lines(rows))

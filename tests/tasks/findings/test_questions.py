@@ -1,4 +1,4 @@
-"""Defects of published question answering tasks, looked for in AfriQA, TyDi QA, NaijaRC and Uhura; numbered as found."""
+"""Defects of published question answering tasks, looked for in ours; numbered as found."""
 
 import re
 from typing import Any
@@ -145,14 +145,8 @@ def test_the_first_line_is_the_answer() -> None:
 @pytest.mark.parametrize("language", ["eng", "amh", "zul"])
 def test_no_letter_is_right_more_often_than_others(language: str) -> None:
     """TruthfulQA has the right choice first: unshuffled, A would be right always."""
-    rows = [
-        {"question": f"q{n}", "mc1_targets": {"choices": ["right", "x", "y", "z"], "labels": [1, 0, 0, 0]}}
-        for n in range(400)
-    ]
-    given = [
-        {"mc1_targets.choices": r["mc1_targets"]["choices"], "mc1_targets.labels": r["mc1_targets"]["labels"], **r}
-        for r in rows
-    ]
+    choices, labels = ["right", "x", "y", "z"], [1, 0, 0, 0]
+    given = [{"question": f"q{n}", "mc1_targets.choices": choices, "mc1_targets.labels": labels} for n in range(400)]
     found = documents(TRUTH, given, language, "test")
     assert all(d.choices[d.gold] == "right" for d in found if d.gold is not None)
     assert all(70 < sum(d.gold == letter for d in found) < 130 for letter in range(4))
