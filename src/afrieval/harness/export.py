@@ -99,8 +99,13 @@ def _from_anywhere(config: RunConfig) -> RunConfig:
 
 
 def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
-    # Not every backend counts tokens.
-    metrics = [m.name for m in spec.scoring.metrics_of(answer_form(spec, config), counts_tokens=False)]
+    form = answer_form(spec, config)
+
+    def metrics(*codes: str) -> list[str]:
+        """Returns the metrics that all of some languages have; not every backend counts tokens."""
+        of_each = [spec.scoring.metrics_of(form, counts_tokens=False, language=spec.answers_in(code)) for code in codes]
+        return [m.name for m in spec.scoring.metrics if all(m in of_language for of_language in of_each)]
+
     found: dict[str, Definition] = {}
     files = PromptFiles(spec)
     defective = {d.language for d in known_defects(spec) if d.whole and d.split == spec.data.evaluate}
@@ -110,12 +115,11 @@ def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
             if cells := dict(_cells(spec, language, prompt_language, config, files)):
                 found |= cells
                 languages[language] = list(cells)
-                found |= _group(f"{spec.name}_{language}{end}", list(cells), metrics)
-        african = [
-            f"{spec.name}_{code}{end}" for code in languages if LANGUAGES[code].african and code not in defective
-        ]
+                found |= _group(f"{spec.name}_{language}{end}", list(cells), metrics(language))
+        african = [code for code in languages if LANGUAGES[code].african and code not in defective]
         found |= _group(f"{spec.name}{end}", [f"{spec.name}_{code}{end}" for code in languages], [])
-        found |= _group(f"{spec.name}_african{end}", african, metrics)
+        members = [f"{spec.name}_{code}{end}" for code in african]
+        found |= _group(f"{spec.name}_african{end}", members, metrics(*african))
     return found
 
 
