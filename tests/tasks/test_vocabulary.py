@@ -34,7 +34,7 @@ def write(tmp_path: Path) -> Write:
         path.parent.mkdir(parents=True, exist_ok=True)
         content = {"origin": "human", "prompts": {1: {"template": "{{ words.question }}: {{ question }}"}}, **changes}
         path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-        return load_prompts(replace(load_task("afrimgsm"), folder=path.parents[1]), "yor")
+        return load_prompts(replace(load_task("afrimgsm"), folder=path.parents[1], root=path.parents[2]), "yor")
 
     return load
 
