@@ -167,3 +167,8 @@ def test_quotation_marks_swallow_no_row(tmp_path: Path) -> None:
     }.items():
         file.write_text(f"model,prompt,yor\n{rows}")
         assert [row.model for row in read_published(file)] == models
+
+
+def test_tasks_and_languages_have_the_suite_s_names(tmp_path: Path) -> None:
+    (row,) = read_published(written(tmp_path, "model,prompt,eng,gaz,xyz\na,prompt_1,1,2,3\n", "sib-0shot.csv"))
+    assert (row.task, row.scores) == ("sib200", {"eng": 1, "orm": 2, "xyz": 3})

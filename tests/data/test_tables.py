@@ -67,6 +67,26 @@ def test_not_a_number_is_a_missing_value() -> None:
     assert read("x.json", '{"text": NaN}\n{"text": ["a", NaN]}\n') == [{"text": None}, {"text": ["a", None]}]
 
 
+def test_a_json_file_may_have_an_object_per_line() -> None:
+    lines = '{"text": "a", "n": [1]}\r\n\n{"text": "[b]"}'
+    rows = [{"text": "a", "n": [1]}, {"text": "[b]"}]
+    assert read("x.json", lines) == read("x.json", f"\ufeff \n{lines}\n") == read("x.jsonl", lines) == rows
+    for damaged, why in ((f"{lines}\n[1]", "line 4 is not a map"), (f"{lines}, {lines}", "line 3 is not JSON")):
+        with pytest.raises(UserError, match=r"x\.json cannot be parsed") as caught:
+            read("x.json", damaged)
+        assert why in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x.conll"])
+def test_sentences_that_are_none(name: str) -> None:
+    assert read(name, "\ufeffa O\r\nb B-PER") == [{"tokens": ["a", "b"], "tags": ["O", "B-PER"]}]
+    assert read(name, "") == read(name, "\n\n") == []
+    for content, why in ((b"a O\n\xff O\n", "line 2 is not UTF-8 text"), (b"a\n\nb c d\n", "line 1: 1 column")):
+        with pytest.raises(UserError, match=f"{name} cannot be parsed") as caught:
+            read(name, content)
+        assert why in caught.value.message and caught.value.hint
+
+
 @settings(max_examples=200)
 @given(st.data())
 def test_damaged_parquet_is_refused_in_one_line(data: st.DataObject) -> None:
@@ -176,6 +196,8 @@ def test_a_run_on_a_small_part_of_the_rows_says_so(run_demo: Cli, tmp_path: Path
 def test_one_number_of_rows_is_that_of_the_evaluated_split() -> None:
     data = replace(DECLARED.data, rows=7)
     assert (data.rows_of("test"), data.rows_of("dev")) == (7, None)
+    each = replace(data, rows={"test": {"yor": 9, "hau": 4}})
+    assert (each.rows_of("test", "yor"), each.rows_of("test", "ibo"), each.sizes("test")) == (9, None, [4, 9])
     assert replace(data, rows={"dev": 5}).rows_of("dev") == 5 and replace(data, rows={"dev": 5}).rows_of("test") is None
 
 

@@ -13,7 +13,7 @@ from tests.conftest import Cli
 from tests.scoring.kinds import KINDS, TEXTS, write_task
 
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
-from afrieval.harness.export import task_manager
+from afrieval.harness.export import definitions, task_manager
 from afrieval.models.backends.hf import HF
 from afrieval.models.demo import demo_folder
 from afrieval.tasks.spec import load_task
@@ -57,3 +57,13 @@ def test_scores_are_those_of_a_run(cli: Cli, tmp_path: Path, monkeypatch: pytest
     expected = {row["metric"]: float(row["score"])} | {name: float(row[name]) for name in found if name in row}
     assert {name: found[name] for name in expected} == pytest.approx(expected)
     assert set(expected) == {m.name for m in load_task(kind, tmp_path / "tasks").scoring.metrics}
+
+
+def test_groups_have_the_metrics_of_all_their_members() -> None:
+    config = RunConfig(data=DataConfig("samples"), task=TaskConfig("flores_from_eng", languages=["ewe", "swa"]))
+    found = definitions(config)
+    metrics = {
+        code: [each["metric"] for each in found[f"flores_from_eng_{code}"]["aggregate_metric_list"]]
+        for code in ("ewe", "swa", "african")
+    }
+    assert metrics["swa"] == [*metrics["ewe"], "output_language"] and metrics["african"] == metrics["ewe"]

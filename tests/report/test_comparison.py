@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 from tests.analysis.cells import scored
 
+from afrieval.analysis.breakdown import Confusion
 from afrieval.analysis.means import Mean
 from afrieval.analysis.spread import Spread
-from afrieval.report.comparison import comparison_tables, mean_table, spread_table
+from afrieval.report.comparison import comparison_tables, confusion_table, mean_table, spread_table
 from afrieval.scoring.base import Metric
 from afrieval.statistics.intervals import Interval
 
@@ -69,3 +71,13 @@ def test_a_metric_that_was_asked_for_is_named() -> None:
     cells = [scored([1.0, 0.0], language=code) for code in ("yor", "zul")]
     (table,) = comparison_tables(cells, [], ["Africa"], None, "acc_norm")
     assert table.title.endswith("means over languages, acc_norm") and table.records()[0]["metric"] == "acc_norm"
+
+
+def test_of_many_labels_the_most_frequent_mistakes_are_shown() -> None:
+    counts = np.diag([9] * 13 + [0])[:13]
+    counts[3, 4], counts[5, 13] = 2, 7
+    names = [f"intent {i}" for i in range(13)]
+    table = confusion_table(Confusion("intents", PLACE | {"language": "yor"}, names, counts))
+    assert table.cells() == [["intent 5", "none", "7"], ["intent 3", "intent 4", "2"]]
+    few = confusion_table(Confusion("mood", PLACE | {"language": "yor"}, names[:2], np.array([[3, 1, 0], [0, 2, 1]])))
+    assert few.cells() == [["intent 0", "3", "1", "0"], ["intent 1", "0", "2", "1"]]

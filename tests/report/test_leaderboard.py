@@ -1,10 +1,12 @@
 """Runs and published scores in one table."""
 
+import numpy as np
 from tests.analysis.cells import scored
 
 from afrieval.analysis.published import PublishedRow
 from afrieval.report.leaderboard import OTHER_PROMPTS, published_tables
 from afrieval.results.scores import CellScores
+from afrieval.scoring.metrics import metric
 
 ROWS = [
     PublishedRow("afrimmlu", "big", "1", 0, {"eng": 90.0, "yor": 60.0, "hau": 40.0}, 50.0, 2),
@@ -58,3 +60,17 @@ def test_numbers_of_the_suite_are_not_those_of_published_scores() -> None:
     assert [table.kind for table in published_tables(of_suite, ROWS)] == ["standing"]
     of_other = [scored([1.0], task="afrimmlu", language=code, prompt="paper3") for code in ("yor", "hau")]
     assert [table.kind for table in published_tables(of_other, ROWS)] == ["standing"]
+
+
+def test_scores_are_those_that_were_published() -> None:
+    """AfroBench's table of SIB-200 has weighted F1: 6.43 is that of a model that always says travel."""
+    f1 = metric({"name": "f1", "average": "weighted"})
+    both = {"metrics": {"acc": metric("acc"), "f1_weighted": f1}}
+    measures = {"acc": np.array([[1.0], [0.0]]), "f1_weighted": np.array([[0.0, 0.0], [1.0, 0.0]])}
+    unit = scored([1.0, 0.0], task="sib200", **both, measures=measures)
+    rows = [PublishedRow("sib200", "big", "1", 0, {"yor": 60.0}, None, 2)]
+    (table,) = published_tables([unit], rows)
+    assert [row[-1] for row in table.cells()] == ["60.0", "33.3"]
+    assert table.notes[-1] == "Scores are f1_weighted, as published."
+    (table,) = published_tables([scored([1.0], task="sib200", prompt_language="eng")], rows)
+    assert [row[0] for row in table.cells()] == ["big"], "cells without the metric are left out"

@@ -45,8 +45,8 @@ def test_it_runs(cli: Cli, words: list[str], tmp_path: Path, form: str) -> None:
     done = cli("run", *words, "--task.answer_form", form, "--eval.num_fewshot", 1)
     assert done.code == 0, done.err
     names = {
-        "text": ["acc", "f1_macro", "acc_norm", "acc_bytes", "acc_tokens", "acc_pmi", "acc_matched"],
-        "generate": ["acc", "f1_macro", "unparsed"],
+        "text": ["acc", "f1_macro", "f1_weighted", "acc_norm", "acc_bytes", "acc_tokens", "acc_pmi", "acc_matched"],
+        "generate": ["acc", "f1_macro", "f1_weighted", "unparsed"],
     }
     files = sample_files(tmp_path / "run")
     assert len(files) == 4, "two languages, two prompts"

@@ -67,6 +67,15 @@ def write(tasks: Path, declared: dict[str, object]) -> Path:
     return path
 
 
+def test_numbers_of_rows_are_those_of_the_same_data_set(folder: Path) -> None:
+    path = folder / "translation" / "from_eng" / "task.yaml"
+    declared = yaml.safe_load(path.read_text())
+    declared["data"]["rows"] = {"test": 5}
+    path.write_text(yaml.safe_dump(declared))
+    write(folder, {"name": "same", "like": "from_eng", "version": 1})
+    assert [load_task(name, folder).data.rows for name in ("same", "to_eng")] == [{"test": 5}, None]
+
+
 def test_keys_are_its_own_or_the_others(folder: Path) -> None:
     spec = load_task("to_eng", folder)
     assert (spec.version, spec.data.hub, spec.direction) == (3, "a/c", {"to": "eng"})

@@ -28,6 +28,22 @@ def standings(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> t
     return sorted([*_own(own, languages), *published], key=lambda standing: -standing.mean), languages
 
 
+def as_published(task: str, cells: list[CellScores]) -> tuple[list[CellScores], str | None]:
+    """Returns a task's cells with the metric of its published scores, and its name if that is not the main one.
+
+    Cells without it are left out.
+
+    Args:
+        task: its name; published tables have tasks that the suite does not have, too.
+        cells: of our runs.
+    """
+    paper = load_task(task).paper if task in task_names() else None
+    of_task = [c for c in cells if c.task == task]
+    if paper is None or paper.metric is None:
+        return of_task, None
+    return [c.on(paper.metric) for c in of_task if paper.metric in c.metrics], paper.metric
+
+
 def defective(task: str, cells: list[CellScores]) -> dict[str, str]:
     """Returns the languages whose data is known to be defective as a whole, here or in the published scores.
 

@@ -1,18 +1,43 @@
 """Published score tables: one row per model and prompt, a column per language, in percent."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from afrieval.data.published import PublishedRow, read_published
+from afrieval.data.published import PublishedRow
+from afrieval.data.published import read_published as read_table
 from afrieval.grouping import grouped
+from afrieval.tasks.spec import TaskSpec, load_task, task_names
 
 __all__ = ["AFROBENCH", "Average", "PublishedRow", "Standing", "averages", "published_scores", "read_published"]
 
 AFROBENCH = "AfroBench"
 NOT_AVERAGED = ("eng", "fra")  # Portuguese is averaged: the printed averages come out only with it
 TOLERANCE = 0.1 + 1e-9  # they are printed with one decimal, not always rounded to the nearest
+
+
+def read_published(file: Path) -> list[PublishedRow]:
+    """Returns the rows of a published table, with the suite's names of task and languages where it knows them.
+
+    Raises:
+        UserError: as for `data.published.read_published`.
+    """
+    rows = read_table(file)
+    known = _specs_of_tables() if rows else {}
+    return [_in_our_names(row, known[row.task]) if row.task in known else row for row in rows]
+
+
+def _specs_of_tables() -> dict[str, TaskSpec]:
+    """Returns, for each table that a task's paper published, the task."""
+    specs = map(load_task, task_names())
+    return {spec.paper.table or spec.name: spec for spec in specs if spec.paper}
+
+
+def _in_our_names(row: PublishedRow, spec: TaskSpec) -> PublishedRow:
+    ours = {theirs: code for code, theirs in spec.paper.codes.items()} if spec.paper else {}
+    return replace(row, task=spec.name, scores={ours.get(code, code): score for code, score in row.scores.items()})
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ WIDTH, LABEL = 80, 15
 HEAD = ("task", "kind", "languages", "prompts", "native", "rows")
 NOTES = """
 languages: African ones + others. prompts: numbers of the English prompts. native: languages that have prompts in the
-language itself. rows: in each language, if known and the same in all. The second line has the main metric and the
+language itself. rows: in each language, if known. The second line has the main metric and the
 licence. `afrieval list TASK` shows all that is known of a task.
 """
 
@@ -51,11 +51,17 @@ def _print_all(specs: list[TaskSpec]) -> None:
 
 def _row(spec: TaskSpec) -> tuple[str, ...]:
     african = sum(LANGUAGES[code].african for code in spec.languages)
-    others, rows = len(spec.languages) - african, spec.data.rows_of(spec.data.evaluate)
+    others = len(spec.languages) - african
     natives = sum(code in spec.languages and code != ENGLISH for code in prompt_languages(spec))
     prompts = "in data" if spec.prompt else prompt_ranges(list(load_prompts(spec, ENGLISH)))
     languages = f"{african}+{others}" if others else str(african)
-    return spec.name, spec.kind, languages, prompts, str(natives or "-"), f"{rows:,}" if rows else "-"
+    return spec.name, spec.kind, languages, prompts, str(natives or "-"), _rows(spec) or "-"
+
+
+def _rows(spec: TaskSpec) -> str:
+    """Returns the number of rows in a language, from the fewest to the most; empty if it is not known."""
+    sizes = spec.data.sizes(spec.data.evaluate)
+    return "-".join(f"{n:,}" for n in dict.fromkeys([*sizes[:1], *sizes[-1:]]))
 
 
 def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
@@ -63,8 +69,8 @@ def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
     left_out = ", except the question itself" if fewshot == spec.data.evaluate else ""
     hub = spec.data.hub.replace("{evals}", "MODEL-evals")  # Meta has one for each of its models
     yield "data", f"{hub}, {spec.data.evaluate} split"
-    if rows := spec.data.rows_of(spec.data.evaluate):
-        yield "rows", f"{rows:,}{' in each language' if len(spec.languages) > 1 else ''}"
+    if rows := _rows(spec):
+        yield "rows", f"{rows}{' in each language' if len(spec.languages) > 1 else ''}"
     yield "licence", spec.licence
     yield "kind", f"{spec.kind}; {', '.join(metric.name for metric in spec.scoring.metrics)}"
     yield "examples", f"{fewshot} split{left_out}" if fewshot else "in the prompts" if spec.prompt else "none"

@@ -9,7 +9,7 @@ import yaml
 
 from afrieval.data.hub import CONVERTED, fetch, snapshot
 from afrieval.data.lock import DataLock
-from afrieval.data.patterns import CONFIG, PARQUET, Files, alternatives
+from afrieval.data.patterns import CONFIG, PARQUET, Files, alternatives, of_other
 from afrieval.data.sources import check_inside, check_repository
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
@@ -90,9 +90,10 @@ def _one(wanted: Wanted, file: str, source: str) -> list[DataFile]:
 
 def _converted(wanted: Wanted, part: str, lock: DataLock) -> list[DataFile]:
     """Returns the files of CONFIG/SPLIT in the hub's conversion, which has commits of its own."""
-    check_inside(part, f"the file of {wanted.repository}")
-    repository, pattern = f"{wanted.repository}@{CONVERTED}", f"{part}/*.parquet"
-    folder = snapshot(wanted.repository, [pattern], lock.commits.get(repository, CONVERTED))
+    hub, split = of_other(part, wanted.repository)
+    check_inside(split, f"the file of {hub}")
+    repository, pattern = f"{hub}@{CONVERTED}", f"{split}/*.parquet"
+    folder = snapshot(hub, [pattern], lock.commits.get(repository, CONVERTED))
     return [DataFile(repository, path.relative_to(folder).as_posix(), path) for path in _matching(folder, pattern)]
 
 

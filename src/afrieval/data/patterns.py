@@ -6,7 +6,7 @@ from typing import Annotated
 from afrieval.files.schema import AT_LEAST_ONE
 
 CONFIG = "config:"  # then a configuration that the repository's card lists
-PARQUET = "parquet:"  # then CONFIG/SPLIT of the repository's conversion by the hub
+PARQUET = "parquet:"  # then CONFIG/SPLIT of the repository's conversion by the hub, or ORG/NAME@CONFIG/SPLIT
 
 # A table, or for each column a plain text with a row per line.
 Source = str | Annotated[dict[str, str], AT_LEAST_ONE]
@@ -17,6 +17,17 @@ Files = Source | Annotated[list[Source], AT_LEAST_ONE]
 def alternatives(files: Files) -> list[Source]:
     """Returns the sources of a split, in the order in which they are tried."""
     return files if isinstance(files, list) else [files]
+
+
+def of_other(part: str, hub: str) -> tuple[str, str]:
+    """Returns the data set and CONFIG/SPLIT of what follows `parquet:`; a copy of the data may be another data set.
+
+    Args:
+        part: CONFIG/SPLIT or ORG/NAME@CONFIG/SPLIT.
+        hub: the data set if it names none.
+    """
+    named, _, split = part.rpartition("@")
+    return named or hub, split
 
 
 def patterns_of(files: Files) -> list[str]:

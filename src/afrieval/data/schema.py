@@ -16,7 +16,8 @@ class DataSpec:
         files: split to its files in the repository; `{code}` is the data set's language code, `{language}` the
             suite's. A pattern; a map of column to pattern, for plain texts with a row per line; or a list of these,
             of which the first that exists is used. `config:NAME` are the files that the repository's card lists for a
-            configuration, `parquet:CONFIG/SPLIT` those of the hub's conversion.
+            configuration, `parquet:CONFIG/SPLIT` those of the hub's conversion; `parquet:ORG/NAME@CONFIG/SPLIT` is that
+            of another data set.
         columns: the columns of csv and tsv files, if they have no header.
         where: column to the beginning of its text, in the rows to use; placeholders as in `files`. For files that have
             the rows of several languages.
@@ -25,7 +26,8 @@ class DataSpec:
         headed: whether the texts of that split begin with a heading, such as `Question:`, which is removed.
         samples: folder of the sample rows, relative to the task's.
         defects: file of the data's known defects, relative to the task's folder; it need not exist.
-        rows: split to its number of rows in every language, if known; a single number is for the evaluated split.
+        rows: split to its number of rows in every language, or in each, if known; a single number is for the
+            evaluated split.
     """
 
     __pydantic_config__ = CLOSED
@@ -38,12 +40,21 @@ class DataSpec:
     headed: bool = False
     samples: str = "sample"
     defects: str = "known_defects.yaml"
-    rows: Positive | dict[str, Positive] | None = None
+    rows: Positive | dict[str, Positive | dict[str, Positive]] | None = None
     columns: list[str] = field(default_factory=list)
     where: dict[str, str] = field(default_factory=dict)
 
-    def rows_of(self, split: str) -> int | None:
-        """Returns how many rows a split has; None if it is not known."""
+    def rows_of(self, split: str, language: str = "") -> int | None:
+        """Returns how many rows a split has in a language, or in all; None if it is not known, or differs."""
+        found = self._rows(split)
+        return found.get(language) if isinstance(found, dict) else found
+
+    def sizes(self, split: str) -> list[int]:
+        """Returns the known numbers of rows that a split has, in any language, sorted."""
+        found = self._rows(split)
+        return sorted(set(found.values())) if isinstance(found, dict) else [found] if found else []
+
+    def _rows(self, split: str) -> int | dict[str, int] | None:
         if isinstance(self.rows, dict):
             return self.rows.get(split)
         return self.rows if split == self.evaluate else None

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from afrieval.data.patterns import CONFIG, PARQUET, fill, patterns_of
+from afrieval.data.patterns import CONFIG, PARQUET, fill, of_other, patterns_of
 from afrieval.data.schema import DataSpec, JoinSpec, TranslateSpec
 from afrieval.errors import UserError
 
@@ -36,6 +36,8 @@ def check_sources(
     for split, files in data.files.items():
         for pattern in patterns_of(files):
             _check_file(pattern, f"{path}: data.files.{split}", languages)
+            if pattern.startswith(PARQUET):
+                check_repository(of_other(pattern.removeprefix(PARQUET), data.hub)[0], f"{path}: data.files.{split}")
     for name, section in (("data", data), ("translate", translate), ("join", join)):
         if section is None:
             continue
@@ -45,7 +47,7 @@ def check_sources(
             _check_file(section.file, f"{path}: {name}.file", languages)
     check_inside(data.samples, f"{path}: data.samples", below=1)
     check_inside(data.defects, f"{path}: data.defects", below=1)
-    _check_rows(path, data)
+    _check_rows(path, data, languages)
 
 
 def check_repository(name: Any, where: str) -> None:
@@ -90,8 +92,9 @@ def _check_file(file: str, where: str, languages: Mapping[str, str]) -> None:
             check_inside(fill(file.removeprefix(PARQUET), {"{code}": code, "{language}": language}), where)
 
 
-def _check_rows(path: Path, data: DataSpec) -> None:
-    rows = data.rows if isinstance(data.rows, dict) else {} if data.rows is None else {data.evaluate: data.rows}
-    for split in rows:
+def _check_rows(path: Path, data: DataSpec, languages: Mapping[str, str]) -> None:
+    for split, rows in (data.rows if isinstance(data.rows, dict) else {}).items():
+        if isinstance(rows, dict) and (unknown := [code for code in rows if code not in languages]):
+            raise UserError(f"{path}: data.rows.{split} has an unknown language {unknown[0]!r}", "correct it")
         if split not in data.files:
             raise UserError(f"{path}: data.rows has an unknown split {split!r}", f"it has: {', '.join(data.files)}")

@@ -2,7 +2,7 @@
 
 Names: `afrimmlu_yor_eng_1` is a cell, `afrimmlu_yor` a language with English prompts,
 `afrimmlu_yor_native` with native ones, `afrimmlu` all languages, `afrimmlu_african` the African ones
-and their mean, `irokobench` four tasks; names for translated test sets begin with
+and their mean, `irokobench` all tasks of a suite; names for translated test sets begin with
 `afrimmlu_translate`. Prompts and data are loaded when a task is built.
 """
 
@@ -14,7 +14,8 @@ from pathlib import Path
 import yaml
 from lm_eval.tasks import TaskManager
 
-from afrieval.config.settings import DataConfig, RunConfig
+from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
+from afrieval.config.suites import shipped_suites
 from afrieval.data.files import HUB, SAMPLES
 from afrieval.errors import UserError
 from afrieval.harness.exported import Definition
@@ -28,7 +29,6 @@ from afrieval.tasks.spec import TaskSpec, load_task, task_names, translated
 from afrieval.tasks.splits import check_folder
 
 CLASS = "!function afrieval.harness.exported.ExportedTask"
-GROUPS = {"irokobench": ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")}
 ENDS = {"eng": "", "native": "_native"}  # prompt language to what a group's name ends with
 KEPT = ("num_fewshot", "fewshot_selection", "fewshot_random_seed", "max_gen_toks")
 
@@ -65,11 +65,29 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
             found |= _of_task(translated(spec), replace(config, task=replace(config.task, variant="translate")))
     for group in set(META_GROUPS) & set(config.task_names):
         found |= _group(group, [spec.name for spec in specs if spec.evals], [])
-    for group, members in GROUPS.items():
+    for suite, task in shipped_suites().items():
         for end in ENDS.values():
-            named = [f"{member}{end}" for member in members]
-            found |= _group(f"{group}{end}", named, []) if set(named) <= set(found) else {}
+            found |= _suite(suite, end, task, found)
     return found
+
+
+def _suite(name: str, end: str, task: TaskConfig, found: dict[str, Definition]) -> dict[str, Definition]:
+    """Returns the groups of a suite whose tasks are all among the definitions; else none.
+
+    Each member is all of a task, or a group of the suite's languages. Tasks without native prompts have no native ones.
+    """
+    tasks = [of for members in task.groups.values() for of in members]
+    if not set(tasks) <= set(found):
+        return {}
+    tasks = [of for of in tasks if f"{of}{end}" in found]
+    if not task.languages:
+        return _group(f"{name}{end}", [f"{of}{end}" for of in tasks], [])
+    groups: dict[str, Definition] = {}
+    for of in tasks:
+        languages = [each for code in task.languages if (each := f"{of}_{code}{end}") in found]
+        metrics = found[f"{of}_african{end}"]["aggregate_metric_list"]
+        groups |= _group(f"{name}_{of}{end}", languages, [metric["metric"] for metric in metrics])
+    return groups | _group(f"{name}{end}", list(groups), [])
 
 
 def _from_anywhere(config: RunConfig) -> RunConfig:
@@ -81,8 +99,13 @@ def _from_anywhere(config: RunConfig) -> RunConfig:
 
 
 def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
-    # Not every backend counts tokens.
-    metrics = [m.name for m in spec.scoring.metrics_of(answer_form(spec, config), counts_tokens=False)]
+    form = answer_form(spec, config)
+
+    def metrics(*codes: str) -> list[str]:
+        """Returns the metrics that all of some languages have; not every backend counts tokens."""
+        of_each = [spec.scoring.metrics_of(form, counts_tokens=False, language=spec.answers_in(code)) for code in codes]
+        return [m.name for m in spec.scoring.metrics if all(m in of_language for of_language in of_each)]
+
     found: dict[str, Definition] = {}
     files = PromptFiles(spec)
     defective = {d.language for d in known_defects(spec) if d.whole and d.split == spec.data.evaluate}
@@ -92,12 +115,11 @@ def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
             if cells := dict(_cells(spec, language, prompt_language, config, files)):
                 found |= cells
                 languages[language] = list(cells)
-                found |= _group(f"{spec.name}_{language}{end}", list(cells), metrics)
-        african = [
-            f"{spec.name}_{code}{end}" for code in languages if LANGUAGES[code].african and code not in defective
-        ]
+                found |= _group(f"{spec.name}_{language}{end}", list(cells), metrics(language))
+        african = [code for code in languages if LANGUAGES[code].african and code not in defective]
         found |= _group(f"{spec.name}{end}", [f"{spec.name}_{code}{end}" for code in languages], [])
-        found |= _group(f"{spec.name}_african{end}", african, metrics)
+        members = [f"{spec.name}_{code}{end}" for code in african]
+        found |= _group(f"{spec.name}_african{end}", members, metrics(*african))
     return found
 
 

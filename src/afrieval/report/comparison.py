@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from afrieval.analysis.breakdown import CONFUSION, Confusion, Part, confusions, parts
 from afrieval.analysis.contrasts import Contrast
 from afrieval.analysis.means import Mean, means
@@ -18,6 +20,7 @@ from afrieval.results.prompts import SUITE
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
 
+WIDE, FREQUENT = 12, 20  # labels up to which all pairs fit into a table; pairs that are shown of more
 HEADS = {"prompt_set": "prompt set", "prompt_language": "prompt language", "answer_form": "answer form"}
 
 
@@ -163,7 +166,7 @@ def breakdown_tables(cells: list[CellScores], name: str, metrics: Mapping[str, M
         UserError: if no task declares the field or has labels.
     """
     if name == CONFUSION:
-        tables = [_confusion(c) for c in confusions(cells)]
+        tables = [confusion_table(c) for c in confusions(cells)]
     else:
         of_tasks = grouped(parts(cells, name), lambda part: part.task)
         tables = [_breakdown(task, found, name, metrics.get(task)) for task, found in of_tasks.items()]
@@ -179,10 +182,24 @@ def _breakdown(task: str, found: list[Part], name: str, metric: Metric | None) -
     return Table("breakdown", f"{titled(task, metric)}: by {name}", columns, rows, about=about)
 
 
-def _confusion(confusion: Confusion) -> Table:
+def confusion_table(confusion: Confusion) -> Table:
+    """Returns how often labels were taken for which; of many labels, the most frequent mistakes."""
     where = ", ".join(side_name(d, v) for d, v in confusion.dimensions.items() if (d, v) != ("prompt_set", SUITE))
+    about = {"task": confusion.task, **confusion.dimensions}
     columns = [Column("right"), *(Column(label, "count") for label in [*confusion.labels, "none"])]
     rows = [[label, *map(int, row)] for label, row in zip(confusion.labels, confusion.counts, strict=True)]
     notes = ["Rows: the right label; columns: the model's, over all prompts; none: unparsed."]
-    about = {"task": confusion.task, **confusion.dimensions}
+    if len(confusion.labels) > WIDE:
+        columns, rows = [Column("right"), Column("answered"), Column("n", "count")], _mistakes(confusion)
+        notes = ["The most frequent mistakes, over all prompts; none: unparsed."]
     return Table("confusion", f"{confusion.task}: {where}", columns, rows, notes, about=about)
+
+
+def _mistakes(confusion: Confusion) -> list[list[Any]]:
+    """Returns the most frequent pairs of a right label and another one that the model gave."""
+    counts = confusion.counts.copy()
+    np.fill_diagonal(counts, 0)
+    given = [*confusion.labels, "none"]
+    order = np.argsort(-counts, axis=None, kind="stable")[:FREQUENT]
+    pairs = [(int(i), int(j)) for i, j in zip(*np.unravel_index(order, counts.shape), strict=True)]
+    return [[given[i], given[j], int(counts[i, j])] for i, j in pairs if counts[i, j]]

@@ -1,6 +1,8 @@
 """Published scores as tables, with those of our runs if there are some."""
 
-from afrieval.analysis.leaderboard import defective, standings
+from dataclasses import replace
+
+from afrieval.analysis.leaderboard import as_published, defective, standings
 from afrieval.analysis.published import AFROBENCH, Average, PublishedRow, averages
 from afrieval.analysis.same_prompts import on_same_prompts
 from afrieval.languages import LANGUAGES
@@ -21,10 +23,10 @@ def published_tables(cells: list[CellScores], rows: list[PublishedRow]) -> list[
     tables = []
     for task in dict.fromkeys(row.task for row in rows):
         of_task = [row for row in rows if row.task == task]
-        if standing := _standing(task, cells, of_task):
-            tables.append(standing)
-        if same := _on_same_prompts(task, cells, of_task):
-            tables.append(same)
+        own, metric = as_published(task, cells)
+        found = [_standing(task, own, of_task), _on_same_prompts(task, own, of_task)]
+        note = [f"Scores are {metric}, as published."] if metric and own else []
+        tables += [replace(table, notes=[*table.notes, *note]) for table in found if table]
         if not any(c.task == task for c in cells):
             tables.append(_averages(task, of_task))
     return tables

@@ -112,7 +112,8 @@ def stored(prompts: Path) -> Reviews:
 
 def _tasks(prompts: Path) -> Path:
     """Returns the folder of all tasks, of which tasks may be in subfolders."""
-    inner, outer = prompts.parents[2:4]
+    above = prompts.absolute().parents
+    inner, outer = above[2], above[min(3, len(above) - 1)]  # a task file with prompts may be close to the root
     return outer if (outer.parent / "vocabulary").is_dir() else inner
 
 

@@ -100,9 +100,11 @@ class PaperSpec:
         files: the file of a prompt below `lm_eval/tasks`; `{number}` and `{language}` stand for the prompt's number
             and the language's code.
         prompts: number to corrections.
-        codes: the suite's code to the one in the names of files, where they differ.
+        codes: the suite's code to the one in the names of files and in published tables, where they differ.
         row: further columns of the harness' rows that prompts depend on, with their values in the test set.
         answers: whether the column of the answer has the numbers or the names of labels.
+        table: the task's name in published tables; by default its own.
+        metric: the metric of published scores, if it is not the task's main one.
     """
 
     __pydantic_config__ = CLOSED
@@ -113,6 +115,8 @@ class PaperSpec:
     codes: dict[str, str] = field(default_factory=dict)
     row: dict[str, str | int | None] = field(default_factory=dict)
     answers: Literal["number", "name"] = "number"
+    table: str | None = None
+    metric: str | None = None
 
 
 @dataclass(frozen=True)

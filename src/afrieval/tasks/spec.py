@@ -276,13 +276,14 @@ def _kin(file: YamlFile, folder: Path) -> TaskSpec | None:
 
 
 def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:
-    """Returns a file with the keys that it takes over from another."""
+    """Returns a file with the keys that it takes over from another; not the numbers of another data set's rows."""
     if kin is None:
         return file
     other, own = read_map_file(kin.folder / "task.yaml").content, file.content
     data = own.get("data", {})
-    both = {**other["data"], **data} if isinstance(data, dict) else data
-    return file._replace(content={**other, **own, "data": both})
+    if isinstance(data, dict):
+        data = {**({**other["data"], "rows": None} if "hub" in data else other["data"]), **data}
+    return file._replace(content={**other, **own, "data": data})
 
 
 def translated(spec: TaskSpec) -> TaskSpec:
@@ -331,6 +332,8 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         f"groups must name fields: {', '.join(spec.fields)}": not _fields_of_groups(spec) <= set(spec.fields),
         "direction must be either `from` or `to` a language": len(spec.direction) > 1,
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
+        f"paper.metric must be a metric: {', '.join(m.name for m in spec.scoring.metrics)}": spec.paper is not None
+        and spec.paper.metric not in (None, *(m.name for m in spec.scoring.metrics)),
         f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
         f"without_marks must be a list of fields, not {spec.without_marks}": not set(spec.without_marks)

@@ -72,7 +72,7 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
     where = f"{spec.name} {language} {split} ({table.name})"
     commits = {of.repository: of.commit for of in wanted if of and of.commit}
     rows = _chosen(spec, language, table.rows, where)
-    expected = spec.data.rows_of(split) if source != SAMPLES else None
+    expected = spec.data.rows_of(split, language) if source != SAMPLES else None
     excerpt = source != HUB and is_excerpt(len(rows), expected) and not spec.prompt
     if expected is not None and not excerpt:
         check_count(len(rows), expected, where)

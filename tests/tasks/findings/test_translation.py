@@ -17,7 +17,8 @@ from afrieval.data.patterns import PARQUET, patterns_of
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.base import Question, Response
-from afrieval.tasks.documents import Document
+from afrieval.tasks.columns import in_language, with_columns
+from afrieval.tasks.documents import Document, documents
 from afrieval.tasks.limits import generation
 from afrieval.tasks.prompts import PromptFiles, load_prompts
 from afrieval.tasks.sources.templated import TemplatedQuestions
@@ -68,6 +69,15 @@ def test_finding_17_rows_are_read_from_files_and_not_by_a_script(task: str) -> N
         assert all(name.startswith(PARQUET) or name.endswith((*endings, "{code}.dev")) for name in patterns_of(files))
 
 
+@pytest.mark.parametrize(("task", "code"), [("flores_from_eng", "eng"), ("flores_from_fra", "fra")])
+def test_finding_17_flores_is_in_a_copy_with_a_column_for_each_language(task: str, code: str) -> None:
+    rows = [{f"{code}_Latn": "a", "gaz_Latn": "b", "amh_Ethi": "c"}]
+    for name in (task, task.replace("_from_", "_to_")):
+        of_language = in_language(SPECS[name], "orm")
+        (found,) = documents(of_language, with_columns(of_language, rows), "a test", "test")
+        assert (found.fields["source"], found.gold) == (("a", "b") if name == task else ("b", "a"))
+
+
 @pytest.mark.parametrize("task", [name for name, spec in SPECS.items() if spec.data.fewshot == spec.data.evaluate])
 def test_finding_19_no_prompt_has_the_translation_that_it_asks_for(task: str) -> None:
     """NTREX has no other split for its examples than the test set."""
@@ -93,8 +103,8 @@ def test_finding_27_the_limit_follows_the_references_and_cuts_no_amharic() -> No
     to, of = (samples(f"flores_{end}_eng", "amh") for end in ("from", "to"))
     longest = max(len(str(d.gold).encode()) for d in to)
     of_amharic, of_english = (
-        generation(only(f"flores_{end}_eng", "amh", documents), UnknownTokenizer()).max_tokens
-        for end, documents in (("from", to), ("to", of))
+        generation(only(f"flores_{end}_eng", "amh", rows), UnknownTokenizer()).max_tokens
+        for end, rows in (("from", to), ("to", of))
     )
     assert longest > 100 and 2 * longest <= of_amharic <= 3 * longest and of_english < of_amharic
 
