@@ -119,6 +119,23 @@ def test_a_row_that_was_not_translated() -> None:
     assert named([*copied(group(rows))]) == [("hau", "copied", [4])]
 
 
+def test_a_row_that_is_another_language_s_where_one_of_the_two_is_known() -> None:
+    rows = documents(120)
+    text = " ".join(rows["swa"][at].fields["premise"] for at in (4, 5, 6))
+    rows = changed(changed(rows, "swa", 4, premise=text), "hau", 4, premise=text)
+    assert named([*copied(group(rows))]) == [("hau", "copied", [4]), ("swa", "copied", [4])]
+    rows["hau"][4] = replace(rows["hau"][4], defect="the text is in Swahili")
+    assert named([*copied(group(rows))]) == [("hau", "copied", [4])]
+
+
+def test_varieties_of_a_written_language_may_have_a_sentence_in_common() -> None:
+    rows = documents(120)
+    text = " ".join(rows["swa"][at].fields["premise"] for at in (4, 5, 6))
+    rows = changed(changed(rows, "swa", 4, premise=text), "hau", 4, premise=text)
+    names = {"hau": "ary", "swa": "arz"}
+    assert not [*copied(group({names.get(code, code): of for code, of in rows.items()}))]
+
+
 def test_a_row_in_another_language_than_its_translations_show() -> None:
     rows = documents(120)
     others = [rows["yor"][at].fields["premise"] for at in (50, 60, 70, 80)]

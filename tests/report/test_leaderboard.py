@@ -65,9 +65,8 @@ def test_numbers_of_the_suite_are_not_those_of_published_scores() -> None:
 def test_scores_are_those_that_were_published() -> None:
     """AfroBench's table of SIB-200 has weighted F1: 6.43 is that of a model that always says travel."""
     f1 = metric({"name": "f1", "average": "weighted"})
-    both = {"metrics": {"acc": metric("acc"), "f1_weighted": f1}}
     measures = {"acc": np.array([[1.0], [0.0]]), "f1_weighted": np.array([[0.0, 0.0], [1.0, 0.0]])}
-    unit = scored([1.0, 0.0], task="sib200", **both, measures=measures)
+    unit = scored([1.0, 0.0], task="sib200", metrics={"acc": metric("acc"), "f1_weighted": f1}, measures=measures)
     rows = [PublishedRow("sib200", "big", "1", 0, {"yor": 60.0}, None, 2)]
     (table,) = published_tables([unit], rows)
     assert [row[-1] for row in table.cells()] == ["60.0", "33.3"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from afrieval.quality.findings import Finding
 from afrieval.quality.groups import FEWEST, Group
-from afrieval.scoring.identify import CODES, identified
+from afrieval.scoring.identify import CODES, RELIABLE, identified
 
 TOGETHER = 10  # rows; all of a language's texts that are in order and of that language are then recognised
 
@@ -14,7 +14,7 @@ def unidentified(group: Group) -> Iterator[Finding]:
     """Yields languages most of whose texts are recognised as another language."""
     names = {theirs: ours for ours, theirs in CODES.items()}
     for code, documents in group.documents.items():
-        if code not in CODES or len(documents) < FEWEST:
+        if code not in RELIABLE or len(documents) < FEWEST:
             continue
         rows = [" ".join(texts[code][place] for texts in group.columns.values()) for place in range(group.n)]
         parts = [" ".join(rows[at : at + TOGETHER]) for at in range(0, group.n, TOGETHER)]
@@ -27,5 +27,5 @@ def unidentified(group: Group) -> Iterator[Finding]:
 
 
 def unknown(group: Group) -> list[str]:
-    """Returns the languages of a group that the library does not know."""
-    return [code for code in group.documents if code not in CODES]
+    """Returns the languages of a group that the library does not know well enough."""
+    return [code for code in group.documents if code not in RELIABLE]

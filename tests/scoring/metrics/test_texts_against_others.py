@@ -117,11 +117,12 @@ def test_spbleu_is_sacrebleus() -> None:
         ("word_acc", "O lo si oja ni Kano.", 0 / 6),
         ("word_acc", "Ó lọ ọjà ní Kánò.", 5 / 6),
         ("word_acc", "Ó lọ sí sí ọjà ní Kánò.", 6 / 7),
-        ("tone_acc", "Ó lo sí ojà ní Kánò.", 6 / 6),
-        ("dot_acc", "Ó lo sí ojà ní Kánò.", 4 / 6),
-        ("tone_acc", "O lọ si ọja ni Kano.", 1 / 6),
-        ("dot_acc", "O lọ si ọja ni Kano.", 6 / 6),
-        ("dot_acc", "o\u0323\u0301", 0 / 6),
+        ("tone_acc", "Ó lo sí ojà ní Kánò.", 5 / 5),
+        ("dot_acc", "Ó lo sí ojà ní Kánò.", 0 / 2),
+        ("tone_acc", "O lọ si ọja ni Kano.", 0 / 5),
+        ("dot_acc", "O lọ si ọja ni Kano.", 2 / 2),
+        ("tone_acc", "Ó lọ sì ọjà ní Kánọ̀.", 4 / 5),
+        ("dot_acc", "Ọ́ lọ́ sí ojà ní Kánò.", 1 / 2),
     ],
 )
 def test_words_with_their_marks(name: str, given: str, share: float) -> None:

@@ -57,7 +57,9 @@ def built(questions: TemplatedQuestions) -> InMemoryTask:
 def test_finding_08_what_the_answer_form_says_is_scored(task: str) -> None:
     """A prompt that asks for a letter is scored by letters, one that shows words by those words."""
     for form in filter(by_likelihood, SPECS[task].answer_forms):
-        questions = asked(task, form)
+        prompts = load_prompts(SPECS[task], ENGLISH)
+        lettered = [n for n, prompt in prompts.items() if prompt.lettered]
+        questions = asked(task, form, lettered[0] if lettered and form == "letter" else 1)
         for document in questions.scorable:
             texts = answers(questions.prompt, document, form)
             letters = list(LETTERS[: len(document.choices)])
