@@ -140,6 +140,21 @@ def test_examples_are_shortened_like_the_question_and_stay_the_same_rows(
         assert all(len(text) <= max(sizes) + 8 for text in articles), "a whole article is shorter than a cut one"
 
 
+def test_no_warning_about_texts_that_are_shortened(
+    cli: Cli, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tiny_llama(tmp_path / "model", max_length=MOST)
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    tokenizer.model_max_length = MOST
+    tokenizer.save_pretrained(model)
+    said: list[str] = []
+    monkeypatch.setattr("transformers.tokenization_utils_base.logger.warning", lambda text, *more: said.append(text))
+    run(cli, words, tmp_path, model)
+    assert not said
+    AutoTokenizer.from_pretrained(model)("x" * 2 * MOST)
+    assert "longer than the specified maximum" in said[0]
+
+
 def test_an_encoder_decoder_fits(cli: Cli, words: list[str], tmp_path: Path) -> None:
     model = tiny_t5(tmp_path / "model")
     samples, _ = run(cli, words, tmp_path, model, "--model.backend_args.max_length", MOST)

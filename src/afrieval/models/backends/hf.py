@@ -24,6 +24,7 @@ from afrieval.models.folder import Shapes
 from afrieval.models.trial import try_writing
 
 log = logging.getLogger("afrieval")
+TOO_LONG = "sequence-length-is-longer-than-the-specified-maximum"  # the tokenizer's warning, given once
 NOT_KNOWN: Shapes = MappingProxyType({})
 harness_log = logging.getLogger("lm_eval.models.huggingface")
 loading_log = logging.getLogger("transformers.modeling_utils")
@@ -54,6 +55,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
                 "give --model.backend_args.tie_word_embeddings false, or correct its config.json",
             )
         self.packs = Packs()
+        self.tokenizer.deprecation_warnings[TOO_LONG] = True  # such prompts are shortened, or counted and reported
 
     def _create_model(self, pretrained: str, **kwargs: Any) -> None:
         """Loads the model, and rejects it if it differs from its checkpoint."""
