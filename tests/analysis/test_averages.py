@@ -171,3 +171,12 @@ def test_scores_without_a_range_and_languages_with_a_defect_are_left_out_and_nam
 def test_without_a_suite_each_task_is_a_group() -> None:
     (found,) = suite_averages(cells(suite="", suite_groups={}))
     assert [p.weight for p in found.parts] == pytest.approx([1 / 3] * 3) and not found.suite
+
+
+def test_a_task_whose_documents_all_score_alike_is_not_certain() -> None:
+    """Two of 14 documents more would be right, two more wrong: 2 / 14, and its standard error."""
+    flat = [scored([0.0] * 10, "flat", language=code) for code in LANGUAGES]
+    (found,) = suite_averages([*flat, *(c for c in cells() if c.task == "tweets")])
+    error = 100 * (2 / 14 * 12 / 14 / 14) ** 0.5
+    alone = next(part for part in found.parts if part.task == "flat")
+    assert alone.interval == pytest.approx((0.0, 1.959964 * error))

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.analysis import simulations, simulations_of_matching, simulations_of_metrics
+from tests.analysis import simulations, simulations_of_matching, simulations_of_metrics, simulations_of_suites
 from tests.analysis.simulations import Simulation
 from tests.conftest import ROOT
 
 from afrieval.analysis.differences import paired_test
 from afrieval.analysis.means import over_languages
+from afrieval.analysis.widths import half_width
 from afrieval.statistics.intervals import Interval, wilson
 from afrieval.statistics.scores import mean_values
 from afrieval.statistics.significance import mcnemar, sign_permutation
@@ -27,6 +28,7 @@ HOW = "AFRIEVAL_REWRITE_GOLDEN=1 python -m pytest -m slow tests/analysis/test_si
 HEAD = ["| what | tried on | promised | found | |", "| --- | --- | --- | ---: | --- |"]
 SIMULATIONS = [
     *simulations.SIMULATIONS,
+    *simulations_of_suites.SIMULATIONS,
     *simulations_of_metrics.SIMULATIONS,
     *simulations_of_matching.SIMULATIONS,
 ]
@@ -138,6 +140,10 @@ WRONG: dict[str, tuple[str, Callable[..., Any]]] = {
         lambda one, two, rng: [b - a for a, b in zip(reversed(one.interval), two.interval, strict=True)],
     ),
     "one-sided swaps": ("p, macro F1", lambda one, two, rng: paired_test(one, two, rng, 999) / 2),
+    "tasks as if each had languages of its own": (
+        "interval, average of a suite",
+        lambda shares: sum((share.weight * half_width([share._replace(weight=1.0)])) ** 2 for share in shares) ** 0.5,
+    ),
     "only documents drawn": ("interval, mean over languages", lambda ls: only_documents(ls)),
 }
 

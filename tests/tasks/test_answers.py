@@ -93,9 +93,9 @@ def test_lists_are_scored(tmp_path: Path) -> None:
     found = documents(spec, rows, "here", "test")
     assert [d.gold for d in found] == [["Musa", "Kano"], []] and [d.defect for d in found] == ["", ""]
     assert example_answer(spec, load_prompts(spec, "eng")[1], found[0], "generate") == "Musa, Kano"
-    assert scores(spec, found[0], "Musa; Lagos\nNames in:") == {"span_f1": [1.0, 1.0, 1.0], "unparsed": [0.0]}
-    assert scores(spec, found[1], "None") == {"span_f1": [0.0, 0.0, 0.0], "unparsed": [0.0]}
-    assert scores(spec, found[1], "  \n") == {"span_f1": [0.0, 0.0, 0.0], "unparsed": [1.0]}
+    assert scores(spec, found[0], "Musa; Lagos\nNames in:") == {"span_f1": [1.0, 1.0, 1.0, 0.0], "unparsed": [0.0]}
+    assert scores(spec, found[1], "None") == {"span_f1": [0.0, 0.0, 0.0, 0.0], "unparsed": [0.0]}
+    assert scores(spec, found[1], "  \n") == {"span_f1": [0.0, 0.0, 0.0, 1.0], "unparsed": [1.0]}
 
 
 def test_texts_are_scored_against_one_reference_or_several(tmp_path: Path) -> None:

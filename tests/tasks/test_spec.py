@@ -40,6 +40,7 @@ def test_all_tasks_load() -> None:
         ("  zul: zul\n", "  zul: zul\n  xxx: xxx\n", "language 'xxx' is not in the language table", ""),
         ("choices: choices\n", "", "either choices or labels", ""),
         ("breakdowns: [subject]", "breakdowns: [topic]", "breakdowns", ""),
+        ("name: IrokoBench", "name: IrokoBench\n  metric: f1_macro", "paper.metric must be a metric: acc, ", ""),
         ("data:\n", "date:\n", "unknown key 'date'", ""),
         ("kind: multiple_choice", "kind: multiple", "kind must be multiple_choice, number", ""),
         ("[text, letter, generate]", "[txt]", "line 8: answer_forms.0 must be text, letter or generate, not", ""),

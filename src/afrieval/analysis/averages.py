@@ -16,7 +16,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.results.prompts import PromptId, prompt_order
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
-from afrieval.statistics.intervals import Interval
+from afrieval.statistics.intervals import Z95, Interval
 
 APART = ("eng", "fra")  # next to a mean over African languages, never in it
 
@@ -205,6 +205,21 @@ def _part(task: _Task, share: Share, every: list[CellScores], rule: Rule) -> Par
     )
 
 
-def _interval(score: float, shares: Sequence[Share]) -> Interval | None:
-    half = half_width(shares)
-    return Interval(max(0.0, score - half), min(100.0, score + half)) if half > 0 else None
+def _interval(score: float, shares: Sequence[Share]) -> Interval:
+    unseen = sum(share.weight**2 * _unseen(share) for share in shares)
+    half = math.hypot(half_width(shares), Z95 * math.sqrt(unseen))
+    return Interval(max(0.0, score - half), min(100.0, score + half))
+
+
+def _unseen(share: Share) -> float:
+    """Returns the variance of a task whose documents all score alike, which is not seen in them; else 0.
+
+    As if two more documents had the lowest score and two the highest (Agresti & Coull 1998, "Approximate Is Better than
+    Exact for Interval Estimation of Binomial Proportions"); n is that of one language, since they may share documents.
+    """
+    values = {value for scores in share.languages.values() for value in scores.values()}
+    if len(values) > 1:
+        return 0.0
+    n = min(map(len, share.languages.values()))
+    p = (n * values.pop() / 100 + 2) / (n + 4)
+    return 100**2 * p * (1 - p) / (n + 4)

@@ -90,10 +90,10 @@ def test_macro_f1_by_hand() -> None:
 @pytest.mark.parametrize(
     ("given", "gold", "measure"),
     [
-        (["Musa", "Kano"], ["Musa", "Lagos"], [1, 1, 1]),
-        (["Musa", "Musa"], ["Musa"], [1, 1, 0]),
-        ([], [], [0, 0, 0]),
-        (None, ["Musa", "Kano"], [0, 0, 2]),
+        (["Musa", "Kano"], ["Musa", "Lagos"], [1, 1, 1, 0]),
+        (["Musa", "Musa"], ["Musa"], [1, 1, 0, 0]),
+        ([], [], [0, 0, 0, 0]),
+        (None, ["Musa", "Kano"], [0, 0, 2, 1]),
     ],
 )
 def test_spans_are_counted(given: list[str] | None, gold: list[str], measure: list[float]) -> None:
@@ -104,7 +104,11 @@ def test_span_f1_is_over_all_documents() -> None:
     """3 right, 1 wrong, 2 missed: 6 / 9, which is no mean of the documents' own F1."""
     pairs = [(["a", "b"], ["a", "b"]), (["c", "d"], ["c", "e", "f"])]
     assert score(metric("span_f1"), pairs) == pytest.approx(6 / 9)
-    assert score(metric("span_f1"), [([], [])]) == 1.0 and score(metric("span_f1"), [(["a"], [])]) == 0.0
+    assert (
+        score(metric("span_f1"), [([], [])]) == 1.0
+        and score(metric("span_f1"), [(None, [])]) == 0.0
+        and score(metric("span_f1"), [(["a"], [])]) == 0.0
+    )
 
 
 @pytest.mark.parametrize(

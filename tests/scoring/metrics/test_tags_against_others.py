@@ -64,7 +64,7 @@ def test_spans_of_real_rows_with_noise(language: str) -> None:
     rng, real = np.random.default_rng(0), rows("masakhaner2", language)
     known = sorted({tag for _, tags in real for tag in tags})
     given = [noisy(tags, known, rng) for _, tags in real]
-    total = np.zeros(3)
+    total = np.zeros(4)
     for (tokens, tags), wrong in zip(real, given, strict=True):
         gold, found = spans(tokens, tags), spans(tokens, wrong)
         total += (measure := counts("span_f1", found, gold))
@@ -77,8 +77,8 @@ def test_spans_of_real_rows_with_noise(language: str) -> None:
 
 
 def test_counts_are_seqevals_where_no_name_occurs_twice() -> None:
-    rng, every, golds, given = np.random.default_rng(1), np.zeros(3), [], []
-    of_type = {kind: np.zeros(3) for kind in ("PER", "LOC")}
+    rng, every, golds, given = np.random.default_rng(1), np.zeros(4), [], []
+    of_type = {kind: np.zeros(4) for kind in ("PER", "LOC")}
     for _ in range(200):
         tags, wrong = (list(rng.choice(TAGS, size=9)) for _ in "ab")
         tokens = [str(i) for i in range(9)]

@@ -38,6 +38,7 @@ def test_finding_29_a_group_has_all_members_of_its_suite(suite: str) -> None:
 def test_finding_29_afrobench_has_every_kind_of_task() -> None:
     kinds = {load_task(task).kind for task in tasks_of("afrobench")}
     assert kinds >= {"classification", "spans", "tags", "multiple_choice", "number", "translation"}
+    assert kinds >= {"question", "summary", "restoration"}
     assert set(tasks_of("afrobench-lite")) <= set(tasks_of("afrobench"))
 
 

@@ -11,8 +11,8 @@ from afrieval.scoring.base import Array, Metric, Question, Response, ratio
 def span_f1(type: str = "") -> Metric:
     """Returns F1 of the entries of lists, micro-averaged over all documents, from 0 to 1.
 
-    2 right / (2 right + wrong + missed), and 1 if there is nothing to find and nothing was found. An
-    entry is right if the other list has it too, as often. It is a text, or a span with a type, both
+    2 right / (2 right + wrong + missed), and 1 if there is nothing to find and all answers say so. An
+    unparsed answer finds nothing. An entry is right if the other list has it too, as often. It is a text, or a span with a type, both
     of which must be equal. If the tags of a sentence are IOB2, its spans are those of seqeval in strict
     mode (Nakayama 2018).
 
@@ -26,7 +26,8 @@ def span_f1(type: str = "") -> Metric:
             return None
         given, gold = _entries(response.answer or [], type), _entries(question.gold, type)
         right = (given & gold).total()
-        return [float(right), float(given.total() - right), float(gold.total() - right)]
+        unparsed = response.answer is None
+        return [float(right), float(given.total() - right), float(gold.total() - right), float(unparsed)]
 
     return Metric(name, measure, _score, interval="bootstrap")
 
@@ -37,6 +38,7 @@ def _entries(listed: list[Any], type: str) -> Counter[Any]:
 
 
 def _score(measures: Array, weights: Array) -> Array:
-    right, wrong, missed = measures.T
+    right, wrong, missed, unparsed = measures.T
     every = 2 * right + wrong + missed
-    return np.where(weights @ every > 0, ratio(np.column_stack([2 * right, every]), weights), 1.0)
+    share = ratio(np.column_stack([2 * right, every]), weights)
+    return np.where((weights @ every == 0) & (weights @ unparsed == 0), 1.0, share)
