@@ -1,6 +1,7 @@
 """Shows the running cell, the progress and the remaining time."""
 
 import time
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
@@ -35,10 +36,11 @@ class Progress:
             transient=True,
             disable=self._lines,
         )
-        self._total = sum(cell.n_requests for cell in cells)
-        self._task = self._bar.add_task("", total=self._total)
-        self._cells, self._done, self._finished = len(cells), 0, 0
-        self._start = self._began = time.monotonic()
+        self._task = self._bar.add_task("", total=sum(cell.n_requests for cell in cells))
+        self._cells, self._finished, self._began = len(cells), 0, time.monotonic()
+        self._left, self._done, self._seconds = Counter[str](), Counter[str](), defaultdict[str, float](float)
+        for cell in cells:
+            self._left[_kind(cell)] += cell.n_requests
 
     def begin(self, cell: Cell) -> None:
         """Shows the title of the cell that starts."""
@@ -47,18 +49,25 @@ class Progress:
 
     def tick(self, answered: int) -> None:
         """Counts answered requests."""
-        self._done += answered
         self._bar.update(self._task, advance=answered)
 
     def end(self, cell: Cell) -> None:
         """Reports that a cell is stored."""
         self._finished += 1
-        if not self._lines:
-            return
-        now = time.monotonic()
-        left = (now - self._start) * max(self._total - self._done, 0) / max(self._done, 1)
-        done = f"[{self._finished}/{self._cells}] {one_line(cell.title)}"
-        self._console.print(f"{done}: {now - self._began:.1f} s, about {_clock(left)} left", soft_wrap=True)
+        seconds, kind = time.monotonic() - self._began, _kind(cell)
+        self._left[kind] -= cell.n_requests
+        self._done[kind] += cell.n_requests
+        self._seconds[kind] += seconds
+        if self._lines:
+            done = f"[{self._finished}/{self._cells}] {one_line(cell.title)}"
+            self._console.print(f"{done}: {seconds:.1f} s, {self._remaining()} left", soft_wrap=True)
+
+    def _remaining(self) -> str:
+        """Returns the time that is left, as far as requests of the same kind have been timed."""
+        timed = {kind: self._seconds[kind] / done for kind, done in self._done.items() if done}
+        known = sum(pace * self._left[kind] for kind, pace in timed.items())
+        whole = all(kind in timed for kind, left in self._left.items() if left)
+        return f"{'about' if whole else 'more than'} {_clock(known)}"
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -66,6 +75,11 @@ class Progress:
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         self._bar.stop()
+
+
+def _kind(cell: Cell) -> str:
+    """Returns what takes equally long: a generated answer takes many times as long as a likelihood."""
+    return " ".join(sorted(cell.asks))
 
 
 def _clock(seconds: float) -> str:

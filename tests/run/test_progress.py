@@ -1,0 +1,40 @@
+"""The time that is left is estimated for each kind of request: answers take many times as long as likelihoods."""
+
+from dataclasses import replace
+
+import pytest
+
+from afrieval.run.progress import Progress
+from afrieval.tasks.cell import Cell, Coordinates, Job
+from afrieval.tasks.shown import Shown
+
+
+def cell(name: str, asks: str, n_requests: int) -> Cell:
+    def build(model: object) -> Job:
+        raise NotImplementedError
+
+    shown = Shown("")
+    return Cell(
+        name, name, Coordinates(name), ["acc"], frozenset({asks}), 1, n_requests, {}, build, lambda n: shown,
+        lambda samples: shown,
+    )  # fmt: skip
+
+
+def test_each_kind_has_a_pace(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    now = 0.0
+    monkeypatch.setattr("afrieval.run.progress.time.monotonic", lambda: now)
+    likelihoods = cell("a", "loglikelihood", 100)
+    answers = cell("c", "generate_until", 10)
+    cells = [likelihoods, replace(likelihoods, title="b"), answers, replace(answers, title="d")]
+    with Progress(cells) as shown:
+        for each, seconds in zip(cells, (1, 3, 50, 70), strict=True):
+            shown.begin(each)
+            now += seconds
+            shown.end(each)
+    lines = [line.partition(": ")[2] for line in capsys.readouterr().err.splitlines()]
+    assert lines == [
+        "1.0 s, more than 0:01 left",
+        "3.0 s, more than 0:00 left",
+        "50.0 s, about 0:50 left",
+        "70.0 s, about 0:00 left",
+    ]
