@@ -44,7 +44,7 @@ def test_the_examples_in_python_run(
         exec(code, names)
     shown = capsys.readouterr().out
     assert len(examples) == 6 and "native prompts against English prompts" in shown
-    assert len(list(Path("runs/afrixnli").glob("demo-1@*/*"))) == 2 and "demo-1@" in shown
+    assert len(list(Path("runs/afrixnli").glob("demo-2@*/*"))) == 2 and "demo-2@" in shown
 
 
 def commands(page: Path) -> list[list[str]]:
