@@ -124,7 +124,7 @@ def test_prompts_are_printed_in_an_ascii_locale() -> None:
 def test_a_closed_pipe_is_no_traceback() -> None:
     command = f"{sys.executable} -m afrieval.cli list | head -1 ; test ${{PIPESTATUS[0]}} -ne 1"
     done = subprocess.run(command, shell=True, executable="/bin/bash", cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout.startswith("afrimgsm") and done.stderr == "" and done.returncode == 0
+    assert done.stdout.startswith("task ") and done.stderr == "" and done.returncode == 0
 
 
 def test_a_disk_that_is_full(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

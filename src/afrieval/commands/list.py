@@ -12,9 +12,9 @@ from afrieval.tasks.spec import TaskSpec, load_task, task_names
 from afrieval.terminal import say
 
 WIDTH, LABEL = 80, 15
-HEAD = ("task", "kind", "languages", "prompts", "native", "rows")
+HEAD = ("task", "kind", "lang.", "prompts", "native", "rows")
 NOTES = """
-languages: African ones + others. prompts: numbers of the English prompts. native: languages that have prompts in the
+lang.: African languages + others. prompts: numbers of the English prompts. native: languages that have prompts in the
 language itself. rows: in each language, if known. The second line has the main metric and the
 licence. `afrieval list TASK` shows all that is known of a task.
 """
