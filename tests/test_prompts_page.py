@@ -20,7 +20,8 @@ HEAD = [["prompt", "source", "what was changed"], ["---"] * 3]
 
 
 def page() -> str:
-    return "\n".join(table(load_task(name)) for name in TEMPLATED)
+    specs = [load_task(name) for name in TEMPLATED]
+    return "\n".join(table(spec) for spec in specs if spec.paper or not spec.shares_prompts)
 
 
 def table(spec: TaskSpec) -> str:
@@ -35,8 +36,9 @@ def table(spec: TaskSpec) -> str:
 
 
 def changes(spec: TaskSpec, number: int) -> list[str]:
-    path = harness_file(spec, ENGLISH, number)
-    assert path and spec.paper
+    paths = (harness_file(spec, code, number) for code in (ENGLISH, *spec.languages) if code in spec.languages)
+    path = next(filter(None, paths), None)
+    assert path and spec.paper, f"{spec.name} has no prompt {number} of its paper in any language"
     text = read_harness_prompt(spec, path).template
     stray = ["stray blanks are removed"] if clean(text) != text else []
     return stray + [correction.what for correction in spec.paper.prompts[number].corrections]
