@@ -24,9 +24,13 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 TASKS = {
-    "text": ["afrimmlu", "afrixnli", "belebele"],
+    "text": ["afrimmlu", "afrixnli", "belebele", "sib200", "afrisenti"],
     "letter": ["afrimmlu", "belebele"],
-    "generate": ["afrimgsm", "afrimgsm_cot", "afrimmlu", "afrixnli", "belebele"],
+    # Not translation, whose metrics depend on what is on the machine.
+    "generate": [
+        *("afrimgsm", "afrimgsm_cot", "afrimmlu", "afrixnli", "belebele", "sib200"),
+        *("masakhaner", "masakhapos", "afriqa", "xlsum", "diacritics"),
+    ],
 }
 TRANSLATED = ["afrimgsm", "afrimgsm_cot", "afrimmlu", "afrixnli"]
 LLAMA = ["bbh", "gpqa", "gpqa_cot", "ifeval", "math", "math_hard", "mmlu", "mmlu_instruct"]
