@@ -153,3 +153,10 @@ def test_languages_that_the_library_does_not_know_are_left_out() -> None:
     found = metric("output_language")
     assert found.measure(Response("x"), Question("x", language="bbj")) is None
     assert found.missing("bbj") and not found.missing("yor") and not found.missing("")
+
+
+@pytest.mark.parametrize("name", ["token_f1", "exact_match", "rouge_1", "rouge_l"])
+@pytest.mark.parametrize("apostrophe", ["’", "‘", "ʼ", "ʻ"])
+def test_all_apostrophes_are_alike(name: str, apostrophe: str) -> None:
+    gold = "n'ime ụlọ ng'ombe"
+    assert metric(name).measure(Response(gold.replace("'", apostrophe)), Question([gold])) == [1.0]
