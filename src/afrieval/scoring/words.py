@@ -38,4 +38,5 @@ def _letter_or_blank(character: str) -> str:
 def _not_punctuation(character: str) -> str:
     if character == _WORDSPACE:
         return " "
-    return "" if unicodedata.category(character)[0] in "PS" else character
+    kind = unicodedata.category(character)
+    return "" if kind[0] in "PS" or kind == "Cf" else character
