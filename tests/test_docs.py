@@ -3,6 +3,7 @@
 import importlib
 import re
 import shlex
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from afrieval.commands.options import OPTIONS
 from afrieval.config.arguments import Files
 from afrieval.config.options import options_of
 from afrieval.config.settings import RunConfig
+from afrieval.languages import LANGUAGES
 from afrieval.models.demo import demo_folder
 from afrieval.results.files import sample_files, sample_path
 from afrieval.results.samples import read_samples
@@ -42,7 +44,7 @@ def test_the_examples_in_python_run(
         exec(code, names)
     shown = capsys.readouterr().out
     assert len(examples) == 6 and "native prompts against English prompts" in shown
-    assert len(list(Path("runs/afrixnli").glob("demo-1@*/*"))) == 2 and "demo-1@" in shown
+    assert len(list(Path("runs/afrixnli").glob("demo-2@*/*"))) == 2 and "demo-2@" in shown
 
 
 def commands(page: Path) -> list[list[str]]:
@@ -130,3 +132,14 @@ def test_the_table_of_metas_tasks_is_what_is_declared() -> None:
         assert spec.evals and (spec.evals.family, spec.evals.instruct) == (family, kind == "instruct")
         assert spec.data.rows == int(n)
         assert (str(spec.generation.max_tokens) if spec.generation else "") == longest
+
+
+def test_the_readme_has_every_task() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = text.partition("\n## Tasks\n")[2].partition("\n## ")[0]
+    named = re.findall(r"`([\w*]+)`", table)
+    names = [name for name in task_names() if not load_task(name).evals]
+    assert [name for name in names if not any(fnmatchcase(name, pattern) for pattern in named)] == []
+    specs = [load_task(name) for name in task_names()]
+    african = {code[:3] for spec in specs for code in spec.languages if LANGUAGES[code].african}
+    assert f"any of {len(specs)} tasks" in text and f"in {len(african)} African languages" in text

@@ -127,7 +127,7 @@ def test_without_beside_the_two_are_refused_and_never_mixed(runs: Runs) -> None:
     units = [*read_runs([runs.own], sent=True), *foreign_cells(runs.foreign)]
     for contrast in contrasts([u for u in units if u.task == "afrimmlu"], "model", 1):
         assert contrast.refused and not contrast.rows
-    assert {s.dimensions["model"] for s in spreads(units)} == {"demo", "demo-1 (lm_eval)"}
+    assert {s.dimensions["model"] for s in spreads(units)} == {"demo", "demo-2 (lm_eval)"}
 
 
 @pytest.mark.parametrize(
@@ -210,9 +210,9 @@ def test_two_models_of_one_last_name_are_told_apart(runs: Runs, tmp_path: Path) 
     inner = next(folder.iterdir())
     other = Path(shutil.copytree(inner, folder / "other"))
     (results,) = other.glob("results_*")
-    results.write_text(results.read_text().replace(str(demo_folder()), "/elsewhere/demo-1"))
+    results.write_text(results.read_text().replace(str(demo_folder()), "/elsewhere/demo-2"))
     labels = {u.dimensions["model"] for u in foreign_cells(folder)}
-    assert labels == {f"{demo_folder()} (lm_eval)", "/elsewhere/demo-1 (lm_eval)"}
+    assert labels == {f"{demo_folder()} (lm_eval)", "/elsewhere/demo-2 (lm_eval)"}
 
 
 def spoil(folder: Path, line: int, text: str) -> None:

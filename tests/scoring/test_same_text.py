@@ -17,6 +17,7 @@ REAL_DATA = Path(os.environ.get("AFRIEVAL_DATA", ""))
 SAME = [
     ("(A)", "A"),
     ("A.", "A"),
+    ("አዲስ አበባ።", "አዲስ አበባ"),
     ("(a).", "A"),
     ("A)", "(A)"),
     ("[A]", "(A)"),

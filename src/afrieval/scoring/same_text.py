@@ -36,7 +36,7 @@ def _key(text: str) -> str:
 
 def _without_marks(text: str) -> str:
     while True:
-        text = text.strip().rstrip(".,").rstrip()
+        text = text.strip().rstrip(".,።").rstrip()
         if text[:1] + text[-1:] not in _PAIRS:
             return label[1] if (label := _LABEL.fullmatch(text)) else text
         text = text[1:-1]

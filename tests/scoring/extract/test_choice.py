@@ -49,6 +49,29 @@ def test_a_letter_that_is_not_read(text: str) -> None:
     assert read_choice(text, LETTERS) is None
 
 
+@pytest.mark.parametrize("text", ["A, B, C, or D", "(A), (B)", "**B**, **C**", "A/B", "A or B"])
+def test_a_list_of_letters_names_none(text: str) -> None:
+    assert read_choice(text, LETTERS) is None
+
+
+@pytest.mark.parametrize("language", LABELS)
+def test_a_list_of_labels_names_none(language: str) -> None:
+    first, second, third = LABELS[language]
+    for text in (
+        f"{first}, {second}, {third}",
+        f"{second} ko {first}",
+        f"**{third}** / **{first}**",
+        f"{first}, {third}",
+    ):
+        assert read_choice(text, LABELS[language]) is None, text
+    for text in (f"{first}, ko {second}", f"{first}. {second}", f"{first}\n{second}", f"{first}, {second}x"):
+        assert read_choice(text, LABELS[language]) == 0, text
+
+
+def test_words_after_a_letter_are_no_list() -> None:
+    assert [read_choice(text, LETTERS) for text in ("B. vitamin C", "B, A man", "B: A. Smith")] == [1, 1, 1]
+
+
 @pytest.mark.parametrize("language", LABELS)
 def test_label_words_in_their_language(language: str) -> None:
     for index, word in enumerate(LABELS[language]):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,8 @@ def test_finding_17_rows_of_the_conversion_are_those_of_the_files(
     folder.mkdir(parents=True)
     numbers = [[spec.tags.index(tag) for tag in sentence] for sentence in tags]
     pq.write_table(pa.table({"tokens": tokens, spec.answer_columns[0]: numbers}), folder / "0000.parquet")
-    found, expected = (load_split(spec, "swa", "test", source) for source in (HUB, str(tmp_path / "mirror")))
+    uncounted = replace(spec, data=replace(spec.data, rows={}))
+    found, expected = (load_split(uncounted, "swa", "test", source) for source in (HUB, str(tmp_path / "mirror")))
     assert found and expected and found.documents == expected.documents
     assert all(d.gold and not d.defect for d in found.documents)
 

@@ -58,7 +58,7 @@ def test_finding_06_another_format_is_unparsed_and_not_a_tag() -> None:
 
 @pytest.mark.parametrize("task", of_kind("spans"))
 @pytest.mark.parametrize(
-    "name", ["The Hague", "A. B. Smith", "12 March, 2021", "a", "an", "the", "$5", "10:30", "O'Neil", '"X"', "none"]
+    "name", ["The Hague", "A. B. Smith", "12 March, 2021", "a", "an", "the", "$5", "10:30", "O'Neil", '"X"', "Nonesuch"]
 )
 def test_finding_07_an_echoed_name_is_right(task: str, name: str) -> None:
     spec = SPECS[task]

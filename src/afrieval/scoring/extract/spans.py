@@ -5,20 +5,26 @@ from afrieval.scoring.extract.listed import listed, named
 from afrieval.scoring.tagged import NONE, Pair
 
 _BULLETS = "-*•"
+_AROUND = " .-*•_`\"'()[]"  # marks that models put around `none`
 
 
 def spans() -> Extractor:
     """Returns what takes the first lines that follow each other and are spans, as [type, text].
 
-    A type counts in upper or lower case, and a text as it is. An answer without a span or `none` is
-    unparsed.
+    A type counts in upper or lower case, and a text as it is. `none` after a type says that there is no
+    span of that type. An answer without a span or `none` is unparsed.
     """
 
     def extract(text: str, question: Question, asked: Asked) -> list[Pair] | None:
         types = named(question.names)
-        return listed(text, lambda line: _span(line, types), lambda line: line.casefold().rstrip(".") == NONE)
+        found = listed(text, lambda line: _span(line, types), _is_none)
+        return None if found is None else [pair for pair in found if not _is_none(pair[1])]
 
     return extract
+
+
+def _is_none(text: str) -> bool:
+    return text.casefold().strip(_AROUND) == NONE
 
 
 def _span(line: str, types: dict[str, str]) -> Pair | None:

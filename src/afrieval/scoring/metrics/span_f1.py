@@ -12,9 +12,9 @@ def span_f1(type: str = "") -> Metric:
     """Returns F1 of the entries of lists, micro-averaged over all documents, from 0 to 1.
 
     2 right / (2 right + wrong + missed), and 1 if there is nothing to find and all answers say so. An
-    unparsed answer finds nothing. An entry is right if the other list has it too, as often. It is a text, or a span with a type, both
-    of which must be equal. If the tags of a sentence are IOB2, its spans are those of seqeval in strict
-    mode (Nakayama 2018).
+    unparsed answer finds nothing. An entry is right if the other list has it too, as often. It is a text,
+    or a span with a type, both of which must be equal. If the tags of a sentence are IOB2, its spans are
+    those of seqeval in strict mode (Nakayama 2018).
 
     Args:
         type: the type of the spans that count; all if empty.

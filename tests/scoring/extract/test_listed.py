@@ -1,0 +1,29 @@
+"""Lists of spans, short answers, and where they begin and end, as chat models write them."""
+
+import pytest
+
+from afrieval.scoring.base import Asked, Question
+from afrieval.scoring.extract import extractor
+
+SPANS = Question([], names=["PER", "ORG", "LOC", "DATE"])
+NOTHING = ["none", "None.", "**none**", '"none"', "`none`", "- none", "(none)", "PER: none", "PER: None\nLOC: none."]
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_an_answer_that_says_that_there_are_no_spans(text: str) -> None:
+    assert extractor("spans")(text, SPANS, Asked()) == []
+
+
+@pytest.mark.parametrize("text", ["", "None found", "nonesuch", "Lagos", "**PER**: Musa", "PERSON: Musa"])
+def test_spans_that_cannot_be_parsed(text: str) -> None:
+    assert extractor("spans")(text, SPANS, Asked()) is None
+
+
+def test_a_type_without_spans_is_no_span_and_does_not_end_the_list() -> None:
+    text = "Here they are:\n\nPER: None\n- org: none\nLOC: Nonesuch\nDATE: (none)\nPER: O'Neil: the man"
+    assert extractor("spans")(text, SPANS, Asked()) == [["LOC", "Nonesuch"], ["PER", "O'Neil: the man"]]
+
+
+def test_a_code_fence_is_no_line_of_an_answer() -> None:
+    assert extractor("line")("```text\nDoha\n```", Question(["Doha"]), Asked()) == "Doha"
+    assert extractor("line")("```", Question(["Doha"]), Asked()) is None
