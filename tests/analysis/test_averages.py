@@ -1,5 +1,6 @@
 """Averages of suites: weights, members, scales, and an interval that knows languages in several tasks."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ from tests.analysis.cells import scored
 from tests.conftest import REAL_DATA
 
 from afrieval.analysis.averages import APART, suite_averages
+from afrieval.analysis.leaderboard import all_as_published
 from afrieval.analysis.means import over_languages
 from afrieval.analysis.published import averages, read_published
 from afrieval.analysis.widths import Share, half_width
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
+from afrieval.scoring.metrics import metric
 
 POINTS = Metric("points", measure=lambda response, question: None, bounds=(0.0, 100.0))
 LOSS = Metric("loss", measure=lambda response, question: None, bounds=(0.0, float("inf")), higher_is_better=False)
@@ -130,6 +133,21 @@ def test_afrobench_pools_pairs_and_takes_the_best_prompt_of_a_group() -> None:
     assert found.missing == ["news"]
     (ours,) = suite_averages(units)
     assert ours.score == pytest.approx(100 * ((0.9 + 0.2) / 2 + (0.3 + 0.9) / 2) / 2), "no Portuguese, all prompts"
+
+
+def test_tasks_have_the_metric_of_their_published_scores_next_to_the_leaderboard() -> None:
+    f1 = metric({"name": "f1", "average": "weighted"})
+    own = scored([1.0, 1.0, 0.0, 0.0], "sib200")
+    topics = replace(
+        own,
+        metrics={**own.metrics, f1.name: f1},
+        measures={**own.measures, f1.name: np.array([[0, 0], [0, 0], [1, 0], [2, 0]], dtype=np.float64)},
+    )
+    units = [topics, scored([1.0, 0.0], "belebele"), scored([1.0], "no_task")]
+    given = {p.task: (p.metric, p.score) for p in suite_averages(all_as_published(units), "afrobench")[0].parts}
+    assert given == {
+        "sib200": ("f1_weighted", pytest.approx(100 / 3)), "belebele": ("acc", 50.0), "no_task": ("acc", 100.0),
+    }  # fmt: skip
 
 
 @pytest.mark.data

@@ -44,6 +44,11 @@ def as_published(task: str, cells: list[CellScores]) -> tuple[list[CellScores], 
     return [c.on(paper.metric) for c in of_task if paper.metric in c.metrics], paper.metric
 
 
+def all_as_published(cells: list[CellScores]) -> list[CellScores]:
+    """Returns the cells of all tasks, each with the metric of its published scores; cells without it are left out."""
+    return [cell for task in dict.fromkeys(cell.task for cell in cells) for cell in as_published(task, cells)[0]]
+
+
 def defective(task: str, cells: list[CellScores]) -> dict[str, str]:
     """Returns the languages whose data is known to be defective as a whole, here or in the published scores.
 

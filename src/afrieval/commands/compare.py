@@ -19,6 +19,7 @@ def main(argv: list[str]) -> None:
     from afrieval.analysis.averages import suite_averages
     from afrieval.analysis.compared import all_contrasts, check_compared
     from afrieval.analysis.inputs import read_inputs
+    from afrieval.analysis.leaderboard import all_as_published
     from afrieval.analysis.reference import evaluated
     from afrieval.report.agreement import verdict_tables
     from afrieval.report.comparison import comparison_tables
@@ -35,10 +36,11 @@ def main(argv: list[str]) -> None:
         folders = [run for run in options.runs if not run.endswith(".csv")]
         check_compared(found, units, needed=len(folders) > 1 or bool(options.contrast))
     asked = options.metric if any(c.main != options.metric for c in [*whole.own, *whole.foreign]) else None
+    averaged = all_as_published(units) if options.average == "afrobench" and not options.metric else units
     groupings: list[str] = list(dict.fromkeys(["Africa", options.means]))
     tables = comparison_tables(units, found, groupings, options.by, asked)
     tables += [
-        *suite_tables(suite_averages(units, options.average), options.average),
+        *suite_tables(suite_averages(averaged, options.average), options.average),
         *reference_tables(of_meta),
         *verdict_tables(of_meta),
         *published_tables([] if asked else units, given.published),

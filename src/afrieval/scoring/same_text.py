@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-_LIKE = str.maketrans("‘’“”−", "''\"\"-")
+_LIKE = str.maketrans("‘’ʼʻ“”−", "''''\"\"-")
 _THOUSANDS = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+)(?!,?\d)")
 _COMMA = re.compile(r"[,،፣]")
 _PAIRS = ("()", "[]", "{}", '""', "''", "«»", "``", "**")

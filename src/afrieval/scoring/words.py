@@ -3,6 +3,7 @@
 import unicodedata
 from functools import cache
 
+_APOSTROPHES = str.maketrans("ʼʻ", "''")  # letters in Unicode; texts have them next to apostrophes in the same words
 _WORDSPACE = "\u1361"  # of Ethiopic: punctuation that stands between words, where others have a blank
 
 
@@ -17,9 +18,9 @@ def words_without_punctuation(text: str) -> list[str]:
 
 
 def folded(text: str) -> str:
-    """Returns a text in NFC, caseless, with the digits of every script as ASCII digits."""
+    """Returns a text in NFC, caseless, with the digits of every script as ASCII digits, and ʼ as an apostrophe."""
     caseless = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
-    return caseless if caseless.isascii() else "".join(map(_digit, caseless))
+    return caseless if caseless.isascii() else "".join(map(_digit, caseless.translate(_APOSTROPHES)))
 
 
 @cache
@@ -37,4 +38,5 @@ def _letter_or_blank(character: str) -> str:
 def _not_punctuation(character: str) -> str:
     if character == _WORDSPACE:
         return " "
-    return "" if unicodedata.category(character)[0] in "PS" else character
+    kind = unicodedata.category(character)
+    return "" if kind[0] in "PS" or kind == "Cf" else character

@@ -24,6 +24,13 @@ def test_a_type_without_spans_is_no_span_and_does_not_end_the_list() -> None:
     assert extractor("spans")(text, SPANS, Asked()) == [["LOC", "Nonesuch"], ["PER", "O'Neil: the man"]]
 
 
+def test_empty_lines_do_not_end_a_list_but_text_does() -> None:
+    text = "PER: Musa\n\nLOC: Kano\n\nThese are all.\nLOC: Jos"
+    assert extractor("spans")(text, SPANS, Asked()) == [["PER", "Musa"], ["LOC", "Kano"]]
+    tags = Question([], names=["NOUN", "PUNCT"])
+    assert extractor("tags")("rain noun\n\n- PUNCT\n\nDone", tags, Asked()) == [["rain", "NOUN"], ["-", "PUNCT"]]
+
+
 def test_a_code_fence_is_no_line_of_an_answer() -> None:
     assert extractor("line")("```text\nDoha\n```", Question(["Doha"]), Asked()) == "Doha"
     assert extractor("line")("```", Question(["Doha"]), Asked()) is None

@@ -9,7 +9,8 @@ from afrieval.scoring.tagged import Pair
 def listed(text: str, parse: Callable[[str], Pair | None], is_none: Callable[[str], bool]) -> list[Pair] | None:
     """Returns the first entries that follow each other; None if no line is one.
 
-    Lines before them are an introduction. The first line after them that is no entry ends the list.
+    Lines before them are an introduction. The first line with text after them that is no entry ends the list; chat
+    models put empty lines between entries.
 
     Args:
         text: what the model wrote.
@@ -21,9 +22,9 @@ def listed(text: str, parse: Callable[[str], Pair | None], is_none: Callable[[st
         plain = " ".join(line.split())
         if (entry := parse(plain)) is not None:
             found.append(entry)
-        elif found:
+        elif found and plain:
             break
-        elif is_none(plain):
+        elif not found and is_none(plain):
             return []
     return found or None
 
