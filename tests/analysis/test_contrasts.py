@@ -8,7 +8,9 @@ import pytest
 from scipy import stats
 from tests.analysis.cells import scored
 
+from afrieval.analysis.compared import check_compared
 from afrieval.analysis.contrasts import Contrast, contrasts
+from afrieval.errors import UserError
 from afrieval.results.scores import CellScores
 from afrieval.scoring.metrics import metric
 
@@ -16,6 +18,13 @@ from afrieval.scoring.metrics import metric
 def only(units: list[CellScores], dimension: str) -> Contrast:
     (found,) = contrasts(units, dimension, 1)
     return found
+
+
+def test_what_differs_between_tasks_is_not_what_keeps_runs_apart() -> None:
+    of_tasks = [scored([1.0], task="a", answer_form="text"), scored([1.0], task="b", answer_form="generate")]
+    others = [replace(cell, prompt=2) for cell in of_tasks]
+    with pytest.raises(UserError, match=r"cells differ in prompt \("):
+        check_compared([], of_tasks + others, needed=True)
 
 
 def native(values: list[float], **changes: Any) -> CellScores:

@@ -43,8 +43,8 @@ def read(name: str, content: str | bytes) -> list[dict[str, Any]]:
         ('{"text": ' + "9" * 5000 + "}", "Exceeds the limit"),
         (r'{"text": "\ud83d"}', "surrogate"),
         (r'{"text": [{"a": "\udc00"}]}', "surrogate"),
-        ('{"text": "a"', "is not JSON"),
-        ('{"text": "a\tb"}', "is not JSON"),
+        ('{"text": "a"', "is not JSON: Expecting ',' delimiter at column 13"),
+        ('{"text": "a\tb"}', "is not JSON: Invalid control character at column 12"),
     ],
 )
 def test_json_that_is_no_row(line: str, why: str) -> None:

@@ -39,6 +39,12 @@ def test_numbers_are_never_cut_and_brackets_are_no_markup() -> None:
     assert max(map(len, text.splitlines())) <= 60
 
 
+def test_columns_move_together_where_a_table_is_too_wide() -> None:
+    columns = [Column(f"score_{at}", "score") for at in range(6)]
+    lines = printed(Table("t", "x", columns, [[0.5] * 6]), 50).splitlines()
+    assert lines[1] == " ".join(f"score_{at}" for at in range(6)) and len(lines) == 4
+
+
 def test_signs_that_latex_and_markdown_would_misread() -> None:
     text = latex(TABLE)
     assert "a\\textbar{}b\\_c\\textasciicircum{}d" in text and "\\textless{}.001" in text and "50 \\% of" in text

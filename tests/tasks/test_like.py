@@ -141,6 +141,12 @@ def test_errors(folder: Path, change: dict[str, object], message: str) -> None:
     assert message in str(error.value)
 
 
+def test_a_folder_without_another_task(tmp_path: Path) -> None:
+    write(tmp_path, {"name": "alone", "like": "sib200", "version": 1})
+    with pytest.raises(UserError, match="has no other task that it can be like"):
+        load_task("alone", tmp_path)
+
+
 def test_a_vocabulary_without_the_name_of_a_language(folder: Path) -> None:
     write(folder, {"name": "from_fra", "like": "from_eng", "direction": {"from": "fra"}})
     with pytest.raises(UserError, match=r"hau\.yaml has no name of French"):

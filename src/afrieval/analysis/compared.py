@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from afrieval.analysis.contrasts import Contrast, contrasts
 from afrieval.analysis.with_harness import beside
 from afrieval.errors import UserError
+from afrieval.grouping import grouped
 from afrieval.results.scores import DIMENSIONS, CellScores
 
 MANY = ("prompt", "language")  # compared only if asked for: they have many pairs
@@ -49,7 +50,8 @@ def check_compared(found: list[Contrast], cells: list[CellScores], needed: bool)
     if refused := [line for c in found for line in c.refused]:
         raise UserError(f"nothing can be compared: {refused[0]}", "compare runs of the same data, prompts and examples")
     if needed:
-        names = varying(cells)
+        of_tasks = grouped(cells, lambda cell: cell.task).values()
+        names = [d for d in DIMENSIONS if any(d in varying(of_task) for of_task in of_tasks)]
         seen = f"their cells differ in {', '.join(names)}" if names else "they have the same cells"
         raise UserError(
             f"the runs share nothing that can be compared; {seen}",

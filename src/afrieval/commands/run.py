@@ -46,7 +46,7 @@ def _finish(run: Session) -> None:
         show_harness(of_plan, summary.groups, config.task.clean_prompts)
     if config.model.model_name == DEMO:
         generated = {cell.coordinates.answer_form == "generate" for cell in planned.cells}
-        kinds = {False: "scores at chance level", True: "unparsed answers"}
+        kinds = {False: "scores at chance level", True: "unparsed or wrong answers"}
         expected = " and ".join(words for kind, words in kinds.items() if kind in generated)
         say(f"The demo model is random: {expected} are expected.")
     say(f"Run folder: {one_line(run.stored.path)}")

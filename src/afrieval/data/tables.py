@@ -118,7 +118,7 @@ def _json(path: Path, text: str, where: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_map, parse_constant=_not_a_number)
     except json.JSONDecodeError as e:
-        _refuse(path, f"{where or f'line {e.lineno}'} is not JSON: {e.msg}")
+        _refuse(path, f"{where or f'line {e.lineno}'} is not JSON: {e.msg.removesuffix(' at')} at column {e.colno}")
     except RecursionError:
         _refuse(path, f"{where or 'it'} is nested too deeply")
     except ValueError as e:  # from the two functions, or a number with thousands of digits

@@ -30,7 +30,8 @@ def suite_tables(found: list[Average], rule: str = "suite") -> list[Table]:
     columns += [Column("prompts", "text", "-"), Column("", "hidden", "prompt_language"), Column("metric")]
     columns += [Column("mean", "score", "", PERCENT), Column(INTERVAL, "interval", "interval", PERCENT)]
     columns += [Column("n", "count", "n_languages"), Column("", "hidden", "members")]
-    columns += [Column(LANGUAGES[code].name, "score", code, PERCENT) for code in APART]
+    ran = {code for average in several for part in average.parts for code in part.apart}
+    columns += [Column(LANGUAGES[code].name, "score" if code in ran else "hidden", code, PERCENT) for code in APART]
     rows, ends = [], []
     for average in several:
         of_side = [average.dimensions[name] for name in varying]

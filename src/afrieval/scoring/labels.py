@@ -1,6 +1,7 @@
 """What metrics are called in tables, where their own names take too much room, and what has to be said of them."""
 
 NOT_PARSED = "unparsed"  # the metric's name
+OF_TYPE = "span_f1_"  # then a type of spans, which a head is short for
 OLD_NAMES = {"unread": NOT_PARSED}  # of metrics in samples that older versions wrote
 LABELS = {
     "exact_match": "exact",
@@ -11,6 +12,10 @@ LABELS = {
     "acc_tokens": "/tok",
     "acc_pmi": "PMI",
     "acc_matched": "even",
+    "output_language": "lang.",
+    "word_acc": "words",
+    "tone_acc": "tones",
+    "dot_acc": "dots",
     "prompt_level_strict_acc": "prompt, strict",
     "prompt_level_loose_acc": "prompt, loose",
     "inst_level_strict_acc": "instr., strict",
@@ -25,6 +30,10 @@ DESCRIPTIONS = {
     "f1_weighted": "the same, each class weighted by its number of questions",
     "acc_pmi": "accuracy by what the question adds to a label's log-likelihood",
     "acc_matched": "accuracy with all labels made equally frequent, which removes the effect of their length",
+    "output_language": "answers in the right language, in percent",
+    "word_acc": "words that are exactly right, in percent",
+    "tone_acc": "words with marks above letters whose marks above are right",
+    "dot_acc": "words with marks below letters whose marks below are right",
     "ifeval_recipe_mean": "mean of the two strict, as in Meta's recipe for lm-eval",
     "ifeval_meta_mean": "mean of the four, as in Meta's model cards",
 }
@@ -32,4 +41,4 @@ DESCRIPTIONS = {
 
 def label(metric: str) -> str:
     """Returns a metric's name for the head of a column; its own if it has no other."""
-    return LABELS.get(metric, metric)
+    return LABELS.get(metric, metric.removeprefix(OF_TYPE))

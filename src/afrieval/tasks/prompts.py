@@ -258,7 +258,7 @@ def _content(spec: TaskSpec, language: str) -> tuple[Path, PromptFile]:
     if not path.is_file():
         raise UserError(
             f"{spec.name} has no prompts in {_name(language)}",
-            f"choose from {', '.join(prompt_languages(spec))}; "
+            f"it has prompts in {', '.join(prompt_languages(spec))}; "
             "to add prompts, see 'Native prompts' in the documentation",
         )
     return path, with_words(read_map_file(path), spec.root).checked(PromptFile)

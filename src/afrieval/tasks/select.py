@@ -9,6 +9,7 @@ from afrieval.data.files import SAMPLES
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
 from afrieval.languages import ENGLISH
+from afrieval.resources import shipped
 from afrieval.tasks.meta import GROUPS, Llama, chosen_evals, members, of_evals
 from afrieval.tasks.presets import by_likelihood
 from afrieval.tasks.prompts import Prompt, load_prompts, suits
@@ -25,7 +26,10 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     """
     folder = task_folder(config)
     known = [*task_names(folder), *GROUPS]
+    suites = {path.stem for path in shipped("configs").glob("suites/*.yaml")} - {*known}
     for name in config.task_names:
+        if name in suites:
+            raise UserError(f"{name} is a suite, not a task", f"give --task-config-yaml configs/suites/{name}.yaml")
         if name not in known:
             raise UserError(f"unknown task {name!r}", nearest(name, known))
     grouped = any(name in GROUPS for name in config.task_names)

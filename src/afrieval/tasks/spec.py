@@ -268,6 +268,8 @@ def _kin(file: YamlFile, folder: Path) -> TaskSpec | None:
     if name is None:
         return None
     names = [known for known in task_names(folder) if known != file.path.parent.name]
+    if not names:
+        raise UserError(f"{file.path}: {folder} has no other task that it can be like", "give all keys in the file")
     if name not in names:
         raise UserError(f"{file.path}, line {file.line(('like',))}: unknown task {name!r}", nearest(str(name), names))
     if "like" in read_map_file(_task_files(folder)[name]).content:

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from afrieval.config.settings import RunConfig
+from afrieval.data.files import HUB, SAMPLES
 from afrieval.data.lock import DataLock, read_lock
+from afrieval.data.patterns import alternatives, patterns_of
 from afrieval.errors import UserError
 from afrieval.languages import ENGLISH
 from afrieval.tasks.cell import Plan
@@ -15,7 +17,7 @@ from afrieval.tasks.sources.complete_prompts import CompleteQuestions
 from afrieval.tasks.sources.notes import all_notes
 from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import TaskSpec
-from afrieval.tasks.splits import Split, check_source, load_split, missing_hub
+from afrieval.tasks.splits import Split, check_source, load_split, missing_hub, wanted_files
 
 
 def plan_declared(config: RunConfig) -> Plan:
@@ -90,13 +92,21 @@ def _languages(
                 f"fetch the files named in the README.md of {spec.data.hub}",
             )
         if config.task.demanded:
-            cure = "name another --data.source" if data is None else "give --eval.num_fewshot 0"
+            cure = "give --eval.num_fewshot 0" if data else _where_from(spec, language, config.data.source)
             raise UserError(
                 f"{config.data.source} has no {lacking} rows of {spec.name} for {language}",
                 f"remove {language} from task.languages, or {cure}",
             )
         missing.setdefault(lacking, []).append(language)
     return found, missing
+
+
+def _where_from(spec: TaskSpec, language: str, source: str) -> str:
+    """Returns how to get the rows that are scored: which files a folder lacks."""
+    first, *others = patterns_of(alternatives(wanted_files(spec, language, spec.data.evaluate)[0].files)[0])
+    named = " and ".join([first, *others])
+    within = "" if source in (HUB, SAMPLES) else f"put {named} into {source}/{spec.data.hub}, or "
+    return f"{within}name another --data.source"
 
 
 def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> Split | None:
