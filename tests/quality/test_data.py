@@ -9,7 +9,7 @@ from afrieval.tasks.known_defects import known_defects
 from afrieval.tasks.spec import load_task, task_names
 from afrieval.tasks.splits import load_split
 
-PARALLEL = [name for name in task_names() if load_task(name).parallel]
+PARALLEL = [name for name in task_names() if load_task(name).parallel and not load_task(name).kin]
 
 
 @pytest.mark.alldata

@@ -78,9 +78,16 @@ def groups(spec: TaskSpec, source: str, lock: DataLock) -> Iterator[Group]:
         alone = [[code] for code in spec.languages if not any(code in group for group in parallel)]
         for codes in [*parallel, *alone]:
             loaded = {code: load_split(spec, code, split, source, lock) for code in codes}
-            there = {code: of.documents for code, of in loaded.items() if of}
+            there = {code: _in_language(spec, of.documents) for code, of in loaded.items() if of}
             if there:
                 yield Group(split, *_paired(there), spec.labels)
+
+
+def _in_language(spec: TaskSpec, documents: list[Document]) -> list[Document]:
+    """Returns documents with the texts that are in their language: of a text to translate into it, the translation."""
+    if "from" not in spec.direction:
+        return documents
+    return [replace(d, fields={"translation": d.gold or ""}) for d in documents]
 
 
 def _paired(every: Mapping[str, list[Document]]) -> tuple[dict[str, list[Document]], dict[str, list[Document]]]:
