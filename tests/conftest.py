@@ -1,6 +1,7 @@
 """Shared by all tests: a place for the demo model, and a command line that runs in this process."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -97,9 +98,8 @@ def small_tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("small") / "tasks"
     shutil.copytree(ROOT / "tasks", folder)
     for path in folder.glob("**/task.yaml"):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        kept = [line for line in lines if not line.startswith("  rows: ")]
-        path.write_text("\n".join(kept), encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        path.write_text(re.sub(r"(?m)^  rows:.*\n(    .*\n)*", "", text), encoding="utf-8")
     return folder
 
 

@@ -86,7 +86,7 @@ def test_an_installed_wheel_runs_in_an_empty_folder(environment: Path, tmp_path:
 
     where = run("python", "-c", "import afrieval; print(afrieval.__file__)")
     assert Path(where.strip()).is_relative_to(environment)
-    assert "afrimmlu (version" in run("afrieval", "list")
+    assert "afrimmlu (version" in run("afrieval", "list", "afrimmlu")
     assert "strings to review" in run("afrieval", "review", "sheet", "--language", "yor", "-o", "yor.html")
     shown = ["--data.source", "samples", "--task.languages", "yor", "--task.prompts", "1"]
     assert "gold" in run("afrieval", "preview", *CONFIGS[2:], *shown)

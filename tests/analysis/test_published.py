@@ -153,7 +153,7 @@ def test_real_tables(tmp_path: Path) -> None:
         assert len(found) == 65 and inconsistent == []
     found, _ = averages(rows["belebele-0shot"])
     assert {(len(a.languages), a.row.average is None) for a in found} == {(29, False), (18, True)}
-    models = [score.model for score in published_scores(rows["sib-0shot"], "sib", ["yor", "hau"])]
+    models = [score.model for score in published_scores(rows["sib-0shot"], "sib200", ["yor", "hau"])]
     assert len(models) == 13 and {"gemini-1.5-pro-002", "gpt-4o-2024-08-06"} <= set(models)
 
 

@@ -55,7 +55,9 @@ def test_a_folder_with_other_data_is_refused_too(hub: FakeHub, cli: Cli, tmp_pat
     assert cli("preview", *WORDS, "--data.source", "samples").code == 0, "sample rows are ours"
 
 
-def test_a_conversion_is_fetched_and_locked_by_its_own_commit(hub: FakeHub, cli: Cli, tmp_path: Path) -> None:
+def test_a_conversion_is_fetched_and_locked_by_its_own_commit(
+    hub: FakeHub, cli: Cli, tmp_path: Path, small_tasks: Path
+) -> None:
     """A loading script's rows are in another branch than its repository's other files."""
     place = "masakhane/masakhaner2@refs/convert/parquet"
     tags = [[1, 0, 5], [1, 2, 0]]
@@ -63,7 +65,8 @@ def test_a_conversion_is_fetched_and_locked_by_its_own_commit(hub: FakeHub, cli:
         path = hub.remote / place / "swa" / split / "0000.parquet"
         path.parent.mkdir(parents=True)
         pq.write_table(pa.table({"tokens": [[name, "yuko", "Kano"]] * 2, "ner_tags": tags}), path)
-    words = ("--task.task_name", "masakhaner", "--task.languages", "swa", "--data.source", "hub")
+    words: list[object] = ["--task.folder", small_tasks, "--task.task_name", "masakhaner"]
+    words += ["--task.languages", "swa", "--data.source", "hub"]
     done = cli("prefetch", *words, "--lock")
     assert done.code == 0 and "masakhaner: 2 files\n" in done.out, done.err
     (locked,) = yaml.safe_load((tmp_path / "data.lock").read_text()).items()

@@ -97,7 +97,9 @@ def test_exported_tasks_give_the_units_of_our_own_run(runs: Runs, capsys: pytest
         assert unit.must["task version"] == other.must["task version"]
         assert unit.may["dtype"] == other.may["dtype"] and unit.may["device"] == other.may["device"]
         declared = {
-            k: v for k, v in unit.declared.items() if k not in ("unreviewed", "metrics", "contrast", "defective")
+            k: v
+            for k, v in unit.declared.items()
+            if k not in ("unreviewed", "metrics", "contrast", "defective", "data")
         } | {"labels": []}
         assert other.declared == declared
     assert any(u.values.any() for u in own.values())

@@ -53,8 +53,6 @@ def harness_row(spec: TaskSpec, row: Row) -> Row:
     if spec.kind == "number":
         number = str(row.get("answer_number") or row["answer"]).replace(",", "")
         return {**row, "answer": None, "answer_number": int(float(number))}
-    if spec.paper and spec.paper.answers == "name":
-        return row
     if spec.labels:
         label = next(row[column] for column in spec.answer_columns if column in row)
         if spec.paper and spec.paper.answers == "name":

@@ -9,7 +9,7 @@ from tests.conftest import ROOT
 
 from afrieval.errors import UserError
 from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import Prompt, answers, example_answer, load_prompts, question_label, render, telling
+from afrieval.tasks.prompts import Prompt, answers, example_answer, load_prompts, question_label, render, suits, telling
 from afrieval.tasks.questions import scorer
 from afrieval.tasks.spec import load_task
 from afrieval.tasks.strings import prompt_strings
@@ -86,6 +86,8 @@ def test_letters_stand_for_label_words_in_every_answer_form() -> None:
     for form in task.answer_forms:
         assert answers(prompt, document, form) == ["A", "B", "C"]
         assert example_answer(task, prompt, document, form) == "B"
+        assert suits(prompt, form) == (form != "text") and suits(words, form) == (form != "letter")
+    for form in ("text", "generate"):
         assert answers(words, document, form) == ["Yes", "Unknown", "No"]
     assert "A: Yes\nB: Unknown\nC: No\n" in render(prompt, document, "yor")
     assert replace(prompt, lettered=False).hash != prompt.hash

@@ -53,7 +53,8 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
         plain = replace(plain, task_name=[name for name in task_names(folder) if not load_task(name, folder).prompt])
     specs = chosen_tasks(replace(config, task=plain))
     for spec in specs:
-        named_languages(spec, config.task)
+        if config.task_names:
+            named_languages(spec, config.task)
         if spec.prompt:
             chosen_prompts(
                 spec, config, answer_form(spec, config), ENGLISH, PromptFiles(spec)

@@ -70,5 +70,6 @@ def _complete() -> set[str]:
 def _codes() -> dict[str, str]:
     """Returns all names of languages to the suite's codes: the codes, the data sets' codes, the English names."""
     theirs = {code: ours for name in task_names() for ours, code in load_task(name).languages.items()}
+    theirs = {code: ours for code, ours in theirs.items() if "-" not in code}  # en-yor is a pair of languages
     known = {code.split("_")[0]: ours for code, ours in theirs.items()}
     return known | {language.name.lower(): code for code, language in LANGUAGES.items()} | {c: c for c in LANGUAGES}

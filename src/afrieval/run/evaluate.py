@@ -60,9 +60,9 @@ def evaluate(
     processes.agree([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
     missing = processes.first(lambda: _missing(stored, described, plan))
     if missing:
+        lm = _load(config, processes, described, load)
         if processes.is_first:
             note(_size([cell for cell in plan.cells if cell.name in missing], len(plan.cells)))
-        lm = _load(config, processes, described, load)
         visit = circumstances(config, plan, lm, processes.count)
         visit["first_tokens"] = first_tokens(plan.cells, lm)
         check_fit(plan.cells, lm)

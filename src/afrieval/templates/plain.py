@@ -25,7 +25,7 @@ PLAIN_NODES = (
     *(nodes.If, nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.Test),
 )
 BRANCHES = (nodes.Getitem, nodes.If, nodes.CondExpr, nodes.And, nodes.Or)  # what may depend on the content of a value
-PLAIN_FILTERS = ("capitalize", "lettered", "length", "lower", "spaced", "trim", "upper")
+PLAIN_FILTERS = ("capitalize", "join", "lettered", "length", "lower", "spaced", "trim", "upper")
 
 
 def is_plain(source: str) -> bool:
@@ -64,7 +64,8 @@ def _nodes(tree: nodes.Node) -> Iterator[nodes.Node]:
 def _is_plain(node: nodes.Node) -> bool:
     if isinstance(node, nodes.Filter):
         given = [*node.args, *node.kwargs, node.dyn_args, node.dyn_kwargs]
-        short = not any(given) or (node.name == "lettered" and all(isinstance(a, nodes.Const) for a in node.args))
+        separated = node.name in ("join", "lettered") and not any(given[len(node.args) :])
+        short = not any(given) or (separated and all(isinstance(a, nodes.Const) for a in node.args))
         return node.name in PLAIN_FILTERS and short
     if isinstance(node, nodes.Test):
         return node.name == "defined"

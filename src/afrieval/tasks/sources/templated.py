@@ -166,8 +166,10 @@ class TemplatedQuestions:
 
     def build(self, model: Any) -> Job:
         """Returns the harness call that evaluates a loaded model."""
-        generation = self.generation(model)
-        task = self._task(self.scorable, generation, fit_of(self, model, generation)) if self.scorable else None
+        task = None
+        if self.scorable:
+            generation = self.generation(model)
+            task = self._task(self.scorable, generation, fit_of(self, model, generation))
         chat = self.config.model.chat_template
         collect = partial(self._collect, task.scores if task else {}, task.shortened if task else {})
         return Job(task, model, collect, chat, system=self.prompt.system if chat else None)
