@@ -3,6 +3,8 @@
 import difflib
 import os
 from collections.abc import Iterable
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -132,7 +134,8 @@ def read_yaml(path: Path, hint: str = "") -> YamlFile:
     """Returns a YAML file with any content; arguments and errors as for `read_as`."""
     text = read_text(path, hint or _near_files(path), LARGEST)
     try:
-        return YamlFile(path, *parsed(text))
+        content, root = _parsed(text)
+        return YamlFile(path, deepcopy(content), root)
     except yaml.YAMLError as e:
         mark = getattr(e, "problem_mark", None)
         where = f"{path}, line {mark.line + 1}," if mark else str(path)
@@ -140,6 +143,12 @@ def read_yaml(path: Path, hint: str = "") -> YamlFile:
         raise UserError(f"{where} is not valid YAML: {problem}", hint or "correct that line") from None
     except RecursionError:
         raise UserError(f"{path} is nested too deeply", hint or EXAMPLES) from None
+
+
+@lru_cache(1024)
+def _parsed(text: str) -> tuple[Any, yaml.Node | None]:
+    """Parses a text once: tasks are loaded many times, and parsing takes most of it."""
+    return parsed(text)
 
 
 def parsed(text: str) -> tuple[Any, yaml.Node | None]:
