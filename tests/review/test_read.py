@@ -76,6 +76,7 @@ def test_what_depends_on_the_prompts(checkout: Path, filled: Filled) -> None:
     golden = golden_files(checkout, ["yor"])
     assert {path: (checkout / path).read_text() for path in golden} == golden
     assert {name for name in changes if "golden" in name} == {
+        "tests/tasks/golden/afrihate-yor.txt",
         "tests/tasks/golden/afrixnli-yor.txt",
     }  # the sample row of AfriMMLU is of another subject, and golden files have no system texts
 

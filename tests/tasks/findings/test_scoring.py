@@ -100,7 +100,8 @@ def test_finding_12_answers_are_compared_by_these(task: str) -> None:
 @pytest.mark.parametrize("text", [AMHARIC, ARABIC, "Ó lọ sí ọjà ní Kánò."])
 def test_finding_13_equal_texts_have_rouge_1(name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "socket", None)
-    assert value(name, text, text) == 1.0 and "evaluate" not in sys.modules
+    monkeypatch.setitem(sys.modules, "evaluate", None)  # an import of the library fails
+    assert value(name, text, text) == 1.0
 
 
 @pytest.mark.parametrize("kind", KINDS)
