@@ -26,6 +26,7 @@ LABELS = {
 UNPARSED = "answers that could not be parsed, in percent; they count as wrong"
 DESCRIPTIONS = {
     NOT_PARSED: UNPARSED,
+    "guessed": "answers that the model did not announce and that were guessed, in percent; part of the score",
     "f1_macro": "mean of the classes' F1",
     "f1_weighted": "the same, each class weighted by its number of questions",
     "acc_pmi": "accuracy by what the question adds to a label's log-likelihood",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from afrieval.scoring.base import Asked, Extractor, Likelihood, Metric, Question, Response, Score
+from afrieval.scoring.base import Asked, Extractor, Guess, Likelihood, Metric, Question, Response, Score
 from afrieval.scoring.choice import best
 from afrieval.scoring.extract.choice import final_answer
 
@@ -40,14 +40,15 @@ def of_text(text: str, question: Question, extract: Extractor, asked: Asked, thi
         thinking_end: what the model's thinking ends with; empty if it does not think.
     """
     final = final_answer(text, thinking_end)
-    return Response(extract(final, question, asked), final)
+    found = extract(final, question, asked)
+    return Response(found.answer, final, guessed=found.how) if isinstance(found, Guess) else Response(found, final)
 
 
 def scored(response: Response, question: Question, metrics: Sequence[Metric]) -> Score:
     """Returns a document's score under each metric that applies."""
     found = ((metric.name, metric.measure(response, question)) for metric in metrics)
     measures = {name: measure for name, measure in found if measure is not None}
-    return Score(response.answer, measures, response.neutral)
+    return Score(response.answer, measures, response.neutral, response.guessed)
 
 
 def shown(score: Score, metrics: Sequence[Metric]) -> dict[str, object]:
