@@ -30,7 +30,7 @@ def default_folder(config: RunConfig, planned: Plan) -> Path:
     settings += ["clean"] if config.task.clean_prompts and config.wants_harness else []
     settings += [model.model_type] if model.model_type != "hf" else []
     settings += ["chat"] if model.chat_template else []
-    settings += ["thinks"] if model.thinking_end else []
+    settings += ["thinks"] if model.thinks else []
     settings += [model.dtype] if model.dtype != "auto" else []
     if (args := telling_args(model)) != "{}":
         settings.append("args" + _short_hash(args))
