@@ -115,11 +115,11 @@ def renders(case: Case) -> Complaints:
 
 
 def uses_every_field(case: Case) -> Complaints:
-    """Each declared field is in the template, and all of its text reaches the prompt."""
+    """Each column of the data is in the template or header, and all of its text reaches the prompt."""
     used = {*names(case.prompt.template), *names(case.prompt.header)}
     choices = ["choices"] if has_letters(case) else []
     sides = ["source_language", "target_language"] if case.spec.direction else []
-    declared = {*case.spec.fields, *choices, *sides}
+    declared = {*case.spec.field_columns, *choices, *sides}
     complaints = [f"{case.at()}: the template does not use {name!r}" for name in sorted(declared - used)]
     for document in case.documents:
         text = case.render(document)
@@ -135,8 +135,8 @@ def uses_every_field(case: Case) -> Complaints:
 
 def _mutants(spec: TaskSpec, document: Document) -> Iterator[tuple[str, Document]]:
     """Documents with a mark at the end of one text, where a cut would lose it."""
-    for name, text in document.fields.items():
-        yield name, replace(document, fields={**document.fields, name: f"{text} {MARK}"})
+    for name in spec.field_columns:
+        yield name, replace(document, fields={**document.fields, name: f"{document.fields[name]} {MARK}"})
     for i, text in enumerate(document.choices if spec.choices else ()):
         choices = (*document.choices[:i], f"{text} {MARK}", *document.choices[i + 1 :])
         yield f"choice {i}", replace(document, choices=choices)
@@ -144,7 +144,7 @@ def _mutants(spec: TaskSpec, document: Document) -> Iterator[tuple[str, Document
 
 def _verbatim(case: Case, document: Document) -> Iterator[tuple[str, str]]:
     named = {*case.prompt.values, *case.spec.breakdowns}  # names of kinds: words may stand for them
-    yield from ((name, text) for name, text in document.fields.items() if name not in named)
+    yield from ((name, document.fields[name]) for name in case.spec.field_columns if name not in named)
     yield from ((f"choice {i}", text) for i, text in enumerate(document.choices if case.spec.choices else ()))
 
 

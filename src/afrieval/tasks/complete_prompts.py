@@ -7,6 +7,7 @@ from afrieval.data.tables import DEFECT, Row
 from afrieval.errors import UserError
 from afrieval.tasks.answers import normalise
 from afrieval.tasks.documents import LETTERS, Document, check_answer_columns, check_columns, keyed
+from afrieval.tasks.grouped_fields import with_groups
 from afrieval.tasks.spec import TaskSpec
 
 _LETTER = re.compile(r"(?:.*(?i:answer)(?:\s+is)?)?[^A-Za-z0-9]*([A-J])[^A-Za-z0-9]*", re.DOTALL)  # no "A. Vitamin D"
@@ -26,7 +27,8 @@ def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Docu
     Raises:
         UserError: if a column or prompt is missing, or no row can be scored.
     """
-    wanted = [*spec.field_columns, spec.prompt, spec.verdict, spec.choices if isinstance(spec.choices, str) else None]
+    choices = spec.choices if isinstance(spec.choices, str) else None
+    wanted = [*spec.field_columns.values(), spec.prompt, spec.verdict, choices]
     check_columns([column for column in wanted if column], rows, spec.name, where)
     if sound := [row for row in rows if DEFECT not in row]:
         check_answer_columns(spec, sound, where)
@@ -37,7 +39,8 @@ def recorded_documents(spec: TaskSpec, rows: list[Row], where: str) -> list[Docu
 
 
 def _document(spec: TaskSpec, number: int, row: Row, where: str) -> Document:
-    fields = {name: normalise(row[column]) for name, column in zip(spec.fields, spec.field_columns, strict=True)}
+    fields = {name: normalise(row[column]) for name, column in spec.field_columns.items()}
+    fields = with_groups(spec, fields, f"{where}, row {number}")
     verdict = _verdict(spec, row)
     if DEFECT in row:  # it cannot be parsed, or was not completed
         prompt = str(_first(row[str(spec.prompt)]) or "")

@@ -17,6 +17,7 @@ from afrieval.errors import UserError
 from afrieval.scoring.extract.number import parse_number
 from afrieval.scoring.restored import without_marks
 from afrieval.tasks.answers import TOKENS, Tagged, normalise, parse_list
+from afrieval.tasks.grouped_fields import with_groups
 from afrieval.tasks.spec import TaskSpec
 
 LETTERS = ascii_uppercase
@@ -72,7 +73,7 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     """
     columns = [spec.choices] if isinstance(spec.choices, str) else spec.choices or []
     labels = [spec.choice_labels] if spec.choice_labels else []
-    check_columns([*spec.field_columns, *columns, *labels], rows, spec.name, where)
+    check_columns([*spec.field_columns.values(), *columns, *labels], rows, spec.name, where)
     check_answer_columns(spec, rows, where)
     texts = columns if isinstance(spec.choices, list) else []
     texts = [*texts, spec.worked] if spec.worked else texts
@@ -80,7 +81,7 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     if spec.scoring.answer.is_tagged:
         check_columns([TOKENS], rows, spec.name, where)
         rows = [{**row, TOKENS: parse_list(row[TOKENS])} for row in rows]
-    check_texts(spec.field_columns, rows, where, tokens=True)
+    check_texts([*spec.field_columns.values()], rows, where, tokens=True)
     check_texts([*texts, *answers], rows, where)
     found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
     _check_golds(spec, rows, found, where)
@@ -199,9 +200,9 @@ def _unheaded(texts: list[str]) -> list[str]:
 
 
 def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> Document:
-    cells = (row[column] for column in spec.field_columns)
-    texts = {name: _text(spec, cell) for name, cell in zip(spec.fields, cells, strict=True)}
+    texts = {name: _text(spec, row[column]) for name, column in spec.field_columns.items()}
     texts |= {name: without_marks(texts[name]) for name in spec.without_marks}
+    texts = with_groups(spec, texts, f"{where}, row {number}")
     if DEFECT in row:
         return Document(number, texts, tuple(spec.labels), None, row[DEFECT])
     answer, choices = spec.scoring.answer, tuple(spec.labels)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
@@ -123,6 +124,26 @@ class PaperSpec:
 
 
 @dataclass(frozen=True)
+class GroupedField:
+    """A field whose values are groups of another field's values, such as the categories of subjects.
+
+    Attributes:
+        of: the other field, declared before this one.
+        groups: name to the values of the other field that the group contains.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    of: str
+    groups: Annotated[dict[str, Annotated[list[str], AT_LEAST_ONE]], AT_LEAST_ONE]
+
+    @cached_property
+    def group_of(self) -> dict[str, str]:
+        """The group of each value."""
+        return {value: name for name, values in self.groups.items() for value in values}
+
+
+@dataclass(frozen=True)
 class AnswerSpec:
     """The right answers.
 
@@ -229,6 +250,6 @@ def column_names(value: Any) -> Iterator[str]:
         yield value
     elif isinstance(value, AnswerSpec):
         yield from column_names(value.field)
-    elif value:
+    elif value and not isinstance(value, GroupedField):
         for part in value.values() if isinstance(value, dict) else value:
             yield from column_names(part)

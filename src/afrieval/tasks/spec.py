@@ -15,6 +15,7 @@ from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
 from afrieval.files.yaml import YamlFile, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.resources import shipped
+from afrieval.tasks.grouped_fields import check_grouped_fields, with_groups_of
 from afrieval.tasks.presets import AnswerForm, Kind, Scoring, scoring
 from afrieval.tasks.schema import (
     WITH_COLUMNS,
@@ -23,6 +24,7 @@ from afrieval.tasks.schema import (
     EvalsSpec,
     ExamplesSpec,
     GenerationSpec,
+    GroupedField,
     PaperSpec,
     PromptSpec,
     ReadSpec,
@@ -49,7 +51,8 @@ class TaskFile:
             with the same number, or the same `key` if declared.
         fields: name used in prompts to column of the data; of several columns, the first that a row has. A list of
             tokens is shown with blanks between them. In this and other names of columns, `{code}` and `{language}`
-            stand for the codes of the language, and dots lead into nested maps.
+            stand for the codes of the language, and dots lead into nested maps. Or `of` and `groups`: groups of the
+            values of another field.
         choices: column with the option texts of each row, or a column per option; none if `labels`
             are the choices.
         labels: names of the classes in the order of the data set's numbers; empty if rows have
@@ -107,7 +110,7 @@ class TaskFile:
     data: DataSpec
     languages: Annotated[dict[str, str], AT_LEAST_ONE]
     parallel: dict[str, list[list[str]]]
-    fields: dict[str, str | Annotated[list[str], AT_LEAST_ONE]]
+    fields: dict[str, str | Annotated[list[str], AT_LEAST_ONE] | GroupedField]
     answer: str | list[str] | AnswerSpec
     answer_forms: Annotated[list[AnswerForm], AT_LEAST_ONE] = field(default_factory=list)
     request: Literal["loglikelihood", "generate"] | None = None
@@ -173,9 +176,15 @@ class TaskSpec(TaskFile):
         return [column] if isinstance(column, str) else column
 
     @property
-    def field_columns(self) -> list[str]:
-        """The column of each field; of several, the name of the first."""
-        return [column if isinstance(column, str) else column[0] for column in self.fields.values()]
+    def grouped_fields(self) -> dict[str, GroupedField]:
+        """The fields whose values are groups of another field's."""
+        return {name: of for name, of in self.fields.items() if isinstance(of, GroupedField)}
+
+    @property
+    def field_columns(self) -> dict[str, str]:
+        """The column of each other field; of several, the name of the first."""
+        columns = {name: of for name, of in self.fields.items() if not isinstance(of, GroupedField)}
+        return {name: column if isinstance(column, str) else column[0] for name, column in columns.items()}
 
     @property
     def fewshot_source(self) -> str:
@@ -214,7 +223,8 @@ class TaskSpec(TaskFile):
     def declaration(self) -> str:
         """Hash of everything that determines how rows are parsed and examples selected."""
         answer = asdict(self.answer) if isinstance(self.answer, AnswerSpec) else self.answer
-        rows = [self.fields, self.choices, self.labels, answer, self.first_answer, self.worked, self.data.headed]
+        fields = self.fields | {name: asdict(of) for name, of in self.grouped_fields.items()}
+        rows = [fields, self.choices, self.labels, answer, self.first_answer, self.worked, self.data.headed]
         parts: list[Any] = [*rows, self.chain_of_thought, self.apart]
         parts += [self.extract] if self.extract else []
         parts += [self.metrics] if self.metrics else []
@@ -282,14 +292,19 @@ def _kin(file: YamlFile, folder: Path) -> TaskSpec | None:
 
 
 def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:
-    """Returns a file with the keys that it takes over from another; not the numbers of another data set's rows."""
+    """Returns a file with the keys that it takes over from another; not the numbers of another data set's rows.
+
+    Fields that are groups of another field's values are taken over one by one.
+    """
     if kin is None:
         return file
     other, own = read_map_file(kin.folder / "task.yaml").content, file.content
-    data = own.get("data", {})
+    data, named = own.get("data", {}), own.get("fields", {})
     if isinstance(data, dict):
         data = {**({**other["data"], "rows": None} if "hub" in data else other["data"]), **data}
-    return file._replace(content={**other, **own, "data": data})
+    if isinstance(named, dict):
+        named = with_groups_of(kin.grouped_fields, other["fields"], named) if named else other["fields"]
+    return file._replace(content={**other, **own, "data": data, "fields": named})
 
 
 def translated(spec: TaskSpec) -> TaskSpec:
@@ -343,8 +358,8 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
         f"without_marks must be a list of fields, not {spec.without_marks}": not set(spec.without_marks)
-        <= set(spec.fields),
-        f"fit must be a field, not {spec.fit!r}": spec.fit not in (None, *spec.fields),
+        <= set(spec.field_columns),
+        f"fit must be a field, not {spec.fit!r}": spec.fit not in (None, *spec.field_columns),
         "complete prompts cannot be shortened": bool(spec.prompt and spec.fit),
         "fit and examples.drop must not both be given": bool(spec.fit and spec.examples.drop),
         f"examples.same must be a list of fields, not {spec.examples.same}": not set(spec.examples.same)
@@ -361,6 +376,7 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         known = set(spec.languages)
         problems[f"parallel {split} names an unknown split"] = split not in spec.data.files
         problems[f"parallel {split} names unknown languages"] = not {c for g in groups for c in g} <= known
+    check_grouped_fields(spec.fields, path)
     for problem, found in problems.items():
         if found:
             raise UserError(

@@ -166,8 +166,7 @@ def test_finding_27_generated_answers_end(task: str) -> None:
 def test_finding_36_a_label_that_is_unknown_is_not_counted_as_wrong(task: str) -> None:
     """It is marked, and neither scored nor an example."""
     spec = SPECS[task]
-    named = [[column] if isinstance(column, str) else column for column in spec.fields.values()]
-    fields = dict.fromkeys([column for columns in named for column in columns], "x")
+    fields = dict.fromkeys(spec.field_columns.values(), "x")
     first = spec.answer_columns[0]
     rows = [{**fields, first: label} for label in (spec.labels[0], "No such label")]
     known, unknown = documents(spec, rows, "a test", spec.data.evaluate)

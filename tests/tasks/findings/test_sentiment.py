@@ -84,7 +84,7 @@ def test_finding_25_labels_are_scored_as_they_are_shown_after_a_cue(spec: TaskSp
 @pytest.mark.parametrize("coded", [str.upper, lambda label: f"label {label}"])
 def test_finding_36_a_file_with_another_coding_is_refused(spec: TaskSpec, coded: Callable[[str], str]) -> None:
     """Its labels are shown; no answer is counted as wrong because its label is spelt in another way."""
-    columns = [column if isinstance(column, str) else column[0] for column in spec.fields.values()]
+    columns = spec.field_columns.values()
     rows = [{**dict.fromkeys(columns, "x"), spec.answer_columns[0]: coded(label)} for label in spec.labels]
     with pytest.raises(UserError, match=f"no row has a gold answer.*{coded(spec.labels[0])}"):
         documents(spec, rows, "a test", "test")
