@@ -182,11 +182,8 @@ def _numbered(spec: TaskSpec, config: RunConfig, form: str, prompts: dict[int, P
 
 def _check(asked: Sequence[TemplatedQuestions]) -> None:
     """Selects examples and renders prompts, so that errors do not occur hours into a run."""
-    for questions in asked:
-        if questions.documents:
-            questions.examples(questions.documents[0])
-    for questions in asked:
-        scorable = questions.scorable
-        examples = questions.examples(scorable[0]) if scorable else []
-        for document in telling(questions.prompt, [*scorable, *examples]):
+    selected = [[e for d in questions.of_each_kind for e in questions.examples(d)] for questions in asked]
+    for questions, examples in zip(asked, selected, strict=True):
+        for document in telling(questions.prompt, [*questions.scorable, *examples]):
+            questions.header(document)
             questions.text(document)
