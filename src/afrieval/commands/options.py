@@ -27,6 +27,9 @@ class Run(RunOptions):
             --task.languages yor,hau --task.prompt_language both
     """
 
+    dry_run: bool = False
+    """Run nothing and load no model. Print how many requests the run has, about how many tokens, and what they cost."""
+
 
 @dataclass(frozen=True)
 class Preview(RunOptions):

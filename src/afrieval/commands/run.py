@@ -4,18 +4,45 @@ from collections.abc import Callable
 
 from afrieval.commands.options import Run
 from afrieval.commands.writeout import write_out
-from afrieval.config.arguments import read_config
+from afrieval.config.arguments import read_config, read_given
 from afrieval.config.settings import DEMO, RunConfig
+from afrieval.errors import UserError
 from afrieval.models.processes import joined
 from afrieval.run import session
 from afrieval.run.session import Session
 from afrieval.tasks.cell import Cell
-from afrieval.terminal import one_line, say
+from afrieval.terminal import note, one_line, say
 
 
 def main(argv: list[str]) -> None:
-    """Runs the missing cells of the run folder, writes its tables and prints them."""
-    run(lambda: read_config(argv, command="run", kind=Run, needs_model=True))
+    """Runs the missing cells of the run folder, writes its tables and prints them.
+
+    With --dry-run, it prints how much there is to run.
+    """
+    try:
+        dry = read_given(Run, argv, "run")[0].dry_run
+    except UserError:  # which `run` reports, once for all processes
+        dry = False
+    start = _dry_run if dry else run
+    start(lambda: read_config(argv, command="run", kind=Run, needs_model=True))
+
+
+def _dry_run(read: Callable[[], RunConfig]) -> None:
+    from afrieval.report.estimate import estimate_table
+    from afrieval.report.formats import show as show_tables
+    from afrieval.run.estimate import BYTES_PER_TOKEN, sizes
+    from afrieval.run.evaluate import missing_cells
+    from afrieval.run.manifest import identity
+
+    planned = session.prepared(read)
+    for line in planned.plan.lines:
+        note(line)
+    cells = missing_cells(planned.stored, identity(planned.config, planned.plan), planned.plan)
+    if not cells:
+        say(f"Nothing is left to run: all cells are stored in {one_line(planned.stored.path)}")
+        return
+    name = str(planned.config.model.model_name)
+    show_tables([estimate_table(sizes(cells), name, BYTES_PER_TOKEN)])
 
 
 def run(read: Callable[[], RunConfig]) -> None:

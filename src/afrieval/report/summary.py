@@ -96,7 +96,7 @@ def show(
         over_languages = [mean for mean in african if mean.task == task]
         of_cells = [c for c in own if c.task == task]
         every = {name: known for c in of_cells for name, known in c.metrics.items()}
-        notes += _shortened(of_cells)
+        notes += [*_shortened(of_cells), *_dropped(of_cells)]
         own_tables = [score_table(title, of_task, notes, doubtful, supported, over_languages, every)]
         of_prompts = contrasts(sorted(of_cells, key=lambda c: c.name), "prompt_language", seed)
         own_tables += [contrast_table(contrast, doubtful, metric=metrics[task]) for contrast in of_prompts]
@@ -124,6 +124,16 @@ def _shortened(cells: list[CellScores]) -> list[str]:
     named = " ".join(dict.fromkeys(cell.language for cell in cells if cell.kept))
     part = f"{np.mean(kept):.0%} of their text was kept on average, {min(kept):.0%} at least"
     return [f"{len(kept):,} of {n:,} prompts were shortened to fit the model's context ({named}); {part}."]
+
+
+def _dropped(cells: list[CellScores]) -> list[str]:
+    """Returns how many prompts had fewer examples than asked for; empty for none."""
+    shown, n = [number for cell in cells for number in cell.fewer_examples], sum(cell.n for cell in cells)
+    if not shown:
+        return []
+    named = " ".join(dict.fromkeys(cell.language for cell in cells if cell.fewer_examples))
+    few = f"{min(shown)} at least, {np.mean(shown):.1f} on average"
+    return [f"{len(shown):,} of {n:,} prompts have fewer examples, to fit the model's context ({named}): {few}."]
 
 
 def show_harness(tasks: list[HarnessTaskScores], groups: Mapping[str, HarnessGroup], cleaned: bool) -> None:

@@ -58,7 +58,7 @@ def evaluate(
     described = identity(config, plan)
     questions = [(cell.name, cell.n) for cell in plan.cells]
     processes.agree([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
-    missing = processes.first(lambda: _missing(stored, described, plan))
+    missing = processes.first(lambda: [cell.name for cell in missing_cells(stored, described, plan)])
     if missing:
         lm = _load(config, processes, described, load)
         if processes.is_first:
@@ -85,10 +85,19 @@ def evaluate(
             after_cell(cell)
 
 
-def _missing(stored: RunFolder, described: dict[str, Any], plan: Plan) -> list[str]:
-    """Returns the names of the cells that are missing in the folder; rejects another run's folder."""
+def missing_cells(stored: RunFolder, described: dict[str, Any], plan: Plan) -> list[Cell]:
+    """Returns the cells of a plan that are missing in a run folder.
+
+    Args:
+        stored: the run folder.
+        described: the run's identity.
+        plan: the cells.
+
+    Raises:
+        UserError: if the folder contains another run, or a damaged file.
+    """
     check_same_run(stored.record.get("identity", {}), described, stored.path)
-    return [cell.name for cell in plan.cells if stored.n_done(cell.name) < cell.n]
+    return [cell for cell in plan.cells if stored.n_done(cell.name) < cell.n]
 
 
 def _size(cells: Sequence[Cell], planned: int) -> str:

@@ -62,26 +62,36 @@ def run(
         UserError: for missing data, a model that cannot be loaded, or a folder with another run.
     """
     with processes.together():
-        config = read()
-        check_backend_args(config.model)
-        planned = plan(config)
+        session = prepared(read)
     from afrieval.results.files import locked
-    from afrieval.results.reader import RunFolder
 
-    folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)
-    session = Session(config, planned, RunFolder(folder))
     check: Callable[[], None] = _nothing
     with ExitStack() as stack:
         with processes.together():
             if processes.is_first:
-                for line in planned.lines:
+                for line in session.plan.lines:
                     note(line)
-                check = stack.enter_context(locked(folder))
+                check = stack.enter_context(locked(session.stored.path))
         try:
             _evaluate(session, finish, after_cell, processes, check, load)
         except Exception:
             check()  # a missing folder is the likely cause of any error
             raise
+
+
+def prepared(read: Callable[[], RunConfig]) -> Session:
+    """Returns the planned run of a config; loads no model and writes nothing.
+
+    Raises:
+        UserError: for an invalid config or missing data.
+    """
+    config = read()
+    check_backend_args(config.model)
+    planned = plan(config)
+    from afrieval.results.reader import RunFolder
+
+    folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)
+    return Session(config, planned, RunFolder(folder))
 
 
 def _evaluate(

@@ -93,6 +93,9 @@ def _evals(questions: "TemplatedQuestions") -> RunPart:
 
 def _fewshot_ids(questions: "TemplatedQuestions") -> list[int] | str:
     """Returns the few-shot rows, or where to find them if they differ between documents."""
+    same = questions.task.examples.same
     if questions.config.eval.fewshot_selection == "per_document" or questions.task.apart:
         return "per document, in the sample file"
+    if same:
+        return f"per {', '.join(same)}, in the sample file"
     return [example.id for example in questions.examples(questions.documents[0])]
