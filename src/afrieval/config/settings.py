@@ -108,7 +108,7 @@ class TaskConfig:
     """Language of the prompts: English, native (the language evaluated), or both in turn."""
     answer_form: AnswerForm | None = None
     """What counts as an answer: the likelihood of each option's text, the likelihood of each option's letter, or a
-    generated answer. Default: the first form that the task declares."""
+    generated answer. Default: the first form that the task declares; generate for models that only chat."""
     variant: Literal["direct", "translate"] = "direct"
     """Test set: direct is the one in the language evaluated; translate is its machine translation into English, which
     is used with English prompts."""

@@ -51,6 +51,11 @@ class Model:
     max_length: Any
     too_long = 0
 
+    @property
+    def longest_scored(self) -> int:
+        """The most tokens that a prompt and an answer may have together if the answer's likelihood is asked for."""
+        return int(self.max_length)
+
     def count_tokens(self, text: str) -> int:
         """Returns a text's number of tokens; an upper bound if the tokenizer is unknown."""
         return len(self.tok_encode(text)) if self.can.count_tokens else most_tokens(text)

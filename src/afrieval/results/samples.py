@@ -15,6 +15,7 @@ from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES, REFUSED
 
 Sample = dict[str, Any]  # a SampleLine, and the scores under their metrics' names
+DROPPED = "examples"  # in `fitted`, where a prompt has fewer of them than asked for
 RIGHT = 1 - 1e-9  # a score of 1, but for rounding
 REDO = "delete the file and run again; only its cell is redone"
 

@@ -22,6 +22,7 @@ from afrieval.tasks.schema import (
     AnswerSpec,
     DerivedSpec,
     EvalsSpec,
+    ExamplesSpec,
     GenerationSpec,
     GroupedField,
     PaperSpec,
@@ -34,7 +35,7 @@ TASKS = shipped("tasks")
 Options = dict[str, str | int | float | bool]  # `name`, and options of what is named
 
 # Names already used in prompts and documents.
-RESERVED = ("id", "choices", "gold", "worked", "labels", "language", "prompt")
+RESERVED = ("id", "choices", "gold", "worked", "labels", "language", "prompt", "examples")
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class TaskFile:
         first_answer: lowest number in the data's answers, 0 or 1.
         worked: column of the few-shot split with worked solutions.
         chain_of_thought: whether examples show worked solutions instead of bare answers.
+        examples: how few-shot examples are selected.
         apart: fields in which an example must differ from the question, such as a passage shared by
             several questions.
         breakdowns: fields by which results are broken down.
@@ -123,6 +125,7 @@ class TaskFile:
     first_answer: Literal[0, 1] = 0
     worked: str | None = None
     chain_of_thought: bool = False
+    examples: ExamplesSpec = field(default_factory=ExamplesSpec)
     apart: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
@@ -227,6 +230,7 @@ class TaskSpec(TaskFile):
         parts += [self.metrics] if self.metrics else []
         parts += ["choices", self.choice_labels, self.shuffle] if self.choice_labels or self.shuffle else []
         parts += [self.tags] if self.tags else []
+        parts += ["examples", asdict(self.examples)] if self.examples != ExamplesSpec() else []
         parts += ["fit", self.fit] if self.fit else []
         parts += ["without_marks", self.without_marks] if self.without_marks else []
         if self.prompt:
@@ -357,6 +361,9 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         <= set(spec.field_columns),
         f"fit must be a field, not {spec.fit!r}": spec.fit not in (None, *spec.field_columns),
         "complete prompts cannot be shortened": bool(spec.prompt and spec.fit),
+        "fit and examples.drop must not both be given": bool(spec.fit and spec.examples.drop),
+        f"examples.same must be a list of fields, not {spec.examples.same}": not set(spec.examples.same)
+        <= set(spec.fields),
         f"apart must be a list of fields, not {spec.apart}": not set(spec.apart) <= set(spec.fields),
         f"data.evaluate {spec.data.evaluate!r} has no file": spec.data.evaluate not in spec.data.files,
         f"data.fewshot {spec.data.fewshot!r} has no file": spec.data.fewshot not in (None, *spec.data.files),
