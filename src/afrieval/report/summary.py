@@ -10,6 +10,7 @@ from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
 from afrieval.analysis.reference import has_evals
 from afrieval.analysis.scores import by_language
+from afrieval.analysis.trees import outlines
 from afrieval.harness.scores import HarnessTaskScores, merged_results, summary_rows, task_scores, with_groups
 from afrieval.report.comparison import metrics_of
 from afrieval.report.contrasts import contrast_table
@@ -19,6 +20,7 @@ from afrieval.report.harness import harness_table
 from afrieval.report.reference import reference_tables
 from afrieval.report.scores import score_table
 from afrieval.report.suites import suite_tables
+from afrieval.report.trees import tree_tables
 from afrieval.results.files import write_results, write_summary
 from afrieval.results.reader import RunFolder
 from afrieval.results.runs import described, model_labels
@@ -98,6 +100,7 @@ def show(
         own_tables = [score_table(title, of_task, notes, doubtful, supported, over_languages, every)]
         of_prompts = contrasts(sorted(of_cells, key=lambda c: c.name), "prompt_language", seed)
         own_tables += [contrast_table(contrast, doubtful, metric=metrics[task]) for contrast in of_prompts]
+        own_tables += tree_tables(outlines(of_cells), metrics)
         tables += [marked(table, defects_of(of_cells)) for table in own_tables]
     tables += reference_tables(published)
     say()

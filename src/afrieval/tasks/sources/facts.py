@@ -72,6 +72,10 @@ def _declared(questions: "TemplatedQuestions") -> RunPart:
         **({"contrast": task.scoring.contrast} if task.scoring.contrast else {}),
         **({"derived": derived} if (derived := {n: asdict(d) for n, d in task.scoring.derived.items()}) else {}),
         **({"groups": task.groups} if task.groups else {}),
+        **(
+            {"grouped_fields": grouped} if (grouped := {n: asdict(of) for n, of in task.grouped_fields.items()}) else {}
+        ),
+        **({"macro": task.macro} if task.macro else {}),
         **(_evals(questions) if task.evals else {}),
     }
 
@@ -81,7 +85,6 @@ def _evals(questions: "TemplatedQuestions") -> RunPart:
     rows, samples = task.data.rows_of(task.data.evaluate), questions.config.data.source == "samples"
     return {
         "evals": task.data.hub,
-        "macro": task.macro,
         "published": published(task),
         "rows": rows,
         "samples": samples,
