@@ -200,4 +200,5 @@ class SampleLine(TypedDict):
     published_correct: NotRequired[bool]
     part: NotRequired[str]
     key: NotRequired[str]
+    details: NotRequired[dict[str, Any]]
     fitted: NotRequired[dict[str, Annotated[list[Index], MinLen(2)]]]
