@@ -34,7 +34,7 @@ def _dry_run(read: Callable[[], RunConfig]) -> None:
     from afrieval.run.evaluate import missing_cells
     from afrieval.run.manifest import identity
 
-    planned = session.prepared(read)
+    planned = session.prepared(read, dry=True)
     for line in planned.plan.lines:
         note(line)
     cells = missing_cells(planned.stored, identity(planned.config, planned.plan), planned.plan)
