@@ -102,6 +102,7 @@ class Declared(TypedDict, total=False):
     derived: dict[str, DerivedFrom]
     groups: dict[str, dict[str, list[str]]]
     grouped_fields: dict[str, Groups]
+    probabilities: str
     published: list[Published]
     evals: str
     macro: str | None
@@ -199,4 +200,5 @@ class SampleLine(TypedDict):
     published_correct: NotRequired[bool]
     part: NotRequired[str]
     key: NotRequired[str]
+    details: NotRequired[dict[str, Any]]
     fitted: NotRequired[dict[str, Annotated[list[Index], MinLen(2)]]]

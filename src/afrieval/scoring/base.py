@@ -61,12 +61,14 @@ class Response:
         likelihoods: one per continuation; empty for generated text.
         neutral: log-likelihood of each continuation after each neutral prompt, which is the same prompt
             without content; empty if no metric of the task needs it.
+        refused: whether the model or a filter refused to answer; None if the backend cannot tell.
     """
 
     answer: Any | None
     text: str = ""
     likelihoods: Sequence[Likelihood] = ()
     neutral: Sequence[Sequence[float]] = ()
+    refused: bool | None = None
 
 
 class Asked(NamedTuple):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from afrieval.results.samples import DROPPED, Sample, verdict
 from afrieval.scoring.base import Metric, Score
+from afrieval.scoring.detailed import Details, details_of
 from afrieval.tasks.documents import Document
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown
 
@@ -50,8 +51,14 @@ def sample_line(
         **({"published_correct": document.verdict} if document.verdict is not None else {}),
         **({"part": document.fields[task.macro]} if task.macro else {}),
         **({"key": document.key} if document.key else {}),
+        **({"details": details} if (details := _details(sample)) else {}),
         **({"fitted": _kept(questions, document, fitted)} if fitted else {}),
     }
+
+
+def _details(sample: Sample) -> Details:
+    """Returns what a backend reports of the answers of a document; for likelihoods, the first has what all cost."""
+    return details_of(sample["resps"][0][0]) if sample["resps"] else {}
 
 
 def _kept(questions: "TemplatedQuestions", document: Document, fitted: Sequence[Document]) -> dict[str, list[int]]:

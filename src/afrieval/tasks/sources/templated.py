@@ -9,6 +9,8 @@ from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.languages import LANGUAGES
 from afrieval.scoring.base import Metric, Score
+from afrieval.scoring.labels import REFUSED
+from afrieval.scoring.metrics import metric
 from afrieval.scoring.scorers import Generation
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Probe
 from afrieval.tasks.closing import closing_lead_in
@@ -84,7 +86,12 @@ class TemplatedQuestions:
     def metrics(self) -> list[Metric]:
         """The metrics of its answers, the main one first."""
         language = self.task.answers_in(self.language)
-        return self.task.scoring.metrics_of(self.answer_form, language=language)
+        return [*self.task.scoring.metrics_of(self.answer_form, language=language), *self.of_api]
+
+    @property
+    def of_api(self) -> list[Metric]:
+        """The metrics that only models behind an OpenAI-compatible server have, which mark refusals."""
+        return [metric(REFUSED)] if self.config.model.is_api and self.generates else []
 
     @property
     def generates(self) -> bool:
