@@ -27,12 +27,18 @@ class Loopback:
         asked: the payloads, with the path as `path` and the headers as `headers`.
         fails: status and body by the number of a request; -1 is for all.
         text: what it writes.
+        usage: the tokens that it states.
+        message: further keys of each message.
+        choice: further keys of each choice.
     """
 
     def __init__(self) -> None:
         self.asked: list[dict[str, Any]] = []
         self.fails: dict[int, Answer] = {}
         self.text: str | None = "A"
+        self.usage: dict[str, Any] | None = None
+        self.message: dict[str, Any] = {}
+        self.choice: dict[str, Any] = {}
         self.url = ""
 
     @property
@@ -54,18 +60,28 @@ class Loopback:
             f"--model.backend_args.base_url={self.url}/v1/chat/completions", "--model.backend_args.max_retries=1",
         ]  # fmt: skip
 
+    @property
+    def api_options(self) -> list[str]:
+        """Options of `afrieval run` for this server as one that is compatible with OpenAI's."""
+        return [
+            "--model.model_name=served", "--model.model_type=openai", f"--model.api.base_url={self.url}/v1",
+            "--model.api.max_retries=0",
+        ]  # fmt: skip
+
     def answer(self, path: str, payload: dict[str, Any], headers: dict[str, str]) -> Answer:
         number = len(self.asked)
         self.asked.append({**payload, "path": path, "headers": headers})
         if fault := self.fails.get(number) or self.fails.get(-1):
             return fault
         if path == "/v1/chat/completions":
-            choices = [{"index": 0, "message": {"role": "assistant", "content": self.text}}]
+            message = {"role": "assistant", "content": self.text, **self.message}
+            choices: list[dict[str, Any]] = [{"index": 0, "message": message, **self.choice}]
         else:
             prompts = payload["prompt"]
             prompts = [prompts] if isinstance(prompts, str) or isinstance(prompts[0], int) else prompts
             choices = [{"index": i, **self._completion(prompt, payload)} for i, prompt in enumerate(prompts)]
-        return 200, json.dumps({"choices": choices}).encode()
+        usage = {"usage": self.usage} if self.usage else {}
+        return 200, json.dumps({"choices": choices, **usage}).encode()
 
     def _completion(self, prompt: Any, payload: dict[str, Any]) -> dict[str, Any]:
         return {"text": "x", "logprobs": self._likelihoods(prompt)} if payload.get("echo") else {"text": self.text}

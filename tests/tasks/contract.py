@@ -19,6 +19,7 @@ from afrieval.tasks.prompts import (
     choice_texts,
     example_answer,
     render,
+    render_header,
     suits,
 )
 from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
@@ -31,6 +32,7 @@ Complaints = list[str]
 Splits = dict[str, list[Document]]
 
 SHOTS = 2
+RUN_OF_BLANKS = "a run of blanks"
 MARK = "90909"  # digits: a word of no language, and of every script
 MIN_SAMPLES = 12
 SCRIPTS = {"Arab": "ARABIC", "Ethi": "ETHIOPIC", "Latn": "LATIN"}
@@ -56,7 +58,12 @@ class Case:
         return where if document is None else f"{where}, document {document.id}"
 
     def render(self, document: Document) -> str:
-        return render(self.prompt, document, self.language)
+        """The header and the question: all that is shown of a document without examples."""
+        return f"{self.header(document)}{render(self.prompt, document, self.language)}"
+
+    def header(self, document: Document) -> str:
+        header = render_header(self.prompt, document, self.language)
+        return f"{header}\n\n" if header else ""
 
     @property
     def placeholder(self) -> Document:
@@ -109,15 +116,21 @@ def renders(case: Case) -> Complaints:
 
 
 def uses_every_field(case: Case) -> Complaints:
-    """Each column of the data is in the template, and all of its text reaches the prompt."""
-    used = set(names(case.prompt.template))
+    """Each column of the data is in the template or header, and all of its text reaches the prompt.
+
+    A field that results are broken down by, such as a subject, may be left out.
+    """
+    used = {*names(case.prompt.template), *names(case.prompt.header)}
     choices = ["choices"] if has_letters(case) else []
     sides = ["source_language", "target_language"] if case.spec.direction else []
-    declared = {*case.spec.field_columns, *choices, *sides}
+    left_out = {name for name in case.spec.breakdowns if name not in used}
+    declared = {*case.spec.field_columns, *choices, *sides} - left_out
     complaints = [f"{case.at()}: the template does not use {name!r}" for name in sorted(declared - used)]
     for document in case.documents:
         text = case.render(document)
         for name, mutant in _mutants(case.spec, document):
+            if name in left_out:
+                continue
             changed = case.render(mutant)
             if changed == text or MARK not in changed:
                 complaints.append(f"{case.at(document)}: a change of {name} does not change the prompt")
@@ -220,12 +233,13 @@ def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
     config = RunConfig(eval=EvalConfig(num_fewshot=SHOTS))
     split, files = Split(asked, "", {}), PromptFiles(case.spec)
     cell = TemplatedQuestions(case.spec, case.language, case.prompt, "eng", form, split, None, config, files)
-    task = InMemoryTask(task_config(cell), asked, lambda document, shots: pool[:shots])
+    task = InMemoryTask(task_config(cell), asked, lambda document, shots: pool[:shots], header=cell.header)
     task.build_all_requests()
     contexts = {r.doc_id: r.args[0] for r in task.instances}
     scored = {d.id: [r.args[1] for r in task.instances if r.doc_id == d.id] for d in asked}
     expected = {d.id: [f" {word}" for word in answers(case.prompt, d, form)] for d in asked}
-    examples = "".join(f"{case.render(d)}{answer[d.id]}\n\n" for d in pool)
+    shown = {d.id: render(case.prompt, d, case.language) for d in asked}
+    examples = "".join(f"{shown[d.id]}{answer[d.id]}\n\n" for d in pool)
     complaints = [
         f"{case.at(d)}: its answer as an example is {answer[d.id]!r}"
         for d in pool
@@ -234,8 +248,9 @@ def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
     for d in asked:
         if form != "generate" and scored[d.id] != expected[d.id]:
             complaints.append(f"{case.at(d)}: scored are {scored[d.id]}, not {expected[d.id]}")
-        if contexts[d.id] != examples + case.render(d):
-            complaints.append(f"{case.at(d)}: asked is\n{contexts[d.id]}\nand not\n{examples}{case.render(d)}")
+        expected_text = f"{case.header(d)}{examples}{shown[d.id]}"
+        if contexts[d.id] != expected_text:
+            complaints.append(f"{case.at(d)}: asked is\n{contexts[d.id]}\nand not\n{expected_text}")
     return complaints
 
 
@@ -261,10 +276,14 @@ def labels_differ(case: Case, siblings: Mapping[int, Prompt]) -> Complaints:
 def clean(case: Case) -> Complaints:
     prompt = case.prompt
     texts = {"prompt": case.render(case.placeholder), "system text": prompt.system}
-    texts["template"] = prompt.template.removesuffix("\n")
+    texts |= {"template": prompt.template.removesuffix("\n"), "header": prompt.header.removesuffix("\n")}
     texts |= {f"label {name}": word for name, word in prompt.labels.items()}
     texts |= {f"words for {raw}": words for field in prompt.values.values() for raw, words in field.items()}
-    complaints = [f"{case.at()}: {name}: {f}: {text!r}" for name, text in texts.items() for f in _unclean(text)]
+    allowed = [RUN_OF_BLANKS] if prompt.blanks else []
+    faults = [(name, f) for name, text in texts.items() for f in _unclean(text) if f not in allowed]
+    complaints = [f"{case.at()}: {name}: {f}: {texts[name]!r}" for name, f in faults]
+    if prompt.blanks and not any(RUN_OF_BLANKS in _unclean(text) for text in texts.values()):
+        complaints.append(f"{case.at()}: it has no run of blanks, but a reason for them")
     if re.search(r"{{|}}|{%|%}|{#", texts["prompt"]):
         complaints.append(f"{case.at()}: the prompt holds template code: {texts['prompt']!r}")
     return complaints
@@ -272,7 +291,7 @@ def clean(case: Case) -> Complaints:
 
 def _unclean(text: str) -> list[str]:
     faults = {
-        "a run of blanks": r"[^\S\n]{2}",
+        RUN_OF_BLANKS: r"[^\S\n]{2}",
         "a blank at a line's end": r"[^\S\n](\n|\Z)",
         "a leading blank": r"(?m)^[^\S\n]",
         "two empty lines in a row": r"\n\n\n",
@@ -312,7 +331,7 @@ def same_layout(case: Case, english: Mapping[int, Prompt]) -> Complaints:
 
 def _layout(prompt: Prompt) -> list[list[str] | None]:
     """Per line the placeholders in it; None for an empty line."""
-    lines = prompt.template.strip("\n").split("\n")
+    lines = f"{prompt.header}\n{prompt.template}".strip("\n").split("\n")
     return [_placeholders(line) if line.strip() else None for line in lines]
 
 
@@ -334,7 +353,7 @@ def right_script(case: Case) -> Complaints:
 def _own_text(prompt: Prompt) -> str:
     """All that a prompt file says for a prompt, without what the data brings."""
     words = [*prompt.labels.values(), *(words for field in prompt.values.values() for words in field.values())]
-    return "\n".join([_words_only(prompt.template), prompt.system, *words])
+    return "\n".join([_words_only(f"{prompt.header}\n{prompt.template}"), prompt.system, *words])
 
 
 def _words_only(template: str) -> str:

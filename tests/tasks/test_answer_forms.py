@@ -33,6 +33,13 @@ def test_prompts_of_an_answer_form(chosen: dict[str, object], expected: tuple[st
     assert run(**chosen) == expected  # type: ignore[arg-type]
 
 
+def test_a_model_that_only_chats_generates_where_a_task_lets_it() -> None:
+    chosen = RunConfig(task=TaskConfig(task_name="afrixnli", answer_form="letter"))
+    assert answer_form(load_task("afrixnli"), RunConfig(), likelihoods=False) == "generate"
+    assert answer_form(load_task("afrixnli"), chosen, likelihoods=False) == "letter", "refused later, with a hint"
+    assert answer_form(load_task("meta_mmlu"), RunConfig(), likelihoods=False) == "letter", "it has no other form"
+
+
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [

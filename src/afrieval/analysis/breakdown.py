@@ -9,6 +9,7 @@ import numpy as np
 from afrieval.analysis.scores import averaged
 from afrieval.errors import UserError
 from afrieval.grouping import grouped
+from afrieval.results.grouped_fields import nested_fields
 from afrieval.results.scores import CellScores, Numbers
 from afrieval.statistics.intervals import Interval
 
@@ -56,15 +57,26 @@ def parts(cells: list[CellScores], name: str) -> list[Part]:
     Raises:
         UserError: if none declares it, or the samples were stored without their documents.
     """
-    fitting = [c for c in cells if name in c.declared.get("breakdowns", [])]
+    return [
+        part for dimensions, of_place in places(with_field(cells, name)) for part in _parts(dimensions, of_place, name)
+    ]
+
+
+def with_field(cells: list[CellScores], name: str) -> list[CellScores]:
+    """Returns the cells whose task declares a field to break scores down by; errors are those of `parts`."""
+    fitting = [c for c in cells if name in _declared(c)]
     if not fitting:
-        known = sorted({field for c in cells for field in c.declared.get("breakdowns", [])})
+        known = sorted({field for c in cells for field in _declared(c)})
         known += [CONFUSION] if any(c.declared.get("labels") for c in cells) else []
         raise UserError(f"no task here can be broken down by {name!r}", f"there is: {', '.join(known)}")
     if bare := [c for c in fitting if name not in c.fields]:
         hint = "run with --eval.log_samples true to keep them"
         raise UserError(f"{bare[0].path} has no documents, only scores", hint)
-    return [part for dimensions, of_place in _places(fitting) for part in _parts(dimensions, of_place, name)]
+    return fitting
+
+
+def _declared(cell: CellScores) -> list[str]:
+    return [*cell.declared.get("breakdowns", []), *nested_fields(cell.declared)]
 
 
 def _parts(dimensions: dict[str, Any], cells: list[CellScores], name: str) -> Iterator[Part]:
@@ -82,7 +94,7 @@ def confusions(cells: list[CellScores]) -> list[Confusion]:
         UserError: if no task here has labels, or the samples are of an older version.
     """
     found = []
-    for dimensions, of_place in _places([c for c in cells if c.declared.get("labels")]):
+    for dimensions, of_place in places([c for c in cells if c.declared.get("labels")]):
         labels = of_place[0].declared["labels"]
         counts = np.zeros((len(labels), len(labels) + 1), dtype=np.int64)
         for cell in of_place:
@@ -98,6 +110,7 @@ def confusions(cells: list[CellScores]) -> list[Confusion]:
     return found
 
 
-def _places(cells: list[CellScores]) -> Iterator[tuple[dict[str, Any], list[CellScores]]]:
+def places(cells: list[CellScores]) -> Iterator[tuple[dict[str, Any], list[CellScores]]]:
+    """Yields what cells of the same task are but for the prompt, with the cells of each prompt."""
     for members in grouped(cells, lambda c: (c.task, *c.but("prompt").items())).values():
         yield members[0].but("prompt"), members

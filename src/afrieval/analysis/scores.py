@@ -11,6 +11,7 @@ from afrieval.results.prompts import PromptId, prompt_order, prompt_set
 from afrieval.results.scores import CellScores, Numbers, Values
 from afrieval.scoring.base import Metric
 from afrieval.statistics.intervals import Interval
+from afrieval.statistics.macro import Macro, macro
 from afrieval.statistics.scores import mean_score, mean_values, score_interval
 
 
@@ -53,6 +54,12 @@ class Average:
     def interval(self) -> Interval | None:
         """Its 95 % interval; for several prompts with documents as clusters."""
         return score_interval(self.metric, self.measures)
+
+    @property
+    def macro(self) -> Macro | None:
+        """The mean over parts of the benchmark; None in tasks that declare none, and for metrics that are not means."""
+        parts = self.cells[0].parts
+        return macro(self.values, parts.codes) if parts is not None and self.metric.is_mean else None
 
     def scores(self, weights: Values) -> Values:
         """Returns the score for each row of weights, shape (b,)."""

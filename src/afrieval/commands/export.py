@@ -24,7 +24,7 @@ def main(argv: list[str]) -> None:
     found = definitions(config)
     write_definitions(found, folder)
     example = next((name for name, definition in found.items() if "group" in definition), next(iter(found)))
-    for name, field in unfitted(found, config).items():
-        note(f"{name}: the harness does not shorten {field}, and may cut the beginning of prompts that are too long")
+    for name, what in unfitted(found, config).items():
+        note(f"{name}: the harness does not {what}, and may cut the beginning of prompts that are too long")
     say(f"wrote {len(found)} tasks and groups, with data from {config.data.source}, for example:")
     say(f"  lm_eval --include_path {folder} --tasks {example} --model hf --model_args pretrained=MODEL")

@@ -4,18 +4,20 @@ Flags beat files; the `eval:` and `model:` maps of a task file beat the model fi
 """
 
 import re
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jsonargparse import ArgumentError, Namespace
 
-from afrieval.config.options import Unconverted, any_value, options_of, parser_of
+from afrieval.config.options import Option, Unconverted, any_value, options_of, parser_of
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig, check
 from afrieval.errors import UserError
 from afrieval.files.schema import CLOSED, check_value
 from afrieval.files.yaml import read_map_file
 
+T = TypeVar("T")
 Given = list[tuple[str, Any]]  # names and values; a later one beats an earlier one
 
 SECTIONS = {each.name: each.type for each in fields(RunConfig) if isinstance(each.type, type)}
@@ -64,8 +66,19 @@ def read_file(path: Path, section: str) -> Given:
     found._replace(content=content).checked(ModelFile if section == "model" else TaskFile)
     settings: Given = []
     for key, value in content.items():
-        settings += [(f"{key}.{k}", v) for k, v in value.items()] if key in SECTIONS else [(f"{section}.{key}", value)]
+        settings += (
+            _flat(SECTIONS[key], value, key) if key in SECTIONS else _flat(SECTIONS[section], {key: value}, section)
+        )
     return settings
+
+
+def _flat(kind: Any, content: dict[str, Any], name: str) -> Given:
+    """Returns the settings in a map of a dataclass; a field that is a dataclass is a map in it."""
+    kinds, found = {each.name: each.type for each in fields(kind)}, Given()
+    for key, value in content.items():
+        below = f"{name}.{key}"
+        found += _flat(kinds[key], value, below) if is_dataclass(kinds.get(key)) else [(below, value)]
+    return found
 
 
 def run_config(given: Given, *, needs_model: bool, needs_task: bool = True) -> RunConfig:
@@ -81,9 +94,15 @@ def run_config(given: Given, *, needs_model: bool, needs_task: bool = True) -> R
     """
     found = parse(RunConfig, given)
     # jsonargparse's instantiate would make numbers of texts in model.backend_args
-    config = RunConfig(**{name: SECTIONS[name](**vars(v)) if name in SECTIONS else v for name, v in found.items()})
+    config = _made(RunConfig, found)
     check(config, needs_model=needs_model, needs_task=needs_task)
     return config
+
+
+def _made(kind: Callable[..., T], values: dict[str, Any]) -> T:
+    """Returns a dataclass made of values, those of fields that are dataclasses in namespaces."""
+    kinds: dict[str, Any] = {each.name: each.type for each in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{name: _made(kinds[name], vars(v)) if isinstance(v, Namespace) else v for name, v in values.items()})
 
 
 def parse(kind: type, given: Given) -> dict[str, Any]:
@@ -92,9 +111,9 @@ def parse(kind: type, given: Given) -> dict[str, Any]:
     words, values = [], Namespace()  # type: ignore[no-untyped-call]
     for name, value in given:
         if not isinstance(value, Unconverted):
-            steps = name.split(".")
-            setting = ".".join(steps[:2])  # what follows is a path in a map
-            values[setting] = _inserted(values.get(setting), steps[2:], value)
+            setting = _setting(name, options)
+            path = name.removeprefix(setting).split(".")[1:]  # in a map
+            values[setting] = _inserted(values.get(setting), path, value)
         elif options[name].repeats or value is last[name]:
             words.append(f"--{name}{'+' * options[name].repeats}={value}")
     try:
@@ -107,6 +126,13 @@ def parse(kind: type, given: Given) -> dict[str, Any]:
         for value in texts or [values.get(name)]:
             check_value(options[name].hint, name, value)
     raise UserError(problem, "see --help for what each option takes")
+
+
+def _setting(name: str, options: dict[str, Option]) -> str:
+    """Returns the option that a name is of, or in the map of which it is."""
+    while name not in options and "." in name:
+        name = name.rpartition(".")[0]
+    return name
 
 
 def _inserted(at: Any, path: list[str], value: Any) -> Any:

@@ -14,6 +14,7 @@ from afrieval.files.yaml import parsed
 
 T = TypeVar("T")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+_NUMBER = re.compile(r"[+-]?(\d{1,18}\.?\d*|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
 _SCIENTIFIC = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")  # YAML 1.1 takes it for text
 
 
@@ -152,5 +153,7 @@ def _listed(text: str, kinds: list[Any]) -> str:
 
 
 def _quoted(text: Any, kinds: list[Any]) -> str:
-    """Returns a whole number as such, and all else in quotes: jsonargparse would take 1_0 for a number."""
+    """Returns a number as such, and all else in quotes: jsonargparse would take 1_0 for a number."""
+    if float in kinds and _NUMBER.fullmatch(str(text)):
+        return repr(float(text))
     return str(int(text)) if int in kinds and _WHOLE.fullmatch(str(text)) else json.dumps(text)

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le
 
+from afrieval.config.api import OPENAI, APIConfig
 from afrieval.config.options import Folder, Metavar
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
@@ -35,9 +36,8 @@ class ModelConfig:
     """Hub id or folder of the model; demo is a tiny random model that is built locally. Default: none; commands that
     run a model require it."""
     model_type: Annotated[str, Metavar("BACKEND")] = "hf"
-    """Backend that runs the model: hf, vllm (for GPUs and decoder-only models), or any other backend of the harness,
-    such as local-completions or local-chat-completions for a model behind a server (see "Models" in the
-    documentation)."""
+    """Backend that runs the model: hf, vllm (for GPUs and decoder-only models), openai (any OpenAI-compatible server),
+    or any other backend of the harness, such as local-completions (see "Models" in the documentation)."""
     revision: str = "main"
     """Branch, tag or commit on the hub."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
@@ -63,6 +63,22 @@ class ModelConfig:
     engine: Literal["auto", "tree", "plain"] = "auto"
     """How the hf backend computes likelihoods. tree computes the text that prompts share only once; plain is the
     harness' own method; auto uses tree wherever it gives the same results."""
+    api: APIConfig = field(default_factory=APIConfig)
+    """Server of model_type openai."""
+
+    def __post_init__(self) -> None:
+        if self.is_api and self.api.endpoint == "chat":
+            object.__setattr__(self, "chat_template", True)  # the server applies it
+
+    @property
+    def is_api(self) -> bool:
+        """Whether the model is behind a server that `api` describes."""
+        return self.model_type == OPENAI
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model thinks before it answers, and needs room for that."""
+        return bool(self.thinking_end) or self.api.reasoning_effort not in (None, "none")
 
 
 @dataclass(frozen=True)
@@ -92,7 +108,7 @@ class TaskConfig:
     """Language of the prompts: English, native (the language evaluated), or both in turn."""
     answer_form: AnswerForm | None = None
     """What counts as an answer: the likelihood of each option's text, the likelihood of each option's letter, or a
-    generated answer. Default: the first form that the task declares."""
+    generated answer. Default: the first form that the task declares; generate for models that only chat."""
     extract: Annotated[dict[str, bool], Metavar("MAP")] = field(default_factory=dict)
     """Options of the task's extractor to switch, such as --task.extract.lone true for MMLU-Pro. Default: as the task
     declares them."""
@@ -264,6 +280,11 @@ def _check_model(model: ModelConfig, needed: bool) -> None:
     for code in model.languages_supported:
         if not re.fullmatch("[a-z]{3}", code):
             raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
+    if model.api != APIConfig() and not model.is_api:
+        raise UserError(
+            f"model.api is given, but model.model_type is {model.model_type}",
+            f"give --model.model_type {OPENAI}, or leave model.api out",
+        )
     if model.engine == "tree" and model.model_type != "hf":
         raise UserError(
             f"model.engine tree is not supported with model.model_type {model.model_type}",

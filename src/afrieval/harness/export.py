@@ -159,10 +159,11 @@ def _cell(name: str, spec: TaskSpec, language: str, prompt: int, config: RunConf
 
 
 def unfitted(found: dict[str, Definition], config: RunConfig) -> dict[str, str]:
-    """Returns task to the field that a run would shorten to fit the model, which the harness' tasks do not know."""
+    """Returns task to what a run does with prompts that are too long for the model, and the harness does not."""
     names = dict.fromkeys(d["cell"]["task"]["task_name"] for d in found.values() if "cell" in d)
     specs = [load_task(name, task_folder(config)) for name in names]
-    return {spec.name: spec.fit for spec in specs if spec.fit}
+    shortened = {spec.name: f"shorten {spec.fit}" for spec in specs if spec.fit}
+    return shortened | {spec.name: "leave out examples" for spec in specs if spec.examples.drop}
 
 
 def write_definitions(found: dict[str, Definition], folder: Path) -> None:

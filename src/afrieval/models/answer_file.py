@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from afrieval.errors import UserError
+from afrieval.scoring.detailed import Details, Scored, detailed, details_of
 
 GENERATED, ROLLING = "generate_until", "loglikelihood_rolling"
 
@@ -41,16 +42,20 @@ class AnswerFile:
         answer = self._answers.get(key)
         return answer if method is None or is_answer(answer, method) else None
 
+    def details(self) -> list[Details]:
+        """Returns the details of all answers that have some."""
+        return [details for answer in self._answers.values() if (details := details_of(answer))]
+
     def put(self, key: str, answer: Any) -> None:
         """Stores an answer, which survives a kill of the process.
 
         Raises:
             UserError: if the file was deleted: writing would still succeed, but nothing would be kept.
         """
-        line = json.dumps([key, answer])
-        if key in self._answers and json.dumps([key, self._answers[key]]) == line:
+        line = _line(key, answer)
+        if key in self._answers and _line(key, self._answers[key]) == line:
             return
-        self._answers[key] = list(answer) if isinstance(answer, tuple) else answer
+        self._answers[key] = list(answer) if type(answer) is tuple else answer
         if self._file is not None:
             with self._named():
                 self._file.write(line.encode() + b"\n")
@@ -91,7 +96,7 @@ def is_answer(value: Any, method: str) -> bool:
         return isinstance(value, str)
     if method == ROLLING:
         return _is_likelihood(value)
-    if not (isinstance(value, list) and len(value) in (2, 3)):
+    if not (isinstance(value, list | Scored) and len(value) in (2, 3)):
         return False
     counted = len(value) == 2 or value[2] is None or (type(value[2]) is int and value[2] > 0)
     return _is_likelihood(value[0]) and isinstance(value[1], bool) and counted
@@ -105,7 +110,14 @@ def _is_likelihood(value: Any) -> bool:
 def _entry(line: bytes) -> tuple[str, Any] | None:
     """Returns key and answer; None for a damaged line, whose request is sent again."""
     try:
-        key, answer = json.loads(line)
+        key, answer, *details = json.loads(line)
     except (ValueError, TypeError, RecursionError):
         return None
+    if details and isinstance(answer, str | list) and isinstance(details[0], dict):
+        answer = detailed(answer, details[0])
     return (key, answer) if isinstance(key, str) else None
+
+
+def _line(key: str, answer: Any) -> str:
+    """Returns key, answer and, if there are any, its details as JSON."""
+    return json.dumps([key, answer, *([details] if (details := details_of(answer)) else [])])

@@ -1,10 +1,12 @@
 """The interface of models to the suite, for all backends."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from afrieval.models.fingerprint import fingerprint
+from afrieval.scoring.detailed import Details
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,7 @@ class Capabilities:
         count_tokens: whether its tokenizer is available.
         max_length: context length in tokens; None if unknown before the model is loaded.
         assumed: whether that length is a default of the backend rather than the model's.
+        only_letters: whether it returns only likelihoods of letters, from the most likely first tokens.
     """
 
     loglikelihood: bool = True
@@ -29,6 +32,7 @@ class Capabilities:
     count_tokens: bool = True
     max_length: int | None = None
     assumed: bool = False
+    only_letters: bool = False
 
 
 class Model:
@@ -47,9 +51,21 @@ class Model:
     max_length: Any
     too_long = 0
 
+    @property
+    def longest_scored(self) -> int:
+        """The most tokens that a prompt and an answer may have together if the answer's likelihood is asked for."""
+        return int(self.max_length)
+
     def count_tokens(self, text: str) -> int:
         """Returns a text's number of tokens; an upper bound if the tokenizer is unknown."""
         return len(self.tok_encode(text)) if self.can.count_tokens else most_tokens(text)
+
+    def resume(self, stored: Iterable[Details]) -> None:
+        """Receives the details of stored answers, such as their cost; most models need none."""
+
+    def spending(self) -> str:
+        """Returns what answers have cost so far, for people; empty for models that cost nothing."""
+        return ""
 
     def fingerprint(self) -> str:
         """Returns a hash that differs between models of the same name."""

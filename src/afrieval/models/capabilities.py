@@ -6,6 +6,7 @@ import textwrap
 from functools import cache
 from typing import Any
 
+from afrieval.config.api import OPENAI, APIConfig
 from afrieval.config.settings import ModelConfig
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import shortened
@@ -26,8 +27,22 @@ def capabilities(config: ModelConfig) -> Capabilities:
     given = config.backend_args
     if config.model_type in OURS:
         return Capabilities(max_length=given.get("max_length") or given.get("max_model_len"))
+    if config.is_api:
+        return _of_api(config.api)
     kind = backend_class(config.model_type)
     return _of_server(config, kind) if is_server(kind) else _of_class(kind)
+
+
+def _of_api(api: APIConfig) -> Capabilities:
+    """Returns what an OpenAI-compatible server supports, which its settings state."""
+    chats = api.endpoint == "chat"
+    return Capabilities(
+        loglikelihood=not chats or api.top_logprobs is not None,
+        rolling=False,
+        chat="messages" if chats else None,
+        count_tokens=False,
+        only_letters=chats,
+    )
 
 
 @cache
@@ -46,7 +61,7 @@ def backend_class(name: str) -> Any:
             f"give --model.model_type {OTHER_NAMES[name]}",
         )
     if name not in OURS and name not in model_registry:
-        known = sorted({*OURS, *model_registry} - {*OTHER_NAMES})
+        known = sorted({*OURS, OPENAI, *model_registry} - {*OTHER_NAMES})
         raise UserError(f"unknown backend {shortened(name)!r}", nearest(name, known))
     try:
         return model_registry.get(name)

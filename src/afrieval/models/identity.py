@@ -17,10 +17,19 @@ FREE = ("device", "parallelize", "engine", "languages_supported", "trust_remote_
 # The same for the arguments of API backends.
 FREE_ARGS = ("batch_size", "ca_cert_path", "max_retries", "num_concurrent", "timeout", "verify_certificate")
 
+# The same for the settings of an OpenAI-compatible server.
+FREE_API = ("key_env", "max_cost", "max_requests", "prices", "max_concurrency", "timeout", "max_retries")
+
 
 def stored(config: ModelConfig) -> dict[str, Any]:
     """Returns a model's settings without secret keys and passwords."""
-    return asdict(config) | {"backend_args": without_secrets(config.backend_args)}
+    settings = asdict(config) | {"backend_args": without_secrets(config.backend_args)}
+    return {name: value for name, value in settings.items() if name != "api" or config.is_api}
+
+
+def telling_api(config: ModelConfig) -> dict[str, Any]:
+    """Returns the settings of a server that change what it answers; empty for models that are behind none."""
+    return {k: v for k, v in asdict(config.api).items() if k not in FREE_API} if config.is_api else {}
 
 
 def telling_args(config: ModelConfig) -> str:
@@ -32,8 +41,9 @@ def telling_args(config: ModelConfig) -> str:
 
 def identity_of_model(config: ModelConfig) -> dict[str, Any]:
     """Returns everything that identifies a model and is known before it is loaded."""
-    model = {name: value for name, value in asdict(config).items() if name not in FREE}
-    return {**model, "backend_args": telling_args(config), **_local(str(config.model_name))}
+    model = {name: value for name, value in asdict(config).items() if name not in (*FREE, "api")}
+    of_api = {"api": api} if (api := telling_api(config)) else {}
+    return {**model, **of_api, "backend_args": telling_args(config), **_local(str(config.model_name))}
 
 
 def facts(config: ModelConfig, lm: Any) -> dict[str, Any]:

@@ -33,8 +33,23 @@ def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes
     if not sys.stderr.isatty():
         transformers.logging.disable_progress_bar()
     seed_libraries(evaluation)
+    if config.is_api:
+        return _load_api(config, evaluation, processes)
     lm = _load_ours(config, evaluation, processes) if config.model_type in OURS else _load_other(config, evaluation)
     return _finished(config, lm)
+
+
+def _load_api(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Any:
+    """Returns a model behind an OpenAI-compatible server, without sending a request."""
+    from afrieval.models.backends.openai.model import OpenAI
+
+    if processes.count > 1:
+        hint = "start one process; --model.api.max_concurrency sets the number of requests at a time"
+        raise UserError(f"model.model_type {config.model_type} cannot be shared by {processes.count} processes", hint)
+    if config.api.max_cost is not None and not evaluation.use_cache:
+        hint = "leave eval.use_cache out, or leave model.api.max_cost out"
+        raise UserError("model.api.max_cost needs the stored answers, but eval.use_cache is false", hint)
+    return OpenAI(config, evaluation)
 
 
 def wrapped(name: str, model: Any, tokenizer: Any, evaluation: EvalConfig) -> Any:

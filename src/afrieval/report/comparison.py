@@ -6,22 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from afrieval.analysis.breakdown import CONFUSION, Confusion, Part, confusions, parts
+from afrieval.analysis.breakdown import CONFUSION, Confusion, Part, confusions, parts, with_field
 from afrieval.analysis.contrasts import Contrast
 from afrieval.analysis.means import Mean, means
 from afrieval.analysis.spread import Spread, spreads
+from afrieval.analysis.trees import has_tree, trees
 from afrieval.grouping import grouped
 from afrieval.report.contrasts import contrast_table, side_name
 from afrieval.report.defects import defects_of, marked, without
-from afrieval.report.scores import INTERVAL, SETS, WRITTEN
+from afrieval.report.dimensions import column_of, named, varying
+from afrieval.report.scores import INTERVAL
 from afrieval.report.table import Column, Table
+from afrieval.report.trees import tree_tables
 from afrieval.report.values import bounds_of, titled
 from afrieval.results.prompts import SUITE
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
 
 WIDE, FREQUENT = 12, 20  # labels up to which all pairs fit into a table; pairs that are shown of more
-HEADS = {"prompt_set": "prompt set", "prompt_language": "prompt language", "answer_form": "answer form"}
 
 
 def comparison_tables(
@@ -102,46 +104,29 @@ def mean_tables(cells: list[CellScores], groupings: list[str]) -> list[Table]:
 
 def spread_table(task: str, found: list[Spread], metric: Metric | None = None) -> Table:
     """Returns best, mean and worst prompt of each language."""
-    varying, bounds = _varying([s.dimensions for s in found]), bounds_of(metric)
-    columns = [*map(_dimension, varying), Column("best", "score", "", bounds), Column("prompt", "count", "best_prompt")]
+    places, bounds = varying([s.dimensions for s in found]), bounds_of(metric)
+    columns = [*map(column_of, places), Column("best", "score", "", bounds), Column("prompt", "count", "best_prompt")]
     columns += [Column("mean", "score", "", bounds), Column("worst", "score", "", bounds)]
     columns += [Column("prompt", "count", "worst_prompt"), Column("spread", "score", "", bounds)]
     rows = [
-        [*(_named(s.dimensions, d) for d in varying), s.highest, s.best, s.mean, s.lowest, s.worst, s.spread]
+        [*(named(s.dimensions, d) for d in places), s.highest, s.best, s.mean, s.lowest, s.worst, s.spread]
         for s in found
     ]
     notes = ["Best and worst were chosen on test, so the best is too high: do not report it as the model's score."]
     return Table("prompts", f"{titled(task, metric)}: prompts", columns, rows, notes, about={"task": task})
 
 
-def _varying(dimensions: list[dict[str, Any]]) -> list[str]:
-    """Returns the dimensions that have several values, the language first."""
-    names = [d for d in ("language", "prompt_set", "prompt_language", "model", "shots", "answer_form") if dimensions]
-    return [d for d in names if d == "language" or len({str(x.get(d)) for x in dimensions}) > 1]
-
-
-def _dimension(name: str) -> Column:
-    return Column(HEADS.get(name, name), "language" if name == "language" else "text", name)
-
-
-def _named(dimensions: dict[str, Any], name: str) -> str:
-    value = dimensions[name]
-    if name == "prompt_set":
-        return SETS[value]
-    return WRITTEN[value] if name == "prompt_language" else str(value)
-
-
 def mean_table(task: str, found: list[Mean], metric: Metric | None = None) -> Table:
     """Returns means over languages with their members."""
-    varying = [d for d in _varying([m.dimensions for m in found]) if d != "language"]
-    columns = [Column("group", "text", "languages of"), *map(_dimension, varying)]
+    places = [d for d in varying([m.dimensions for m in found]) if d != "language"]
+    columns = [Column("group", "text", "languages of"), *map(column_of, places)]
     columns += [Column("mean", "score", "", bounds_of(metric))]
     columns += [Column(INTERVAL, "interval", "interval", bounds_of(metric))]
     columns += [Column("languages", "count", "n_languages"), Column("members", "members")]
     rows = []
     for m in found:
-        named = [_named(m.dimensions, d) for d in varying]
-        rows.append([m.name, *named, m.score, m.interval, len(m.members), m.members])
+        place = [named(m.dimensions, d) for d in places]
+        rows.append([m.name, *place, m.score, m.interval, len(m.members), m.members])
     title = f"{titled(task, metric)}: means over languages"
     return Table("means", title, columns, rows, _mean_notes(found), about={"task": task})
 
@@ -168,16 +153,19 @@ def breakdown_tables(cells: list[CellScores], name: str, metrics: Mapping[str, M
     if name == CONFUSION:
         tables = [confusion_table(c) for c in confusions(cells)]
     else:
-        of_tasks = grouped(parts(cells, name), lambda part: part.task)
+        fitting = with_field(cells, name)
+        plain, nested = ([c for c in fitting if has_tree(c, name) == has] for has in (False, True))
+        of_tasks = grouped(parts(plain, name) if plain else [], lambda part: part.task)
         tables = [_breakdown(task, found, name, metrics.get(task)) for task, found in of_tasks.items()]
+        tables += tree_tables(trees(nested, name), metrics) if nested else []
     return [marked(table, defects_of(c for c in cells if c.task == table.about["task"])) for table in tables]
 
 
 def _breakdown(task: str, found: list[Part], name: str, metric: Metric | None) -> Table:
-    varying, bounds = _varying([p.dimensions for p in found]), bounds_of(metric)
-    columns = [*map(_dimension, varying), Column(name, "name"), Column("score", "score", "", bounds)]
+    places, bounds = varying([p.dimensions for p in found]), bounds_of(metric)
+    columns = [*map(column_of, places), Column(name, "name"), Column("score", "score", "", bounds)]
     columns += [Column(INTERVAL, "interval", "interval", bounds), Column("n", "count")]
-    rows = [[*(_named(p.dimensions, d) for d in varying), p.value, p.score, p.interval, p.n] for p in found]
+    rows = [[*(named(p.dimensions, d) for d in places), p.value, p.score, p.interval, p.n] for p in found]
     about = {"task": task, "field": name}
     return Table("breakdown", f"{titled(task, metric)}: by {name}", columns, rows, about=about)
 

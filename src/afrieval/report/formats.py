@@ -119,6 +119,7 @@ _SPECIAL = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"}
     | {c: f"\\text{name}{{}}" for c, name in _NAMED.items()}
     | {c: f"{{{c}}}" for c in "[]*"}  # after the end of a row, an option of it
+    | {"\xa0": "~"}
 )
 
 

@@ -10,6 +10,7 @@ from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
 from afrieval.analysis.reference import has_evals
 from afrieval.analysis.scores import by_language
+from afrieval.analysis.trees import outlines
 from afrieval.harness.scores import HarnessTaskScores, merged_results, summary_rows, task_scores, with_groups
 from afrieval.report.comparison import metrics_of
 from afrieval.report.contrasts import contrast_table
@@ -19,13 +20,15 @@ from afrieval.report.harness import harness_table
 from afrieval.report.reference import reference_tables
 from afrieval.report.scores import score_table
 from afrieval.report.suites import suite_tables
+from afrieval.report.trees import tree_tables
 from afrieval.results.files import write_results, write_summary
+from afrieval.results.probabilities import write_probabilities
 from afrieval.results.reader import RunFolder
 from afrieval.results.runs import described, model_labels
 from afrieval.results.schema import HarnessGroup, Identity
 from afrieval.results.scores import CellScores
 from afrieval.results.summary import harness_results, summary_columns, summary_row
-from afrieval.terminal import say
+from afrieval.terminal import note, say
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class Summary:
 def summarise(run: RunFolder) -> Summary:
     """Writes summary.csv and results.json from all sample files of a run folder, and returns what they say.
 
+    Tasks that declare it get files with the probabilities of choices.
+
     Raises:
         UserError: if a sample file is damaged; its line is named.
     """
@@ -60,6 +65,8 @@ def summarise(run: RunFolder) -> Summary:
     others = [row for task in harness for row in summary_rows(task)]
     write_summary(run.path, summary_columns(cells, others), [*map(summary_row, cells), *others])
     write_results(run.path, merged_results(harness_results(cells, shots, versions), harness, groups))
+    for line in write_probabilities(run):
+        note(line)
     return Summary(cells, harness, groups)
 
 
@@ -94,10 +101,11 @@ def show(
         over_languages = [mean for mean in african if mean.task == task]
         of_cells = [c for c in own if c.task == task]
         every = {name: known for c in of_cells for name, known in c.metrics.items()}
-        notes += _shortened(of_cells)
+        notes += [*_shortened(of_cells), *_dropped(of_cells)]
         own_tables = [score_table(title, of_task, notes, doubtful, supported, over_languages, every)]
         of_prompts = contrasts(sorted(of_cells, key=lambda c: c.name), "prompt_language", seed)
         own_tables += [contrast_table(contrast, doubtful, metric=metrics[task]) for contrast in of_prompts]
+        own_tables += tree_tables(outlines(of_cells), metrics)
         tables += [marked(table, defects_of(of_cells)) for table in own_tables]
     tables += reference_tables(published)
     say()
@@ -122,6 +130,16 @@ def _shortened(cells: list[CellScores]) -> list[str]:
     named = " ".join(dict.fromkeys(cell.language for cell in cells if cell.kept))
     part = f"{np.mean(kept):.0%} of their text was kept on average, {min(kept):.0%} at least"
     return [f"{len(kept):,} of {n:,} prompts were shortened to fit the model's context ({named}); {part}."]
+
+
+def _dropped(cells: list[CellScores]) -> list[str]:
+    """Returns how many prompts had fewer examples than asked for; empty for none."""
+    shown, n = [number for cell in cells for number in cell.fewer_examples], sum(cell.n for cell in cells)
+    if not shown:
+        return []
+    named = " ".join(dict.fromkeys(cell.language for cell in cells if cell.fewer_examples))
+    few = f"{min(shown)} at least, {np.mean(shown):.1f} on average"
+    return [f"{len(shown):,} of {n:,} prompts have fewer examples, to fit the model's context ({named}): {few}."]
 
 
 def show_harness(tasks: list[HarnessTaskScores], groups: Mapping[str, HarnessGroup], cleaned: bool) -> None:

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame
 
-WORDS = ("text", "name", "language", "members")  # what is aligned to the left, and broken where there is no room
+WORDS = (
+    "text",
+    "name",
+    "branch",
+    "language",
+    "members",
+)  # what is aligned to the left, and broken where there is no room
+INDENT = "\xa0\xa0"  # which HTML, Markdown and LaTeX keep
 INTERVALS = ("interval", "limits", "changes")
 FORMS: dict[str, Callable[[Any, Bounds], str]] = {
     "score": shown_score,
@@ -24,6 +31,7 @@ FORMS: dict[str, Callable[[Any, Bounds], str]] = {
     "changes": lambda v, bounds: f"{shown_change(v[0], bounds)} to {shown_change(v[1], bounds)}",
     "language": lambda v, _: LANGUAGES[v].name if v in LANGUAGES else v,
     "name": lambda v, _: v.replace("_", " "),
+    "branch": lambda v, _: f"{INDENT * v[0]}{v[1].replace('_', ' ')}",
     "members": lambda v, _: " ".join(v) if len(v) <= 4 else f"{' '.join(v[:3])} ...",
     "amount": lambda v, _: f"{v:,}",
     "money": lambda v, _: f"${v:,.2f}" if v >= 0.01 or not v else f"${v:.2g}",
@@ -36,9 +44,10 @@ class Column(NamedTuple):
 
     Attributes:
         name: its head.
-        form: how values are shown: text, name, language, members; score, change (a difference of scores), interval
-            or changes (an interval, "none" where there is none), limits (an interval, blank where there is none), p,
-            count, amount (a large count), money (in US dollars); or hidden, if it is for programs alone.
+        form: how values are shown: text, name, branch (depth and name of a part of a part), language, members; score,
+            change (a difference of scores), interval or changes (an interval, "none" where there is none), limits (an
+            interval, blank where there is none), p, count, amount (a large count), money (in US dollars); or hidden, if
+            it is for programs alone.
         key: its name for programs; the head if empty. "-" if it is for people alone.
         bounds: of scores, changes and intervals: lowest and highest score. Shares, 0 to 1, are shown in percent.
     """

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval.errors import UserError
-from afrieval.results.samples import REDO, Sample
+from afrieval.results.samples import DROPPED, REDO, Sample
 from afrieval.results.scores import Labels, Numbers, Values
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import OLD_NAMES
@@ -42,6 +42,7 @@ class Columns:
         self.sent: dict[str, list[int]] | None = {} if sent else None
         self.metrics: dict[str, Flat] = {}
         self.kept: list[float] = []  # shares of the texts of shortened prompts
+        self.examples: list[int] = []  # their number in prompts with fewer than asked for
         self.lengths: tuple[int, ...] = ()  # of the first document's choices
 
     def add(self, line: Sample) -> None:
@@ -60,7 +61,9 @@ class Columns:
         self.keys.append(get("key"))
         self.parts.append(get("part"))
         self.verdicts.append(get("published_correct", np.nan))
-        self.kept += [kept / max(of, 1) for kept, of, *_ in get("fitted", {}).values()]
+        fitted = get("fitted", {})
+        self.examples += [shown for name, (shown, *_) in fitted.items() if name == DROPPED]
+        self.kept += [kept / max(of, 1) for name, (kept, of, *_) in fitted.items() if name != DROPPED]
         measures = get("measures") or {}
         for name in line["metrics"]:
             if name not in self.metrics:

@@ -13,12 +13,14 @@ from afrieval.files.paths import user_path
 from afrieval.results.columns import Columns
 from afrieval.results.derived import USUAL, names_of, of_groups, with_derived
 from afrieval.results.files import RUN, harness_path, read_harness, read_run, sample_files, sample_path, stored_name
+from afrieval.results.grouped_fields import nested_fields, with_groups
 from afrieval.results.samples import REDO, Sample, cell_name, is_harness, read_lines
 from afrieval.results.schema import Declared, HarnessMetric, HarnessRecord, RunRecord
 from afrieval.results.scores import CellScores, Stated
 from afrieval.scoring.metrics import metric
 
 Signature = tuple[int, ...]
+READ_BY = ("breakdowns", "groups", "grouped_fields", "macro", "metrics", "derived")  # keys that samples are read by
 
 
 class RunFolder:
@@ -73,7 +75,7 @@ class RunFolder:
     def _reads_otherwise(self, cell: CellScores) -> bool:
         """Tells whether run.yaml now declares what would have been read otherwise."""
         before, now = cell.declared, self._declared(cell.task)
-        return any(before.get(key) != now.get(key) for key in ("breakdowns", "groups", "metrics", "derived"))
+        return any(before.get(key) != now.get(key) for key in READ_BY)
 
     def n_done(self, name: str) -> int:
         """Returns how many documents of a cell are stored with all that belongs to them; 0 if it is not there.
@@ -151,7 +153,8 @@ def cell_scores(
     """
     declared = declared or Declared()
     groups, breakdowns = declared.get("groups", {}), declared.get("breakdowns", [])
-    columns = Columns(dict.fromkeys([*breakdowns, *(field for fields in groups.values() for field in fields)]), sent)
+    named = [*breakdowns, *nested_fields(declared), *(name for fields in groups.values() for name in fields)]
+    columns = Columns(dict.fromkeys(named), sent)
     for line in lines:
         columns.add(line)
     specs = [metric(spec) for spec in declared.get("metrics", [])]
@@ -160,7 +163,8 @@ def cell_scores(
     derived = declared.get("derived", USUAL)
     in_groups = of_groups(found, columns.in_groups(groups), derived)
     every = with_derived(found | in_groups, derived, others)
-    fields = {field: columns.labels(texts) for field, texts in columns.fields.items()}
+    texts = {field: labels for field, of in columns.fields.items() if (labels := columns.labels(of))}
+    parts = columns.labels(columns.parts)
     verdicts = np.array(columns.verdicts, dtype=np.float64)
     return CellScores(
         name=name,
@@ -178,13 +182,14 @@ def cell_scores(
         defects=np.array(columns.defects, dtype=np.int64),
         keys=columns.key_numbers(line["language"]),
         verdicts=None if np.isnan(verdicts).all() else verdicts,
-        parts=columns.labels(columns.parts),
-        fields={field: labels for field, labels in fields.items() if labels},
+        parts=parts,
+        fields=with_groups(texts, declared, parts),
         sent=columns.sent_numbers(),
         of_groups=frozenset(in_groups),
         derived={of: names_of(spec) for of, spec in derived.items() if of in every},
         contrast=wanted if (wanted := declared.get("contrast", "")) in list(every)[1:] else "",
         kept=tuple(columns.kept),
+        fewer_examples=tuple(columns.examples),
         lengths=columns.lengths if declared.get("labels") else (),
         declared=declared,
         path=path,

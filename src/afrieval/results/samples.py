@@ -12,9 +12,10 @@ from afrieval.files.schema import checked_line
 from afrieval.results.prompts import is_prompt_id
 from afrieval.results.schema import SampleLine
 from afrieval.scoring.base import Metric
-from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES
+from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES, REFUSED
 
 Sample = dict[str, Any]  # a SampleLine, and the scores under their metrics' names
+DROPPED = "examples"  # in `fitted`, where a prompt has fewer of them than asked for
 RIGHT = 1 - 1e-9  # a score of 1, but for rounding
 REDO = "delete the file and run again; only its cell is redone"
 
@@ -49,7 +50,12 @@ def is_harness(sample: Sample) -> bool:
 
 
 def is_unparsed(sample: Sample) -> bool:
-    """Tells whether no answer was found in a generated text; samples of older runs do not have the answer."""
+    """Tells whether no answer was found in a generated text; samples of older runs do not have the answer.
+
+    A refusal has none either, but is no text that could have been parsed.
+    """
+    if sample.get(REFUSED):
+        return False
     return sample["answer"] is None if "answer" in sample else any(sample.get(name) for name in OLD_NAMES)
 
 
@@ -66,13 +72,15 @@ def document_score(sample: Sample, known: Metric) -> float:
 
 
 def verdict(sample: Sample, known: Metric) -> str:
-    """Returns what the score of a sample says of its answer: right, wrong, unparsed, or a share in percent.
+    """Returns what the score of a sample says of its answer: right, wrong, unparsed, refused, or a share in percent.
 
     Args:
         sample: its line.
         known: its main metric.
     """
     score = document_score(sample, known)
+    if sample.get(REFUSED):
+        return REFUSED
     if is_unparsed(sample) and score < RIGHT:
         return NOT_PARSED
     return "right" if score >= RIGHT else "wrong" if score <= 0 else f"{100 * score:.1f}% right"

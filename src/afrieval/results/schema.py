@@ -73,6 +73,14 @@ class DerivedFrom(TypedDict):
     reference: NotRequired[str | None]
 
 
+class Groups(TypedDict):
+    """A field whose values are groups of another field's values, as in a task file."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    of: str
+    groups: dict[str, list[str]]
+
+
 class Declared(TypedDict, total=False):
     """What a reader of the samples has to know of a task; older versions wrote less of it.
 
@@ -96,6 +104,8 @@ class Declared(TypedDict, total=False):
     signatures: dict[str, str]
     derived: dict[str, DerivedFrom]
     groups: dict[str, dict[str, list[str]]]
+    grouped_fields: dict[str, Groups]
+    probabilities: str
     published: list[Published]
     evals: str
     macro: str | None
@@ -194,4 +204,5 @@ class SampleLine(TypedDict):
     published_correct: NotRequired[bool]
     part: NotRequired[str]
     key: NotRequired[str]
+    details: NotRequired[dict[str, Any]]
     fitted: NotRequired[dict[str, Annotated[list[Index], MinLen(2)]]]

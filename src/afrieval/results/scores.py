@@ -90,6 +90,7 @@ class CellScores:
         lengths: of the label words, in tokens or else in characters; empty if rows have their own choices, or answers
             were generated.
         kept: of each prompt that was shortened to fit the model's context, the share of its text that was kept.
+        fewer_examples: of each prompt with fewer examples than asked for, their number.
         declared: what run.yaml says of the task.
         suite: name of the suite that was run; empty without one.
         suite_groups: its tasks by group.
@@ -125,6 +126,7 @@ class CellScores:
     contrast: str = ""
     lengths: tuple[int, ...] = ()
     kept: tuple[float, ...] = ()
+    fewer_examples: tuple[int, ...] = ()
     declared: Declared = field(default_factory=lambda: Declared())
     suite: str = ""
     suite_groups: Mapping[str, list[str]] = field(default_factory=dict)

@@ -69,8 +69,9 @@ def evaluate(
         processes.first(_checked(check, lambda: _begin(plan, folder, described, visit)))
         kept = _answer_path(folder, described["model"]) if config.eval.use_cache and processes.is_first else None
         cells = [cell for cell in plan.cells if cell.name in missing]
-        shown = Progress(cells, bar=not config.eval.write_out, quiet=not processes.is_first)
+        shown = Progress(cells, bar=not config.eval.write_out, quiet=not processes.is_first, spending=lm.spending)
         with AnswerFile(kept) as answer_file, shown as progress:
+            lm.resume(answer_file.details())
             cached = CachedLM(lm, answer_file, _looking_after(progress.tick, check), processes)
             for cell in plan.cells:
                 if cell.name in missing:

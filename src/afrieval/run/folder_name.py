@@ -1,12 +1,14 @@
 """The default folder of a run: runs/<task>/<model>/<settings>."""
 
 import hashlib
+import json
 import re
 from pathlib import Path
 
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.files.paths import user_path
-from afrieval.models.identity import telling_args
+from afrieval.models.credentials import without_secrets
+from afrieval.models.identity import telling_api, telling_args
 from afrieval.tasks.cell import Plan
 from afrieval.tasks.meta import END, llama
 
@@ -31,10 +33,12 @@ def default_folder(config: RunConfig, planned: Plan) -> Path:
     settings += ["clean"] if config.task.clean_prompts and config.wants_harness else []
     settings += [model.model_type] if model.model_type != "hf" else []
     settings += ["chat"] if model.chat_template else []
-    settings += ["thinks"] if model.thinking_end else []
+    settings += ["thinks"] if model.thinks else []
     settings += [model.dtype] if model.dtype != "auto" else []
     if (args := telling_args(model)) != "{}":
         settings.append("args" + _short_hash(args))
+    if (api := telling_api(model)) != telling_api(ModelConfig(model_type=model.model_type)):
+        settings.append("api" + _short_hash(json.dumps(without_secrets(api), sort_keys=True)))
     settings += [name] if (name := _other_evals(config)) else []
     settings += ["samples"] if config.data.source == "samples" else []
     name = str(model.model_name)

@@ -17,7 +17,8 @@ def plan(config: RunConfig) -> Plan:
             that cannot be filled in, or requests that the model does not support.
     """
     can = capabilities(config.model)
-    planned = plan_declared(config) + plan_harness(config)
+    chats_only = can.chat == "messages" and not can.loglikelihood
+    planned = plan_declared(config, not chats_only) + plan_harness(config)
     if not planned.cells:
         why = f" ({'; '.join(planned.left_out)})" if planned.left_out else ""
         raise UserError(f"there is nothing to run{why}", "choose other tasks, languages or prompts")

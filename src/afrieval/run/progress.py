@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -20,9 +20,16 @@ class Progress:
         cells: the cells to run.
         bar: False for lines even in a terminal, if prompts are printed in between.
         quiet: True to print nothing, if another process does.
+        spending: returns what answers have cost so far, or an empty text.
     """
 
-    def __init__(self, cells: Sequence[Cell], bar: bool = True, quiet: bool = False):
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        bar: bool = True,
+        quiet: bool = False,
+        spending: Callable[[], str] = lambda: "",
+    ):
         self._console = console(stderr=True, quiet=quiet)
         self._lines = not (bar and self._console.is_terminal)
         self._bar = Bar(
@@ -32,11 +39,13 @@ class Progress:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
+            TextColumn("{task.fields[spent]}", markup=False),
             console=self._console,
             transient=True,
             disable=self._lines,
         )
-        self._task = self._bar.add_task("", total=sum(cell.n_requests for cell in cells))
+        self._task = self._bar.add_task("", total=sum(cell.n_requests for cell in cells), spent="")
+        self._spending = spending
         self._cells, self._finished, self._began = len(cells), 0, time.monotonic()
         self._left, self._done, self._seconds = Counter[str](), Counter[str](), defaultdict[str, float](float)
         for cell in cells:
@@ -49,7 +58,7 @@ class Progress:
 
     def tick(self, answered: int) -> None:
         """Counts answered requests."""
-        self._bar.update(self._task, advance=answered)
+        self._bar.update(self._task, advance=answered, spent=self._spending())
 
     def end(self, cell: Cell) -> None:
         """Reports that a cell is stored."""
@@ -60,7 +69,8 @@ class Progress:
         self._seconds[kind] += seconds
         if self._lines:
             done = f"[{self._finished}/{self._cells}] {one_line(cell.title)}"
-            self._console.print(f"{done}: {seconds:.1f} s, {self._remaining()} left", soft_wrap=True)
+            spent = f", {so_far} so far" if (so_far := self._spending()) else ""
+            self._console.print(f"{done}: {seconds:.1f} s, {self._remaining()} left{spent}", soft_wrap=True)
 
     def _remaining(self) -> str:
         """Returns the time that is left, as far as requests of the same kind have been timed."""

@@ -62,6 +62,7 @@ class Response:
         neutral: log-likelihood of each continuation after each neutral prompt, which is the same prompt
             without content; empty if no metric of the task needs it.
         guessed: how the answer was guessed, as in `Guess`; empty if it was not.
+        refused: whether the model or a filter refused to answer; None if the backend cannot tell.
     """
 
     answer: Any | None
@@ -69,6 +70,7 @@ class Response:
     likelihoods: Sequence[Likelihood] = ()
     neutral: Sequence[Sequence[float]] = ()
     guessed: str = ""
+    refused: bool | None = None
 
 
 class Asked(NamedTuple):

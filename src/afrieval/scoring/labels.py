@@ -1,6 +1,6 @@
 """What metrics are called in tables, where their own names take too much room, and what has to be said of them."""
 
-NOT_PARSED = "unparsed"  # the metric's name
+NOT_PARSED, REFUSED = "unparsed", "refused"  # names of metrics
 OF_TYPE = "span_f1_"  # then a type of spans, which a head is short for
 OLD_NAMES = {"unread": NOT_PARSED}  # of metrics in samples that older versions wrote
 LABELS = {
@@ -27,6 +27,7 @@ UNPARSED = "answers that could not be parsed, in percent; they count as wrong"
 DESCRIPTIONS = {
     NOT_PARSED: UNPARSED,
     "guessed": "answers that the model did not announce and that were guessed, in percent; part of the score",
+    REFUSED: "answers that the model or a filter refused, in percent; they count as wrong",
     "f1_macro": "mean of the classes' F1",
     "f1_weighted": "the same, each class weighted by its number of questions",
     "acc_pmi": "accuracy by what the question adds to a label's log-likelihood",

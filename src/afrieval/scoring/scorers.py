@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from afrieval.scoring.base import Asked, Extractor, Guess, Likelihood, Metric, Question, Response, Score
 from afrieval.scoring.choice import best
+from afrieval.scoring.detailed import details_of
 from afrieval.scoring.extract.choice import final_answer
 
 
@@ -39,9 +40,13 @@ def of_text(text: str, question: Question, extract: Extractor, asked: Asked, thi
         asked: how it was asked for.
         thinking_end: what the model's thinking ends with; empty if it does not think.
     """
-    final = final_answer(text, thinking_end)
-    found = extract(final, question, asked)
-    return Response(found.answer, final, guessed=found.how) if isinstance(found, Guess) else Response(found, final)
+    final, details = final_answer(text, thinking_end), details_of(text)
+    if details.get("refused"):
+        return Response(None, final, refused=True)
+    found, refused = extract(final, question, asked), False if details else None
+    if isinstance(found, Guess):
+        return Response(found.answer, final, guessed=found.how, refused=refused)
+    return Response(found, final, refused=refused)
 
 
 def scored(response: Response, question: Question, metrics: Sequence[Metric]) -> Score:

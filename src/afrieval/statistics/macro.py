@@ -20,7 +20,7 @@ def macro(values: NDArray[np.float64], parts: NDArray[np.int64]) -> Macro | None
     """Returns the macro average; None if no document has a part.
 
     Args:
-        values: each document's score, 0 or 1, shape (n,).
+        values: each document's score, 0 or 1, or its mean over prompts, shape (n,).
         parts: the part that each is of, by number, shape (n,); -1 for none.
     """
     of_parts = [values[parts == part] for part in np.unique(parts[parts >= 0])]
@@ -38,7 +38,7 @@ def over_parts(parts: list[NDArray[np.float64]]) -> Interval:
     no variance; then rows are taken to be equally hard in all parts, which makes the interval wider, not narrower.
 
     Args:
-        parts: 0 or 1 for each row of each part.
+        parts: 0 or 1, or a mean over prompts, for each row of each part.
     """
     k, score = len(parts), float(np.mean([p.mean() for p in parts]))
     effective = k**2 / sum(1 / len(p) for p in parts)

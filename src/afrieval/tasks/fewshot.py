@@ -3,7 +3,8 @@
 The selection depends only on (seed, data set, split), so it is the same for every language, prompt,
 limit, batch size, number of processes and order of documents. Rows are ranked by a hash of these and
 their row number, and the first usable ones are selected. A pool without its last rows ranks the rest
-the same.
+the same. A task may ask for the order of the file instead, and for examples that share a field with
+the question.
 """
 
 import hashlib
@@ -33,16 +34,24 @@ def ranking(
     return sorted((row for row in pool if not row.defect), key=rank)
 
 
-def examples(ranked: Sequence[Document], shots: int, document: Document, apart: Sequence[str] = ()) -> list[Document]:
-    """Returns the first `shots` ranked rows that are not the document itself.
+def kind(document: Document, same: Sequence[str]) -> tuple[str, ...]:
+    """Returns what a document and its examples share: the texts of the fields `same`."""
+    return tuple(document.fields[name] for name in same)
+
+
+def examples(
+    ranked: Sequence[Document], shots: int, document: Document, apart: Sequence[str] = (), same: Sequence[str] = ()
+) -> list[Document]:
+    """Returns the first `shots` of some rows that are not the document itself.
 
     A row with the same texts is the document itself, whichever split it comes from.
 
     Args:
-        ranked: the pool, as ordered by `ranking`.
+        ranked: usable rows, in the order in which they are selected.
         shots: how many to select.
         document: the question.
         apart: fields in which examples must differ from it.
+        same: fields in which all of `ranked` are like it, for messages.
 
     Raises:
         UserError: if there are too few.
@@ -50,8 +59,9 @@ def examples(ranked: Sequence[Document], shots: int, document: Document, apart: 
     usable = [row for row in ranked if (row.fields, row.choices) != (document.fields, document.choices)]
     taken = [row for row in usable if all(row.fields[name] != document.fields[name] for name in apart)][:shots]
     if len(taken) < shots:
+        alike = f" for {', '.join(kind(document, same))}" if same else ""
         raise UserError(
-            f"eval.num_fewshot is {shots}, but only {len(taken)} examples are usable",
+            f"eval.num_fewshot is {shots}, but only {len(taken)} examples are usable{alike}",
             f"give {len(taken)} or fewer",
         )
     return taken

@@ -1,4 +1,4 @@
-"""Shortens the long field of a prompt and its examples until they fit the model's context."""
+"""Makes prompts fit the model's context: shortens a long field of question and examples, or leaves out examples."""
 
 import re
 import unicodedata
@@ -18,6 +18,8 @@ LONGEST_WORD = 50  # characters; what is longer is text without spaces
 NEARLY_ALL = 0.99  # share of the room that is used before the search for the longest text ends
 MOST_TRIES = 12
 Shown = Sequence[Document]  # a question and its examples
+Tokens = Callable[[str, Document], int]
+Fitting = Callable[[Shown, Callable[[Shown], str]], Shown]  # returns what fits, given documents and what shows them
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Fit:
 
     name: str
     where: str
-    tokens: Callable[[str, Document], int]
+    tokens: Tokens
     room: int
 
     def __call__(self, shown: Shown, prompt: Callable[[Shown], str]) -> Shown:
@@ -107,7 +109,26 @@ def cut(text: str, length: int) -> str:
     return text[:length].rstrip()
 
 
-def fit_of(questions: "TemplatedQuestions", lm: Any, generation: Generation | None) -> Fit | None:
+def dropping(tokens: Tokens, room: int) -> Fitting:
+    """Returns a function that leaves out examples, from the last on, while a prompt is too long.
+
+    If it is too long without any, the backend removes its beginning, and says so.
+
+    Args:
+        tokens: as in `Fit`.
+        room: the most tokens.
+    """
+
+    def fitting(shown: Shown, prompt: Callable[[Shown], str]) -> Shown:
+        kept = shown
+        while len(kept) > 1 and tokens(prompt(kept), kept[0]) > room:
+            kept = kept[:-1]
+        return kept
+
+    return fitting
+
+
+def fit_of(questions: "TemplatedQuestions", lm: Any, generation: Generation | None) -> Fitting | None:
     """Returns how the questions of a cell fit a model; None if the task does not ask for it.
 
     Args:
@@ -115,15 +136,23 @@ def fit_of(questions: "TemplatedQuestions", lm: Any, generation: Generation | No
         lm: the model; a length is measured by its tokenizer, or in bytes if it has none.
         generation: limits of generated answers; None for likelihoods.
     """
-    name, room = questions.task.fit, lm.max_length
-    if name is None or room == float("inf"):
+    name, drops = questions.task.fit, questions.task.examples.drop and questions.shots > 0
+    if lm.max_length == float("inf") or not (name or drops):
         return None
+    tokens, room = _measure(questions, lm), lm.max_length
     if generation:
-        return Fit(name, questions.name, lambda text, _: lm.count_tokens(text), room - generation.max_tokens)
+        tokens, room = lambda text, _: lm.count_tokens(text), room - generation.max_tokens
+    if name:
+        return Fit(name, questions.name, tokens, room)
+    return dropping(tokens, room if generation else lm.longest_scored)
+
+
+def _measure(questions: "TemplatedQuestions", lm: Any) -> Tokens:
+    """Returns a function that counts the tokens of a prompt and the longest answer that is scored."""
     between = "" if questions.config.model.chat_template else questions.prompt.delimiter
 
     def tokens(text: str, document: Document) -> int:
         names = answers(questions.prompt, document, questions.answer_form)
         return int(lm.count_tokens(text + between + max(names, key=lm.count_tokens)))
 
-    return Fit(name, questions.name, tokens, room)
+    return tokens

@@ -58,7 +58,7 @@ def _room(questions: "TemplatedQuestions", lm: Any) -> int:
     asked to, and models that think first need room for it.
     """
     model = questions.config.model
-    if model.thinking_end:
+    if model.thinks:
         return THOUGHTS
 
     def longest(texts: list[str]) -> int:

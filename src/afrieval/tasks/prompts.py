@@ -43,6 +43,9 @@ class Prompt:
             each of its strings.
         paper: whether it is a prompt of the paper, cleaned or as the harness has it; empty for one of the suite.
         delimiter: the text between prompt and answer.
+        header: a template that is shown once, before the examples; empty if there is none.
+        verbatim: whether blanks around the texts of rows are shown.
+        blanks: why runs of blanks in it belong there; empty if it must not have any.
         source: where its text is from; empty if unknown.
         path: the prompt file, for messages.
         direction: as in the task file.
@@ -62,6 +65,9 @@ class Prompt:
     reviewed_by: str = ""
     paper: Literal["", "cleaned", "uncleaned"] = ""
     delimiter: str = " "
+    header: str = ""
+    verbatim: bool = False
+    blanks: str = field(default="", compare=False)
     source: str = field(default="", compare=False)
     path: str = field(default="", compare=False)
     direction: dict[str, str] = field(default_factory=dict)
@@ -83,6 +89,8 @@ class Prompt:
         """Hash of everything that reaches the model."""
         parts: list[Any] = [self.template, self.labels, self.values, self.system, *self.lead_ins]
         parts += ["lettered"] if self.lettered else []
+        parts += ["header", self.header] if self.header else []
+        parts += ["verbatim"] if self.verbatim else []
         parts += [self.paper, self.delimiter] if self.paper else []
         parts += [self.direction, self.languages] if self.direction else []
         parts += [self.answered_in, self.languages] if self.answered_in else []
@@ -101,7 +109,18 @@ def render(prompt: Prompt, document: Document, language: str) -> str:
     Raises:
         UserError: if the template cannot be filled in, or needs too much time or memory.
     """
-    return _render(prompt, document, language, f"{prompt.title}, with row {document.id} of {_name(language)}")
+    return _render(prompt, prompt.template, document, language, _where(prompt, document, language))
+
+
+def render_header(prompt: Prompt, document: Document, language: str) -> str:
+    """Returns what stands before the examples of a document; arguments and errors as for `render`."""
+    if not prompt.header:
+        return ""
+    return _render(prompt, prompt.header, document, language, f"{_where(prompt, document, language)}, header").strip()
+
+
+def _where(prompt: Prompt, document: Document, language: str) -> str:
+    return f"{prompt.title}, with row {document.id} of {_name(language)}"
 
 
 def telling(prompt: Prompt, documents: Iterable[Document]) -> list[Document]:
@@ -111,7 +130,7 @@ def telling(prompt: Prompt, documents: Iterable[Document]) -> list[Document]:
     choices.
     """
     try:
-        if not bounded.is_uniform(prompt.template):
+        if not all(map(bounded.is_uniform, (prompt.template, prompt.header))):
             return list(documents)
     except TemplateFault:
         return list(documents)  # rendering explains it
@@ -124,15 +143,16 @@ def telling(prompt: Prompt, documents: Iterable[Document]) -> list[Document]:
     return [document for _, document in longest.values()]
 
 
-def _render(prompt: Prompt, document: Document, language: str, where: str) -> str:
+def _render(prompt: Prompt, template: str, document: Document, language: str, where: str) -> str:
     values: dict[str, Any] = {n: prompt.values.get(n, {}).get(text, text) for n, text in document.fields.items()}
     values["choices"] = choice_texts(prompt, document)
     values |= {"labels": prompt.labels, "language": LANGUAGES[language].name} | _sides(prompt, language)
+    template = template.strip() if prompt.verbatim else template
     try:
-        text = bounded.fill(prompt.template, values)
+        text = bounded.fill(template, values)
     except TemplateFault as e:
         raise UserError(f"{where}: the template cannot be filled in: {e.reason}", CURE) from None
-    return text if prompt.paper == "uncleaned" else text.strip()
+    return text if prompt.verbatim or prompt.paper == "uncleaned" else text.strip()
 
 
 def _sides(prompt: Prompt, language: str) -> dict[str, str]:
@@ -181,7 +201,7 @@ def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
     mark = "\x00"
     name = next(iter(spec.fields))
     document = Document(0, {**dict.fromkeys(spec.fields, ""), name: mark}, (), None)
-    text = _render(prompt, document, language, f"{prompt.title}, with all fields but {name} empty")
+    text = _render(prompt, prompt.template, document, language, f"{prompt.title}, with all fields but {name} empty")
     return text.partition(mark)[0].rpartition("\n")[2].strip()
 
 
@@ -209,6 +229,9 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             template=entry.template,
             labels=entry.labels or content.labels,
             lettered=entry.lettered,
+            header=entry.header,
+            verbatim=spec.data.verbatim,
+            blanks=entry.blanks,
             values=content.values or {},
             system=(content.system or "").strip(),
             lead_ins=lead_ins,
@@ -303,7 +326,7 @@ def _check(spec: TaskSpec, prompt: Prompt) -> None:
             f"give {', '.join(spec.labels) or 'none'}",
         )
     try:
-        used = bounded.names(prompt.template)
+        used = [*bounded.names(prompt.template), *bounded.names(prompt.header)]
     except TemplateFault as e:
         raise UserError(f"{prompt.title}: the template cannot be filled in: {e.reason}", CURE) from None
     sides = [f"{side}_language" for side in SIDES.values()] if spec.direction else []
@@ -311,7 +334,8 @@ def _check(spec: TaskSpec, prompt: Prompt) -> None:
     if prompt.lettered and "choices" not in used:
         raise UserError(f"{prompt.title}: a lettered prompt must show the choices", LETTERED)
     probe = Document(0, dict.fromkeys(spec.fields, "x"), tuple(spec.labels or "xy"), 0)
-    _render(prompt, probe, ENGLISH, f"{prompt.title}, with x in each field")
+    for template in (prompt.header, prompt.template):
+        _render(prompt, template, probe, ENGLISH, f"{prompt.title}, with x in each field")
 
 
 def _name(language: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from afrieval.scoring.base import Asked, Likelihood, Question, Score
+from afrieval.scoring.base import Asked, Likelihood, Metric, Question, Score
 from afrieval.scoring.scorers import Generation, of_likelihoods, of_text, scored
 from afrieval.tasks.documents import Document
 from afrieval.tasks.presets import by_likelihood
@@ -22,6 +22,7 @@ def scorer(
     answer_form: str,
     ends: Generation = UNENDED,
     answer_language: str = "",
+    more: Sequence[Metric] = (),
 ) -> Scorer:
     """Returns a function that scores a response: a likelihood per choice, or a list with a text.
 
@@ -32,8 +33,9 @@ def scorer(
         answer_form: `text`, `letter` or `generate`.
         ends: limits of generated answers; not needed for likelihoods.
         answer_language: the language that answers should be in.
+        more: metrics beyond those of the task.
     """
-    scoring, metrics = spec.scoring, spec.scoring.metrics_of(answer_form, language=answer_language)
+    scoring, metrics = spec.scoring, [*spec.scoring.metrics_of(answer_form, language=answer_language), *more]
     asked = Asked(announced if scoring.answer.is_worked_out else (), ends.runs_on, spec.chain_of_thought)
 
     def score(document: Document, given: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Score:

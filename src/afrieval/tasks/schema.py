@@ -26,6 +26,9 @@ class PromptSpec:
         labels: label name to the word that is shown and scored.
         source: where its text is from.
         lettered: whether the letters of the choices are scored, not their words.
+        header: a template that is shown once, before the examples: with fields of the question. With a chat template,
+            it is the system text, or follows the file's.
+        blanks: why runs of blanks in it belong there; without a reason the suite's own tests reject them.
     """
 
     __pydantic_config__ = CLOSED
@@ -34,6 +37,8 @@ class PromptSpec:
     labels: dict[str, str] = field(default_factory=dict)
     source: str | None = None
     lettered: bool = False
+    header: str = ""
+    blanks: str = ""
 
 
 @dataclass(frozen=True)
@@ -153,6 +158,23 @@ class AnswerSpec:
 
     field: str | list[str]
     type: str | None = None
+
+
+@dataclass(frozen=True)
+class ExamplesSpec:
+    """How few-shot examples are selected.
+
+    Attributes:
+        order: `file` takes the first usable rows of the file, `seed` ranks rows by eval.fewshot_random_seed.
+        same: fields that an example must share with the question.
+        drop: whether examples are left out, from the last on, while prompt and answer exceed the model's context.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    order: Literal["file", "seed"] = "seed"
+    same: list[str] = field(default_factory=list)
+    drop: bool = False
 
 
 @dataclass(frozen=True)

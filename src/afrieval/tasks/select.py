@@ -114,13 +114,20 @@ def check_languages(specs: Sequence[TaskSpec], task: TaskConfig) -> None:
             raise UserError(f"no task has the language {code!r}", nearest(code, known))
 
 
-def answer_form(spec: TaskSpec, config: RunConfig) -> str:
+def answer_form(spec: TaskSpec, config: RunConfig, likelihoods: bool = True) -> str:
     """Returns the config's answer form, or the task's first that all named prompts suit.
+
+    Args:
+        spec: the task.
+        config: may name the answer form.
+        likelihoods: False for models that only chat; answers are generated unless the config names another form.
 
     Raises:
         UserError: for an answer form that the task or its paper's prompts do not have.
     """
     form, of_paper = config.task.answer_form, config.task.prompt_set == "paper"
+    if form is None and not likelihoods and "generate" in spec.answer_forms:
+        return "generate"
     if form is None:
         named = [] if of_paper or not spec.labels else _named(spec, config)
         first, *others = spec.answer_forms

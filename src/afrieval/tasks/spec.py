@@ -22,6 +22,7 @@ from afrieval.tasks.schema import (
     AnswerSpec,
     DerivedSpec,
     EvalsSpec,
+    ExamplesSpec,
     GenerationSpec,
     GroupedField,
     PaperSpec,
@@ -31,10 +32,11 @@ from afrieval.tasks.schema import (
 )
 
 TASKS = shipped("tasks")
+OF_THE_FILES = ("rows", "columns", "parts", "cut", "folders")  # keys of `data` that describe one data set's files
 Options = dict[str, str | int | float | bool]  # `name`, and options of what is named
 
 # Names already used in prompts and documents.
-RESERVED = ("id", "choices", "gold", "worked", "labels", "language", "prompt")
+RESERVED = ("id", "choices", "gold", "worked", "labels", "language", "prompt", "examples")
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class TaskFile:
         first_answer: lowest number in the data's answers, 0 or 1.
         worked: column of the few-shot split with worked solutions.
         chain_of_thought: whether examples show worked solutions instead of bare answers.
+        examples: how few-shot examples are selected.
         apart: fields in which an example must differ from the question, such as a passage shared by
             several questions.
         breakdowns: fields by which results are broken down.
@@ -81,6 +84,7 @@ class TaskFile:
             removed.
         verdict: column that says whether the answer of the authors' model was right.
         macro: field over whose values the macro mean is computed.
+        probabilities: field for each of whose values a run writes a CSV file with the probabilities of the choices.
         key: columns that together identify a question in every language; by default the row number.
         read: an older form of `extract: {name: phrase, ...}`.
         generation: limits of generated answers; by default derived from the data.
@@ -123,6 +127,7 @@ class TaskFile:
     first_answer: Literal[0, 1] = 0
     worked: str | None = None
     chain_of_thought: bool = False
+    examples: ExamplesSpec = field(default_factory=ExamplesSpec)
     apart: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
@@ -132,6 +137,7 @@ class TaskFile:
     answer_in_prompt: bool = False
     verdict: str | None = None
     macro: str | None = None
+    probabilities: str | None = None
     key: list[str] = field(default_factory=list)
     read: ReadSpec | None = None
     generation: GenerationSpec | None = None
@@ -229,6 +235,8 @@ class TaskSpec(TaskFile):
         parts += [self.metrics] if self.metrics else []
         parts += ["choices", self.choice_labels, self.shuffle] if self.choice_labels or self.shuffle else []
         parts += [self.tags] if self.tags else []
+        parts += ["examples", asdict(self.examples)] if self.examples != ExamplesSpec() else []
+        parts += ["texts", self.data.verbatim, self.data.cut] if self.data.verbatim or self.data.cut else []
         parts += ["fit", self.fit] if self.fit else []
         parts += ["without_marks", self.without_marks] if self.without_marks else []
         if self.prompt:
@@ -290,7 +298,7 @@ def _kin(file: YamlFile, folder: Path) -> TaskSpec | None:
 
 
 def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:
-    """Returns a file with the keys that it takes over from another; not the numbers of another data set's rows.
+    """Returns a file with the keys that it takes over from another; not those about the files of another data set.
 
     Fields that are groups of another field's values are taken over one by one.
     """
@@ -299,7 +307,8 @@ def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:
     other, own = read_map_file(kin.folder / "task.yaml").content, file.content
     data, named = own.get("data", {}), own.get("fields", {})
     if isinstance(data, dict):
-        data = {**({**other["data"], "rows": None} if "hub" in data else other["data"]), **data}
+        shared = {k: v for k, v in other["data"].items() if "hub" not in data or k not in OF_THE_FILES}
+        data = {**shared, **data}
     if isinstance(named, dict):
         named = with_groups_of(kin.grouped_fields, other["fields"], named) if named else other["fields"]
     return file._replace(content={**other, **own, "data": data, "fields": named})
@@ -327,7 +336,12 @@ def _fields_of_groups(spec: TaskSpec) -> set[str]:
 
 
 def _check_consistent(spec: TaskSpec, path: Path) -> None:
-    braces = ["{code}", "{language}", *(["{evals}"] if spec.evals else [])]
+    braces = [
+        "{code}",
+        "{language}",
+        *(["{evals}"] if spec.evals else []),
+        *(f"{{{name}}}" for name in spec.data.parts),
+    ]
     answer = spec.scoring.answer
     columns = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key))]
     problems = {
@@ -354,11 +368,16 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         f"paper.metric must be a metric: {', '.join(m.name for m in spec.scoring.metrics)}": spec.paper is not None
         and spec.paper.metric not in (None, *(m.name for m in spec.scoring.metrics)),
         f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
+        f"probabilities must be a field, not {spec.probabilities!r}": spec.probabilities not in (None, *spec.fields),
+        "probabilities need choices or labels": bool(spec.probabilities) and not answer.is_choice,
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
         f"without_marks must be a list of fields, not {spec.without_marks}": not set(spec.without_marks)
         <= set(spec.field_columns),
         f"fit must be a field, not {spec.fit!r}": spec.fit not in (None, *spec.field_columns),
         "complete prompts cannot be shortened": bool(spec.prompt and spec.fit),
+        "fit and examples.drop must not both be given": bool(spec.fit and spec.examples.drop),
+        f"examples.same must be a list of fields, not {spec.examples.same}": not set(spec.examples.same)
+        <= set(spec.fields),
         f"apart must be a list of fields, not {spec.apart}": not set(spec.apart) <= set(spec.fields),
         f"data.evaluate {spec.data.evaluate!r} has no file": spec.data.evaluate not in spec.data.files,
         f"data.fewshot {spec.data.fewshot!r} has no file": spec.data.fewshot not in (None, *spec.data.files),

@@ -109,6 +109,8 @@ def vocabulary_strings(path: Path) -> list[String]:
 def _of_prompts(content: PromptFile) -> Iterator[tuple[str, Place, str]]:
     """Yields id within the task, place and text."""
     for number, prompt in content.prompts.items():
+        if prompt.header:
+            yield f"{number}/header", ("prompts", number, "header"), prompt.header
         yield f"{number}/template", ("prompts", number, "template"), prompt.template
         for name, word in prompt.labels.items():
             yield f"{number}/labels/{name}", ("prompts", number, "labels", name), word

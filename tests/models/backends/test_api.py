@@ -86,8 +86,8 @@ def test_answers_of_null_are_empty_and_said(
 
 
 REFUSED: dict[str, tuple[str, tuple[object, ...], str, str]] = {
-    "likelihoods": ("chat", SOME, "afrixnli needs likelihoods, which local-chat-completions does not",
-        "give --task.answer_form generate"),
+    "likelihoods": ("chat", (*SOME, "--task.answer_form=text"),
+        "afrixnli needs likelihoods, which local-chat-completions does not", "give --task.answer_form generate"),
     "no form": ("chat", ("--task.task_name", "meta_mmlu", "--model.chat_template=false"), "meta_mmlu needs likeli",
         "remove meta_mmlu (it has no answer form generate), or use a backend with likelihoods"),
     "plain": ("chat", (*WRITES, "--model.chat_template=false"), "local-chat-completions accepts only chats",

@@ -48,7 +48,8 @@ def asked(task: str, form: str, number: int = 1, shots: int = 0) -> TemplatedQue
 def built(questions: TemplatedQuestions) -> InMemoryTask:
     """Returns the harness' task with its requests."""
     ends = generation(questions, UnknownTokenizer()) if questions.generates else None
-    task = InMemoryTask(task_config(questions, ends), questions.scorable, lambda d, shots: questions.examples(d))
+    asked, header = questions.scorable, questions.header
+    task = InMemoryTask(task_config(questions, ends), asked, lambda d, shots: questions.examples(d), header=header)
     task.build_all_requests()
     return task
 

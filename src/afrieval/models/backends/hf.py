@@ -155,10 +155,14 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
             answers: list[float] = super().loglikelihood_rolling(requests, disable_tqdm)
         return answers
 
+    @property
+    def longest_scored(self) -> int:
+        """One token more than the context: a causal model is not fed the answer's last one."""
+        return int(self.max_length) + (self.backend == "causal")
+
     def _count_too_long(self, requests: list[TokenRequest]) -> int:
-        room = self.max_length + 1 if self.backend == "causal" else self.max_length
         used = [len(context) + (len(answer) if self.backend == "causal" else 0) for _, context, answer in requests]
-        return sum(length > room for length in used)
+        return sum(length > self.longest_scored for length in used)
 
 
 def _count(model: Any) -> int:

@@ -59,6 +59,11 @@ def backend() -> Any:
         """The harness' class, except that system texts are kept."""
 
         @property
+        def longest_scored(self) -> int:
+            """One token less than the context: vLLM writes at least one."""
+            return int(self.max_length) - 1
+
+        @property
         def template_arguments(self) -> dict[str, Any]:
             """Arguments of the chat template, apart from the chat."""
             own = {"chat_template": self.hf_chat_template, "enable_thinking": self.enable_thinking}

@@ -9,4 +9,4 @@ def unparsed() -> Metric:
 
 
 def _measure(response: Response, question: Question) -> list[float] | None:
-    return None if response.likelihoods else [float(response.answer is None)]
+    return None if response.likelihoods else [float(response.answer is None and not response.refused)]

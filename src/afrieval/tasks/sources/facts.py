@@ -74,6 +74,11 @@ def _declared(questions: "TemplatedQuestions") -> RunPart:
         **({"contrast": task.scoring.contrast} if task.scoring.contrast else {}),
         **({"derived": derived} if (derived := {n: asdict(d) for n, d in task.scoring.derived.items()}) else {}),
         **({"groups": task.groups} if task.groups else {}),
+        **(
+            {"grouped_fields": grouped} if (grouped := {n: asdict(of) for n, of in task.grouped_fields.items()}) else {}
+        ),
+        **({"macro": task.macro} if task.macro else {}),
+        **({"probabilities": task.probabilities} if task.probabilities else {}),
         **(_evals(questions) if task.evals else {}),
     }
 
@@ -83,7 +88,6 @@ def _evals(questions: "TemplatedQuestions") -> RunPart:
     rows, samples = task.data.rows_of(task.data.evaluate), questions.config.data.source == "samples"
     return {
         "evals": task.data.hub,
-        "macro": task.macro,
         "published": published(task),
         "rows": rows,
         "samples": samples,
@@ -92,6 +96,9 @@ def _evals(questions: "TemplatedQuestions") -> RunPart:
 
 def _fewshot_ids(questions: "TemplatedQuestions") -> list[int] | str:
     """Returns the few-shot rows, or where to find them if they differ between documents."""
+    same = questions.task.examples.same
     if questions.config.eval.fewshot_selection == "per_document" or questions.task.apart:
         return "per document, in the sample file"
+    if same:
+        return f"per {', '.join(same)}, in the sample file"
     return [example.id for example in questions.examples(questions.documents[0])]

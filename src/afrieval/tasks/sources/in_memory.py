@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from lm_eval.api.task import ConfigurableTask
 from afrieval.scoring.base import Metric, Score
 from afrieval.scoring.scorers import Generation, shown
 from afrieval.tasks.documents import Document
-from afrieval.tasks.fitting import Fit, Shown
+from afrieval.tasks.fitting import Fitting, Shown
 from afrieval.tasks.presets import by_likelihood
 from afrieval.tasks.prompts import answers, example_answer
 from afrieval.tasks.questions import UNENDED, scorer
@@ -20,6 +21,7 @@ from afrieval.tasks.sources.templated import TemplatedQuestions
 Config = dict[str, Any]
 NO_DOCUMENT = -1
 Examples = Callable[[Document, int], list[Document]]
+PARAGRAPH = "\n\n"
 
 
 class Row(dict[str, Any]):
@@ -46,7 +48,8 @@ class InMemoryTask(ConfigurableTask):
         documents: documents to evaluate; each has a gold answer.
         examples: returns a given number of worked examples for a document.
         neutral: texts that replace all fields in neutral prompts; empty to ask for none.
-        fit: shortens documents that are too long for the model; None to show all of them.
+        fit: shortens prompts that are too long for the model; None to show all of them.
+        header: returns the text before the examples of a document; with a chat template it is a system text.
 
     Attributes:
         scores: id to score of each scored document.
@@ -59,9 +62,11 @@ class InMemoryTask(ConfigurableTask):
         documents: Sequence[Document],
         examples: Examples,
         neutral: Sequence[str] = (),
-        fit: Fit | None = None,
+        fit: Fitting | None = None,
+        header: Callable[[Document], str] = lambda document: "",
     ):
         self._rows, self._examples, self._neutral, self._fit = _Rows(map(Row, documents)), examples, neutral, fit
+        self._header = header
         self.shortened: dict[int, Shown] = {}
         self._after_neutral: dict[Hashable, list[list[Instance]]] = {}
         self.scores: dict[int, Score] = {}
@@ -81,17 +86,19 @@ class InMemoryTask(ConfigurableTask):
 
     def fewshot_context(self, doc: Row, num_fewshot: int | None = 0, **kwargs: Any) -> Any:
         """Returns the harness' context, with this document's examples."""
-        shots = num_fewshot or 0
-
-        def text(shown: Shown) -> Any:
-            question, *examples = map(Row, shown)
-            self.sampler.replace_df(examples)
-            return super(InMemoryTask, self).fewshot_context(question, num_fewshot=shots, **kwargs)
-
-        shown: Shown = [doc.document, *self._examples(doc.document, shots)]
+        text = partial(self._text, kwargs)
+        shown: Shown = [doc.document, *self._examples(doc.document, num_fewshot or 0)]
         if self._fit and (fitted := self._fit(shown, text)) is not shown:
             self.shortened[doc.document.id] = shown = fitted
         return text(shown)
+
+    def _text(self, asked: Config, shown: Shown) -> Any:
+        question, *examples = map(Row, shown)
+        self.sampler.replace_df(examples)
+        if header := self._header(question.document):
+            above = PARAGRAPH.join(filter(None, (asked.get("system_instruction"), header)))
+            asked = {**asked, "system_instruction": above if asked.get("apply_chat_template") else above + PARAGRAPH}
+        return super().fewshot_context(question, num_fewshot=len(examples), **asked)
 
     def build_all_requests(
         self, *, apply_chat_template: bool = False, chat_template: Any = None, **kwargs: Any
@@ -116,19 +123,22 @@ class InMemoryTask(ConfigurableTask):
         key = self._examples_of(doc)
         if not self._neutral or key in self._after_neutral:
             return
-        asked = []
-        for text in self._neutral:  # the sampler still has the document's examples
-            empty = Row(replace(doc.document, fields=dict.fromkeys(doc.document.fields, text)))
-            shown = super().fewshot_context(empty, num_fewshot=self.config.num_fewshot, **context, **chat)
+        asked, examples = [], self._shown(doc)[1:]
+        for text in self._neutral:
+            empty = replace(doc.document, fields=dict.fromkeys(doc.document.fields, text))
+            shown = self._text({**context, **chat}, [empty, *examples])
             metadata = (self.config.task, NO_DOCUMENT, self.config.repeats)
-            asked.append(self.construct_requests(doc=empty, ctx=shown, metadata=metadata, **chat))
+            asked.append(self.construct_requests(doc=Row(empty), ctx=shown, metadata=metadata, **chat))
             self._instances += asked[-1]
         self._after_neutral[key] = asked
 
     def _examples_of(self, doc: Row) -> Hashable:
-        if shown := self.shortened.get(doc.document.id):
-            return tuple((example.id, *example.fields.values()) for example in shown[1:])
-        return tuple(example.id for example in self._examples(doc.document, self.config.num_fewshot or 0))
+        return tuple((example.id, *example.fields.values()) for example in self._shown(doc)[1:])
+
+    def _shown(self, doc: Row) -> Shown:
+        """Returns a document and its examples, as they are shown."""
+        whole = doc.document
+        return self.shortened.get(whole.id) or [whole, *self._examples(whole, self.config.num_fewshot or 0)]
 
 
 def task_config(questions: TemplatedQuestions, generation: Generation | None = None) -> Config:
@@ -141,7 +151,7 @@ def task_config(questions: TemplatedQuestions, generation: Generation | None = N
     spec, prompt, form = questions.task, questions.prompt, questions.answer_form
     metrics = questions.metrics
     ends = generation or UNENDED
-    score = scorer(spec, prompt, questions.announced, form, ends, spec.answers_in(questions.language))
+    score = scorer(spec, prompt, questions.announced, form, ends, spec.answers_in(questions.language), questions.of_api)
 
     def score_document(document: Document, given: Any, neutral: Any) -> tuple[Score, dict[str, Any]]:
         found = score(document, given, neutral)

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from afrieval.results.samples import Sample, verdict
+from afrieval.results.samples import DROPPED, Sample, verdict
 from afrieval.scoring.base import Metric, Score
+from afrieval.scoring.detailed import Details, details_of
 from afrieval.tasks.documents import Document
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown
 
@@ -26,7 +27,7 @@ def sample_line(
         document: one of its documents.
         answered: the harness' sample; None if the document cannot be scored.
         score: its score; None if the document cannot be scored.
-        fitted: the document and its examples as shown, if they were shortened.
+        fitted: the document and its examples as shown, if they were shortened or examples left out.
     """
     unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
     unanswered |= {"arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
@@ -41,7 +42,7 @@ def sample_line(
         "language": questions.language,
         "prompt": questions.prompt.id,
         "prompt_language": questions.prompt_language,
-        "fewshot_ids": [e.id for e in questions.examples(document)] if answered else [],
+        "fewshot_ids": [e.id for e in (fitted or [document, *questions.examples(document)])[1:]] if answered else [],
         "defect": document.defect,
         "n_choices": len(document.choices),
         **({"answer": score.answer, "measures": score.measures} if score else {}),
@@ -51,12 +52,24 @@ def sample_line(
         **({"published_correct": document.verdict} if document.verdict is not None else {}),
         **({"part": document.fields[task.macro]} if task.macro else {}),
         **({"key": document.key} if document.key else {}),
-        **({"fitted": _kept(questions, document, fitted[0])} if fitted else {}),
+        **({"details": details} if (details := _details(sample)) else {}),
+        **({"fitted": _kept(questions, document, fitted)} if fitted else {}),
     }
 
 
-def _kept(questions: "TemplatedQuestions", document: Document, shown: Document) -> dict[str, list[int]]:
-    """Returns field to the number of characters shown and in the data; they differ unless only examples were cut."""
+def _details(sample: Sample) -> Details:
+    """Returns what a backend reports of the answers of a document; for likelihoods, the first has what all cost."""
+    return details_of(sample["resps"][0][0]) if sample["resps"] else {}
+
+
+def _kept(questions: "TemplatedQuestions", document: Document, fitted: Sequence[Document]) -> dict[str, list[int]]:
+    """Returns field to the number of characters shown and in the data; they differ unless only examples were cut.
+
+    Where examples are left out, it is `examples` to the number of those shown and asked for.
+    """
+    shown, *examples = fitted
+    if questions.task.examples.drop:
+        return {DROPPED: [len(examples), questions.shots]}
     name = str(questions.task.fit)
     return {name: [len(shown.fields[name]), len(document.fields[name])]}
 

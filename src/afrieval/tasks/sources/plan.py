@@ -20,32 +20,38 @@ from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.splits import Split, check_source, load_split, missing_hub, wanted_files
 
 
-def plan_declared(config: RunConfig) -> Plan:
+def plan_declared(config: RunConfig, likelihoods: bool = True) -> Plan:
     """Returns the cells of a config's declared tasks.
+
+    Args:
+        config: names tasks, languages and prompts.
+        likelihoods: False for models that only chat.
 
     Raises:
         UserError: for an unknown task, language or prompt, missing data, too many shots, or a
             prompt that cannot be filled in.
     """
-    asked, left_out = all_questions(config)
+    asked, left_out = all_questions(config, likelihoods)
     return Plan([questions.cell() for questions in asked], left_out, all_notes(asked, config))
 
 
-def all_questions(config: RunConfig) -> tuple[list[TemplatedQuestions], list[str]]:
-    """Returns the questions of these cells, and a line for each omission."""
+def all_questions(config: RunConfig, likelihoods: bool = True) -> tuple[list[TemplatedQuestions], list[str]]:
+    """Returns the questions of these cells, and a line for each omission; arguments are those of `plan_declared`."""
     asked: list[TemplatedQuestions] = []
     left_out: list[str] = []
     lock = read_lock()
     for spec in chosen_tasks(config):
-        of_task, missing = task_questions(spec, config, lock)
+        of_task, missing = task_questions(spec, config, lock, likelihoods)
         asked += of_task
         left_out += missing
     return asked, left_out
 
 
-def task_questions(spec: TaskSpec, config: RunConfig, lock: DataLock) -> tuple[list[TemplatedQuestions], list[str]]:
+def task_questions(
+    spec: TaskSpec, config: RunConfig, lock: DataLock, likelihoods: bool = True
+) -> tuple[list[TemplatedQuestions], list[str]]:
     """Returns the questions of a task's cells, and a line for each omission."""
-    form = answer_form(spec, config)
+    form = answer_form(spec, config, likelihoods)
     if config.task.suite and (hub := missing_hub(spec, config.data.source)):
         return [], [f"{spec.name}: the folder {config.data.source} does not contain {hub}"]
     for metric in spec.scoring.metrics:
@@ -176,11 +182,8 @@ def _numbered(spec: TaskSpec, config: RunConfig, form: str, prompts: dict[int, P
 
 def _check(asked: Sequence[TemplatedQuestions]) -> None:
     """Selects examples and renders prompts, so that errors do not occur hours into a run."""
-    for questions in asked:
-        if questions.documents:
-            questions.examples(questions.documents[0])
-    for questions in asked:
-        scorable = questions.scorable
-        examples = questions.examples(scorable[0]) if scorable else []
-        for document in telling(questions.prompt, [*scorable, *examples]):
+    selected = [[e for d in questions.of_each_kind for e in questions.examples(d)] for questions in asked]
+    for questions, examples in zip(asked, selected, strict=True):
+        for document in telling(questions.prompt, [*questions.scorable, *examples]):
+            questions.header(document)
             questions.text(document)

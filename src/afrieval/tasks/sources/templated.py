@@ -9,15 +9,17 @@ from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.languages import LANGUAGES
 from afrieval.scoring.base import Metric, Score
+from afrieval.scoring.labels import REFUSED
+from afrieval.scoring.metrics import metric
 from afrieval.scoring.scorers import Generation
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Probe
 from afrieval.tasks.closing import closing_lead_in
 from afrieval.tasks.documents import Document
-from afrieval.tasks.fewshot import examples, ranking
-from afrieval.tasks.fitting import Fit, fit_of
+from afrieval.tasks.fewshot import examples, kind, ranking
+from afrieval.tasks.fitting import Fitting, fit_of
 from afrieval.tasks.fitting import Shown as Fitted
 from afrieval.tasks.limits import generation
-from afrieval.tasks.prompts import Prompt, PromptFiles, answers, render
+from afrieval.tasks.prompts import Prompt, PromptFiles, answers, render, render_header
 from afrieval.tasks.shown import Block, Shown, turns
 from afrieval.tasks.sources.facts import facts, identity
 from afrieval.tasks.sources.lines import recalled, sample_line
@@ -84,7 +86,12 @@ class TemplatedQuestions:
     def metrics(self) -> list[Metric]:
         """The metrics of its answers, the main one first."""
         language = self.task.answers_in(self.language)
-        return self.task.scoring.metrics_of(self.answer_form, language=language)
+        return [*self.task.scoring.metrics_of(self.answer_form, language=language), *self.of_api]
+
+    @property
+    def of_api(self) -> list[Metric]:
+        """The metrics that only models behind an OpenAI-compatible server have, which mark refusals."""
+        return [metric(REFUSED)] if self.config.model.is_api and self.generates else []
 
     @property
     def generates(self) -> bool:
@@ -107,7 +114,7 @@ class TemplatedQuestions:
         if not self.neutral:
             return 0
         fixed = not self.shots or self.config.eval.fewshot_selection == "fixed"
-        asked = self.scorable[:1] if fixed else self.scorable
+        asked = self.of_each_kind if fixed else self.scorable
         distinct = {tuple(example.id for example in self.examples(document)) for document in asked}
         return len(distinct) * len(self.neutral) * len(self.task.labels)
 
@@ -120,6 +127,12 @@ class TemplatedQuestions:
     def scorable(self) -> list[Document]:
         """The documents to run that have a gold answer."""
         return [d for d in self.documents if d.gold is not None]
+
+    @property
+    def of_each_kind(self) -> list[Document]:
+        """The first document to run of each kind; each kind has examples of its own."""
+        asked = self.scorable or self.documents
+        return list({kind(d, self.task.examples.same): d for d in reversed(asked)}.values())[::-1]
 
     @property
     def text_language(self) -> str:
@@ -136,29 +149,36 @@ class TemplatedQuestions:
         """Returns the rendered prompt of a document; the answer follows after a space."""
         return render(self.prompt, document, self.text_language)
 
+    def header(self, document: Document) -> str:
+        """Returns what stands before the examples of a document; usually empty."""
+        return render_header(self.prompt, document, self.text_language)
+
     def probe(self, model: Any) -> Probe | None:
         """Returns the first prompt; None if no document can be scored."""
         asked = self.scorable
         return Probe(self.prompt_text(asked[0], model.apply_chat_template)) if asked else None
 
     def examples(self, document: Document) -> list[Document]:
-        """Returns the worked examples of a document."""
-        fixed = self.config.eval.fewshot_selection == "fixed"
-        ranked = self._fixed if fixed else self._ranking(document.id)
-        return examples(ranked, self.shots, document, self.task.apart)
+        """Returns the worked examples of a document; a run may leave out the last of them."""
+        same = self.task.examples.same
+        ranked = self._pools.get(kind(document, same), [])
+        if self.config.eval.fewshot_selection == "per_document":
+            ranked = self._ranked(ranked, document.id)
+        return examples(ranked, self.shots, document, self.task.apart, same)
 
     @cached_property
-    def _fixed(self) -> list[Document]:
-        return self._ranking(None)
+    def _pools(self) -> dict[tuple[str, ...], list[Document]]:
+        """The rows that may be examples of each kind of document, in order."""
+        found: dict[tuple[str, ...], list[Document]] = {}
+        pool = [d for d in self.pool.documents if not d.defect] if self.pool else []
+        for row in pool if self.task.examples.order == "file" else self._ranked(pool):
+            if row.worked or not self.task.chain_of_thought:
+                found.setdefault(kind(row, self.task.examples.same), []).append(row)
+        return found
 
-    def _ranking(self, document_id: int | None) -> list[Document]:
-        split, seed = self.task.data.fewshot, self.config.eval.fewshot_random_seed
-        if self.pool is None or split is None:
-            return []
-        pool = self.pool.documents
-        if self.task.chain_of_thought:
-            pool = [d for d in pool if d.worked]
-        return ranking(pool, seed, self.task.fewshot_source, split, document_id)
+    def _ranked(self, rows: Sequence[Document], document_id: int | None = None) -> list[Document]:
+        split, seed = str(self.task.data.fewshot), self.config.eval.fewshot_random_seed
+        return ranking(rows, seed, self.task.fewshot_source, split, document_id)
 
     def generation(self, model: Any) -> Generation | None:
         """Returns the limits of generated answers; None for likelihoods."""
@@ -174,13 +194,15 @@ class TemplatedQuestions:
         collect = partial(self._collect, task.scores if task else {}, task.shortened if task else {})
         return Job(task, model, collect, chat, system=self.prompt.system if chat else None)
 
-    def _task(self, documents: Sequence[Document], generation: Generation | None = None, fit: Fit | None = None) -> Any:
+    def _task(
+        self, documents: Sequence[Document], generation: Generation | None = None, fit: Fitting | None = None
+    ) -> Any:
         from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
 
         def chosen(document: Document, shots: int) -> list[Document]:
             return self.examples(document)
 
-        return InMemoryTask(task_config(self, generation), documents, chosen, self.neutral, fit)
+        return InMemoryTask(task_config(self, generation), documents, chosen, self.neutral, fit, self.header)
 
     def _collect(
         self, scores: Mapping[int, Score], shortened: Mapping[int, Fitted], results: dict[str, Any]
@@ -233,5 +255,7 @@ class TemplatedQuestions:
             lines.append(
                 f"  {self.task.fit}: whole here; a run shortens it if the prompt does not fit the model's context"
             )
+        if self.task.examples.drop and self.shots:
+            lines.append("  all examples here; a run leaves out the last ones if they do not fit the model's context")
         text = self.prompt_text(document, turns)
         return Shown(f"{title}, document {number}, few-shot rows {rows}", [Block(text, lines)])

@@ -1,0 +1,121 @@
+"""Sends one request with OpenAI's client, and explains what fails; the key is in no message and in no answer."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import httpx2
+from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError, AsyncOpenAI, Omit
+
+from afrieval.config.api import APIConfig
+from afrieval.models.backends.openai.failure import FILTERED, LONGEST, NO_QUOTA, Failure, seconds_to_wait
+from afrieval.models.backends.openai.key import address, is_openai, key_of, without_key
+
+OVERLOADED = (429, 503, 529)
+STOPS = (*FILTERED, *NO_QUOTA)  # codes that say more than the status
+CHECK = "check that model.api.base_url is that of an OpenAI-compatible server"
+
+
+class Client:
+    """A connection to a server, open until its block ends.
+
+    Args:
+        api: the server's settings.
+    """
+
+    def __init__(self, api: APIConfig):
+        self._key, self._seconds = key_of(api), api.timeout
+        # The client would take these from variables that are meant for OpenAI's own server.
+        foreign = {} if is_openai(api) else {name: Omit() for name in ("OpenAI-Organization", "OpenAI-Project")}
+        self._headers: dict[str, str | Omit] = {} if self._key else {"Authorization": Omit()}
+        self._client = AsyncOpenAI(
+            api_key=self._key or "none",
+            base_url=address(api),
+            timeout=api.timeout,
+            max_retries=0,  # its own repeat no invalid JSON, cannot be counted, and do not slow the others down
+            default_headers=foreign,
+        )
+
+    async def __aenter__(self) -> "Client":
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._client.close()
+
+    async def post(self, path: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the response to a request.
+
+        Raises:
+            Failure: if there is none, or it is no JSON map.
+        """
+        try:
+            async with asyncio.timeout(self._seconds):  # the client's own limit is for each part of a response
+                asked = self._client.post(
+                    path, body=payload, cast_to=httpx2.Response, options={"headers": self._headers}
+                )
+                response = await asked
+        except (TimeoutError, APITimeoutError):
+            said = f"does not respond within {self._seconds:g} seconds"
+            hint = "give a larger --model.api.timeout"
+            raise Failure(said, hint=hint, may_cost=True, slow_down=True) from None
+        except APIStatusError as e:
+            raise self._failure(e.response.status_code, e.response) from None
+        except APIConnectionError as e:
+            raise self._unconnected(e) from None
+        except APIError as e:
+            raise Failure(self._line(str(e)), may_cost=True, hint=CHECK) from None
+        return self._content(response)
+
+    def _content(self, response: httpx2.Response) -> dict[str, Any]:
+        try:
+            content = json.loads(without_key(response.text, self._key))
+        except (ValueError, RecursionError):
+            said = f"returned a response that is not JSON: {self._line(response.text)}"
+            raise Failure(said, hint=CHECK, may_cost=True) from None
+        if not isinstance(content, dict):
+            raise Failure(f"returned {self._line(response.text)}", hint=CHECK, may_cost=True)
+        if "error" in content and not content.get("choices"):  # some say so with status 200
+            code = _error(content).get("code")
+            raise self._failure(code if isinstance(code, int) else 500, response)
+        return content
+
+    def _failure(self, status: int, response: httpx2.Response) -> Failure:
+        """Returns the failure that a response states."""
+        try:
+            error = _error(response.json())
+        except (ValueError, RecursionError):
+            error = {}
+        codes = [error.get("code"), error.get("type"), _inner(error)]
+        known = [code for code in codes if isinstance(code, str)]
+        code = next((code for code in known if code in STOPS), known[0] if known else "")
+        return Failure(
+            self._line(str(error.get("message") or response.text)),
+            status=status,
+            code=code,
+            param=str(error.get("param") or ""),
+            wait=seconds_to_wait(response.headers),
+            slow_down=status in OVERLOADED,
+        )
+
+    def _unconnected(self, error: APIConnectionError) -> Failure:
+        cause = error.__cause__
+        if isinstance(cause, httpx2.ConnectError):
+            hint = "start the server, or correct model.api.base_url"
+            return Failure(f"cannot be reached: {self._line(str(cause))}", hint=hint, unreachable=True)
+        said = self._line(str(cause or error) or type(cause).__name__)
+        return Failure(f"closed the connection: {said}", may_cost=True)
+
+    def _line(self, text: str) -> str:
+        return " ".join(without_key(text, self._key).split())[:LONGEST]
+
+
+def _error(content: Any) -> dict[str, Any]:
+    """Returns the error in a response, a map in most."""
+    error = content.get("error", content) if isinstance(content, dict) else {}
+    return error if isinstance(error, dict) else {"message": str(error)}
+
+
+def _inner(error: dict[str, Any]) -> Any:
+    inner = error.get("innererror")
+    return inner.get("code") if isinstance(inner, dict) else None

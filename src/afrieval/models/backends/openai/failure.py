@@ -1,0 +1,93 @@
+"""Failures of requests: what the server said, whether it may be asked again, and what to tell the user."""
+
+import email.utils
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from afrieval.errors import UserError
+
+AGAIN = (408, 409, 425, 429)  # and all of 500 and above
+LONGEST = 300  # characters of a server's message
+LONGEST_WAIT = 600.0  # seconds that a server may ask to wait; beyond, it has a quota per hour or day
+GOES_ON = "then run the same command again to continue"
+KEY = "check the key in the environment (model.api.key_env names its variable)"
+CURES: dict[int, str] = {
+    HTTPStatus.UNAUTHORIZED: KEY,
+    HTTPStatus.FORBIDDEN: f"{KEY} and its rights to this model",
+    HTTPStatus.NOT_FOUND: "check model.api.base_url and model.model_name",
+    HTTPStatus.TOO_MANY_REQUESTS: "wait, or give a smaller --model.api.max_concurrency",
+    HTTPStatus.PAYMENT_REQUIRED: "add credit to the account",
+}
+FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
+NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
+
+
+@dataclass
+class Failure(Exception):
+    """A request without a usable answer.
+
+    Attributes:
+        said: what went wrong, in one line without the key.
+        status: HTTP status; 0 if there was none.
+        code: the server's code of the error.
+        param: the parameter that the server names.
+        wait: seconds that the server asks to wait; None if it does not.
+        hint: what the user can do, if the status does not say.
+        may_cost: whether the server may have charged for it.
+        slow_down: whether fewer requests at a time may help.
+        unreachable: whether no connection was made.
+    """
+
+    said: str
+    status: int = 0
+    code: str = ""
+    param: str = ""
+    wait: float | None = None
+    hint: str = ""
+    may_cost: bool = False
+    slow_down: bool = False
+    unreachable: bool = False
+
+    @property
+    def passes(self) -> bool:
+        """Whether the same request may succeed later."""
+        if self.code in NO_QUOTA or (self.wait or 0) > LONGEST_WAIT:
+            return False
+        return not 0 < self.status < 500 or self.status in AGAIN
+
+    @property
+    def filtered(self) -> bool:
+        """Whether a content filter rejected the prompt, which is an answer."""
+        return self.status == HTTPStatus.BAD_REQUEST and self.code in FILTERED
+
+    @property
+    def response(self) -> dict[str, Any]:
+        """A rejected prompt as a response that refuses."""
+        return {"choices": [{"message": {"refusal": self.said}, "finish_reason": FILTERED[0]}]}
+
+    def error(self, address: str) -> UserError:
+        """Returns the error to show."""
+        hint = self.hint or CURES.get(self.status, "check the server's log")
+        if self.code in NO_QUOTA:
+            hint = CURES[HTTPStatus.PAYMENT_REQUIRED]
+        elif (self.wait or 0) > LONGEST_WAIT:
+            hint = f"wait {self.wait:.0f} seconds, as the server asks"
+        status = f"returned status {self.status}: " if self.status else ""
+        return UserError(f"{address} {status}{self.said}", f"{hint}; {GOES_ON}")
+
+
+def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
+    """Returns how long a server asks to wait: in seconds or milliseconds, or until a date; None if it does not."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            return max(0.0, float(headers.get(name, "")) * unit)
+        except ValueError:
+            continue
+    try:
+        date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return max(0.0, date.timestamp() - time.time())

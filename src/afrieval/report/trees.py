@@ -1,0 +1,62 @@
+"""Scores of parts within parts as a table: each group is followed by its own, indented."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from afrieval.analysis.trees import Branch, Tree
+from afrieval.grouping import grouped
+from afrieval.report.dimensions import column_of, named, varying
+from afrieval.report.scores import INTERVAL
+from afrieval.report.table import Column, Table
+from afrieval.report.values import bounds_of, titled
+from afrieval.scoring.base import Metric
+
+MICRO, MACRO = "micro", "macro"
+
+
+def tree_tables(found: list[Tree], metrics: Mapping[str, Metric]) -> list[Table]:
+    """Returns a table per task and field.
+
+    Args:
+        found: scores; languages and prompt languages of one task stand in one table.
+        metrics: each task's main metric.
+    """
+    of_fields = grouped(found, lambda tree: (tree.task, *tree.levels))
+    return [_table(trees, metrics.get(task)) for (task, *_), trees in of_fields.items()]
+
+
+def _table(trees: list[Tree], metric: Metric | None) -> Table:
+    first, bounds = trees[0], bounds_of(metric)
+    places, name = varying([tree.dimensions for tree in trees]), first.levels[-1]
+    places = places if len(trees) > 1 else []
+    columns = [*map(column_of, places), Column(", ".join(first.levels), "branch", "-")]
+    columns += [Column("score", "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds)]
+    columns += [Column("n", "count"), *(Column("", "hidden", key) for key in ("average", *first.levels))]
+    rows: list[list[Any]] = []
+    ends: list[int] = []
+    for tree in trees:
+        place = [named(tree.dimensions, dimension) for dimension in places]
+        ends += [len(rows) + at - 1 for at in _tops(tree)]
+        rows += [[*place, *_row(branch, tree.levels)] for branch in tree.branches]
+    about = {"task": first.task, "field": name}
+    title = f"{titled(first.task, metric)}: by {name}"
+    return Table("breakdown", title, columns, rows, _notes(trees), about=about, ends=[at for at in ends if at >= 0])
+
+
+def _tops(tree: Tree) -> list[int]:
+    """Returns the rows of a tree that a blank line stands above."""
+    return [at for at, branch in enumerate(tree.branches) if at == 0 or (len(branch.path) == 1 < len(tree.levels))]
+
+
+def _row(branch: Branch, levels: list[str]) -> list[Any]:
+    average = None if branch.path else MACRO if branch.parts else MICRO
+    names = [*branch.path.values()] or [f"{MACRO}, mean of {branch.parts}" if branch.parts else MICRO]
+    shown = len(names) - 1, names[-1]
+    return [shown, branch.score, branch.interval, branch.n, average, *(branch.path.get(name) for name in levels)]
+
+
+def _notes(trees: list[Tree]) -> list[str]:
+    macro = trees[0].cells[0].declared.get("macro")
+    if not any(branch.parts for tree in trees for branch in tree.branches):
+        return []
+    return [f"micro: all questions have the same weight, also within a group; macro: each {macro} has."]

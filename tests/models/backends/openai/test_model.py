@@ -1,0 +1,74 @@
+"""A model behind an OpenAI-compatible server, from the command line to the tables; the server is on this machine."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import Cli
+from tests.models.loopback import Loopback, serving
+
+from afrieval.results.files import read_run, sample_files
+from afrieval.results.samples import read_samples
+
+ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
+WRITES = (*ONE, "--task.answer_form", "generate")
+DOCUMENTS = 8
+TOKENS = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with serving() as loopback:
+        loopback.usage = TOKENS
+        yield loopback
+
+
+def samples(folder: Path) -> list[dict[str, Any]]:
+    (path,) = sample_files(folder)
+    return read_samples(path)
+
+
+def test_a_chat_is_sent_and_its_answer_scored(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
+    done = run_demo(*server.api_options, *WRITES, "--eval.num_fewshot", 1)
+    assert done.code == 0, done.err
+    assert len(server.asked) == DOCUMENTS
+    asked = server.asked[0]
+    assert [message["role"] for message in asked["messages"]] == ["system", "user", "assistant", "user"]
+    assert asked["model"] == "served" and asked["temperature"] == 0 and asked["seed"] == 42 and asked["max_tokens"]
+    assert "stop" not in asked and "reasoning_effort" not in asked
+    assert {sample["picked"] for sample in samples(tmp_path / "run")} == {0}
+    assert read_run(tmp_path / "run")["identity"]["model"]["chat_template"]  # type: ignore[typeddict-item]
+
+
+def test_what_was_answered_is_not_asked_again(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
+    server.fails = {5: (400, b'{"error": {"message": "no"}}')}
+    stopped = run_demo(*server.api_options, *WRITES, "--model.api.max_concurrency", 1)
+    assert stopped.code == 2 and "returned status 400: no" in stopped.err and "same command again" in stopped.err
+    server.fails, before = {}, len(server.asked)
+    assert run_demo(*server.api_options, *WRITES).code == 0
+    assert len(server.asked) - before == DOCUMENTS - 5
+    (answers,) = (tmp_path / "run").glob("answers_*.jsonl")
+    assert len(answers.read_text().splitlines()) == DOCUMENTS
+
+
+def test_tokens_are_stored_with_each_answer(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
+    server.usage = {**TOKENS, "prompt_tokens_details": {"cached_tokens": 60}}
+    prices = ("--model.api.prices.input", 1, "--model.api.prices.output", 2.5, "--model.api.prices.cached_input", 0.5)
+    assert run_demo(*server.api_options, *WRITES, *prices).code == 0
+    cost = (40 * 1 + 60 * 0.5 + 20 * 2.5) / 1e6
+    told = {"prompt_tokens": 100, "completion_tokens": 20, "cached_tokens": 60, "requests": 1, "cost": cost}
+    assert {json.dumps(sample["details"], sort_keys=True) for sample in samples(tmp_path / "run")} == {
+        json.dumps(told, sort_keys=True)
+    }
+
+
+def test_settings_of_the_connection_may_change_and_others_may_not(run_demo: Cli, server: Loopback) -> None:
+    assert run_demo(*server.api_options, *WRITES).code == 0
+    asked = len(server.asked)
+    free = ("--model.api.max_concurrency", 2, "--model.api.timeout", 9, "--model.api.prices.input", 1)
+    assert run_demo(*server.api_options, *WRITES, *free).code == 0
+    assert len(server.asked) == asked
+    refused = run_demo(*server.api_options, *WRITES, "--model.api.temperature", 0.5)
+    assert refused.code == 2 and "holds another run: model.api.temperature was 0.0 and is 0.5" in refused.err

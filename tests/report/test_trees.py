@@ -1,0 +1,52 @@
+"""Parts within parts as a table: indented in every format, and with a column per level for programs."""
+
+import csv
+import io
+
+import pytest
+from tests.analysis.test_trees import CELL, quiz
+from tests.report.screen import printed
+
+from afrieval.analysis.trees import trees
+from afrieval.report.comparison import breakdown_tables, metrics_of
+from afrieval.report.formats import html, latex, markdown
+from afrieval.report.table import Table
+from afrieval.report.trees import tree_tables
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    (found,) = tree_tables(trees([CELL], "subject"), metrics_of([CELL]))
+    return found
+
+
+def test_a_terminal_shows_groups_indented(table: Table) -> None:
+    lines = [line.replace("\xa0", " ").rstrip() for line in printed(table).splitlines()]
+    assert lines[0] == "quiz: by subject" and lines[1].split(maxsplit=3)[:3] == ["branch,", "area,", "subject"]
+    names = [line[:20].rstrip() for line in lines[3:-2] if line]
+    assert names == ["micro", "macro, mean of 3", "all", "  science", "    physics", "    maths", "  arts", "    music"]
+    assert lines[-2].startswith("micro: all questions have the same weight")
+
+
+def test_programs_get_a_column_for_each_level(table: Table) -> None:
+    rows = list(csv.DictReader(io.StringIO(table.to_csv())))
+    assert [(r["average"], r["branch"], r["area"], r["subject"]) for r in rows[:5]] == [
+        ("micro", "", "", ""), ("macro", "", "", ""), ("", "all", "", ""), ("", "all", "science", ""),
+        ("", "all", "science", "physics"),
+    ]  # fmt: skip
+    assert float(rows[3]["score"]) == 0.4 and rows[3]["n"] == "5" and float(rows[3]["interval high"]) < 0.8
+
+
+def test_indentation_survives_in_documents(table: Table) -> None:
+    assert "| \xa0\xa0\xa0\xa0physics | 0.0 |" in markdown(table)
+    assert ">\xa0\xa0\xa0\xa0physics</td>" in html(table) and "\n~~~~physics & 0.0 &" in latex(table)
+
+
+def test_languages_stand_in_one_table() -> None:
+    cells = [CELL, quiz([1.0, 0.0], [0, 1], language="hau")]
+    (table,) = breakdown_tables(cells, "branch", metrics_of(cells))
+    assert [row[:2] for row in table.cells()] == [
+        ["Yoruba", "micro"], ["Yoruba", "macro, mean of 3"], ["Yoruba", "all"],
+        ["Hausa", "micro"], ["Hausa", "macro, mean of 2"], ["Hausa", "all"],
+    ]  # fmt: skip
+    assert list(table.ends) == [2]

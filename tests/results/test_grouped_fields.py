@@ -1,0 +1,53 @@
+"""Groups of a field's values, as they follow from stored samples."""
+
+from typing import Any, cast
+
+import numpy as np
+
+from afrieval.results.grouped_fields import levels, ordered, smallest, with_groups
+from afrieval.results.reader import cell_scores
+from afrieval.results.schema import Declared
+from afrieval.results.scores import Labels
+
+GROUPS = {
+    "area": {"of": "subject", "groups": {"science": ["physics", "maths"], "arts": ["music"]}},
+    "branch": {"of": "area", "groups": {"all": ["science", "arts"]}},
+}
+DECLARED = cast(Declared, {"breakdowns": ["subject"], "macro": "subject", "grouped_fields": GROUPS})
+
+
+def sample(row: int, subject: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "doc_id": row, "task": "quiz", "language": "eng", "prompt": 1, "prompt_language": "eng", "metrics": ["acc"],
+        "acc": 1.0, "resps": [[[-1.0, True]], [[-2.0, False]]], "n_choices": 2, "gold": 0, "picked": 0, "defect": "",
+        "part": subject, **changes,
+    }  # fmt: skip
+
+
+def test_levels_lead_from_the_largest_groups_to_the_field() -> None:
+    assert levels(DECLARED, "subject") == ["branch", "area", "subject"] and levels(DECLARED, "branch") == ["branch"]
+    assert levels(Declared(), "topic") == ["topic"] and smallest(DECLARED) == ["subject"] and not smallest(Declared())
+
+
+def test_values_are_in_the_order_of_the_task_file() -> None:
+    assert ordered(DECLARED, "subject") == ["physics", "maths", "music"]
+    assert ordered(DECLARED, "area") == ["science", "arts"] and ordered(DECLARED, "topic") == []
+
+
+def test_groups_are_known_without_documents() -> None:
+    """--eval.log_samples false stores the part that a macro mean is over, and no field."""
+    cell = cell_scores("quiz_eng_eng_1", [sample(0, "music"), sample(1, "maths")], DECLARED)
+    found = {name: [labels.names[code] for code in labels.codes] for name, labels in cell.fields.items()}
+    assert found == {"subject": ["music", "maths"], "area": ["arts", "science"], "branch": ["all", "all"]}
+
+
+def test_groups_in_documents_are_taken_as_they_are() -> None:
+    doc = {"doc": {"subject": "music", "area": "science", "branch": "all"}}
+    cell = cell_scores("quiz_eng_eng_1", [sample(0, "music", **doc)], DECLARED)
+    assert cell.fields["area"].names == ("science",)
+
+
+def test_values_of_no_group_and_documents_without_a_value_are_in_none() -> None:
+    labels = Labels(np.array([0, 1, -1]), ("maths", "sport"))
+    found = with_groups({"subject": labels}, DECLARED, None)
+    assert found["area"].codes.tolist() == [0, -1, -1] and found["branch"].codes.tolist() == [0, -1, -1]
