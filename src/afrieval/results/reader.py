@@ -189,6 +189,7 @@ def cell_scores(
         derived={of: names_of(spec) for of, spec in derived.items() if of in every},
         contrast=wanted if (wanted := declared.get("contrast", "")) in list(every)[1:] else "",
         kept=tuple(columns.kept),
+        usage=columns.usage,
         fewer_examples=tuple(columns.examples),
         lengths=columns.lengths if declared.get("labels") else (),
         declared=declared,
