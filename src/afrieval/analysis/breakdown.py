@@ -9,6 +9,7 @@ import numpy as np
 from afrieval.analysis.scores import averaged
 from afrieval.errors import UserError
 from afrieval.grouping import grouped
+from afrieval.results.grouped_fields import nested_fields
 from afrieval.results.scores import CellScores, Numbers
 from afrieval.statistics.intervals import Interval
 
@@ -75,7 +76,7 @@ def with_field(cells: list[CellScores], name: str) -> list[CellScores]:
 
 
 def _declared(cell: CellScores) -> list[str]:
-    return [*cell.declared.get("breakdowns", []), *cell.declared.get("grouped_fields", {})]
+    return [*cell.declared.get("breakdowns", []), *nested_fields(cell.declared)]
 
 
 def _parts(dimensions: dict[str, Any], cells: list[CellScores], name: str) -> Iterator[Part]:

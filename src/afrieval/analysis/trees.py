@@ -8,7 +8,7 @@ import numpy as np
 
 from afrieval.analysis.breakdown import places, with_field
 from afrieval.analysis.scores import Average, averaged
-from afrieval.results.grouped_fields import levels, ordered, smallest
+from afrieval.results.grouped_fields import levels, nested_fields, ordered, smallest
 from afrieval.results.schema import Declared
 from afrieval.results.scores import CellScores
 from afrieval.statistics.intervals import Interval
@@ -49,8 +49,7 @@ class Tree:
 
 def has_tree(cell: CellScores, name: str) -> bool:
     """Returns whether a field of a cell's task groups the values of another, or is grouped."""
-    grouped = cell.declared.get("grouped_fields", {})
-    return name in grouped or any(field["of"] == name for field in grouped.values())
+    return name in nested_fields(cell.declared)
 
 
 def trees(cells: list[CellScores], name: str) -> list[Tree]:

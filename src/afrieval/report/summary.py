@@ -22,12 +22,13 @@ from afrieval.report.scores import score_table
 from afrieval.report.suites import suite_tables
 from afrieval.report.trees import tree_tables
 from afrieval.results.files import write_results, write_summary
+from afrieval.results.probabilities import write_probabilities
 from afrieval.results.reader import RunFolder
 from afrieval.results.runs import described, model_labels
 from afrieval.results.schema import HarnessGroup, Identity
 from afrieval.results.scores import CellScores
 from afrieval.results.summary import harness_results, summary_columns, summary_row
-from afrieval.terminal import say
+from afrieval.terminal import note, say
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Summary:
 def summarise(run: RunFolder) -> Summary:
     """Writes summary.csv and results.json from all sample files of a run folder, and returns what they say.
 
+    Tasks that declare it get files with the probabilities of choices.
+
     Raises:
         UserError: if a sample file is damaged; its line is named.
     """
@@ -62,6 +65,8 @@ def summarise(run: RunFolder) -> Summary:
     others = [row for task in harness for row in summary_rows(task)]
     write_summary(run.path, summary_columns(cells, others), [*map(summary_row, cells), *others])
     write_results(run.path, merged_results(harness_results(cells, shots, versions), harness, groups))
+    for line in write_probabilities(run):
+        note(line)
     return Summary(cells, harness, groups)
 
 

@@ -57,6 +57,12 @@ def ordered(declared: Declared, name: str) -> list[str]:
     return [value for values in above["groups"].values() for value in values] if above else []
 
 
+def nested_fields(declared: Declared) -> list[str]:
+    """Returns the fields that group others' values or are grouped, the smallest first: subject, then subcategory."""
+    grouped = declared.get("grouped_fields", {})
+    return [*smallest(declared), *grouped]
+
+
 def smallest(declared: Declared) -> list[str]:
     """Returns the fields whose values are grouped but are not groups themselves, such as the subject."""
     grouped = declared.get("grouped_fields", {})

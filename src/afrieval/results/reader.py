@@ -13,7 +13,7 @@ from afrieval.files.paths import user_path
 from afrieval.results.columns import Columns
 from afrieval.results.derived import USUAL, names_of, of_groups, with_derived
 from afrieval.results.files import RUN, harness_path, read_harness, read_run, sample_files, sample_path, stored_name
-from afrieval.results.grouped_fields import with_groups
+from afrieval.results.grouped_fields import nested_fields, with_groups
 from afrieval.results.samples import REDO, Sample, cell_name, is_harness, read_lines
 from afrieval.results.schema import Declared, HarnessMetric, HarnessRecord, RunRecord
 from afrieval.results.scores import CellScores, Stated
@@ -153,7 +153,7 @@ def cell_scores(
     """
     declared = declared or Declared()
     groups, breakdowns = declared.get("groups", {}), declared.get("breakdowns", [])
-    named = [*breakdowns, *declared.get("grouped_fields", {}), *(name for fields in groups.values() for name in fields)]
+    named = [*breakdowns, *nested_fields(declared), *(name for fields in groups.values() for name in fields)]
     columns = Columns(dict.fromkeys(named), sent)
     for line in lines:
         columns.add(line)

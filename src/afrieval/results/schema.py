@@ -102,6 +102,7 @@ class Declared(TypedDict, total=False):
     derived: dict[str, DerivedFrom]
     groups: dict[str, dict[str, list[str]]]
     grouped_fields: dict[str, Groups]
+    probabilities: str
     published: list[Published]
     evals: str
     macro: str | None

@@ -83,6 +83,7 @@ class TaskFile:
             removed.
         verdict: column that says whether the answer of the authors' model was right.
         macro: field over whose values the macro mean is computed.
+        probabilities: field for each of whose values a run writes a CSV file with the probabilities of the choices.
         key: columns that together identify a question in every language; by default the row number.
         read: an older form of `extract: {name: phrase, ...}`.
         generation: limits of generated answers; by default derived from the data.
@@ -135,6 +136,7 @@ class TaskFile:
     answer_in_prompt: bool = False
     verdict: str | None = None
     macro: str | None = None
+    probabilities: str | None = None
     key: list[str] = field(default_factory=list)
     read: ReadSpec | None = None
     generation: GenerationSpec | None = None
@@ -356,6 +358,8 @@ def _check_consistent(spec: TaskSpec, path: Path) -> None:
         f"paper.metric must be a metric: {', '.join(m.name for m in spec.scoring.metrics)}": spec.paper is not None
         and spec.paper.metric not in (None, *(m.name for m in spec.scoring.metrics)),
         f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
+        f"probabilities must be a field, not {spec.probabilities!r}": spec.probabilities not in (None, *spec.fields),
+        "probabilities need choices or labels": bool(spec.probabilities) and not answer.is_choice,
         "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
         f"without_marks must be a list of fields, not {spec.without_marks}": not set(spec.without_marks)
         <= set(spec.field_columns),

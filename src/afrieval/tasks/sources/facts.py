@@ -76,6 +76,7 @@ def _declared(questions: "TemplatedQuestions") -> RunPart:
             {"grouped_fields": grouped} if (grouped := {n: asdict(of) for n, of in task.grouped_fields.items()}) else {}
         ),
         **({"macro": task.macro} if task.macro else {}),
+        **({"probabilities": task.probabilities} if task.probabilities else {}),
         **(_evals(questions) if task.evals else {}),
     }
 
