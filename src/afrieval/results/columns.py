@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from afrieval.errors import UserError
 from afrieval.results.samples import DROPPED, REDO, Sample
-from afrieval.results.usage import usage_of
 from afrieval.results.scores import Labels, Numbers, Values
+from afrieval.results.usage import usage_of
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import OLD_NAMES
 from afrieval.scoring.metrics import metric
