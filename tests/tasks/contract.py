@@ -32,6 +32,7 @@ Complaints = list[str]
 Splits = dict[str, list[Document]]
 
 SHOTS = 2
+RUN_OF_BLANKS = "a run of blanks"
 MARK = "90909"  # digits: a word of no language, and of every script
 MIN_SAMPLES = 12
 SCRIPTS = {"Arab": "ARABIC", "Ethi": "ETHIOPIC", "Latn": "LATIN"}
@@ -115,15 +116,21 @@ def renders(case: Case) -> Complaints:
 
 
 def uses_every_field(case: Case) -> Complaints:
-    """Each column of the data is in the template or header, and all of its text reaches the prompt."""
+    """Each column of the data is in the template or header, and all of its text reaches the prompt.
+
+    A field that results are broken down by, such as a subject, may be left out.
+    """
     used = {*names(case.prompt.template), *names(case.prompt.header)}
     choices = ["choices"] if has_letters(case) else []
     sides = ["source_language", "target_language"] if case.spec.direction else []
-    declared = {*case.spec.field_columns, *choices, *sides}
+    left_out = {name for name in case.spec.breakdowns if name not in used}
+    declared = {*case.spec.field_columns, *choices, *sides} - left_out
     complaints = [f"{case.at()}: the template does not use {name!r}" for name in sorted(declared - used)]
     for document in case.documents:
         text = case.render(document)
         for name, mutant in _mutants(case.spec, document):
+            if name in left_out:
+                continue
             changed = case.render(mutant)
             if changed == text or MARK not in changed:
                 complaints.append(f"{case.at(document)}: a change of {name} does not change the prompt")
@@ -272,7 +279,11 @@ def clean(case: Case) -> Complaints:
     texts |= {"template": prompt.template.removesuffix("\n"), "header": prompt.header.removesuffix("\n")}
     texts |= {f"label {name}": word for name, word in prompt.labels.items()}
     texts |= {f"words for {raw}": words for field in prompt.values.values() for raw, words in field.items()}
-    complaints = [f"{case.at()}: {name}: {f}: {text!r}" for name, text in texts.items() for f in _unclean(text)]
+    allowed = [RUN_OF_BLANKS] if prompt.blanks else []
+    faults = [(name, f) for name, text in texts.items() for f in _unclean(text) if f not in allowed]
+    complaints = [f"{case.at()}: {name}: {f}: {texts[name]!r}" for name, f in faults]
+    if prompt.blanks and not any(RUN_OF_BLANKS in _unclean(text) for text in texts.values()):
+        complaints.append(f"{case.at()}: it has no run of blanks, but a reason for them")
     if re.search(r"{{|}}|{%|%}|{#", texts["prompt"]):
         complaints.append(f"{case.at()}: the prompt holds template code: {texts['prompt']!r}")
     return complaints
@@ -280,7 +291,7 @@ def clean(case: Case) -> Complaints:
 
 def _unclean(text: str) -> list[str]:
     faults = {
-        "a run of blanks": r"[^\S\n]{2}",
+        RUN_OF_BLANKS: r"[^\S\n]{2}",
         "a blank at a line's end": r"[^\S\n](\n|\Z)",
         "a leading blank": r"(?m)^[^\S\n]",
         "two empty lines in a row": r"\n\n\n",

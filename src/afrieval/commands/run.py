@@ -28,21 +28,23 @@ def main(argv: list[str]) -> None:
 
 
 def _dry_run(read: Callable[[], RunConfig]) -> None:
-    from afrieval.report.estimate import estimate_table
+    from afrieval.report.estimate import Prices, estimate_table
     from afrieval.report.formats import show as show_tables
     from afrieval.run.estimate import BYTES_PER_TOKEN, sizes
     from afrieval.run.evaluate import missing_cells
     from afrieval.run.manifest import identity
 
-    planned = session.prepared(read)
+    planned = session.prepared(read, dry=True)
     for line in planned.plan.lines:
         note(line)
     cells = missing_cells(planned.stored, identity(planned.config, planned.plan), planned.plan)
     if not cells:
         say(f"Nothing is left to run: all cells are stored in {one_line(planned.stored.path)}")
         return
-    name = str(planned.config.model.model_name)
-    show_tables([estimate_table(sizes(cells), name, BYTES_PER_TOKEN)])
+    model = planned.config.model
+    paid, together = model.api.prices, model.api.endpoint == "chat" and model.api.top_logprobs is not None
+    prices = None if paid.input is None or paid.output is None else Prices(paid.input, paid.output)
+    show_tables([estimate_table(sizes(cells, together), str(model.model_name), BYTES_PER_TOKEN, prices)])
 
 
 def run(read: Callable[[], RunConfig]) -> None:

@@ -1,8 +1,9 @@
 """Finds data files: on the hub, or in a folder laid out as on the hub."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import yaml
@@ -27,12 +28,14 @@ class DataFile(NamedTuple):
         name: its path below the repository.
         path: where it is on this machine.
         column: the column that its lines are; empty if it is a table.
+        part: column to text, of a file that has the rows with this text.
     """
 
     repository: str
     name: str
     path: Path
     column: str = ""
+    part: Mapping[str, str] = MappingProxyType({})
 
 
 class Wanted(NamedTuple):
@@ -44,6 +47,8 @@ class Wanted(NamedTuple):
         files: their patterns, without placeholders.
         split: its name.
         columns: the columns of a csv or tsv file that has no header.
+        parts: placeholder in the patterns to the texts for it.
+        folders: further folders of a local source that may have the files.
     """
 
     repository: str
@@ -51,6 +56,8 @@ class Wanted(NamedTuple):
     files: Files
     split: str
     columns: Sequence[str] = ()
+    parts: Mapping[str, Sequence[str]] = MappingProxyType({})
+    folders: Sequence[str] = ()
 
 
 def data_files(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
@@ -62,10 +69,17 @@ def data_files(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
         lock: the commits to use.
 
     Raises:
-        UserError: if the hub cannot be reached, or the repository's card does not list the configuration.
+        UserError: if the hub cannot be reached, the repository's card does not list the configuration, or some parts
+            are missing.
     """
     check_repository(wanted.repository, "data.hub")
     wanted = wanted._replace(revision=lock.commits.get(wanted.repository, wanted.revision))
+    folders = [wanted.repository] if source == HUB else [wanted.repository, *wanted.folders]
+    of_each = (_files_in(wanted._replace(repository=folder), source, lock) for folder in folders)
+    return next(filter(None, of_each), [])
+
+
+def _files_in(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
     found: list[DataFile] = []
     for named in alternatives(wanted.files):
         if isinstance(named, dict):
@@ -82,6 +96,23 @@ def data_files(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
 
 
 def _one(wanted: Wanted, file: str, source: str) -> list[DataFile]:
+    part = next((name for name in wanted.parts if f"{{{name}}}" in file), None)
+    if part is None:
+        return _file(wanted, file, source)
+    names = {text: file.replace(f"{{{part}}}", text) for text in wanted.parts[part]}
+    found = {text: _file(wanted, name, source) for text, name in names.items()}
+    if not any(found.values()):
+        return []
+    if missing := [names[text] for text, there in found.items() if not there]:
+        where = wanted.repository if source == HUB else user_path(source) / wanted.repository
+        raise UserError(
+            f"{where} lacks {missing[0]}" + (f" and {len(missing) - 1} more files" if missing[1:] else ""),
+            "fetch the data again",
+        )
+    return [one._replace(part={part: text}) for text, there in found.items() for one in there]
+
+
+def _file(wanted: Wanted, file: str, source: str) -> list[DataFile]:
     repository = wanted.repository
     check_inside(file, f"the file of {repository}")
     path = fetch(repository, file, wanted.revision) if source == HUB else user_path(source) / repository / file

@@ -1,9 +1,10 @@
 """The sections of a task file about its data."""
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 from afrieval.data.patterns import Files
-from afrieval.files.schema import CLOSED, Positive
+from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,14 @@ class DataSpec:
             of which the first that exists is used. `config:NAME` are the files that the repository's card lists for a
             configuration, `parquet:CONFIG/SPLIT` those of the hub's conversion; `parquet:ORG/NAME@CONFIG/SPLIT` is that
             of another data set.
-        columns: the columns of csv and tsv files, if they have no header.
+        columns: the columns of csv and tsv files, if they have no header. A name that is given several times is a list
+            of these cells.
+        parts: placeholder to the texts for it, such as the names of subjects: a path with the placeholder stands for a
+            file for each of them, in this order, whose rows have the text in a column of the placeholder's name.
+        cut: column to a mark; of its texts, the part before the mark is used.
+        folders: folders of a local data source that may have the files, if the one named as on the hub does not; `.` is
+            the source itself.
+        verbatim: whether texts are used as they are, instead of in NFC and stripped.
         where: column to the beginning of its text, in the rows to use; placeholders as in `files`. For files that have
             the rows of several languages.
         evaluate: the split that is scored.
@@ -42,6 +50,10 @@ class DataSpec:
     defects: str = "known_defects.yaml"
     rows: Positive | dict[str, Positive | dict[str, Positive]] | None = None
     columns: list[str] = field(default_factory=list)
+    parts: dict[str, Annotated[list[str], AT_LEAST_ONE]] = field(default_factory=dict)
+    cut: dict[str, str] = field(default_factory=dict)
+    folders: list[str] = field(default_factory=list)
+    verbatim: bool = False
     where: dict[str, str] = field(default_factory=dict)
 
     def rows_of(self, split: str, language: str = "") -> int | None:

@@ -33,6 +33,7 @@ def check_sources(
     """
     for language, code in languages.items():
         check_inside(code, f"{path}: languages.{language}")
+    _check_parts(path, data)
     for split, files in data.files.items():
         for pattern in patterns_of(files):
             _check_file(pattern, f"{path}: data.files.{split}", languages)
@@ -90,6 +91,14 @@ def _check_file(file: str, where: str, languages: Mapping[str, str]) -> None:
     for language, code in {"{language}": "{code}", **languages}.items():
         if not file.startswith(CONFIG):
             check_inside(fill(file.removeprefix(PARQUET), {"{code}": code, "{language}": language}), where)
+
+
+def _check_parts(path: Path, data: DataSpec) -> None:
+    for folder in data.folders:
+        check_inside(folder, f"{path}: data.folders")
+    for name, texts in data.parts.items():
+        for text in texts:
+            check_inside(text, f"{path}: data.parts.{name}")
 
 
 def _check_rows(path: Path, data: DataSpec, languages: Mapping[str, str]) -> None:

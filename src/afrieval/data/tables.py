@@ -1,7 +1,7 @@
 """Parses a table of any supported format to rows: column to value."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NoReturn
@@ -25,7 +25,7 @@ def read_rows(path: Path, content: bytes, columns: Sequence[str] = ()) -> list[R
     Args:
         path: its suffix is the format; messages name it.
         content: the file's bytes.
-        columns: those of a csv or tsv file without a header.
+        columns: those of a csv or tsv file without a header; one that is given several times is a list of cells.
 
     Returns:
         All rows, in order; one of a csv, tsv or CoNLL file that cannot be parsed has the key DEFECT, which says why.
@@ -67,17 +67,25 @@ def _delimited_rows(path: Path, text: str, named: Sequence[str]) -> list[Row]:
     records = parse_delimited(text, DELIMITERS[path.suffix], named)
     header, *records = records or _refuse(path, "it is empty")
     columns = header.cells
-    if twice := [name for name in columns if name and columns.count(name) > 1]:
+    if named and not records:
+        _refuse(path, "it is empty")
+    twice = [name for name in columns if name and columns.count(name) > 1]
+    if twice and not named:
         _refuse(path, f"the header has the column {twice[0]!r} twice")
     if header.defect:
         _refuse(path, header.defect, "it must be UTF-8 text")
     if records and all(record.defect for record in records):
         _refuse(path, f"no row can be parsed; {records[0].defect}")
     return [
-        dict(zip_longest(columns, record.cells, fillvalue=""))
-        | ({DEFECT: f"{path.name}, {record.defect}"} if record.defect else {})
+        _row(columns, record.cells, set(twice)) | ({DEFECT: f"{path.name}, {record.defect}"} if record.defect else {})
         for record in records
     ]
+
+
+def _row(columns: Sequence[str], cells: Sequence[str], lists: Collection[str]) -> Row:
+    """Returns column to cell; some columns are lists of the cells under their name."""
+    pairs = list(zip_longest(columns, cells, fillvalue=""))
+    return dict(pairs) | {name: [cell for column, cell in pairs if column == name] for name in lists}
 
 
 def _sentence_rows(path: Path, text: str) -> list[Row]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from afrieval.files.paths import user_path
 
 VERSION = 2
 SEED = 42
+CHAT_TEMPLATE = "{% for turn in messages %}{{ turn.role }}: {{ turn.content }}\n{% endfor %}assistant:"
 END = -6.0  # what the end-of-text token is multiplied with, for answers of a few tokens
 
 
@@ -30,6 +32,19 @@ def demo_folder() -> Path:
             with contextlib.suppress(OSError):  # another process was quicker
                 (Path(unfinished) / folder.name).rename(folder)
     return folder
+
+
+def write_chat_demo(folder: str) -> None:
+    """Writes a copy of the demo model with a chat template, for a server to load.
+
+    Raises:
+        UserError: if the folder is there already.
+    """
+    path = user_path(folder)
+    if path.exists():
+        raise UserError(f"{path} is there already", "name a new folder")
+    shutil.copytree(demo_folder(), path)
+    (path / "chat_template.jinja").write_text(CHAT_TEMPLATE, encoding="utf-8")
 
 
 def build_demo(folder: Path) -> None:

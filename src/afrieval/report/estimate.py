@@ -29,14 +29,16 @@ def estimate_table(sizes: Sequence[Size], model: str, bytes_per_token: int, pric
     columns += [Column("requests", "amount"), Column("prompt tokens", "amount", "prompt_tokens")]
     written = any(size.answer_tokens for size in sizes)
     columns += [Column("answer tokens", "amount" if written else "hidden", "answer_tokens")]
-    columns += [Column("prompts", "money", "prompt_cost"), Column("answers", "money", "answer_cost")] if prices else []
+    columns += (
+        [Column("prompt cost", "money", "prompt_cost"), Column("answer cost", "money", "answer_cost")] if prices else []
+    )
     rows = [_row(size, prices) for size in sizes]
     total: list[Any] = ["total", "", *(sum(values) for values in list(zip(*rows, strict=True))[2:])]
     notes = [f"Tokens of prompts are estimated: one for {bytes_per_token} bytes of UTF-8."]
     if written:
         notes.append("Tokens of answers are the most that they may have; most answers are shorter.")
     if prices:
-        notes.append("Costs are in US dollars, at the prices in the model file.")
+        notes.append("Costs are in US dollars, at the prices of the model file.")
     ends = (len(rows) - 1,) if len(rows) > 1 else ()
     return Table("estimate", f"{model}: left to run", columns, [*rows, *([total] if ends else [])], notes, ends=ends)
 

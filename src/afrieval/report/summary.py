@@ -122,7 +122,8 @@ def _heading(task: str, identity: Identity) -> tuple[str, list[str]]:
     notes = []
     if shots and described["fewshot"] == described["evaluate"]:
         notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
-    return f"{task}: {described['answer_form']}, {shots}-shot", notes
+    options = "".join(f", {name if on else f'no {name}'}" for name, on in described.get("extract", {}).items())
+    return f"{task}: {described['answer_form']}, {shots}-shot{options}", notes
 
 
 def _shortened(cells: list[CellScores]) -> list[str]:

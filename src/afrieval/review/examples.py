@@ -9,7 +9,7 @@ from afrieval.errors import UserError
 from afrieval.grouping import grouped, ranges
 from afrieval.languages import ENGLISH
 from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import Prompt, answers, load_prompts, render
+from afrieval.tasks.prompts import Prompt, answers, load_prompts, render, render_header
 from afrieval.tasks.spec import TaskSpec, load_task
 from afrieval.tasks.splits import load_split
 from afrieval.tasks.strings import String
@@ -25,8 +25,14 @@ def golden(spec: TaskSpec, language: str) -> str:
     evaluated = _near(spec, language) or language if translated else language
     for number, prompt in load_prompts(spec, language).items():
         scored = " | ".join(answers(prompt, document, spec.answer_forms[0]))
-        parts.append(f"=== prompt {number}, scored: {scored}\n{render(prompt, document, evaluated)}\n")
+        parts.append(f"=== prompt {number}, scored: {scored}\n{_whole(prompt, document, evaluated)}\n")
     return "".join(parts)
+
+
+def _whole(prompt: Prompt, document: Document, language: str) -> str:
+    """Returns the prompt of a document without examples."""
+    header = render_header(prompt, document, language)
+    return "\n\n".join(filter(None, (header, render(prompt, document, language))))
 
 
 def first_document(spec: TaskSpec, language: str) -> Document:
@@ -74,7 +80,7 @@ def filled(text: str, strings: Mapping[str, String]) -> str:
 def _example(string: String, text: str, document: Document, prompts: Mapping[int, Prompt], language: str) -> str:
     kind, *names = string.id.split("/")[2 if string.number else 1 :]
     if string.number:
-        whole = render(prompts[string.number], document, language)
+        whole = _whole(prompts[string.number], document, language)
         return whole if kind == "template" else _lines(whole, text)
     if kind == "labels":
         return next(filter(None, (_lines(render(p, document, language), text) for p in prompts.values())), "")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.files.paths import user_path
 from afrieval.models.backend_args import check_backend_args
+from afrieval.models.backends.openai.check import check_key
 from afrieval.models.processes import ALONE, Processes
 from afrieval.run.folder_name import default_folder
 from afrieval.run.plan import plan
@@ -79,14 +80,20 @@ def run(
             raise
 
 
-def prepared(read: Callable[[], RunConfig]) -> Session:
+def prepared(read: Callable[[], RunConfig], dry: bool = False) -> Session:
     """Returns the planned run of a config; loads no model and writes nothing.
+
+    Args:
+        read: returns the config.
+        dry: whether nothing will be sent to a server, so that its key may be missing.
 
     Raises:
         UserError: for an invalid config or missing data.
     """
     config = read()
     check_backend_args(config.model)
+    if not dry:
+        check_key(config.model)
     planned = plan(config)
     from afrieval.results.reader import RunFolder
 

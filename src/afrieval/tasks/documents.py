@@ -244,7 +244,7 @@ def _is_tokens(value: Any) -> bool:
 def _text(spec: TaskSpec, value: Any) -> str:
     """Returns a cell's text, as it is or normalised; without any text it is empty. Tokens are joined by blanks."""
     value = " ".join(value) if _is_tokens(value) else value
-    return str(value) if spec.verbatim and normalise(value) else normalise(value)
+    return str(value) if (spec.verbatim or spec.data.verbatim) and normalise(value) else normalise(value)
 
 
 def _names(spec: TaskSpec, row: dict[str, Any], n: int) -> list[str]:

@@ -44,6 +44,8 @@ class Prompt:
         paper: whether it is a prompt of the paper, cleaned or as the harness has it; empty for one of the suite.
         delimiter: the text between prompt and answer.
         header: a template that is shown once, before the examples; empty if there is none.
+        verbatim: whether blanks around the texts of rows are shown.
+        blanks: why runs of blanks in it belong there; empty if it must not have any.
         source: where its text is from; empty if unknown.
         path: the prompt file, for messages.
         direction: as in the task file.
@@ -64,6 +66,8 @@ class Prompt:
     paper: Literal["", "cleaned", "uncleaned"] = ""
     delimiter: str = " "
     header: str = ""
+    verbatim: bool = False
+    blanks: str = field(default="", compare=False)
     source: str = field(default="", compare=False)
     path: str = field(default="", compare=False)
     direction: dict[str, str] = field(default_factory=dict)
@@ -86,6 +90,7 @@ class Prompt:
         parts: list[Any] = [self.template, self.labels, self.values, self.system, *self.lead_ins]
         parts += ["lettered"] if self.lettered else []
         parts += ["header", self.header] if self.header else []
+        parts += ["verbatim"] if self.verbatim else []
         parts += [self.paper, self.delimiter] if self.paper else []
         parts += [self.direction, self.languages] if self.direction else []
         parts += [self.answered_in, self.languages] if self.answered_in else []
@@ -142,11 +147,12 @@ def _render(prompt: Prompt, template: str, document: Document, language: str, wh
     values: dict[str, Any] = {n: prompt.values.get(n, {}).get(text, text) for n, text in document.fields.items()}
     values["choices"] = choice_texts(prompt, document)
     values |= {"labels": prompt.labels, "language": LANGUAGES[language].name} | _sides(prompt, language)
+    template = template.strip() if prompt.verbatim else template
     try:
         text = bounded.fill(template, values)
     except TemplateFault as e:
         raise UserError(f"{where}: the template cannot be filled in: {e.reason}", CURE) from None
-    return text if prompt.paper == "uncleaned" else text.strip()
+    return text if prompt.verbatim or prompt.paper == "uncleaned" else text.strip()
 
 
 def _sides(prompt: Prompt, language: str) -> dict[str, str]:
@@ -224,6 +230,8 @@ def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
             labels=entry.labels or content.labels,
             lettered=entry.lettered,
             header=entry.header,
+            verbatim=spec.data.verbatim,
+            blanks=entry.blanks,
             values=content.values or {},
             system=(content.system or "").strip(),
             lead_ins=lead_ins,

@@ -28,6 +28,7 @@ class PromptSpec:
         lettered: whether the letters of the choices are scored, not their words.
         header: a template that is shown once, before the examples: with fields of the question. With a chat template,
             it is the system text, or follows the file's.
+        blanks: why runs of blanks in it belong there; without a reason the suite's own tests reject them.
     """
 
     __pydantic_config__ = CLOSED
@@ -37,6 +38,7 @@ class PromptSpec:
     source: str | None = None
     lettered: bool = False
     header: str = ""
+    blanks: str = ""
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from afrieval.tasks.schema import (
 )
 
 TASKS = shipped("tasks")
+OF_THE_FILES = ("rows", "columns", "parts", "cut", "folders")  # keys of `data` that describe one data set's files
 Options = dict[str, str | int | float | bool]  # `name`, and options of what is named
 
 # Names already used in prompts and documents.
@@ -161,6 +162,7 @@ class TaskSpec(TaskFile):
         scoring: how its answers are scored.
         kin: the task that it is like.
         direct: the original task, if this is a translated variant.
+        switched: options of its extractor that the user has changed.
         verbatim: whether texts of rows are used as they are, instead of in NFC and stripped.
     """
 
@@ -169,6 +171,7 @@ class TaskSpec(TaskFile):
     scoring: Scoring = field(kw_only=True)
     kin: "TaskSpec | None" = field(default=None, kw_only=True)
     direct: "TaskSpec | None" = field(default=None, kw_only=True)
+    switched: dict[str, bool] = field(default_factory=dict, kw_only=True)
     verbatim: bool = field(default=False, kw_only=True)
 
     @property
@@ -233,6 +236,7 @@ class TaskSpec(TaskFile):
         parts += ["choices", self.choice_labels, self.shuffle] if self.choice_labels or self.shuffle else []
         parts += [self.tags] if self.tags else []
         parts += ["examples", asdict(self.examples)] if self.examples != ExamplesSpec() else []
+        parts += ["texts", self.data.verbatim, self.data.cut] if self.data.verbatim or self.data.cut else []
         parts += ["fit", self.fit] if self.fit else []
         parts += ["without_marks", self.without_marks] if self.without_marks else []
         if self.prompt:
@@ -294,7 +298,7 @@ def _kin(file: YamlFile, folder: Path) -> TaskSpec | None:
 
 
 def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:
-    """Returns a file with the keys that it takes over from another; not the numbers of another data set's rows.
+    """Returns a file with the keys that it takes over from another; not those about the files of another data set.
 
     Fields that are groups of another field's values are taken over one by one.
     """
@@ -303,7 +307,8 @@ def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:
     other, own = read_map_file(kin.folder / "task.yaml").content, file.content
     data, named = own.get("data", {}), own.get("fields", {})
     if isinstance(data, dict):
-        data = {**({**other["data"], "rows": None} if "hub" in data else other["data"]), **data}
+        shared = {k: v for k, v in other["data"].items() if "hub" not in data or k not in OF_THE_FILES}
+        data = {**shared, **data}
     if isinstance(named, dict):
         named = with_groups_of(kin.grouped_fields, other["fields"], named) if named else other["fields"]
     return file._replace(content={**other, **own, "data": data, "fields": named})
@@ -331,7 +336,12 @@ def _fields_of_groups(spec: TaskSpec) -> set[str]:
 
 
 def _check_consistent(spec: TaskSpec, path: Path) -> None:
-    braces = ["{code}", "{language}", *(["{evals}"] if spec.evals else [])]
+    braces = [
+        "{code}",
+        "{language}",
+        *(["{evals}"] if spec.evals else []),
+        *(f"{{{name}}}" for name in spec.data.parts),
+    ]
     answer = spec.scoring.answer
     columns = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key))]
     problems = {

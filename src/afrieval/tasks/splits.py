@@ -85,6 +85,8 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
         if spec.join.rows and source != SAMPLES:
             check_count(len(other.rows), spec.join.rows, f"{spec.join.hub} ({other.name})")
         rows = joined(rows, other.rows, spec.join, where)
+    for column, mark in spec.data.cut.items():
+        rows = [row | {column: str(row[column]).partition(mark)[0]} if column in row else row for row in rows]
     of_language = in_language(spec, language)
     rows = with_columns(of_language, rows)
     if spec.prompt:
@@ -112,7 +114,7 @@ def _note(unparsed: dict[int, str], rows: int, where: str) -> str:
 def wanted_files(spec: TaskSpec, language: str, split: str) -> list[Wanted]:
     """Returns the files of a split, and those that are joined to it."""
     data, files = spec.data, filled(spec.data.files[split], placeholders(spec, language))
-    wanted = [Wanted(data.hub, data.revision, files, split, data.columns)]
+    wanted = [Wanted(data.hub, data.revision, files, split, data.columns, data.parts, data.folders)]
     return wanted + ([Wanted(spec.join.hub, spec.join.revision, spec.join.file, spec.join.split)] if spec.join else [])
 
 
@@ -157,7 +159,11 @@ def missing_hub(spec: TaskSpec, source: str) -> str | None:
     if source in (HUB, SAMPLES):
         return None
     root, hubs = check_folder(source), [spec.data.hub, *([spec.join.hub] if spec.join else [])]
-    return next((hub for hub in hubs if not (root / hub).is_dir()), None)
+    missing = next((hub for hub in hubs if not (root / hub).is_dir()), None)
+    if spec.data.folders and missing == spec.data.hub:
+        wanted = wanted_files(spec, next(iter(spec.languages)), spec.data.evaluate)[0]
+        return None if data_files(wanted, source, UNLOCKED) else missing
+    return missing
 
 
 def check_folder(source: str) -> Path:
@@ -198,8 +204,8 @@ def _rows(files: list[DataFile], contents: list[bytes], columns: Sequence[str]) 
     """Returns the rows of tables, one after the other, or those of parallel texts, each of which is a column."""
     if files[0].column:
         return parallel_rows({f.column: (f.path, content) for f, content in zip(files, contents, strict=True)})
-    found = (read_rows(file.path, content, columns) for file, content in zip(files, contents, strict=True))
-    return [row for rows in found for row in rows]
+    found = ((file.part, read_rows(file.path, content, columns)) for file, content in zip(files, contents, strict=True))
+    return [{**row, **part} for part, rows in found for row in rows]
 
 
 def _samples(spec: TaskSpec, language: str) -> list[DataFile]:

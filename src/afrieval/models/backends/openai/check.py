@@ -15,7 +15,7 @@ ENDS = ("/chat/completions", "/completions", "/responses")
 
 
 def check_api(config: ModelConfig) -> None:
-    """Rejects settings that such a server does not have, invalid addresses, and missing keys, prices or packages.
+    """Rejects settings that such a server does not have, invalid addresses, and missing prices or packages.
 
     Raises:
         UserError: for the first.
@@ -41,7 +41,16 @@ def check_api(config: ModelConfig) -> None:
             "model.api.max_cost needs the prices per million tokens",
             "give model.api.prices.input and model.api.prices.output",
         )
-    key_of(config.api)
+
+
+def check_key(config: ModelConfig) -> None:
+    """Rejects a missing key; a dry run needs none.
+
+    Raises:
+        UserError: that does not print it.
+    """
+    if config.is_api:
+        key_of(config.api)
 
 
 def _check_address(url: str | None) -> None:
