@@ -1,0 +1,227 @@
+"""MMLU: the authors' prompts byte for byte, and the same rows from the hub's table and the authors' files."""
+
+import csv
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.conftest import Cli
+
+from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConfig
+from afrieval.data.files import SAMPLES
+from afrieval.errors import UserError
+from afrieval.tasks.documents import Document
+from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
+from afrieval.tasks.sources.plan import all_questions, plan_declared
+from afrieval.tasks.sources.templated import TemplatedQuestions
+from afrieval.tasks.spec import load_task
+from afrieval.tasks.splits import load_split
+
+DATA = Path(os.environ.get("AFRIEVAL_DATA", "")) / "hendrycks/test"
+GOLDEN = Path(__file__).parent / "mmlu_subjects.txt"
+SPEC = load_task("mmlu")
+SUBJECTS = SPEC.data.parts["subject"]
+SHOTS = 5
+COLUMNS = ("question", "subject", "choices", "answer")
+
+
+def config(source: Path | str, shots: int = SHOTS) -> RunConfig:
+    task = TaskConfig(task_name=["mmlu"], prompts=[1])
+    return RunConfig(task=task, data=DataConfig(str(source)), eval=EvalConfig(num_fewshot=shots))
+
+
+def asked(source: Path | str) -> TemplatedQuestions:
+    (questions,), _ = all_questions(config(source))
+    return questions
+
+
+def contexts(questions: TemplatedQuestions, documents: Sequence[Document]) -> dict[int, str]:
+    """Returns document number to what the harness asks a model, without the answer."""
+    task = InMemoryTask(task_config(questions), documents, lambda d, n: questions.examples(d), header=questions.header)
+    task.build_all_requests()
+    assert {request.args[1] for request in task.instances} == {" A", " B", " C", " D"}
+    return {documents[request.doc_id].id: request.args[0] for request in task.instances}
+
+
+# The authors' program in other words: what it shows of the files in test/ and dev/.
+
+
+def block(row: Sequence[str]) -> str:
+    question, *options, _ = row
+    return "\n".join([question, *(f"{'ABCD'[i]}. {option}" for i, option in enumerate(options)), "Answer:"])
+
+
+def table(split: str, subject: str) -> list[list[str]]:
+    with (DATA / split / f"{subject}_{split}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+@cache
+def above(subject: str, shots: int) -> str:
+    words = "".join(f" {word}" for word in subject.split("_"))
+    examples = "".join(f"{block(row)} {row[-1]}\n\n" for row in table("dev", subject)[:shots])
+    return f"The following are multiple choice questions (with answers) about {words}.\n\n{examples}"
+
+
+def authors_prompts() -> Iterator[tuple[str, str]]:
+    """Yields subject and prompt of each test row, as the authors' program goes through them."""
+    for subject in SUBJECTS:
+        yield from ((subject, above(subject, SHOTS) + block(row)) for row in table("test", subject))
+
+
+@pytest.mark.data
+def test_first_rows_of_each_subject_are_shown_as_by_the_authors() -> None:
+    questions = asked(DATA)
+    first = {subject: number for number, (subject, _) in reversed([*enumerate(authors_prompts())])}
+    chosen = [d for d in questions.documents if d.id - first[d.fields["subject"]] < 10]
+    assert len(chosen) == 10 * len(SUBJECTS)
+    prompts = [prompt for _, prompt in authors_prompts()]
+    for number, context in contexts(questions, chosen).items():
+        assert context == prompts[number]
+
+
+@pytest.mark.alldata
+def test_all_rows_are_shown_as_by_the_authors_and_planned_quickly() -> None:
+    began = time.monotonic()
+    (cell,) = plan_declared(config(DATA)).cells
+    questions = asked(DATA)
+    found = contexts(questions, questions.documents)
+    assert time.monotonic() - began < 30, "seconds for 14,042 documents with five examples, loaded twice"
+    assert (cell.n, cell.n_requests) == (14_042, 4 * 14_042)
+    assert [*found.values()] == [prompt for _, prompt in authors_prompts()]
+    golds = [row[-1] for subject in SUBJECTS for row in table("test", subject)]
+    assert ["ABCD"[d.gold] for d in questions.documents if d.gold is not None] == golds
+
+
+@pytest.mark.data
+def test_rows_whose_cells_pandas_takes_for_missing_keep_their_text() -> None:
+    """Newer versions of pandas show `nan` for these options in the authors' program."""
+    rows = [d for d in asked(DATA).documents if "None" in d.choices]
+    assert len(rows) == 10 and all(not d.defect for d in rows)
+
+
+def test_prompt_of_each_subject_is_as_reviewed() -> None:
+    questions = asked(SAMPLES)
+    first = questions.documents[0]
+    of_subject = [replace(first, id=i, fields=first.fields | {"subject": name}) for i, name in enumerate(SUBJECTS)]
+    examples = questions.examples(first)
+    task = InMemoryTask(task_config(questions), of_subject, lambda d, n: examples, header=questions.header)
+    task.build_all_requests()
+    text = "".join(f"=== {SUBJECTS[r.doc_id]}\n{r.args[0]}{r.args[1]}\n" for r in task.instances if r.args[1] == " C")
+    if os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1":
+        GOLDEN.write_text(text, encoding="utf-8", newline="\n")
+    assert GOLDEN.read_text(encoding="utf-8") == text
+    assert text.count("=== ") == 57 and " about  high school us history.\n\n" in text
+
+
+# The forms in which the data are distributed
+
+
+def rows(split: str) -> list[dict[str, object]]:
+    """Returns five rows for each subject, with all that a csv file has to enclose, and blanks at the ends."""
+    texts = (" two blanks ", 'a "mark"', "two\nlines", "a, comma", "None")
+    return [
+        {
+            "question": f"{split} {n}: {text}",
+            "subject": subject,
+            "choices": ["0.10", text, f" {n}", "NA"],
+            "answer": n % 4,
+        }
+        for subject in SUBJECTS
+        for n, text in enumerate(texts)
+    ]
+
+
+def write_csv(folder: Path) -> None:
+    for split in ("test", "dev"):
+        (folder / split).mkdir(parents=True)
+        for subject in SUBJECTS:
+            with (folder / split / f"{subject}_{split}.csv").open("w", encoding="utf-8", newline="") as file:
+                own = (row for row in rows(split) if row["subject"] == subject)
+                cells = ([r["question"], *r["choices"], "ABCD"[r["answer"]]] for r in own)  # type: ignore[misc,index]
+                csv.writer(file, lineterminator="\n").writerows(cells)
+
+
+def write_parquet(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    for split in ("test", "dev"):
+        table = pa.table({name: [row[name] for row in rows(split)] for name in COLUMNS})
+        pq.write_table(table, folder / f"{split}-00000-of-00001.parquet")
+
+
+@pytest.fixture
+def authors_files(tmp_path: Path) -> Path:
+    """Returns a folder with test/ and dev/."""
+    write_csv(tmp_path / "data")
+    return tmp_path / "data"
+
+
+def test_hub_and_authors_files_have_the_same_documents(tmp_path: Path, authors_files: Path) -> None:
+    write_parquet(tmp_path / "hub/cais/mmlu/all")
+    write_csv(tmp_path / "mirror/hendrycks/test")
+    for split in ("test", "dev"):
+        found = [load_split(SPEC, "eng", split, str(tmp_path / name)) for name in ("hub", "mirror", "data")]
+        of_hub, *others = [split.documents for split in found if split]
+        assert others == [of_hub, of_hub] and len(of_hub) == 5 * 57
+        assert [d.fields["subject"] for d in of_hub] == [name for name in SUBJECTS for _ in range(5)]
+        assert of_hub[1].choices == ("0.10", 'a "mark"', " 1", "NA") and of_hub[3].gold == 3
+        assert of_hub[0].choices[1] == " two blanks ", "as the authors' program shows it"
+
+
+def test_a_missing_subject_is_named(cli: Cli, authors_files: Path) -> None:
+    (authors_files / "dev/virology_dev.csv").unlink()
+    done = cli("preview", "--task.task_name", "mmlu", "--data.source", authors_files, "--eval.num_fewshot", 5)
+    assert done.code == 2 and "lacks dev/virology_dev.csv" in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "virology_test.csv cannot be parsed: it is empty"),
+        (
+            "What?,a,b,c,A\nWho?,a,b,c,B\n",
+            "virology_test.csv cannot be parsed: no row can be parsed; line 1: 5 columns",
+        ),
+        ("What?,a,b,c,d,e,A\n", "virology_test.csv cannot be parsed: no row can be parsed; line 1: 7 columns"),
+        (b"\xff\xfe", "virology_test.csv cannot be parsed: line 1 is not UTF-8 text"),
+    ],
+)
+def test_a_damaged_file_is_named(cli: Cli, authors_files: Path, content: str | bytes, message: str) -> None:
+    path = authors_files / "test/virology_test.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    done = cli("preview", "--task.task_name", "mmlu", "--data.source", authors_files)
+    assert done.code == 2 and message in " ".join(done.err.split())
+
+
+def test_a_folder_without_the_data_is_an_error(cli: Cli, tmp_path: Path) -> None:
+    done = cli("preview", "--task.task_name", "mmlu", "--data.source", tmp_path)
+    assert done.code == 2 and "does not contain cais/mmlu" in done.err
+
+
+def test_a_row_with_a_wrong_number_of_columns_is_left_out(authors_files: Path) -> None:
+    path = authors_files / "test/virology_test.csv"
+    path.write_text(path.read_text(encoding="utf-8") + "What?,a,b,c,A\n", encoding="utf-8")
+    split = load_split(SPEC, "eng", "test", str(authors_files))
+    assert split and [d.id for d in split.documents if d.gold is None] == [280]
+    assert "virology_test.csv, line 8: 5 columns" in split.note
+
+
+def test_another_edition_is_an_error(tmp_path: Path) -> None:
+    """Half of the rows or more cannot be a small part that someone made for a trial."""
+    write_parquet(tmp_path / "cais/mmlu/all")
+    path = tmp_path / "cais/mmlu/all/dev-00000-of-00001.parquet"
+    pq.write_table(pq.read_table(path).slice(0, 280), path)
+    with pytest.raises(UserError, match="has 280 rows instead of 285"):
+        load_split(SPEC, "eng", "dev", str(tmp_path))
+
+
+def test_prompt_2_names_no_subject(cli: Cli) -> None:
+    shown = cli("preview", "--task.task_name", "mmlu", "--task.prompts", json.dumps([2]), "--data.source", "samples")
+    assert "Question: What is the order of 2" in shown.out and "algebra" not in shown.out
