@@ -15,10 +15,11 @@ __all__ = ["Given", "read_config", "read_given", "read_options", "run_config", "
 
 T = TypeVar("T")
 SHORT = {"-o": "--output"}
-OPEN_MAP = "model.backend_args."
+ARGS = "model.backend_args."
+OPEN_MAPS = (ARGS, "task.extract.")
 # What lm_eval, vLLM and Meta's recipe call options that have other names here.
 NAMES_ELSEWHERE = {"tasks": "task.task_name", "output_path": "run_dir", "template_dir": "task.folder"} | {
-    name: f"{OPEN_MAP}{name}"
+    name: f"{ARGS}{name}"
     for name in ("tensor_parallel_size", "data_parallel_size", "gpu_memory_utilization", "max_model_len")
 }
 
@@ -103,8 +104,8 @@ def _parsed(argv: list[str], kind: type, command: str) -> Given:
 def _option(name: str, known: dict[str, Option], command: str) -> Option:
     if name in known and not known[name].word:
         return known[name]
-    if name.startswith(OPEN_MAP) and OPEN_MAP[:-1] in known:
-        return Option(name, Any)
+    if found := next((m for m in OPEN_MAPS if name.startswith(m) and m[:-1] in known), None):
+        return Option(name, Any if found == ARGS else bool | Any)
     raise UserError(f"unknown option --{name}", _near_option(name, known) or f"see afrieval {command} --help")
 
 

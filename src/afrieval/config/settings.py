@@ -109,6 +109,9 @@ class TaskConfig:
     answer_form: AnswerForm | None = None
     """What counts as an answer: the likelihood of each option's text, the likelihood of each option's letter, or a
     generated answer. Default: the first form that the task declares; generate for models that only chat."""
+    extract: Annotated[dict[str, bool], Metavar("MAP")] = field(default_factory=dict)
+    """Options of the task's extractor to switch, such as --task.extract.lone true for MMLU-Pro. Default: as the task
+    declares them."""
     variant: Literal["direct", "translate"] = "direct"
     """Test set: direct is the one in the language evaluated; translate is its machine translation into English, which
     is used with English prompts."""
@@ -303,6 +306,8 @@ def _check_task(config: RunConfig, needed: bool) -> None:
             raise UserError(f"task.{name} has no effect on task.harness_tasks", hint)
         if value == []:
             raise UserError(f"task.{name} is an empty list", f"name some, or leave task.{name} out to run all")
+    if config.task.extract and not config.task_names:
+        raise UserError("task.extract has no effect on task.harness_tasks", "leave it out")
     _check_prompt_set(config)
     _check_groups(config)
     for name in ("wandb_project", "wandb_job_type"):

@@ -39,6 +39,7 @@ class TaskIdentity(TypedDict):
     evaluate: NotRequired[str]
     fewshot: NotRequired[str]
     no_examples: NotRequired[dict[str, list[int]]]
+    extract: NotRequired[dict[str, bool]]
 
 
 class Identity(TypedDict):
@@ -85,6 +86,7 @@ class Declared(TypedDict, total=False):
 
     `metrics` are as in a task file, the main one first; `contrast` is the one that compares prompt languages.
     `signatures` are the settings and versions of libraries that compute metrics.
+    `extract` are options of its extractor that the user changed.
     `defective` are languages whose whole split has a known defect.
     """
 
@@ -98,6 +100,7 @@ class Declared(TypedDict, total=False):
     defective: dict[str, str]
     metrics: list[str | dict[str, Any]]
     contrast: str
+    extract: dict[str, bool]
     signatures: dict[str, str]
     derived: dict[str, DerivedFrom]
     groups: dict[str, dict[str, list[str]]]
@@ -196,6 +199,7 @@ class SampleLine(TypedDict):
     gold: NotRequired[Any]
     picked: NotRequired[int | None]
     answer: NotRequired[Any]
+    guessed: NotRequired[str]
     neutral: NotRequired[list[list[float]]]
     published_correct: NotRequired[bool]
     part: NotRequired[str]

@@ -61,6 +61,7 @@ class Response:
         likelihoods: one per continuation; empty for generated text.
         neutral: log-likelihood of each continuation after each neutral prompt, which is the same prompt
             without content; empty if no metric of the task needs it.
+        guessed: how the answer was guessed, as in `Guess`; empty if it was not.
         refused: whether the model or a filter refused to answer; None if the backend cannot tell.
     """
 
@@ -68,6 +69,7 @@ class Response:
     text: str = ""
     likelihoods: Sequence[Likelihood] = ()
     neutral: Sequence[Sequence[float]] = ()
+    guessed: str = ""
     refused: bool | None = None
 
 
@@ -86,7 +88,19 @@ class Asked(NamedTuple):
     reasoned: bool = False
 
 
-# Finds the answer in a generated text, in a form that JSON can hold; None if there is none. It never guesses.
+class Guess(NamedTuple):
+    """What an extractor takes for the answer of a text that does not say it, if its options tell it to guess.
+
+    Attributes:
+        answer: the answer.
+        how: what is guessed: a `lone` letter, or one that is `drawn`.
+    """
+
+    answer: Any
+    how: str
+
+
+# Finds the answer in a generated text, in a form that JSON can hold; None if there is none. A guess is a `Guess`.
 Extractor = Callable[[str, Question, Asked], Any]
 
 
@@ -98,11 +112,13 @@ class Score:
         answer: as extracted, in a form that JSON can hold; None is unparsed.
         measures: metric to its numbers; a metric that cannot be measured is missing.
         neutral: as in `Response`.
+        guessed: as in `Response`.
     """
 
     answer: Any | None
     measures: dict[str, list[float]]
     neutral: Sequence[Sequence[float]] = ()
+    guessed: str = ""
 
 
 def mean(measures: Array, weights: Array) -> Array:

@@ -26,6 +26,7 @@ LABELS = {
 UNPARSED = "answers that could not be parsed, in percent; they count as wrong"
 DESCRIPTIONS = {
     NOT_PARSED: UNPARSED,
+    "guessed": "answers that the model did not announce and that were guessed, in percent; part of the score",
     REFUSED: "answers that the model or a filter refused, in percent; they count as wrong",
     "f1_macro": "mean of the classes' F1",
     "f1_weighted": "the same, each class weighted by its number of questions",

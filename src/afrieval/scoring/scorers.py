@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from afrieval.scoring.base import Asked, Extractor, Likelihood, Metric, Question, Response, Score
+from afrieval.scoring.base import Asked, Extractor, Guess, Likelihood, Metric, Question, Response, Score
 from afrieval.scoring.choice import best
 from afrieval.scoring.detailed import details_of
 from afrieval.scoring.extract.choice import final_answer
@@ -43,14 +43,17 @@ def of_text(text: str, question: Question, extract: Extractor, asked: Asked, thi
     final, details = final_answer(text, thinking_end), details_of(text)
     if details.get("refused"):
         return Response(None, final, refused=True)
-    return Response(extract(final, question, asked), final, refused=False if details else None)
+    found, refused = extract(final, question, asked), False if details else None
+    if isinstance(found, Guess):
+        return Response(found.answer, final, guessed=found.how, refused=refused)
+    return Response(found, final, refused=refused)
 
 
 def scored(response: Response, question: Question, metrics: Sequence[Metric]) -> Score:
     """Returns a document's score under each metric that applies."""
     found = ((metric.name, metric.measure(response, question)) for metric in metrics)
     measures = {name: measure for name, measure in found if measure is not None}
-    return Score(response.answer, measures, response.neutral)
+    return Score(response.answer, measures, response.neutral, response.guessed)
 
 
 def shown(score: Score, metrics: Sequence[Metric]) -> dict[str, object]:

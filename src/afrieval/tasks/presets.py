@@ -10,6 +10,7 @@ from afrieval.scoring import usual
 from afrieval.scoring.base import Extractor, Likelihood, Metric, Question, Response
 from afrieval.scoring.derived import derived as derived_metric
 from afrieval.scoring.extract import extractor
+from afrieval.scoring.guesses import OPTIONS
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.named import Spec
 from afrieval.scoring.tagged import types
@@ -141,8 +142,25 @@ def by_likelihood(answer_form: str) -> bool:
     return answer_form != "generate"
 
 
-def scoring(declared: "TaskFile") -> Scoring:
+def extract_of(declared: "TaskFile") -> Spec:
+    """Returns the extractor of a task's generated answers, with its options.
+
+    Raises:
+        UserError: if neither its file nor its kind names one.
+    """
+    if declared.read:
+        return {"name": "phrase", **asdict(declared.read)}
+    if (found := declared.extract or PRESETS[declared.kind].extract) is None:
+        raise UserError("a task of this kind needs `extract`", "name an extractor, as in extract: whole")
+    return found
+
+
+def scoring(declared: "TaskFile", switched: Mapping[str, bool] | None = None) -> Scoring:
     """Returns how a task is scored: the preset of its kind, with the overrides of its file.
+
+    Args:
+        declared: the task's file.
+        switched: options of its extractor that the user changes.
 
     Raises:
         UserError: if a name or option is unknown, or two of them are incompatible.
@@ -151,11 +169,11 @@ def scoring(declared: "TaskFile") -> Scoring:
     answer = (declared.answer.type if isinstance(declared.answer, AnswerSpec) else None) or preset.answer
     if answer not in ANSWERS:
         raise UserError(f"unknown answer type {answer!r}", nearest(answer, sorted(ANSWERS)))
-    extract = {"name": "phrase", **asdict(declared.read)} if declared.read else declared.extract or preset.extract
-    if extract is None:
-        raise UserError("a task of this kind needs `extract`", "name an extractor, as in extract: whole")
+    extract = extract_of(declared)
+    extract = {**({"name": extract} if isinstance(extract, str) else extract), **(switched or {})}
     names = types(declared.tags) if answer == "spans" else declared.tags
     specs: Sequence[Spec] = declared.metrics or [*preset.metrics, *_of_names(declared)]
+    specs = [*specs, "guessed"] if any(extract.get(name) for name in OPTIONS) and "guessed" not in specs else specs
     derived = {**({} if declared.metrics else preset.derived), **declared.derived}
     requests = {form: "loglikelihood" if by_likelihood(form) else "generate" for form in FORMS}
     forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, requests[f])]

@@ -1,6 +1,6 @@
 """Selects the tasks of a config, each with its data set and variant."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +10,9 @@ from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
 from afrieval.languages import ENGLISH
 from afrieval.resources import shipped
+from afrieval.scoring.extract import switches
 from afrieval.tasks.meta import GROUPS, Llama, chosen_evals, members, of_evals
-from afrieval.tasks.presets import by_likelihood
+from afrieval.tasks.presets import by_likelihood, extract_of, scoring
 from afrieval.tasks.prompts import Prompt, load_prompts, suits
 from afrieval.tasks.sources.complete_prompts import check_complete
 from afrieval.tasks.spec import TASKS, TaskSpec, load_task, task_names, translated
@@ -44,7 +45,26 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
         check_complete(spec, config)
     if config.task.suite:
         check_languages(specs, config.task)
-    return [_variant(spec, config) for spec in specs]
+    return [switched(_variant(spec, config), config.task.extract) for spec in specs]
+
+
+def switched(spec: TaskSpec, options: Mapping[str, bool]) -> TaskSpec:
+    """Returns a task with other options of its extractor.
+
+    Args:
+        spec: the task.
+        options: name to whether it is on.
+
+    Raises:
+        UserError: for an option that the extractor does not have.
+    """
+    known = switches(extract_of(spec))
+    for name in options:
+        if name not in known:
+            hint = nearest(name, list(known)) if known else "leave task.extract out; it has no options to switch"
+            raise UserError(f"the extractor of {spec.name} has no option {name!r} to switch", hint)
+    changed = {name: on for name, on in options.items() if on != known[name]}
+    return replace(spec, switched=changed, scoring=scoring(spec, changed)) if changed else spec
 
 
 def task_folder(config: RunConfig) -> Path:

@@ -162,6 +162,7 @@ class TaskSpec(TaskFile):
         scoring: how its answers are scored.
         kin: the task that it is like.
         direct: the original task, if this is a translated variant.
+        switched: options of its extractor that the user has changed.
         verbatim: whether texts of rows are used as they are, instead of in NFC and stripped.
     """
 
@@ -170,6 +171,7 @@ class TaskSpec(TaskFile):
     scoring: Scoring = field(kw_only=True)
     kin: "TaskSpec | None" = field(default=None, kw_only=True)
     direct: "TaskSpec | None" = field(default=None, kw_only=True)
+    switched: dict[str, bool] = field(default_factory=dict, kw_only=True)
     verbatim: bool = field(default=False, kw_only=True)
 
     @property

@@ -214,31 +214,6 @@ def test_recorded_answers_are_read_as_by_their_authors() -> None:
 
 
 @pytest.mark.data
-def test_with_lone_letters_recorded_answers_are_read_as_by_their_authors() -> None:
-    """Where there is no letter at all they draw one, which is no reading: there ours has to read none."""
-    rows = _recorded()
-    drawn = [re.search(r"\b[A-J]\b", row["generated_text"]) is None for row in rows]
-    read = [
-        announced_letter(row["generated_text"], LETTERS[: len(row["options"])], ANSWER, "first", lone=True)
-        for row in rows
-    ]
-    same = [
-        letter is None if no_letter else letter is not None and LETTERS[letter] == row["pred"]
-        for row, letter, no_letter in zip(rows, read, drawn, strict=True)
-    ]
-    assert sum(same) / len(same) >= 0.995, [r["question_id"] for r, s in zip(rows, same, strict=True) if not s]
-    assert sum(drawn) == 65
-
-
-def test_a_lone_letter_counts_only_if_asked_for() -> None:
-    text = "It is (B) or (C), I think."
-    assert announced_letter(text, "ABCD", ANSWER, "last") is None
-    assert announced_letter(text, "ABCD", ANSWER, "last", lone=True) == 2
-    assert announced_letter("Nothing here.", "ABCD", ANSWER, "last", lone=True) is None
-    assert announced_letter(f"{text} The answer is A.", "ABCD", ANSWER, "last", lone=True) == 0
-
-
-@pytest.mark.data
 def test_worked_examples_end_in_an_answer_that_is_read() -> None:
     n = 0
     for path in sorted((REAL_DATA / "lukaemon" / "bbh" / "cot-prompts").glob("*.txt")):

@@ -1,5 +1,6 @@
 """Extractors by name: functions of this folder's files that make one."""
 
+import inspect
 from collections.abc import Callable
 
 from afrieval.scoring.base import Extractor
@@ -18,3 +19,10 @@ def extractor(spec: Spec) -> Extractor:
         UserError: if there is no extractor or option of that name, or an option has a wrong value.
     """
     return made(EXTRACTORS, spec, "extractor")
+
+
+def switches(spec: Spec) -> dict[str, bool]:
+    """Returns the options of an extractor that are on or off, and which they are."""
+    given = {"name": spec} if isinstance(spec, str) else spec
+    known = inspect.signature(EXTRACTORS[str(given["name"])]).parameters.values()
+    return {p.name: bool(given.get(p.name, p.default)) for p in known if p.annotation is bool}

@@ -5,8 +5,9 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Literal
 
-from afrieval.scoring.base import Asked, Extractor, Question
+from afrieval.scoring.base import Asked, Extractor, Guess, Question
 from afrieval.scoring.extract.choice import read_choice
+from afrieval.scoring.guesses import drawn, taken
 
 Which = Literal["first", "last"]
 
@@ -19,48 +20,53 @@ _SENTENCE = r"[^\S\n]*(?:[:：]\s*)?(.*?)(?:\.(?=[*_\"'”’»]*(?:\s|$))|[።�
 _AROUND = ' \t\r*`"“”«»'
 
 
-def phrase(after: str, which: Which = "last", lone: bool = False) -> Extractor:
+def phrase(after: str, which: Which = "last", bare: bool = True, lone: bool = False, guess: bool = False) -> Extractor:
     """Returns what takes the answer that certain words announce: the index of a choice, or a text.
 
     Args:
         after: the words that announce an answer.
         which: the announcement that counts, if there are several.
-        lone: whether the last letter that stands alone counts where nothing announces one; a guess.
+        bare: whether a letter alone on the first or last line counts without an announcement.
+        lone: whether to take a letter as MMLU-Pro's authors do, which guesses where no single letter is announced.
+        guess: whether to draw a letter, as they do, where none is found.
     """
 
-    def extract(text: str, question: Question, asked: Asked) -> int | str | None:
-        if question.names:
-            return announced_letter(text, question.names, after, which, lone)
-        return announced_text(text, after, which)
+    def extract(text: str, question: Question, asked: Asked) -> int | str | Guess | None:
+        names = question.names
+        if not names:
+            return announced_text(text, after, which)
+        read = announced_letter(text, names, after, which, bare)
+        if lone and (letter := taken(text, names, after, which)) is not None:
+            found = names.index(letter) if letter in names else None  # F where there are four: wrong, and not drawn
+            return found if found in (read, None) else Guess(found, "lone")
+        return Guess(drawn(len(names)), "drawn") if guess and read is None else read
 
     return extract
 
 
-def announced_letter(text: str, names: Sequence[str], after: str, which: Which, lone: bool = False) -> int | None:
+def announced_letter(text: str, names: Sequence[str], after: str, which: Which, bare: bool = True) -> int | None:
     r"""Returns the index of the choice that an answer announces; None if it announces none, which is not guessed.
 
     The letter follows the words, or "Answer:", and marks or LaTeX may stand around it. It counts in the form shown and
-    alone: "The answer is A good one" names none, and "(A) and (C)" is no choice. Where nothing is announced, an answer
-    that begins with a letter names it, unless other lines begin with others; or else one whose last line is a letter.
+    alone: "The answer is A good one" names none, and "(A) and (C)" is no choice.
 
     Args:
         text: what the model wrote.
         names: the letters that were shown.
         after: the words, at least one, such as "best answer is"; in upper or lower case alike.
         which: of several announcements that name a letter, the one that counts.
-        lone: whether to take, where nothing else names a choice, the last letter that stands between blanks or marks,
-            as MMLU-Pro's authors do (`extract_answer` in TIGER-AI-Lab/MMLU-Pro): a guess, which takes J for joule.
+        bare: where nothing is announced, whether an answer that begins with a letter names it, unless other lines begin
+            with others, or else one whose last line is a letter.
     """
     given = unicodedata.normalize("NFC", text)
     announcement = rf"(?:{_words(after)}|(?<!\w)(?i:answer)[\s*_]*[:：]){_GAP}{_letter(names)}"
     if found := [match["letter"] for match in re.finditer(announcement, given, re.MULTILINE)]:
         return names.index(found[0 if which == "first" else -1])
     lines = [line for line in given.splitlines() if any(c.isalnum() for c in line)]
-    if not lines:
+    if not lines or not bare:
         return None
     read = _begun(lines, names)
-    read = _bare(lines[-1], names) if read is None else read
-    return _lone(given, names) if lone and read is None else read
+    return _bare(lines[-1], names) if read is None else read
 
 
 def announced_text(text: str, after: str, which: Which) -> str | None:
@@ -101,11 +107,6 @@ def _begun(lines: Sequence[str], names: Sequence[str]) -> int | None:
     if _bare(lines[0], names) is None and {read_choice(line, names) for line in lines} - {begun, None}:
         return None
     return begun
-
-
-def _lone(text: str, names: Sequence[str]) -> int | None:
-    letters = re.findall(rf"\b(?:{'|'.join(map(re.escape, names))})\b", text)
-    return names.index(letters[-1]) if letters else None
 
 
 def _bare(line: str, names: Sequence[str]) -> int | None:

@@ -1,0 +1,41 @@
+r"""The guesses of MMLU-Pro's authors at an answer that announces none, which are part of the scores that they publish.
+
+They are in `extract_answer` and `save_res` of evaluate_from_local.py in TIGER-AI-Lab/MMLU-Pro. Their later versions do
+not set the seed before each draw, so that a score depends on the order of questions; ours never does.
+"""
+
+import random
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+TEN = "ABCDEFGHIJ"  # the letters that the authors look for, however many choices a question has
+SEED = 12345
+OPTIONS = ("lone", "guess")  # of extractors, that make them guess
+
+
+def taken(text: str, names: Sequence[str], after: str, which: Literal["first", "last"]) -> str | None:
+    """Returns the letter that the authors' three steps take, which need not be among the choices; None for none.
+
+    It is the letter that the words announce, even if it begins a word or a list of several; or the last that "Answer:"
+    announces on the first such line; or the last that stands between blanks or marks, which takes J for joule.
+
+    Args:
+        text: what the model wrote.
+        names: the letters that were shown.
+        after: the words, in this form only.
+        which: the announcement that counts, if there are several.
+    """
+    letter = "|".join(map(re.escape, dict.fromkeys([*names, *TEN])))
+    if found := re.findall(rf"{re.escape(after)} \(?({letter})", text):
+        return str(found[0 if which == "first" else -1])
+    if headed := list(re.finditer(rf"[aA]nswer:\s*({letter})", text)):
+        first = headed[0].start()
+        return [match[1] for match in headed if "\n" not in text[first : match.start()]][-1]
+    alone = re.findall(rf"\b(?:{letter})\b", text)
+    return str(alone[-1]) if alone else None
+
+
+def drawn(n: int) -> int:
+    """Returns the choice that the authors draw of `n`: always the same, whatever was drawn before."""
+    return random.Random(SEED).randint(0, n - 1)
