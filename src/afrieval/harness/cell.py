@@ -15,6 +15,7 @@ from afrieval.models.load import seed_libraries
 from afrieval.models.response_cache import PairsLM
 from afrieval.models.silence import quiet
 from afrieval.results.samples import Sample
+from afrieval.scoring.detailed import details_of
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, RunPart
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown, turns
 
@@ -234,5 +235,7 @@ def _sample(leaf: _Leaf, task: Any, answered: Sample) -> Sample:
     left_out = () if leaf.config.eval.log_samples else ("doc", "arguments")
     sample = plain({k: v for k, v in answered.items() if k not in left_out})
     choices = {"n_choices": len(task.doc_to_choice(answered["doc"]))} if task.OUTPUT_TYPE == "multiple_choice" else {}
+    details = {"details": details} if (details := details_of(answered["resps"][0][0])) else {}
     ours = {"task": leaf.name, "language": leaf.language, "prompt": "", "prompt_language": ""}
-    return {**sample, **ours, "fewshot_ids": [], "defect": "", **choices}  # the harness does not report the examples
+    # the harness does not report the examples
+    return {**sample, **ours, "fewshot_ids": [], "defect": "", **choices, **details}

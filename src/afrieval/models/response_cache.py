@@ -13,6 +13,7 @@ from lm_eval.api.model import LM
 from afrieval.errors import UserError
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.processes import ALONE, Processes
+from afrieval.scoring.detailed import Scored, details_of
 
 log = logging.getLogger("afrieval")
 
@@ -151,7 +152,7 @@ class PairsLM(CachedLM):
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
         """Returns (log-likelihood, is greedy) per request."""
-        return [answer[:2] for answer in super().loglikelihood(requests, disable_tqdm)]
+        return [Scored(answer[:2], details_of(answer)) for answer in super().loglikelihood(requests, disable_tqdm)]
 
 
 def _keys(method: str, asked: list[Any]) -> list[str]:

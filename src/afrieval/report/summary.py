@@ -21,14 +21,16 @@ from afrieval.report.reference import reference_tables
 from afrieval.report.scores import score_table
 from afrieval.report.suites import suite_tables
 from afrieval.report.trees import tree_tables
+from afrieval.report.usage import cut_off, usage_tables
 from afrieval.report.values import shown_options
-from afrieval.results.files import write_results, write_summary
+from afrieval.results.files import write_results, write_summary, write_usage
 from afrieval.results.probabilities import write_probabilities
 from afrieval.results.reader import RunFolder
 from afrieval.results.runs import described, model_labels
 from afrieval.results.schema import HarnessGroup, Identity
 from afrieval.results.scores import CellScores
 from afrieval.results.summary import harness_results, summary_columns, summary_row
+from afrieval.results.usage import COLUMNS, usage_rows
 from afrieval.terminal import note, say
 
 
@@ -50,6 +52,7 @@ class Summary:
 def summarise(run: RunFolder) -> Summary:
     """Writes summary.csv and results.json from all sample files of a run folder, and returns what they say.
 
+    Models behind a server also get usage.csv.
     Tasks that declare it get files with the probabilities of choices.
 
     Raises:
@@ -66,6 +69,7 @@ def summarise(run: RunFolder) -> Summary:
     others = [row for task in harness for row in summary_rows(task)]
     write_summary(run.path, summary_columns(cells, others), [*map(summary_row, cells), *others])
     write_results(run.path, merged_results(harness_results(cells, shots, versions), harness, groups))
+    write_usage(run.path, COLUMNS, usage_rows(every))
     for line in write_probabilities(run):
         note(line)
     return Summary(cells, harness, groups)
@@ -102,7 +106,7 @@ def show(
         over_languages = [mean for mean in african if mean.task == task]
         of_cells = [c for c in own if c.task == task]
         every = {name: known for c in of_cells for name, known in c.metrics.items()}
-        notes += [*_shortened(of_cells), *_dropped(of_cells)]
+        notes += [*_shortened(of_cells), *_dropped(of_cells), *cut_off(of_cells)]
         own_tables = [score_table(title, of_task, notes, doubtful, supported, over_languages, every)]
         of_prompts = contrasts(sorted(of_cells, key=lambda c: c.name), "prompt_language", seed)
         own_tables += [contrast_table(contrast, doubtful, metric=metrics[task]) for contrast in of_prompts]
@@ -110,7 +114,7 @@ def show(
         tables += [marked(table, defects_of(of_cells)) for table in own_tables]
     tables += reference_tables(published)
     say()
-    show_tables([*tables, *suite_tables(suite_averages(own))])
+    show_tables([*tables, *suite_tables(suite_averages(own)), *usage_tables(usage_rows(cells))])
 
 
 def _heading(task: str, identity: Identity) -> tuple[str, list[str]]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from afrieval.errors import UserError
 from afrieval.results.samples import DROPPED, REDO, Sample
 from afrieval.results.scores import Labels, Numbers, Values
+from afrieval.results.usage import usage_of
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import OLD_NAMES
 from afrieval.scoring.metrics import metric
@@ -41,6 +43,7 @@ class Columns:
         self.fields: dict[str, list[str]] = {name: [] for name in fields}
         self.sent: dict[str, list[int]] | None = {} if sent else None
         self.metrics: dict[str, Flat] = {}
+        self.usage = Counter[str]()  # what answers took, as far as their backend tells
         self.kept: list[float] = []  # shares of the texts of shortened prompts
         self.examples: list[int] = []  # their number in prompts with fewer than asked for
         self.lengths: tuple[int, ...] = ()  # of the first document's choices
@@ -63,6 +66,8 @@ class Columns:
         self.verdicts.append(get("published_correct", np.nan))
         fitted = get("fitted", {})
         self.examples += [shown for name, (shown, *_) in fitted.items() if name == DROPPED]
+        if details := get("details"):
+            self.usage.update(usage_of(details))
         self.kept += [kept / max(of, 1) for name, (kept, of, *_) in fitted.items() if name != DROPPED]
         measures = get("measures") or {}
         for name in line["metrics"]:

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import urllib.parse
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -24,8 +24,8 @@ from afrieval.files.yaml import read_map_file
 from afrieval.results.samples import Sample
 from afrieval.results.schema import HarnessRecord, RunRecord
 
-RUN, RESULTS, SUMMARY, LOCK = "run.yaml", "results.json", "summary.csv", ".lock"
-UNFINISHED = re.compile(r"\.(run\.yaml|results\.json|summary\.csv|(samples|harness)_.+\.jsonl?)\.\d+")
+RUN, RESULTS, SUMMARY, USAGE, LOCK = "run.yaml", "results.json", "summary.csv", "usage.csv", ".lock"
+UNFINISHED = re.compile(r"\.(run\.yaml|results\.json|(summary|usage)\.csv|(samples|harness)_.+\.jsonl?)\.\d+")
 
 
 @contextlib.contextmanager
@@ -158,8 +158,18 @@ def write_results(folder: Path, results: dict[str, Any]) -> None:
 
 def write_summary(folder: Path, columns: list[str], rows: list[dict[str, Any]]) -> None:
     """Writes summary.csv, one row per cell."""
+    _write_csv(folder / SUMMARY, columns, rows)
+
+
+def write_usage(folder: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Writes usage.csv, one row per task and language, if there are any."""
+    if rows:
+        _write_csv(folder / USAGE, columns, rows)
+
+
+def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    write_atomically(folder / SUMMARY, text.getvalue())
+    write_atomically(path, text.getvalue())

@@ -1,6 +1,7 @@
 """Reads a run folder: each sample file once, however many ask for it."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
@@ -17,6 +18,7 @@ from afrieval.results.grouped_fields import nested_fields, with_groups
 from afrieval.results.samples import REDO, Sample, cell_name, is_harness, read_lines
 from afrieval.results.schema import Declared, HarnessMetric, HarnessRecord, RunRecord
 from afrieval.results.scores import CellScores, Stated
+from afrieval.results.usage import usage_of
 from afrieval.scoring.metrics import metric
 
 Signature = tuple[int, ...]
@@ -189,6 +191,7 @@ def cell_scores(
         derived={of: names_of(spec) for of, spec in derived.items() if of in every},
         contrast=wanted if (wanted := declared.get("contrast", "")) in list(every)[1:] else "",
         kept=tuple(columns.kept),
+        usage=columns.usage,
         fewer_examples=tuple(columns.examples),
         lengths=columns.lengths if declared.get("labels") else (),
         declared=declared,
@@ -205,8 +208,10 @@ def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | 
         path: the sample file.
     """
     scores: dict[tuple[str, str], list[object]] = {(m["metric"], m["filter"]): [] for m in record["metrics"]}
-    rows = 0
+    rows, usage = 0, Counter[str]()
     for line in lines:
+        if line["doc_id"] >= rows and "details" in line:  # the lines of other filters have the same
+            usage.update(usage_of(line["details"]))
         rows = max(rows, line["doc_id"] + 1)
         for (name, of), values in scores.items():
             if line["filter"] == of and name in line:
@@ -220,6 +225,7 @@ def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | 
         rows=rows,
         path=path,
         harness=record,
+        usage=usage,
         stated=tuple(_stated(m, scores[m["metric"], m["filter"]]) for m in record["metrics"]),
     )
 

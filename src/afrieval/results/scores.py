@@ -91,6 +91,7 @@ class CellScores:
             were generated.
         kept: of each prompt that was shortened to fit the model's context, the share of its text that was kept.
         fewer_examples: of each prompt with fewer examples than asked for, their number.
+        usage: what answers took, as `results.usage` names it; empty if their backend does not tell.
         declared: what run.yaml says of the task.
         suite: name of the suite that was run; empty without one.
         suite_groups: its tasks by group.
@@ -127,6 +128,7 @@ class CellScores:
     lengths: tuple[int, ...] = ()
     kept: tuple[float, ...] = ()
     fewer_examples: tuple[int, ...] = ()
+    usage: Mapping[str, float] = field(default_factory=dict)
     declared: Declared = field(default_factory=lambda: Declared())
     suite: str = ""
     suite_groups: Mapping[str, list[str]] = field(default_factory=dict)

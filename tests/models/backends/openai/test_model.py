@@ -1,13 +1,12 @@
 """A model behind an OpenAI-compatible server, from the command line to the tables; the server is on this machine."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.conftest import Cli
-from tests.models.loopback import Loopback, serving
+from tests.models.backends.openai.conftest import TOKENS
+from tests.models.loopback import Loopback
 
 from afrieval.results.files import read_run, sample_files
 from afrieval.results.samples import read_samples
@@ -15,14 +14,6 @@ from afrieval.results.samples import read_samples
 ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
 WRITES = (*ONE, "--task.answer_form", "generate")
 DOCUMENTS = 8
-TOKENS = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
-
-
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with serving() as loopback:
-        loopback.usage = TOKENS
-        yield loopback
 
 
 def samples(folder: Path) -> list[dict[str, Any]]:

@@ -1,0 +1,51 @@
+"""The table of requests, tokens and cost at the end of a run, and what else is to be said of a server's answers."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from afrieval.report.table import Column, Table
+from afrieval.results.scores import CellScores
+from afrieval.results.usage import Row
+
+SHOWN = {
+    "requests": "requests",
+    "prompt_tokens": "prompt tokens",
+    "completion_tokens": "answer tokens",
+    "reasoning_tokens": "thinking",
+}
+
+
+def usage_tables(rows: Sequence[Row]) -> list[Table]:
+    """Returns what answers took, by task and language and in all; empty if no backend tells.
+
+    Args:
+        rows: those of usage.csv.
+    """
+    if not rows:
+        return []
+    names = [name for name in SHOWN if name != "reasoning_tokens" or any(row[name] for row in rows)]
+    priced = ["cost"] if any(row["cost"] is not None for row in rows) else []
+    columns = [Column("task"), Column("language", "language"), *(Column(SHOWN[n], "amount", n) for n in names)]
+    found = [[row[name] for name in ("task", "language", *names, *priced)] for row in rows]
+    ends = (len(found) - 1,) if len(found) > 1 else ()
+    total = [["total", "", *map(_total, list(zip(*found, strict=True))[2:])]] if ends else []
+    columns += [Column(name, "money") for name in priced]
+    return [Table("usage", "Requests and tokens", columns, [*found, *total], _notes(rows), ends=ends)]
+
+
+def cut_off(cells: Iterable[CellScores]) -> list[str]:
+    """Returns how many answers ended at their limit of tokens; empty for none."""
+    every = list(cells)
+    n, cut = (int(sum(cell.usage.get(name, 0) for cell in every)) for name in ("answers", "cut_off"))
+    return [f"{cut:,} of {n:,} answers were cut off at max_gen_toks."] if cut else []
+
+
+def _total(values: Iterable[Any]) -> Any:
+    return sum(value for value in values if value is not None)
+
+
+def _notes(rows: Sequence[Row]) -> list[str]:
+    answers, unknown = (sum(row[name] for row in rows) for name in ("answers", "unknown"))
+    if not unknown:
+        return []
+    return [f"The server states no tokens for {unknown:,} of {answers:,} answers; they are in no sum and no cost."]
