@@ -21,26 +21,31 @@ from afrieval.scoring.detailed import Details
 GRACE = 30.0  # seconds for requests in flight after an error: they are paid for
 
 
+Parse = Callable[[Mapping[str, Any]], Sequence[Any]]
+
+
 @dataclass
 class Job:
     """A request.
 
     Attributes:
+        requests: those of the harness that it answers.
         path: of the server's function.
         payload: what is sent, before the dialect.
         worst: the most tokens that it may take.
-        parse: converts the response to an answer; raises Failure.
-        requests: how often it was sent.
+        parse: converts the response to an answer for each of them; raises Failure.
+        sent: how often it was sent.
     """
 
+    requests: Sequence[Any]
     path: str
     payload: Payload
     worst: Usage
-    parse: Callable[[Mapping[str, Any]], Any]
-    requests: int = 0
+    parse: Parse
+    sent: int = 0
 
 
-Keep = Callable[[Job, Any, Details], None]
+Keep = Callable[[Job, Sequence[Any], Details], None]
 
 
 class _NoRoom(Exception):
@@ -100,21 +105,21 @@ class Asking:
 
     async def _answer(self, client: Client, job: Job, keep: Keep) -> None:
         repeat = retrying(self._api.max_retries, self._draw, self._repeats)
-        answered: tuple[Any, Details] = await repeat(self._try, client, job)
+        answered: tuple[Sequence[Any], Details] = await repeat(self._try, client, job)
         keep(job, *answered)
 
     def _repeats(self, failure: Failure) -> bool:
         """Returns whether a failed request is repeated; a server that never answered is not there."""
         return not self._ends and (self._answered or not failure.unreachable)
 
-    async def _try(self, client: Client, job: Job) -> tuple[Any, Details]:
+    async def _try(self, client: Client, job: Job) -> tuple[Sequence[Any], Details]:
         """Sends a request once, or again if the server refuses a parameter."""
         while True:
             if not self.budget.fits(job.worst):
                 raise _NoRoom
             begun, payload = self._pace.begin(), self._dialect.spoken(job.payload)
             self.budget.send(job.worst)
-            job.requests += 1
+            job.sent += 1
             try:
                 response = await client.post(job.path, payload)
                 answer = job.parse(response)
@@ -140,4 +145,4 @@ class Asking:
         """Returns what is known of an answer's tokens and cost; the most that they may be if the server states none."""
         known = usage.details if usage else {"at_most": [job.worst.prompt, job.worst.completion]}
         cost = usage.cost(self._api.prices) if usage else None
-        return {**known, **({} if cost is None else {"cost": cost}), "requests": job.requests}
+        return {**known, **({} if cost is None else {"cost": cost}), "requests": job.sent}
