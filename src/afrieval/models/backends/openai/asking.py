@@ -4,7 +4,7 @@ import asyncio
 import random
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from afrieval.config.api import APIConfig
@@ -34,6 +34,8 @@ class Job:
         payload: what is sent, before the dialect.
         worst: the most tokens that it may take.
         parse: converts the response to an answer for each of them; raises Failure.
+        follow: returns the requests that need its answers, given with what they took.
+        before: what requests took that it needed.
         sent: how often it was sent.
     """
 
@@ -42,10 +44,12 @@ class Job:
     payload: Payload
     worst: Usage
     parse: Parse
+    follow: Callable[[Sequence[Any], Details], "Sequence[Job]"] = lambda given, details: ()
+    before: Details = field(default_factory=dict)
     sent: int = 0
 
 
-Keep = Callable[[Job, Sequence[Any], Details], None]
+Keep = Callable[[Job, Sequence[Any], Details], Sequence[Job]]
 
 
 class _NoRoom(Exception):
@@ -69,10 +73,14 @@ class Asking:
     async def ask(self, jobs: Sequence[Job], keep: Keep) -> None:
         """Asks for answers, in order; hands over each as it comes, with tokens, cost and number of requests.
 
+        Args:
+            jobs: the requests.
+            keep: stores an answer; returns further requests that need it.
+
         Raises:
             UserError: for a ceiling, or the first request without an answer, once those in flight have theirs.
         """
-        self._ends, running = False, dict[asyncio.Task[None], Job]()
+        self._ends, running = False, dict[asyncio.Task[Sequence[Job]], Job]()
         async with Client(self._api) as client:
             try:
                 await self._ask(client, deque(jobs), running, keep)
@@ -86,7 +94,7 @@ class Asking:
                 await asyncio.gather(*running, return_exceptions=True)
 
     async def _ask(
-        self, client: Client, waiting: deque[Job], running: dict[asyncio.Task[None], Job], keep: Keep
+        self, client: Client, waiting: deque[Job], running: dict[asyncio.Task[Sequence[Job]], Job], keep: Keep
     ) -> None:
         blocked = False
         while waiting or running:
@@ -100,13 +108,13 @@ class Asking:
             waiting.extendleft(job for job, _ in crowded)
             for task in done & running.keys():
                 del running[task]
-                task.result()
+                waiting.extendleft(reversed(task.result()))
             blocked = len(crowded) == len(done)
 
-    async def _answer(self, client: Client, job: Job, keep: Keep) -> None:
+    async def _answer(self, client: Client, job: Job, keep: Keep) -> Sequence[Job]:
         repeat = retrying(self._api.max_retries, self._draw, self._repeats)
         answered: tuple[Sequence[Any], Details] = await repeat(self._try, client, job)
-        keep(job, *answered)
+        return keep(job, *answered)
 
     def _repeats(self, failure: Failure) -> bool:
         """Returns whether a failed request is repeated; a server that never answered is not there."""

@@ -4,6 +4,7 @@ import json
 import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lm_eval.api.model import LM
@@ -13,13 +14,14 @@ from afrieval.grouping import grouped
 from afrieval.models.backends.openai.answer import generated
 from afrieval.models.backends.openai.asking import Asking, Job, Parse
 from afrieval.models.backends.openai.dialect import LIMITS, Dialect
+from afrieval.models.backends.openai.echo import PAYLOAD, likelihood, prompt_tokens, split, together
 from afrieval.models.backends.openai.key import address, is_openai
-from afrieval.models.backends.openai.letters import likelihoods, scored
+from afrieval.models.backends.openai.letters import likelihoods, of_letters
 from afrieval.models.backends.openai.thread import in_thread
 from afrieval.models.backends.openai.usage import most
 from afrieval.models.backends.other import Named
 from afrieval.models.capabilities import capabilities
-from afrieval.scoring.detailed import Details, detailed, details_of
+from afrieval.scoring.detailed import Details, Scored, detailed, details_of
 
 CHAT, COMPLETIONS = "/chat/completions", "/completions"
 DEFAULT_TOKENS = 256  # of an answer, for tasks of the harness that do not say; as in the harness' own backends
@@ -67,10 +69,12 @@ class OpenAI(Named, LM):
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         """Returns (log-likelihood, is greedy, number of tokens) per request, in order.
 
-        One request to the server is enough for the letters of a question.
+        One request is enough for the letters of a question. Completions take one for each whole text, and one for
+        each context.
         """
         of_prompt = list(grouped(requests, lambda request: request.args[0]).values())
-        return self._answers("loglikelihood", requests, [self._letters(asked) for asked in of_prompt])
+        first = self._letters if self._chats else self._context
+        return self._answers("loglikelihood", requests, [first(asked) for asked in of_prompt])
 
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
         """Not supported."""
@@ -81,24 +85,49 @@ class OpenAI(Named, LM):
         stop = [text for text in options.get("until") or [] if text]
         room = int(options.get("max_gen_toks", DEFAULT_TOKENS))
         payload = {LIMITS[0]: room, **({"stop": stop} if stop else {})}
-        return self._job([request], payload, room, lambda response: [generated(response, stop)])
+        return self._job([request], request.args[0], payload, room, lambda response: [generated(response, stop)])
 
     def _letters(self, requests: list[Any]) -> Job:
         """Returns a request for the first token of an answer."""
         payload = {LIMITS[0]: 1, "logprobs": True, "top_logprobs": self._api.top_logprobs}
         names = [request.args[1].strip() for request in requests]
-        return self._job(requests, payload, 1, lambda response: scored(likelihoods(response, names)))
+        return self._job(
+            requests, requests[0].args[0], payload, 1, lambda response: of_letters(likelihoods(response, names))
+        )
 
-    def _job(self, requests: list[Any], payload: Mapping[str, Any], room: int, parse: Parse) -> Job:
-        """Returns a request of the server for requests of the harness with the same prompt.
+    def _context(self, requests: list[Any]) -> Job:
+        """Returns a request that counts the tokens of a context; those for the whole texts follow."""
+        context = split(*requests[0].args)[0]
+
+        def counted(response: Mapping[str, Any]) -> list[int]:
+            return [len(prompt_tokens(response))]
+
+        def follow(given: Sequence[int], details: Details) -> list[Job]:
+            return [
+                self._whole(request, given[0], {} if number else details) for number, request in enumerate(requests)
+            ]
+
+        return replace(self._job([], context, PAYLOAD, 1, counted), follow=follow)
+
+    def _whole(self, request: Any, n_context: int, details: Details) -> Job:
+        """Returns a request for the likelihood of a text after its context, whose request took `details`."""
+        whole = split(*request.args)[1]
+
+        def scored(response: Mapping[str, Any]) -> list[Any]:
+            return [Scored(likelihood(prompt_tokens(response), n_context), {})]
+
+        return replace(self._job([request], whole, PAYLOAD, 1, scored), before=details)
+
+    def _job(self, requests: list[Any], prompt: str, payload: Mapping[str, Any], room: int, parse: Parse) -> Job:
+        """Returns a request of the server.
 
         Args:
-            requests: of the harness.
+            requests: those of the harness that it answers.
+            prompt: the text, or the JSON text of a chat.
             payload: what is sent apart from the prompt.
             room: the most tokens of an answer.
             parse: converts the response to an answer for each request.
         """
-        prompt = requests[0].args[0]
         asked = {"messages": json.loads(prompt)} if self._chats else {"prompt": prompt}
         whole = {**self._always, **asked, **payload, **self._api.extra_body}
         return Job(requests, CHAT if self._chats else COMPLETIONS, whole, most(prompt, room), parse)
@@ -106,12 +135,14 @@ class OpenAI(Named, LM):
     def _answers(self, method: str, requests: Sequence[Any], jobs: list[Job]) -> list[Any]:
         answers: dict[int, Any] = {}
 
-        def keep(job: Job, given: Sequence[Any], details: Details) -> None:
+        def keep(job: Job, given: Sequence[Any], details: Details) -> Sequence[Job]:
             """Stores the answers of a response; the first has the details."""
-            for request, answer in zip(job.requests, given, strict=True):
-                known = {**details_of(answer), **(details if request is job.requests[0] else {})}
+            spent = together(job.before, details)
+            for request, answer in zip(job.requests, given, strict=False):
+                known = {**details_of(answer), **(spent if request is job.requests[0] else {})}
                 answers[id(request)] = detailed(answer, known)
                 self.cache_hook.add_partial(method, request.args, answers[id(request)])
+            return job.follow(given, spent)
 
         in_thread(lambda: self._asking.ask(jobs, keep))
         return [answers[id(request)] for request in requests]
