@@ -8,10 +8,12 @@ from tests.analysis.test_trees import CELL, quiz
 from tests.report.screen import printed
 
 from afrieval.analysis.trees import trees
+from afrieval.report import published_parts
 from afrieval.report.comparison import breakdown_tables, metrics_of
 from afrieval.report.formats import html, latex, markdown
 from afrieval.report.table import Table
 from afrieval.report.trees import tree_tables
+from afrieval.tasks.published import PublishedScores
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +52,24 @@ def test_languages_stand_in_one_table() -> None:
         ["Hausa", "micro"], ["Hausa", "macro, mean of 2"], ["Hausa", "all"],
     ]  # fmt: skip
     assert list(table.ends) == [2]
+
+
+def test_published_scores_stand_next_to_those_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = PublishedScores(5, "5-shot, somehow", "a page", 60.0, {"area": {"science": 99.0}}, n=7)
+    monkeypatch.setattr(published_parts, "published_for", lambda tree, names: {"Them": scores})
+    (table,) = tree_tables(trees([CELL], "area"), metrics_of([CELL]))
+    rows = [[cell.strip("\xa0") for cell in row] for row in table.cells()]
+    assert [[row[0], *row[4:]] for row in rows] == [
+        ["micro", "60.0", "-17.1", "yes"], ["macro, mean of 3", "", "", ""], ["all", "", "", ""],
+        ["science", "99.0", "-59.0", "no"], ["arts", "", "", ""],
+    ]  # fmt: skip
+    said = " ".join(table.notes)
+    assert "Them: 5-shot, somehow (a page)" in said and "Otherwise here: 0-shot." in said
+    assert table.records()[0]["published Them"] == 0.6 and table.records()[0]["in interval Them"] == "yes"
+
+
+def test_several_published_scores_have_their_names_as_heads(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = {name: PublishedScores(0, "0-shot", "a page", 50.0) for name in ("First", "Second")}
+    monkeypatch.setattr(published_parts, "published_for", lambda tree, names: both)
+    (table,) = tree_tables(trees([CELL], "area"), metrics_of([CELL]))
+    assert table.heads[4:] == ["First", "diff.", "in CI", "Second", "diff.", "in CI"]

@@ -92,6 +92,11 @@ def data_splits(spec: TaskSpec, language: str, splits: Iterable[str], source: st
     return {split: data.documents for split, data in found.items() if data}
 
 
+def kinds(spec: TaskSpec) -> set[str]:
+    """The fields that name kinds of questions, such as subjects, and are not texts in the data's language."""
+    return {*spec.breakdowns, *(field.of for field in spec.grouped_fields.values())}
+
+
 def has_data(spec: TaskSpec, language: str, source: str) -> bool:
     """Whether a folder has the evaluated split in a language."""
     return has_split(spec, language, spec.data.evaluate, source)
@@ -118,12 +123,12 @@ def renders(case: Case) -> Complaints:
 def uses_every_field(case: Case) -> Complaints:
     """Each column of the data is in the template or header, and all of its text reaches the prompt.
 
-    A field that results are broken down by, such as a subject, may be left out.
+    A field that results are broken down by, such as a subject, may be left out, and one that is only grouped.
     """
     used = {*names(case.prompt.template), *names(case.prompt.header)}
     choices = ["choices"] if has_letters(case) else []
     sides = ["source_language", "target_language"] if case.spec.direction else []
-    left_out = {name for name in case.spec.breakdowns if name not in used}
+    left_out = kinds(case.spec) - used
     declared = {*case.spec.field_columns, *choices, *sides} - left_out
     complaints = [f"{case.at()}: the template does not use {name!r}" for name in sorted(declared - used)]
     for document in case.documents:
@@ -150,7 +155,7 @@ def _mutants(spec: TaskSpec, document: Document) -> Iterator[tuple[str, Document
 
 
 def _verbatim(case: Case, document: Document) -> Iterator[tuple[str, str]]:
-    named = {*case.prompt.values, *case.spec.breakdowns}  # names of kinds: words may stand for them
+    named = {*case.prompt.values, *kinds(case.spec)}  # words may stand for them
     yield from ((name, document.fields[name]) for name in case.spec.field_columns if name not in named)
     yield from ((f"choice {i}", text) for i, text in enumerate(document.choices if case.spec.choices else ()))
 
@@ -185,7 +190,7 @@ def _letters(case: Case) -> Complaints:
         lines = case.render(document).splitlines()
         texts = tuple(choice_texts(case.prompt, document))
         heads = [line.removesuffix(text) for text in texts for line in lines if line.endswith(text)]
-        shown = [m.group(1) if (m := re.fullmatch(r"(\w+)\W{1,3}", head)) else head for head in heads]
+        shown = [m.group(1) if (m := re.fullmatch(r"(?:Option )?(\w+)\W{1,3}", head)) else head for head in heads]
         if shown != scored:
             complaints.append(f"{case.at()}: choices are headed by {shown}, but {scored} are scored")
         rest = " ".join(line for line in lines if not line.endswith(texts))

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from tests.tasks.contract import MIN_SAMPLES, Complaints, flat, placeholder, sample_splits
+from tests.tasks.contract import MIN_SAMPLES, Complaints, flat, kinds, placeholder, sample_splits
 
 from afrieval.files.yaml import read_map
 from afrieval.languages import ENGLISH
@@ -85,7 +85,7 @@ def good_samples(spec: TaskSpec, language: str) -> Complaints:
 
 
 def _english_texts(spec: TaskSpec, ours: Document, theirs: Document) -> list[str]:
-    same = [text for name, text in ours.fields.items() if text == theirs.fields[name] and name not in spec.breakdowns]
+    same = [text for name, text in ours.fields.items() if text == theirs.fields[name] and name not in kinds(spec)]
     return [text for text in same if re.search(r"[^\W\d]", text)]
 
 

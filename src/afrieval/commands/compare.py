@@ -38,7 +38,7 @@ def main(argv: list[str]) -> None:
     asked = options.metric if any(c.main != options.metric for c in [*whole.own, *whole.foreign]) else None
     averaged = all_as_published(units) if options.average == "afrobench" and not options.metric else units
     groupings: list[str] = list(dict.fromkeys(["Africa", options.means]))
-    tables = comparison_tables(units, found, groupings, options.by, asked)
+    tables = comparison_tables(units, found, groupings, options.by, asked, _published(units, options))
     tables += [
         *suite_tables(suite_averages(averaged, options.average), options.average),
         *reference_tables(of_meta),
@@ -48,6 +48,16 @@ def main(argv: list[str]) -> None:
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")
     write_tables(tables, options)
+
+
+def _published(units: list[Any], options: Compare) -> list[str]:
+    """Returns the names of the requested published scores, which only breakdowns show."""
+    from afrieval.analysis.published_parts import check_published
+
+    if options.published and (not options.by or options.metric):
+        raise UserError("--published needs --by, and the main metric", "give --by subject, without --metric")
+    check_published(units, options.published)
+    return options.published
 
 
 def _chosen(units: list[Any], options: Compare) -> list[Any]:

@@ -102,6 +102,8 @@ class Compare(Tables):
     by: Annotated[str, Metavar("FIELD")] | None = None
     """Break scores down by a field such as subject, or by confusion: right answers against chosen ones. Default: no
     breakdown."""
+    published: Repeated[str] = field(default_factory=list)
+    """Published scores to show with --by, such as Phi-3-3.8B-4K for MMLU. Default: those of the run's model."""
     seed: Seed = 42
     """Seed of bootstrap and permutation tests."""
 

@@ -1,6 +1,6 @@
 """What compare says, as tables: contrasts, spread over prompts, means over languages, breakdowns."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +32,7 @@ def comparison_tables(
     groupings: list[str],
     by: str | None,
     asked: str | None = None,
+    published: Sequence[str] = (),
 ) -> list[Table]:
     """Returns the contrasts, each task's spread over prompts and means over languages, and a breakdown.
 
@@ -41,6 +42,7 @@ def comparison_tables(
         groupings: of languages, for means.
         by: the field to break scores down by, or `CONFUSION`; None for no breakdown.
         asked: the metric, if it is not the main one of its task; titles then name it.
+        published: names of published scores to break down too; by default those of the same models.
 
     Raises:
         UserError: if no task declares the field or has labels.
@@ -48,7 +50,7 @@ def comparison_tables(
     tables = contrast_tables(cells, found)
     for of_task in grouped(cells, lambda c: c.task).values():
         tables += [*spread_tables(of_task), *mean_tables(of_task, groupings)]
-    tables += breakdown_tables(cells, by, metrics_of(cells)) if by else []
+    tables += breakdown_tables(cells, by, metrics_of(cells), published) if by else []
     if not asked:
         return tables
     return [replace(t, title=f"{t.title}, {asked}", about=t.about | {"metric": asked}) for t in tables]
@@ -144,8 +146,10 @@ def _mean_notes(found: list[Mean]) -> list[str]:
     return notes
 
 
-def breakdown_tables(cells: list[CellScores], name: str, metrics: Mapping[str, Metric]) -> list[Table]:
-    """Returns the scores by a field, one table per task, or confusion tables.
+def breakdown_tables(
+    cells: list[CellScores], name: str, metrics: Mapping[str, Metric], published: Sequence[str] = ()
+) -> list[Table]:
+    """Returns the scores by a field, one table per task, or confusion tables; `published` as for `tree_tables`.
 
     Raises:
         UserError: if no task declares the field or has labels.
@@ -157,7 +161,7 @@ def breakdown_tables(cells: list[CellScores], name: str, metrics: Mapping[str, M
         plain, nested = ([c for c in fitting if has_tree(c, name) == has] for has in (False, True))
         of_tasks = grouped(parts(plain, name) if plain else [], lambda part: part.task)
         tables = [_breakdown(task, found, name, metrics.get(task)) for task, found in of_tasks.items()]
-        tables += tree_tables(trees(nested, name), metrics) if nested else []
+        tables += tree_tables(trees(nested, name), metrics, published) if nested else []
     return [marked(table, defects_of(c for c in cells if c.task == table.about["task"])) for table in tables]
 
 
