@@ -16,8 +16,12 @@ Answer = tuple[int, bytes]
 
 
 @cache
+def _loaded() -> Any:
+    return load_model(ModelConfig(model_name="demo"), EvalConfig())
+
+
 def _demo() -> Any:
-    return load_model(ModelConfig(model_name="demo"), EvalConfig()).model
+    return _loaded().model
 
 
 class Loopback:
@@ -84,7 +88,10 @@ class Loopback:
         return 200, json.dumps({"choices": choices, **usage}).encode()
 
     def _completion(self, prompt: Any, payload: dict[str, Any]) -> dict[str, Any]:
-        return {"text": "x", "logprobs": self._likelihoods(prompt)} if payload.get("echo") else {"text": self.text}
+        if not payload.get("echo"):
+            return {"text": self.text}
+        tokens = _loaded().tok_encode(prompt) if isinstance(prompt, str) else prompt
+        return {"text": "x", "logprobs": self._likelihoods(tokens)}
 
     def _likelihoods(self, tokens: list[int]) -> dict[str, Any]:
         import torch

@@ -21,7 +21,7 @@ from afrieval.report.reference import reference_tables
 from afrieval.report.scores import score_table
 from afrieval.report.suites import suite_tables
 from afrieval.report.trees import tree_tables
-from afrieval.report.usage import cut_off, usage_tables
+from afrieval.report.usage import cut_off, missing_letters, usage_tables
 from afrieval.report.values import shown_options
 from afrieval.results.files import write_results, write_summary, write_usage
 from afrieval.results.probabilities import write_probabilities
@@ -106,7 +106,7 @@ def show(
         over_languages = [mean for mean in african if mean.task == task]
         of_cells = [c for c in own if c.task == task]
         every = {name: known for c in of_cells for name, known in c.metrics.items()}
-        notes += [*_shortened(of_cells), *_dropped(of_cells), *cut_off(of_cells)]
+        notes += [*_shortened(of_cells), *_dropped(of_cells), *cut_off(of_cells), *missing_letters(of_cells)]
         own_tables = [score_table(title, of_task, notes, doubtful, supported, over_languages, every)]
         of_prompts = contrasts(sorted(of_cells, key=lambda c: c.name), "prompt_language", seed)
         own_tables += [contrast_table(contrast, doubtful, metric=metrics[task]) for contrast in of_prompts]

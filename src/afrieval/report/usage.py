@@ -40,6 +40,17 @@ def cut_off(cells: Iterable[CellScores]) -> list[str]:
     return [f"{cut:,} of {n:,} answers were cut off at max_gen_toks."] if cut else []
 
 
+def missing_letters(cells: Iterable[CellScores]) -> list[str]:
+    """Returns how many letters had no likelihood, if answers are letters; empty if all had one."""
+    every = list(cells)
+    names = ("missing_letters", "letters", "no_letter", "answers")
+    missing, letters, none, answers = (int(sum(cell.usage.get(name, 0) for cell in every)) for name in names)
+    if not missing:
+        return []
+    of_all = f"{none:,} of {answers:,} questions, whose answers are unparsed"
+    return [f"{missing:,} of {letters:,} letters were not among the tokens that the server returns; all in {of_all}."]
+
+
 def _total(values: Iterable[Any]) -> Any:
     return sum(value for value in values if value is not None)
 

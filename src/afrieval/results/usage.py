@@ -7,7 +7,8 @@ from afrieval.grouping import grouped
 from afrieval.results.scores import CellScores
 
 TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")
-COUNTS = ("answers", "requests", *TOKENS, "unknown", "cut_off", "refused")
+LETTERS = ("letters", "missing_letters", "no_letter")  # of the most likely first tokens
+COUNTS = ("answers", "requests", *TOKENS, "unknown", "cut_off", "refused", *LETTERS)
 COLUMNS = ("task", "language", *COUNTS, "cost")
 CUT_OFF = "length"  # the reason why an answer ended
 Row = dict[str, Any]
@@ -19,9 +20,19 @@ def usage_of(details: Mapping[str, Any]) -> dict[str, float]:
     Args:
         details: those of a sample.
     """
-    told = {name: details[name] for name in ("requests", *TOKENS, "cost") if isinstance(details.get(name), int | float)}
+    told = {
+        name: details[name]
+        for name in ("requests", *TOKENS, *LETTERS, "cost")
+        if isinstance(details.get(name), int | float)
+    }
     ended = details.get("finish_reason") == CUT_OFF
-    counted = {"unknown": TOKENS[0] not in details, "cut_off": ended, "refused": bool(details.get("refused"))}
+    seen = details.get("missing_letters") != details.get("letters", -1)
+    counted = {
+        "no_letter": not seen,
+        "unknown": TOKENS[0] not in details,
+        "cut_off": ended,
+        "refused": bool(details.get("refused")),
+    }
     return {"answers": 1, **told, **{name: int(found) for name, found in counted.items()}}
 
 

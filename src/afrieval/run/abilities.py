@@ -57,6 +57,12 @@ def check_requests(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]
                     f"{cell.coordinates.task} needs {words}, which {config.model_type} does not support",
                     _cure(cell, can),
                 )
+            if kind == "loglikelihood" and can.only_letters and cell.coordinates.answer_form != "letter":
+                raise UserError(
+                    f"{cell.coordinates.task} needs likelihoods of whole texts, but chats of {config.model_type} "
+                    "return only those of a first token",
+                    "give --task.answer_form letter or generate, or a server with --model.api.endpoint completions",
+                )
 
 
 def _cure(cell: Cell, can: Capabilities) -> str:

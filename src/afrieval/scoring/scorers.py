@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from afrieval.scoring.base import Asked, Extractor, Guess, Likelihood, Metric, Question, Response, Score
-from afrieval.scoring.choice import best
+from afrieval.scoring.choice import LOWEST, best
 from afrieval.scoring.detailed import details_of
 from afrieval.scoring.extract.choice import final_answer
 
@@ -26,8 +26,10 @@ class Generation(NamedTuple):
 
 
 def of_likelihoods(likelihoods: Sequence[Likelihood], neutral: Sequence[Sequence[float]] = ()) -> Response:
-    """Returns the response that picks the most likely choice."""
-    return Response(best([given.loglikelihood for given in likelihoods]), likelihoods=likelihoods, neutral=neutral)
+    """Returns the response that picks the most likely choice; none if the likelihoods of all are unknown."""
+    values = [given.loglikelihood for given in likelihoods]
+    picked = best(values) if max(values) > LOWEST else None
+    return Response(picked, likelihoods=likelihoods, neutral=neutral)
 
 
 def of_text(text: str, question: Question, extract: Extractor, asked: Asked, thinking_end: str = "") -> Response:

@@ -22,7 +22,7 @@ def scorer(
     answer_form: str,
     ends: Generation = UNENDED,
     answer_language: str = "",
-    more: Sequence[Metric] = (),
+    metrics: Sequence[Metric] | None = None,
 ) -> Scorer:
     """Returns a function that scores a response: a likelihood per choice, or a list with a text.
 
@@ -33,9 +33,10 @@ def scorer(
         answer_form: `text`, `letter` or `generate`.
         ends: limits of generated answers; not needed for likelihoods.
         answer_language: the language that answers should be in.
-        more: metrics beyond those of the task.
+        metrics: those to measure; by default all of the task that apply.
     """
-    scoring, metrics = spec.scoring, [*spec.scoring.metrics_of(answer_form, language=answer_language), *more]
+    scoring = spec.scoring
+    measured = scoring.metrics_of(answer_form, language=answer_language) if metrics is None else metrics
     asked = Asked(announced if scoring.answer.is_worked_out else (), ends.runs_on, spec.chain_of_thought)
 
     def score(document: Document, given: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Score:
@@ -48,6 +49,6 @@ def scorer(
             if response.answer is None and prompt.lettered and prompt.labels:
                 worded = replace(question, names=texts)  # chat models may write the word that a letter stands for
                 response = of_text(given[0], worded, scoring.extract, asked, ends.thinking_end)
-        return scored(response, question, metrics)
+        return scored(response, question, measured)
 
     return score

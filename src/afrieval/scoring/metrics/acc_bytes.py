@@ -12,4 +12,4 @@ def acc_bytes() -> Metric:
 
 def _measure(response: Response, question: Question) -> list[float] | None:
     picked = best_per(response.likelihoods, [len(name.encode()) for name in question.names])
-    return None if picked is None else right(picked, question)
+    return None if picked is None else right(picked if response.answer is not None else None, question)

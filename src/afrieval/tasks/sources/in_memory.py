@@ -152,7 +152,7 @@ def task_config(questions: TemplatedQuestions, generation: Generation | None = N
     spec, prompt, form = questions.task, questions.prompt, questions.answer_form
     metrics = questions.metrics
     ends = generation or UNENDED
-    score = scorer(spec, prompt, questions.announced, form, ends, spec.answers_in(questions.language), questions.of_api)
+    score = scorer(spec, prompt, questions.announced, form, ends, spec.answers_in(questions.language), metrics)
 
     def score_document(document: Document, given: Any, neutral: Any) -> tuple[Score, dict[str, Any]]:
         found = score(document, given, neutral)

@@ -9,8 +9,6 @@ from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.languages import LANGUAGES
 from afrieval.scoring.base import Metric, Score
-from afrieval.scoring.labels import REFUSED
-from afrieval.scoring.metrics import metric
 from afrieval.scoring.scorers import Generation
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Probe
 from afrieval.tasks.closing import closing_lead_in
@@ -21,6 +19,7 @@ from afrieval.tasks.fitting import Shown as Fitted
 from afrieval.tasks.limits import generation
 from afrieval.tasks.prompts import Prompt, PromptFiles, answers, render, render_header
 from afrieval.tasks.shown import Block, Shown, turns
+from afrieval.tasks.sources.api import metrics_of_api
 from afrieval.tasks.sources.facts import facts, identity
 from afrieval.tasks.sources.lines import recalled, sample_line
 from afrieval.tasks.spec import TaskSpec
@@ -86,12 +85,8 @@ class TemplatedQuestions:
     def metrics(self) -> list[Metric]:
         """The metrics of its answers, the main one first."""
         language = self.task.answers_in(self.language)
-        return [*self.task.scoring.metrics_of(self.answer_form, language=language), *self.of_api]
-
-    @property
-    def of_api(self) -> list[Metric]:
-        """The metrics that only models behind an OpenAI-compatible server have, which mark refusals."""
-        return [metric(REFUSED)] if self.config.model.is_api and self.generates else []
+        found = self.task.scoring.metrics_of(self.answer_form, language=language)
+        return metrics_of_api(found, self.config.model, self.answer_form) if self.config.model.is_api else found
 
     @property
     def generates(self) -> bool:

@@ -10,6 +10,7 @@ from tests.models.loopback import Loopback
 from afrieval.config.api import APIConfig, Prices
 from afrieval.models.backends.openai.budget import Budget
 from afrieval.models.backends.openai.usage import Usage
+from afrieval.scoring.detailed import Details
 
 ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
 WORDS = (*ONE, "--task.answer_form", "generate")
@@ -49,7 +50,11 @@ def test_what_the_server_does_not_tell_counts_as_the_worst() -> None:
 
 def test_stored_answers_count() -> None:
     budget = costing(20)
-    stored = [{"prompt_tokens": 3, "completion_tokens": 1}, {"at_most": [4, 2], "requests": 3}, {"cost": 2.5}]
+    stored: list[Details] = [
+        {"prompt_tokens": 3, "completion_tokens": 1},
+        {"at_most": [4, 2], "requests": 3},
+        {"cost": 2.5},
+    ]
     budget.resume(stored)
     assert budget.spent == 5 + 8 + 2.5 and budget.requests == 5
 

@@ -4,7 +4,7 @@ import asyncio
 import random
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from afrieval.config.api import APIConfig
@@ -21,26 +21,35 @@ from afrieval.scoring.detailed import Details
 GRACE = 30.0  # seconds for requests in flight after an error: they are paid for
 
 
+Parse = Callable[[Mapping[str, Any]], Sequence[Any]]
+
+
 @dataclass
 class Job:
     """A request.
 
     Attributes:
+        requests: those of the harness that it answers.
         path: of the server's function.
         payload: what is sent, before the dialect.
         worst: the most tokens that it may take.
-        parse: converts the response to an answer; raises Failure.
-        requests: how often it was sent.
+        parse: converts the response to an answer for each of them; raises Failure.
+        follow: returns the requests that need its answers, given with what they took.
+        before: what requests took that it needed.
+        sent: how often it was sent.
     """
 
+    requests: Sequence[Any]
     path: str
     payload: Payload
     worst: Usage
-    parse: Callable[[Mapping[str, Any]], Any]
-    requests: int = 0
+    parse: Parse
+    follow: Callable[[Sequence[Any], Details], "Sequence[Job]"] = lambda given, details: ()
+    before: Details = field(default_factory=dict)
+    sent: int = 0
 
 
-Keep = Callable[[Job, Any, Details], None]
+Keep = Callable[[Job, Sequence[Any], Details], Sequence[Job]]
 
 
 class _NoRoom(Exception):
@@ -64,10 +73,14 @@ class Asking:
     async def ask(self, jobs: Sequence[Job], keep: Keep) -> None:
         """Asks for answers, in order; hands over each as it comes, with tokens, cost and number of requests.
 
+        Args:
+            jobs: the requests.
+            keep: stores an answer; returns further requests that need it.
+
         Raises:
             UserError: for a ceiling, or the first request without an answer, once those in flight have theirs.
         """
-        self._ends, running = False, dict[asyncio.Task[None], Job]()
+        self._ends, running = False, dict[asyncio.Task[Sequence[Job]], Job]()
         async with Client(self._api) as client:
             try:
                 await self._ask(client, deque(jobs), running, keep)
@@ -81,7 +94,7 @@ class Asking:
                 await asyncio.gather(*running, return_exceptions=True)
 
     async def _ask(
-        self, client: Client, waiting: deque[Job], running: dict[asyncio.Task[None], Job], keep: Keep
+        self, client: Client, waiting: deque[Job], running: dict[asyncio.Task[Sequence[Job]], Job], keep: Keep
     ) -> None:
         blocked = False
         while waiting or running:
@@ -95,26 +108,26 @@ class Asking:
             waiting.extendleft(job for job, _ in crowded)
             for task in done & running.keys():
                 del running[task]
-                task.result()
+                waiting.extendleft(reversed(task.result()))
             blocked = len(crowded) == len(done)
 
-    async def _answer(self, client: Client, job: Job, keep: Keep) -> None:
+    async def _answer(self, client: Client, job: Job, keep: Keep) -> Sequence[Job]:
         repeat = retrying(self._api.max_retries, self._draw, self._repeats)
-        answered: tuple[Any, Details] = await repeat(self._try, client, job)
-        keep(job, *answered)
+        answered: tuple[Sequence[Any], Details] = await repeat(self._try, client, job)
+        return keep(job, *answered)
 
     def _repeats(self, failure: Failure) -> bool:
         """Returns whether a failed request is repeated; a server that never answered is not there."""
         return not self._ends and (self._answered or not failure.unreachable)
 
-    async def _try(self, client: Client, job: Job) -> tuple[Any, Details]:
+    async def _try(self, client: Client, job: Job) -> tuple[Sequence[Any], Details]:
         """Sends a request once, or again if the server refuses a parameter."""
         while True:
             if not self.budget.fits(job.worst):
                 raise _NoRoom
             begun, payload = self._pace.begin(), self._dialect.spoken(job.payload)
             self.budget.send(job.worst)
-            job.requests += 1
+            job.sent += 1
             try:
                 response = await client.post(job.path, payload)
                 answer = job.parse(response)
@@ -140,4 +153,4 @@ class Asking:
         """Returns what is known of an answer's tokens and cost; the most that they may be if the server states none."""
         known = usage.details if usage else {"at_most": [job.worst.prompt, job.worst.completion]}
         cost = usage.cost(self._api.prices) if usage else None
-        return {**known, **({} if cost is None else {"cost": cost}), "requests": job.requests}
+        return {**known, **({} if cost is None else {"cost": cost}), "requests": job.sent}

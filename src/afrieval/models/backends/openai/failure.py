@@ -39,6 +39,7 @@ class Failure(Exception):
         may_cost: whether the server may have charged for it.
         slow_down: whether fewer requests at a time may help.
         unreachable: whether no connection was made.
+        final: whether the same request would fail again.
     """
 
     said: str
@@ -50,11 +51,12 @@ class Failure(Exception):
     may_cost: bool = False
     slow_down: bool = False
     unreachable: bool = False
+    final: bool = False
 
     @property
     def passes(self) -> bool:
         """Whether the same request may succeed later."""
-        if self.code in NO_QUOTA or (self.wait or 0) > LONGEST_WAIT:
+        if self.final or self.code in NO_QUOTA or (self.wait or 0) > LONGEST_WAIT:
             return False
         return not 0 < self.status < 500 or self.status in AGAIN
 

@@ -3,22 +3,25 @@
 import json
 import math
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lm_eval.api.model import LM
 
 from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.grouping import grouped
 from afrieval.models.backends.openai.answer import generated
-from afrieval.models.backends.openai.asking import Asking, Job
+from afrieval.models.backends.openai.asking import Asking, Job, Parse
 from afrieval.models.backends.openai.dialect import LIMITS, Dialect
+from afrieval.models.backends.openai.echo import PAYLOAD, likelihood, prompt_tokens, split, together
 from afrieval.models.backends.openai.key import address, is_openai
+from afrieval.models.backends.openai.letters import likelihoods, of_letters
 from afrieval.models.backends.openai.thread import in_thread
 from afrieval.models.backends.openai.usage import most
 from afrieval.models.backends.other import Named
 from afrieval.models.capabilities import capabilities
-from afrieval.scoring.detailed import Details, Generated
+from afrieval.scoring.detailed import Details, Scored, detailed, details_of
 
 CHAT, COMPLETIONS = "/chat/completions", "/completions"
 DEFAULT_TOKENS = 256  # of an answer, for tasks of the harness that do not say; as in the harness' own backends
@@ -61,36 +64,85 @@ class OpenAI(Named, LM):
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         """Returns the text generated for each request, in order; each is handed to the cache hook as it comes."""
-        return self._answers("generate_until", requests, [self._generation(*r.args) for r in requests])
+        return self._answers("generate_until", requests, [self._generation(request) for request in requests])
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
-        """Not supported."""
-        raise NotImplementedError
+        """Returns (log-likelihood, is greedy, number of tokens) per request, in order.
+
+        One request is enough for the letters of a question. Completions take one for each whole text, and one for
+        each context.
+        """
+        of_prompt = list(grouped(requests, lambda request: request.args[0]).values())
+        first = self._letters if self._chats else self._context
+        return self._answers("loglikelihood", requests, [first(asked) for asked in of_prompt])
 
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
         """Not supported."""
         raise NotImplementedError
 
-    def _generation(self, prompt: str, options: Mapping[str, Any]) -> Job:
+    def _generation(self, request: Any) -> Job:
+        options = request.args[1]
         stop = [text for text in options.get("until") or [] if text]
         room = int(options.get("max_gen_toks", DEFAULT_TOKENS))
         payload = {LIMITS[0]: room, **({"stop": stop} if stop else {})}
-        return self._job(prompt, payload, room, partial(generated, stop=stop))
+        return self._job([request], request.args[0], payload, room, lambda response: [generated(response, stop)])
 
-    def _job(self, prompt: str, payload: Mapping[str, Any], room: int, parse: Callable[..., Any]) -> Job:
-        """Returns a request for a prompt, with an answer of a limited number of tokens."""
+    def _letters(self, requests: list[Any]) -> Job:
+        """Returns a request for the first token of an answer."""
+        payload = {LIMITS[0]: 1, "logprobs": True, "top_logprobs": self._api.top_logprobs}
+        names = [request.args[1].strip() for request in requests]
+        return self._job(
+            requests, requests[0].args[0], payload, 1, lambda response: of_letters(likelihoods(response, names))
+        )
+
+    def _context(self, requests: list[Any]) -> Job:
+        """Returns a request that counts the tokens of a context; those for the whole texts follow."""
+        context = split(*requests[0].args)[0]
+
+        def counted(response: Mapping[str, Any]) -> list[int]:
+            return [len(prompt_tokens(response))]
+
+        def follow(given: Sequence[int], details: Details) -> list[Job]:
+            return [
+                self._whole(request, given[0], {} if number else details) for number, request in enumerate(requests)
+            ]
+
+        return replace(self._job([], context, PAYLOAD, 1, counted), follow=follow)
+
+    def _whole(self, request: Any, n_context: int, details: Details) -> Job:
+        """Returns a request for the likelihood of a text after its context, whose request took `details`."""
+        whole = split(*request.args)[1]
+
+        def scored(response: Mapping[str, Any]) -> list[Any]:
+            return [Scored(likelihood(prompt_tokens(response), n_context), {})]
+
+        return replace(self._job([request], whole, PAYLOAD, 1, scored), before=details)
+
+    def _job(self, requests: list[Any], prompt: str, payload: Mapping[str, Any], room: int, parse: Parse) -> Job:
+        """Returns a request of the server.
+
+        Args:
+            requests: those of the harness that it answers.
+            prompt: the text, or the JSON text of a chat.
+            payload: what is sent apart from the prompt.
+            room: the most tokens of an answer.
+            parse: converts the response to an answer for each request.
+        """
         asked = {"messages": json.loads(prompt)} if self._chats else {"prompt": prompt}
         whole = {**self._always, **asked, **payload, **self._api.extra_body}
-        return Job(CHAT if self._chats else COMPLETIONS, whole, most(prompt, room), parse)
+        return Job(requests, CHAT if self._chats else COMPLETIONS, whole, most(prompt, room), parse)
 
     def _answers(self, method: str, requests: Sequence[Any], jobs: list[Job]) -> list[Any]:
         answers: dict[int, Any] = {}
-        place = {id(job): number for number, job in enumerate(jobs)}
 
-        def keep(job: Job, answer: Generated, details: Details) -> None:
-            number = place[id(job)]
-            answers[number] = Generated(answer, {**answer.details, **details})
-            self.cache_hook.add_partial(method, requests[number].args, answers[number])
+        def keep(job: Job, given: Sequence[Any], details: Details) -> Sequence[Job]:
+            """Stores the answers of a response; the first has the details."""
+            spent = together(job.before, details)
+            for request, answer in zip(job.requests, given, strict=False):
+                known = {**details_of(answer), **(spent if request is job.requests[0] else {})}
+                answers[id(request)] = detailed(answer, known)
+                self.cache_hook.add_partial(method, request.args, answers[id(request)])
+            return job.follow(given, spent)
 
         in_thread(lambda: self._asking.ask(jobs, keep))
-        return [answers[number] for number in range(len(jobs))]
+        return [answers[id(request)] for request in requests]

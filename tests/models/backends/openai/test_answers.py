@@ -1,0 +1,155 @@
+"""Refusals, filters, thinking, answers that were cut off, and parameters that a server refuses."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import Cli
+from tests.models.loopback import Loopback
+
+from afrieval.models.backends.openai.answer import generated
+from afrieval.models.backends.openai.failure import Failure
+from afrieval.models.backends.openai.usage import Usage, usage_of
+from afrieval.results.files import sample_files
+from afrieval.results.samples import is_unparsed, read_samples
+
+ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
+WORDS = (*ONE, "--task.answer_form", "generate")
+DOCUMENTS = 8
+
+
+def samples(folder: Path) -> list[dict[str, Any]]:
+    (path,) = sample_files(folder)
+    return read_samples(path)
+
+
+def choice(**of: Any) -> dict[str, Any]:
+    return {"choices": [of]}
+
+
+def test_texts_of_all_kinds_of_servers() -> None:
+    assert generated(choice(message={"content": "A"}), []) == "A"
+    assert generated(choice(message={"content": [{"type": "text", "text": "A"}, {"type": "x"}]}), []) == "A"
+    assert generated(choice(message={"content": None}, finish_reason="length"), []) == ""
+    assert generated(choice(text=" A\n\nB"), ["\n\n"]) == " A"
+    nothing: list[Any] = [None, [], ["A"], [{"message": None}], [{"delta": {}}]]
+    for broken in [{}, *({"choices": choices} for choices in nothing)]:
+        with pytest.raises(Failure):
+            generated(broken, [])
+
+
+def test_thinking_is_kept_apart() -> None:
+    for name in ("reasoning_content", "reasoning"):
+        answer = generated(choice(message={"content": "A", name: "B or A?"}), [])
+        assert answer == "A" and answer.details == {"thinking": "B or A?"}
+
+
+def test_thinking_that_is_charged_for_counts() -> None:
+    stated: dict[str, Any] = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 40}
+    assert usage_of({"usage": stated}) == Usage(10, 30)
+    stated = {"prompt_tokens": 10, "completion_tokens": 30, "completion_tokens_details": {"reasoning_tokens": 25}}
+    assert usage_of({"usage": stated}) == Usage(10, 30, reasoning=25)
+    assert usage_of({"usage": None}) is None and usage_of({}) is None
+
+
+FILTER = {"error": {"message": "filtered", "code": "content_filter"}}
+REFUSALS: dict[str, dict[str, Any]] = {
+    "refusal": {"text": None, "message": {"refusal": "I cannot help with that."}},
+    "filter": {"text": "A", "choice": {"finish_reason": "content_filter"}},
+    "rejected": {"fails": {-1: (400, json.dumps(FILTER).encode())}},
+    "rejected by another": {"fails": {-1: (400, json.dumps(FILTER).replace("filter", "policy_violation").encode())}},
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refusals_are_counted_apart(run_demo: Cli, tmp_path: Path, server: Loopback, name: str) -> None:
+    for attribute, value in REFUSALS[name].items():
+        setattr(server, attribute, value)
+    done = run_demo(*server.api_options, *WORDS)
+    assert done.code == 0, done.err
+    for sample in samples(tmp_path / "run"):
+        assert (sample["acc"], sample["unparsed"], sample["refused"]) == (0, 0, 1)
+        assert sample["answer"] is None and not is_unparsed(sample) and sample["details"]["refused"]
+    header, row = (tmp_path / "run/summary.csv").read_text().splitlines()
+    assert dict(zip(header.split(","), row.split(","), strict=True))["refused"] == "1.0"
+    assert "refused" in done.out and len(server.asked) == DOCUMENTS
+
+
+def test_answers_that_were_cut_off_are_said(run_demo: Cli, server: Loopback) -> None:
+    server.choice = {"finish_reason": "length"}
+    done = run_demo(*server.api_options, *WORDS)
+    assert "8 of 8 answers were cut off at max_gen_toks." in " ".join(done.out.split())
+
+
+def test_a_server_without_tokens(run_demo: Cli, server: Loopback) -> None:
+    server.usage = None
+    done = run_demo(*server.api_options, *WORDS)
+    assert "The server states no tokens for 8 of 8 answers" in " ".join(done.out.split())
+
+
+def refusing(name: str, status: int = 400) -> Any:
+    error = {"message": f"Unsupported parameter: '{name}' is not supported with this model.", "param": name}
+    return status, json.dumps({"error": error}).encode()
+
+
+def test_parameters_that_are_refused_are_replaced_or_left_out_from_then_on(
+    run_demo: Cli, server: Loopback, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.fails = {0: refusing("max_tokens"), 1: refusing("temperature"), 2: refusing("seed", 422)}
+    assert run_demo(*server.api_options, *WORDS, "--model.api.max_concurrency", 1).code == 0
+    assert len(server.asked) == DOCUMENTS + 3
+    for asked in server.asked[3:]:
+        assert not {"max_tokens", "temperature", "seed"} & asked.keys() and asked["max_completion_tokens"] > 0
+    assert caplog.text.count("the server refuses") == 3
+
+
+def test_a_parameter_of_the_user_is_not_left_out(run_demo: Cli, server: Loopback) -> None:
+    server.fails = {-1: refusing("reasoning_effort")}
+    stopped = run_demo(*server.api_options, *WORDS, "--model.api.reasoning_effort", "low")
+    assert stopped.code == 2 and "'reasoning_effort' is not supported" in stopped.err
+    assert server.asked[0]["reasoning_effort"] == "low" and server.asked[0]["max_tokens"] == 16_384
+
+
+FINAL: dict[str, tuple[int, dict[str, Any], str, str]] = {
+    "key": (401, {"message": "Incorrect API key"}, "status 401: Incorrect API key", "check the key"),
+    "rights": (403, {"message": "no access"}, "status 403", "rights to this model"),
+    "model": (404, {"message": "no such model"}, "status 404", "model.model_name"),
+    "quota": (429, {"message": "out of quota", "code": "insufficient_quota"}, "out of quota", "add credit"),
+    "context": (400, {"message": "maximum context length"}, "maximum context length", "then run the same"),
+}
+
+
+@pytest.mark.parametrize("name", FINAL)
+def test_what_does_not_pass_stops_at_once(run_demo: Cli, server: Loopback, waited: list[float], name: str) -> None:
+    status, error, message, hint = FINAL[name]
+    server.fails = {-1: (status, json.dumps({"error": error}).encode())}
+    stopped = run_demo(*server.api_options, *WORDS, "--model.api.max_retries", 5, "--model.api.max_concurrency", 1)
+    assert stopped.code == 2 and message in stopped.err and hint in stopped.err.partition("hint:")[2], stopped.err
+    assert len(server.asked) == 1 and not waited
+
+
+def test_a_server_that_is_not_there(run_demo: Cli, server: Loopback, waited: list[float]) -> None:
+    words = [word.replace(server.url, "http://127.0.0.1:9") for word in server.api_options]
+    stopped = run_demo(*words, *WORDS, "--model.api.max_retries", 5)
+    assert stopped.code == 2 and "http://127.0.0.1:9/v1 cannot be reached" in stopped.err and not waited
+
+
+REFUSED: dict[str, tuple[tuple[object, ...], str]] = {
+    "revision": (("--model.revision", "v1"), "model.revision ('v1') is not supported by openai"),
+    "dtype": (("--model.dtype", "float16"), "model.dtype"),
+    "arguments": (("--model.backend_args.timeout", 3), "model.backend_args.timeout is not supported by openai"),
+    "address": (("--model.api.base_url=localhost:1/v1",), "base_url must be a URL"),
+    "password": (("--model.api.base_url=http://me:pass@a/v1",), "must not have a user, password or query"),
+    "whole address": (("--model.api.base_url=http://localhost:1/v1/chat/completions",), "must not end in /chat"),
+    "secret": (("--model.api.extra_body", "{api_key: abc}"), "may be a secret key"),
+    "other backend": (("--model.model_type=hf",), "model.api is given, but model.model_type is hf"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_settings_that_do_not_fit(run_demo: Cli, server: Loopback, name: str) -> None:
+    words, message = REFUSED[name]
+    refused = run_demo(*server.api_options, *WORDS, *words)
+    assert refused.code == 2 and message in refused.err and "pass@" not in refused.err, refused.err
+    assert not server.asked
