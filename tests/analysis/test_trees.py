@@ -1,6 +1,7 @@
 """Scores of categories, their subcategories and their subjects."""
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from tests.results.test_grouped_fields import DECLARED
 from afrieval.analysis.trees import outlines, trees
 from afrieval.errors import UserError
 from afrieval.results.grouped_fields import with_groups
+from afrieval.results.schema import Declared
 from afrieval.results.scores import CellScores, Labels
 from afrieval.statistics.intervals import wilson
 from afrieval.statistics.macro import macro
@@ -67,6 +69,23 @@ def test_after_a_run_of_several_languages_only_the_largest_groups_are_shown() ->
     both = outlines([CELL, quiz([1], [0], language="hau")])
     assert [(tree.dimensions["language"], tree.levels) for tree in both] == [("yor", ["branch"]), ("hau", ["branch"])]
     assert outlines([scored([1.0])]) == []
+
+
+def test_after_a_run_groups_of_single_values_stand_for_them_and_only_the_first_table_has_the_whole() -> None:
+    codes = Labels(np.array([0, 1, 0, 1, 0, 0, 0]), ("A", "S"))
+    named = {"label": {"of": "code", "groups": {"sensitive": ["S"], "agnostic": ["A"]}}}
+    declared = cast(Declared, {**DECLARED, "grouped_fields": {**named, **DECLARED["grouped_fields"]}})
+    fields = with_groups({**CELL.fields, "code": codes}, declared, None)
+    by_subject, by_label = outlines([replace(CELL, declared=declared, fields=fields)])
+    assert by_subject.levels[-1] == "subject" and by_subject.branches[0].path == {}
+    assert by_label.levels == ["label"] and by_label.n == 7
+    assert [(branch.path["label"], branch.n) for branch in by_label.branches] == [("sensitive", 2), ("agnostic", 5)]
+
+
+def test_parts_of_a_macro_mean_need_no_groups() -> None:
+    declared = cast(Declared, {"macro": "subject"})
+    (tree,) = outlines([replace(CELL, declared=declared)])
+    assert tree.levels == ["subject"] and [b.path.get("subject") for b in tree.branches] == [None, None, *SUBJECTS]
 
 
 def test_a_field_without_groups_is_named() -> None:

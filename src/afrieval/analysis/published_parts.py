@@ -47,7 +47,7 @@ def _last(model: str) -> str:
 
 def differing(tree: Tree, scores: PublishedScores) -> list[str]:
     """Returns what in a run is not as it was for published scores, in words; what is not known is left out."""
-    first, n = tree.cells[0], tree.branches[0].n
+    first, n = tree.cells[0], tree.n
     forms, prompts = scores.answer_form, [cell.prompt for cell in tree.cells]
     found = {
         f"{first.shots}-shot": first.shots != scores.shots,

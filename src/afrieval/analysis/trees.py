@@ -1,7 +1,7 @@
 """Scores of parts within parts: micro and macro means, then categories, their subcategories and their subjects."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +38,7 @@ class Tree:
         levels: the fields, the largest groups first.
         branches: all documents first: micro, and macro if the task declares it; each group is followed by its own.
         cells: one per prompt.
+        n: documents of all branches.
     """
 
     task: str
@@ -45,15 +46,16 @@ class Tree:
     levels: list[str]
     branches: list[Branch]
     cells: list[CellScores]
+    n: int
 
 
 def has_tree(cell: CellScores, name: str) -> bool:
-    """Returns whether a field of a cell's task groups the values of another, or is grouped."""
+    """Returns whether a field of a cell's task groups another's values, is grouped, or has a macro mean."""
     return name in nested_fields(cell.declared)
 
 
 def trees(cells: list[CellScores], name: str) -> list[Tree]:
-    """Returns the scores of the cells whose task has groups of a field, down to this field.
+    """Returns the scores of the cells for which `has_tree`, down to a field.
 
     Raises:
         UserError: if no task declares the field, or the samples were stored without their documents.
@@ -67,15 +69,27 @@ def trees(cells: list[CellScores], name: str) -> list[Tree]:
 def outlines(cells: list[CellScores]) -> list[Tree]:
     """Returns the trees to show after a run: whole for a single language and prompt language, else the top level.
 
+    The scores of all documents are in the first ones only.
+
     Args:
         cells: of one task; fields that they lack, since documents were not stored, are left out.
     """
-    found = []
-    for name in smallest(cells[0].declared):
+    found: list[Tree] = []
+    declared = cells[0].declared
+    for name in smallest(declared):
         of_field = [cell for cell in cells if cell.n and name in cell.fields]
-        top = levels(cells[0].declared, name)[0]
-        found += trees(of_field, name if len(list(places(of_field))) == 1 else top) if of_field else []
+        fields = levels(declared, name)
+        shown = fields[0] if len(list(places(of_field))) > 1 else _telling(declared, fields)
+        of_trees = trees(of_field, shown) if of_field else []
+        found += [replace(t, branches=[b for b in t.branches if b.path]) for t in of_trees] if found else of_trees
     return found
+
+
+def _telling(declared: Declared, fields: list[str]) -> str:
+    """Returns the smallest of some fields, or the one above it if that only gives its values other names."""
+    *_, above, name = [*fields[:1], *fields]
+    groups = declared.get("grouped_fields", {}).get(above)
+    return above if groups and all(len(values) == 1 for values in groups["groups"].values()) else name
 
 
 def _tree(dimensions: dict[str, Any], cells: list[CellScores], fields: list[str]) -> Tree:
@@ -84,7 +98,7 @@ def _tree(dimensions: dict[str, Any], cells: list[CellScores], fields: list[str]
     if macro:
         branches.append(Branch({}, macro.score, macro.interval, len(whole.ids), macro.parts))
     branches += _branches(whole, fields, {}, cells[0].declared)
-    return Tree(cells[0].task, dimensions, fields, branches, cells)
+    return Tree(cells[0].task, dimensions, fields, branches, cells, len(whole.ids))
 
 
 def _branches(whole: Average, fields: list[str], path: Mapping[str, str], declared: Declared) -> Iterator[Branch]:

@@ -84,9 +84,12 @@ def groups(spec: TaskSpec, source: str, lock: DataLock) -> Iterator[Group]:
 
 
 def _in_language(spec: TaskSpec, documents: list[Document]) -> list[Document]:
-    """Returns documents with the texts that are in their language: of a text to translate into it, the translation."""
+    """Returns documents with the texts that are in their language: of a text to translate into it, the translation.
+
+    Groups of the values of other fields are left out: they are not in the data.
+    """
     if "from" not in spec.direction:
-        return documents
+        return [replace(d, fields={n: d.fields[n] for n in spec.field_columns}) for d in documents]
     return [replace(d, fields={"translation": d.gold or ""}) for d in documents]
 
 

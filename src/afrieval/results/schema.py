@@ -199,7 +199,7 @@ class SampleLine(TypedDict):
     gold: NotRequired[Any]
     picked: NotRequired[int | None]
     answer: NotRequired[Any]
-    guessed: NotRequired[str]
+    guess: NotRequired[str]
     neutral: NotRequired[list[list[float]]]
     published_correct: NotRequired[bool]
     part: NotRequired[str]
