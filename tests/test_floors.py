@@ -17,7 +17,7 @@ FLOORS = {
     "results": {"scoring", "statistics"},
     "tasks": {"config", "data", "results", "scoring", "templates"},
     "review": {"data", "tasks"},
-    "models": {"config", "scoring", "templates"},
+    "models": {"config", "data", "scoring", "templates"},
     "quality": {"data", "scoring", "tasks"},
     "harness": {"config", "data", "models", "results", "scoring", "statistics", "tasks", "templates"},
     "run": {"config", "data", "harness", "models", "results", "scoring", "tasks", "templates"},

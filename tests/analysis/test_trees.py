@@ -82,6 +82,12 @@ def test_after_a_run_groups_of_single_values_stand_for_them_and_only_the_first_t
     assert [(branch.path["label"], branch.n) for branch in by_label.branches] == [("sensitive", 2), ("agnostic", 5)]
 
 
+def test_parts_of_a_macro_mean_need_no_groups() -> None:
+    declared = cast(Declared, {"macro": "subject"})
+    (tree,) = outlines([replace(CELL, declared=declared)])
+    assert tree.levels == ["subject"] and [b.path.get("subject") for b in tree.branches] == [None, None, *SUBJECTS]
+
+
 def test_a_field_without_groups_is_named() -> None:
     with pytest.raises(UserError, match="no task here can be broken down by 'topic'"):
         trees([CELL], "topic")

@@ -13,6 +13,7 @@ GROUPS = {
     "area": {"of": "subject", "groups": {"science": ["physics", "maths"], "arts": ["music"]}},
     "branch": {"of": "area", "groups": {"all": ["science", "arts"]}},
 }
+GROUPED = cast(Declared, {"grouped_fields": GROUPS})
 DECLARED = cast(Declared, {"breakdowns": ["subject"], "macro": "subject", "grouped_fields": GROUPS})
 
 
@@ -27,6 +28,7 @@ def sample(row: int, subject: str, **changes: Any) -> dict[str, Any]:
 def test_levels_lead_from_the_largest_groups_to_the_field() -> None:
     assert levels(DECLARED, "subject") == ["branch", "area", "subject"] and levels(DECLARED, "branch") == ["branch"]
     assert levels(Declared(), "topic") == ["topic"] and smallest(DECLARED) == ["subject"] and not smallest(Declared())
+    assert smallest(Declared(macro="topic")) == ["topic"] and smallest(Declared(macro="area", **GROUPED)) == ["subject"]
 
 
 def test_values_are_in_the_order_of_the_task_file() -> None:

@@ -32,7 +32,8 @@ Complaints = list[str]
 Splits = dict[str, list[Document]]
 
 SHOTS = 2
-RUN_OF_BLANKS = "a run of blanks"
+RUN_OF_BLANKS, EMPTY_LINES, EMPTY_END = "a run of blanks", "two empty lines in a row", "an empty line at an end"
+WITH_REASON = {RUN_OF_BLANKS, EMPTY_LINES, EMPTY_END}  # allowed where a prompt says why they belong there
 MARK = "90909"  # digits: a word of no language, and of every script
 MIN_SAMPLES = 12
 SCRIPTS = {"Arab": "ARABIC", "Ethi": "ETHIOPIC", "Latn": "LATIN"}
@@ -284,10 +285,10 @@ def clean(case: Case) -> Complaints:
     texts |= {"template": prompt.template.removesuffix("\n"), "header": prompt.header.removesuffix("\n")}
     texts |= {f"label {name}": word for name, word in prompt.labels.items()}
     texts |= {f"words for {raw}": words for field in prompt.values.values() for raw, words in field.items()}
-    allowed = [RUN_OF_BLANKS] if prompt.blanks else []
+    allowed = WITH_REASON if prompt.blanks else set()
     faults = [(name, f) for name, text in texts.items() for f in _unclean(text) if f not in allowed]
     complaints = [f"{case.at()}: {name}: {f}: {texts[name]!r}" for name, f in faults]
-    if prompt.blanks and not any(RUN_OF_BLANKS in _unclean(text) for text in texts.values()):
+    if prompt.blanks and not any(WITH_REASON & {*_unclean(text)} for text in texts.values()):
         complaints.append(f"{case.at()}: it has no run of blanks, but a reason for them")
     if re.search(r"{{|}}|{%|%}|{#", texts["prompt"]):
         complaints.append(f"{case.at()}: the prompt holds template code: {texts['prompt']!r}")
@@ -299,8 +300,8 @@ def _unclean(text: str) -> list[str]:
         RUN_OF_BLANKS: r"[^\S\n]{2}",
         "a blank at a line's end": r"[^\S\n](\n|\Z)",
         "a leading blank": r"(?m)^[^\S\n]",
-        "two empty lines in a row": r"\n\n\n",
-        "an empty line at an end": r"\A\n|\n\Z",
+        EMPTY_LINES: r"\n\n\n",
+        EMPTY_END: r"\A\n|\n\Z",
         "a blank that is none": r"[^\S \n]|[\u200b\u2060\ufeff\u00ad]",
         "a backslash": r"\\",
     }

@@ -50,12 +50,12 @@ class Tree:
 
 
 def has_tree(cell: CellScores, name: str) -> bool:
-    """Returns whether a field of a cell's task groups the values of another, or is grouped."""
+    """Returns whether a field of a cell's task groups another's values, is grouped, or has a macro mean."""
     return name in nested_fields(cell.declared)
 
 
 def trees(cells: list[CellScores], name: str) -> list[Tree]:
-    """Returns the scores of the cells whose task has groups of a field, down to this field.
+    """Returns the scores of the cells for which `has_tree`, down to a field.
 
     Raises:
         UserError: if no task declares the field, or the samples were stored without their documents.
@@ -76,7 +76,7 @@ def outlines(cells: list[CellScores]) -> list[Tree]:
     """
     found: list[Tree] = []
     declared = cells[0].declared
-    for name in sorted(smallest(declared), key=lambda name: name != declared.get("macro")):
+    for name in smallest(declared):
         of_field = [cell for cell in cells if cell.n and name in cell.fields]
         fields = levels(declared, name)
         shown = fields[0] if len(list(places(of_field))) > 1 else _telling(declared, fields)

@@ -31,7 +31,8 @@ class DataSpec:
             the rows of several languages.
         evaluate: the split that is scored.
         fewshot: the split of few-shot examples; None if there is none.
-        headed: whether the texts of that split begin with a heading, such as `Question:`, which is removed.
+        headed: whether the texts of that split begin with a heading, such as `Question:`, which is removed; or the
+            words with which worked solutions begin, and the template of the prompt ends.
         samples: folder of the sample rows, relative to the task's.
         defects: file of the data's known defects, relative to the task's folder; it need not exist.
         rows: split to its number of rows in every language, or in each, if known; a single number is for the
@@ -45,7 +46,7 @@ class DataSpec:
     files: dict[str, Files]
     evaluate: str
     fewshot: str | None = None
-    headed: bool = False
+    headed: bool | str = False
     samples: str = "sample"
     defects: str = "known_defects.yaml"
     rows: Positive | dict[str, Positive | dict[str, Positive]] | None = None

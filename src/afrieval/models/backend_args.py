@@ -16,8 +16,9 @@ from typing import Any
 from afrieval.config.settings import ModelConfig, is_batch_size
 from afrieval.errors import UserError
 from afrieval.models.backends.openai.check import check_api
-from afrieval.models.capabilities import backend_class, is_server, missing, parameters
+from afrieval.models.capabilities import RECORDED, backend_class, is_server, missing, parameters
 from afrieval.models.credentials import bare_address, is_secret
+from afrieval.models.recorded_file import check_recorded
 
 BACKENDS = {
     "hf": ("models/huggingface.py", "HFLM"),
@@ -68,6 +69,8 @@ def check_backend_args(config: ModelConfig) -> None:
     """
     if config.is_api:
         return check_api(config)
+    if config.model_type == RECORDED:
+        return check_recorded(config)
     if config.model_type not in BACKENDS:
         _check_server(config)
     if not config.backend_args:

@@ -22,6 +22,7 @@ class Capabilities:
         count_tokens: whether its tokenizer is available.
         max_length: context length in tokens; None if unknown before the model is loaded.
         assumed: whether that length is a default of the backend rather than the model's.
+        recorded: whether its answers were recorded for the documents of one cell; prompts do not matter.
         only_letters: whether it returns only likelihoods of letters, from the most likely first tokens.
     """
 
@@ -33,6 +34,7 @@ class Capabilities:
     max_length: int | None = None
     assumed: bool = False
     only_letters: bool = False
+    recorded: bool = False
 
 
 class Model:

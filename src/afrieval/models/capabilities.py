@@ -13,6 +13,8 @@ from afrieval.files.paths import shortened
 from afrieval.models.base import Capabilities
 
 OURS = ("hf", "vllm")  # extended by the suite; they support everything, and take seconds to import
+RECORDED = "recorded"  # answers of a file
+RECORDED_ANSWERS = Capabilities(False, False, chat=None, count_tokens=False, recorded=True)
 OTHER_NAMES = {"huggingface": "hf", "hf-auto": "hf"}  # the class that hf extends
 WITH_LIKELIHOODS = {"openai-completions": ("babbage-002", "davinci-002")}  # the only such models of a backend
 DEFAULT_LENGTH = 2048  # the harness' default for API models, whatever their context
@@ -27,6 +29,8 @@ def capabilities(config: ModelConfig) -> Capabilities:
     given = config.backend_args
     if config.model_type in OURS:
         return Capabilities(max_length=given.get("max_length") or given.get("max_model_len"))
+    if config.model_type == RECORDED:
+        return RECORDED_ANSWERS
     if config.is_api:
         return _of_api(config.api)
     kind = backend_class(config.model_type)
@@ -61,7 +65,7 @@ def backend_class(name: str) -> Any:
             f"give --model.model_type {OTHER_NAMES[name]}",
         )
     if name not in OURS and name not in model_registry:
-        known = sorted({*OURS, OPENAI, *model_registry} - {*OTHER_NAMES})
+        known = sorted({*OURS, RECORDED, OPENAI, *model_registry} - {*OTHER_NAMES})
         raise UserError(f"unknown backend {shortened(name)!r}", nearest(name, known))
     try:
         return model_registry.get(name)

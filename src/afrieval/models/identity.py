@@ -8,9 +8,10 @@ from typing import Any
 
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.files.paths import user_path
-from afrieval.models.capabilities import OURS
+from afrieval.models.capabilities import OURS, RECORDED
 from afrieval.models.credentials import without_secrets
 from afrieval.models.fingerprint import model_settings
+from afrieval.models.recorded_file import hash_of
 
 # Settings that change how a model is run, but not which model it is.
 FREE = ("device", "parallelize", "engine", "languages_supported", "trust_remote_code")
@@ -36,6 +37,8 @@ def telling_args(config: ModelConfig) -> str:
     """Returns the backend's arguments that identify a model, as JSON without keys and passwords."""
     free = () if config.model_type in OURS else FREE_ARGS
     given = {name: value for name, value in config.backend_args.items() if name not in free}
+    if config.model_type == RECORDED:
+        given["file"] = hash_of(config)  # wherever it is
     return json.dumps(without_secrets(given), sort_keys=True)
 
 

@@ -10,8 +10,9 @@ from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.models.backend_args import check_backend_args
 from afrieval.models.backends.other import load_other
+from afrieval.models.backends.recorded import load_recorded
 from afrieval.models.backends.vllm import load_vllm
-from afrieval.models.capabilities import OURS
+from afrieval.models.capabilities import OURS, RECORDED
 from afrieval.models.demo import demo_folder
 from afrieval.models.faults import loading
 from afrieval.models.folder import Shapes, check_adapter, check_files, model_folder
@@ -35,6 +36,8 @@ def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes
     seed_libraries(evaluation)
     if config.is_api:
         return _load_api(config, evaluation, processes)
+    if config.model_type == RECORDED:
+        return load_recorded(config)
     lm = _load_ours(config, evaluation, processes) if config.model_type in OURS else _load_other(config, evaluation)
     return _finished(config, lm)
 

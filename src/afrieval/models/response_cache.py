@@ -65,13 +65,18 @@ class CachedLM(LM):
         return self._ask("generate_until", requests)
 
     def _ask(self, method: str, requests: list[Any]) -> list[Any]:
-        keys = _keys(method, [r.args for r in requests])
+        keys = _keys(method, [self._telling(r) for r in requests])
         answers = self._known(keys, method)
         new = {key: r for key, r in zip(keys, requests, strict=True) if answers[key] is None}
         self.tick(len(requests) - len(new))
         if new:
             answers |= self._ask_all(method, new)
         return [_answer(answers[key]) for key in keys]
+
+    def _telling(self, request: Any) -> Any:
+        """Returns what an answer depends on: a request's arguments, or also its document if answers are recorded."""
+        can = getattr(self._lm, "can", None)
+        return (*request.args, request.doc.document.id) if can and can.recorded else request.args
 
     def _known(self, keys: list[str], method: str) -> dict[str, Any]:
         """Returns the stored answers, None for missing ones, from the first process."""

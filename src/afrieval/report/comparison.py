@@ -18,7 +18,7 @@ from afrieval.report.dimensions import column_of, named, varying
 from afrieval.report.scores import INTERVAL
 from afrieval.report.table import Column, Table
 from afrieval.report.trees import tree_tables
-from afrieval.report.values import bounds_of, titled
+from afrieval.report.values import bounds_of, shown_options, titled
 from afrieval.results.prompts import SUITE
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
@@ -51,6 +51,8 @@ def comparison_tables(
     for of_task in grouped(cells, lambda c: c.task).values():
         tables += [*spread_tables(of_task), *mean_tables(of_task, groupings)]
     tables += breakdown_tables(cells, by, metrics_of(cells), published) if by else []
+    options = {c.task: shown_options(switched) for c in cells if (switched := c.declared.get("extract"))}
+    tables = [replace(t, title=", ".join([t.title, *filter(None, [options.get(t.about["task"])])])) for t in tables]
     if not asked:
         return tables
     return [replace(t, title=f"{t.title}, {asked}", about=t.about | {"metric": asked}) for t in tables]

@@ -22,6 +22,7 @@ from afrieval.report.scores import score_table
 from afrieval.report.suites import suite_tables
 from afrieval.report.trees import tree_tables
 from afrieval.report.usage import cut_off, missing_letters, usage_tables
+from afrieval.report.values import shown_options
 from afrieval.results.files import write_results, write_summary, write_usage
 from afrieval.results.probabilities import write_probabilities
 from afrieval.results.reader import RunFolder
@@ -122,8 +123,8 @@ def _heading(task: str, identity: Identity) -> tuple[str, list[str]]:
     notes = []
     if shots and described["fewshot"] == described["evaluate"]:
         notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
-    options = "".join(f", {name if on else f'no {name}'}" for name, on in described.get("extract", {}).items())
-    return f"{task}: {described['answer_form']}, {shots}-shot{options}", notes
+    options = [shown_options(switched)] if (switched := described.get("extract")) else []
+    return ", ".join([f"{task}: {described['answer_form']}", f"{shots}-shot", *options]), notes
 
 
 def _shortened(cells: list[CellScores]) -> list[str]:

@@ -58,12 +58,12 @@ def ordered(declared: Declared, name: str) -> list[str]:
 
 
 def nested_fields(declared: Declared) -> list[str]:
-    """Returns the fields that group others' values or are grouped, the smallest first: subject, then subcategory."""
-    grouped = declared.get("grouped_fields", {})
-    return [*smallest(declared), *grouped]
+    """Returns the fields that scores of parts are shown by, the smallest first: subject, then subcategory."""
+    return [*smallest(declared), *declared.get("grouped_fields", {})]
 
 
 def smallest(declared: Declared) -> list[str]:
-    """Returns the fields whose values are grouped but are not groups themselves, such as the subject."""
-    grouped = declared.get("grouped_fields", {})
-    return list(dict.fromkeys(field["of"] for field in grouped.values() if field["of"] not in grouped))
+    """Returns the fields whose values are parts, but not groups of others: those of macro means, those in groups."""
+    grouped, macro = declared.get("grouped_fields", {}), declared.get("macro")
+    found = dict.fromkeys(field["of"] for field in grouped.values())
+    return [name for name in ([macro] if macro else []) + [n for n in found if n != macro] if name not in grouped]

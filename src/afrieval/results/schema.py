@@ -17,6 +17,7 @@ class ModelIdentity(TypedDict):
     model_name: str
     model_type: NotRequired[str]
     backend_args: NotRequired[str]
+    api: NotRequired[dict[str, Any]]
 
 
 class FewshotIdentity(TypedDict):
@@ -199,7 +200,7 @@ class SampleLine(TypedDict):
     gold: NotRequired[Any]
     picked: NotRequired[int | None]
     answer: NotRequired[Any]
-    guessed: NotRequired[str]
+    guess: NotRequired[str]
     neutral: NotRequired[list[list[float]]]
     published_correct: NotRequired[bool]
     part: NotRequired[str]

@@ -1,6 +1,6 @@
 """Checks whether a model supports a plan, before anything is loaded."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from afrieval.config.settings import ModelConfig
 from afrieval.errors import UserError
@@ -31,9 +31,13 @@ def check_chat(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) ->
     if complete and can.chat == "messages":
         raise UserError(
             f"the prompts of {complete[0]} already include a chat template, and {config.model_type} adds another",
-            "use a backend that accepts plain prompts, such as local-completions",
+            "use a backend that accepts plain prompts, such as "
+            + ("--model.api.endpoint completions" if config.is_api else "local-completions"),
         )
     if config.chat_template and can.chat is None:
+        if config.is_api:
+            hint = "give --model.chat_template false, or --model.api.endpoint chat"
+            raise UserError("model.chat_template is true, but completions are sent plain prompts", hint)
         raise UserError(
             f"model.chat_template is true, but {config.model_type} has no chat template here",
             "give --model.chat_template false, or use local-chat-completions, "
@@ -72,6 +76,24 @@ def _cure(cell: Cell, can: Capabilities) -> str:
     return f"remove {cell.coordinates.task}{why}, or use a backend with likelihoods, such as {SCORING}"
 
 
+def check_recorded(config: ModelConfig, can: Capabilities, cells: Sequence[Cell]) -> None:
+    """Rejects several cells, and tasks of the harness, for recorded answers: they are of the documents of one cell.
+
+    Raises:
+        UserError: names the settings that choose a cell.
+    """
+    if not can.recorded:
+        return
+    if any("harness_tasks" in cell.identity for cell in cells):
+        raise UserError(f"{config.model_type} does not support tasks of the harness", "give a task with task.task_name")
+    if len(cells) > 1:
+        names = ", ".join(cell.name for cell in cells[:3]) + (" ..." if len(cells) > 3 else "")
+        raise UserError(
+            f"{config.model_type} has the answers of one cell, but there are {len(cells)} ({names})",
+            "name one task, language and prompt: --task.task_name, --task.languages, --task.prompts",
+        )
+
+
 def length_notes(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) -> list[str]:
     """Returns lines about assumed lengths.
 
@@ -85,7 +107,7 @@ def length_notes(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) 
             f"the context length of the model is unknown: {can.max_length} tokens are assumed, and longer prompts "
             "lose their beginning; give --model.backend_args.max_length"
         ]
-    if not can.count_tokens and any("generate_until" in cell.asks for cell in cells):
+    if not (can.count_tokens or can.recorded) and any("generate_until" in cell.asks for cell in cells):
         return [
             f"the tokenizer of {config.model_type} is unknown: limits of answers assume one token per byte, and the "
             "length of prompts is not checked; --eval.max_gen_toks sets another limit"

@@ -4,7 +4,7 @@ from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.harness.plan import plan_harness
 from afrieval.models.capabilities import capabilities
-from afrieval.run.abilities import check_chat, check_requests, length_notes
+from afrieval.run.abilities import check_chat, check_recorded, check_requests, length_notes
 from afrieval.tasks.cell import Plan
 from afrieval.tasks.sources.plan import plan_declared
 
@@ -17,11 +17,12 @@ def plan(config: RunConfig) -> Plan:
             that cannot be filled in, or requests that the model does not support.
     """
     can = capabilities(config.model)
-    chats_only = can.chat == "messages" and not can.loglikelihood
-    planned = plan_declared(config, not chats_only) + plan_harness(config)
+    only_texts = (can.chat == "messages" or can.recorded) and not can.loglikelihood
+    planned = plan_declared(config, not only_texts) + plan_harness(config)
     if not planned.cells:
         why = f" ({'; '.join(planned.left_out)})" if planned.left_out else ""
         raise UserError(f"there is nothing to run{why}", "choose other tasks, languages or prompts")
     check_requests(config.model, can, planned.cells)
+    check_recorded(config.model, can, planned.cells)
     check_chat(config.model, can, planned.cells)
     return planned + Plan([], notes=length_notes(config.model, can, planned.cells))

@@ -180,10 +180,12 @@ def _answer(spec: TaskSpec, row: dict[str, Any]) -> Any:
 
 def _examples(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document]) -> list[Document]:
     """Returns few-shot documents with worked solutions and without headings."""
-    worked = [normalise(row.get(spec.worked)) if spec.worked else "" for row in rows]
+    worked = [_text(spec, row.get(spec.worked)) if spec.worked else "" for row in rows]
     worked = ["" if parse_number(text) is not None else text for text in worked]  # a copy has the bare answer there
     texts = {name: [d.fields[name] for d in found] for name in spec.fields}
-    if spec.data.headed:
+    if isinstance(spec.data.headed, str):
+        worked = [text.removeprefix(spec.data.headed).removeprefix(" ") for text in worked]
+    elif spec.data.headed:
         worked, texts = _unheaded(worked), {name: _unheaded(column) for name, column in texts.items()}
     return [
         replace(d, fields={name: column[i] for name, column in texts.items()}, worked=worked[i])

@@ -116,7 +116,8 @@ def render_header(prompt: Prompt, document: Document, language: str) -> str:
     """Returns what stands before the examples of a document; arguments and errors as for `render`."""
     if not prompt.header:
         return ""
-    return _render(prompt, prompt.header, document, language, f"{_where(prompt, document, language)}, header").strip()
+    text = _render(prompt, prompt.header, document, language, f"{_where(prompt, document, language)}, header")
+    return text if prompt.verbatim else text.strip()
 
 
 def _where(prompt: Prompt, document: Document, language: str) -> str:
@@ -147,7 +148,6 @@ def _render(prompt: Prompt, template: str, document: Document, language: str, wh
     values: dict[str, Any] = {n: prompt.values.get(n, {}).get(text, text) for n, text in document.fields.items()}
     values["choices"] = choice_texts(prompt, document)
     values |= {"labels": prompt.labels, "language": LANGUAGES[language].name} | _sides(prompt, language)
-    template = template.strip() if prompt.verbatim else template
     try:
         text = bounded.fill(template, values)
     except TemplateFault as e:
@@ -189,10 +189,10 @@ def suits(prompt: Prompt, answer_form: str) -> bool:
 
 def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_form: str) -> str:
     """Returns the answer shown in a worked example; the document must have a gold answer."""
+    if spec.chain_of_thought and document.worked:
+        return document.worked
     if not spec.scoring.answer.is_choice:
-        return (
-            document.worked if spec.chain_of_thought and document.worked else spec.scoring.answer.shown(document.gold)
-        )
+        return spec.scoring.answer.shown(document.gold)
     return answers(prompt, document, answer_form)[int(document.gold or 0)]
 
 

@@ -239,6 +239,7 @@ class TaskSpec(TaskFile):
         parts += ["texts", self.data.verbatim, self.data.cut] if self.data.verbatim or self.data.cut else []
         parts += ["fit", self.fit] if self.fit else []
         parts += ["without_marks", self.without_marks] if self.without_marks else []
+        parts += ["generation", asdict(self.generation)] if self.generation and not self.prompt else []
         if self.prompt:
             read = [asdict(part) if part else None for part in (self.read, self.generation, self.join)]
             parts += [self.prompt, self.answer_in_prompt, *read]

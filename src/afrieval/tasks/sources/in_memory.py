@@ -97,7 +97,8 @@ class InMemoryTask(ConfigurableTask):
         self.sampler.replace_df(examples)
         if header := self._header(question.document):
             above = PARAGRAPH.join(filter(None, (asked.get("system_instruction"), header)))
-            asked = {**asked, "system_instruction": above if asked.get("apply_chat_template") else above + PARAGRAPH}
+            above = above.rstrip() if asked.get("apply_chat_template") else above + PARAGRAPH
+            asked = {**asked, "system_instruction": above}
         return super().fewshot_context(question, num_fewshot=len(examples), **asked)
 
     def build_all_requests(

@@ -47,7 +47,7 @@ def sample_line(
         "n_choices": len(document.choices),
         **({"answer": score.answer, "measures": score.measures} if score else {}),
         **({"gold": document.gold, "picked": score.answer} if score and task.scoring.answer.is_choice else {}),
-        **({"guessed": score.guessed} if score and score.guessed else {}),
+        **({"guess": score.guessed} if score and score.guessed else {}),
         **({"neutral": score.neutral} if score and score.neutral else {}),
         **({"published_correct": document.verdict} if document.verdict is not None else {}),
         **({"part": document.fields[task.macro]} if task.macro else {}),
