@@ -37,7 +37,9 @@ def cut_off(cells: Iterable[CellScores]) -> list[str]:
     """Returns how many answers ended at their limit of tokens; empty for none."""
     every = list(cells)
     n, cut = (int(sum(cell.usage.get(name, 0) for cell in every)) for name in ("answers", "cut_off"))
-    return [f"{cut:,} of {n:,} answers were cut off at max_gen_toks."] if cut else []
+    thinks = any(cell.usage.get("reasoning_tokens") for cell in every)
+    cure = "; --model.api.reasoning_effort leaves more room for thinking" if thinks else ""
+    return [f"{cut:,} of {n:,} answers were cut off at max_gen_toks{cure}."] if cut else []
 
 
 def missing_letters(cells: Iterable[CellScores]) -> list[str]:

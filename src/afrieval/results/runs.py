@@ -14,6 +14,7 @@ from afrieval.results.schema import RunRecord, TaskIdentity
 from afrieval.results.scores import CellScores
 
 SETTINGS = ("dtype", "device", "batch_size", "processes", "max_length", "model_commit", "git_commit", "versions")
+API_SETTINGS = ("reasoning_effort", "temperature")
 MODEL_SETTINGS = ("chat_template", "thinking_end", "add_bos_token")
 
 
@@ -82,7 +83,8 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
             answer_form=task["answer_form"],
             must=_must(record, task, cell),
             may={name: visit.get(name) for name in SETTINGS}
-            | {name: dict(identity["model"]).get(name) for name in MODEL_SETTINGS},
+            | {name: dict(identity["model"]).get(name) for name in MODEL_SETTINGS}
+            | {name: identity["model"].get("api", {}).get(name) for name in API_SETTINGS},
             suite=suite["name"] if suite else "",
             suite_groups=suite["groups"] if suite else {},
         )

@@ -17,6 +17,7 @@ class ModelIdentity(TypedDict):
     model_name: str
     model_type: NotRequired[str]
     backend_args: NotRequired[str]
+    api: NotRequired[dict[str, Any]]
 
 
 class FewshotIdentity(TypedDict):

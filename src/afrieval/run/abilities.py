@@ -31,9 +31,13 @@ def check_chat(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) ->
     if complete and can.chat == "messages":
         raise UserError(
             f"the prompts of {complete[0]} already include a chat template, and {config.model_type} adds another",
-            "use a backend that accepts plain prompts, such as local-completions",
+            "use a backend that accepts plain prompts, such as "
+            + ("--model.api.endpoint completions" if config.is_api else "local-completions"),
         )
     if config.chat_template and can.chat is None:
+        if config.is_api:
+            hint = "give --model.chat_template false, or --model.api.endpoint chat"
+            raise UserError("model.chat_template is true, but completions are sent plain prompts", hint)
         raise UserError(
             f"model.chat_template is true, but {config.model_type} has no chat template here",
             "give --model.chat_template false, or use local-chat-completions, "

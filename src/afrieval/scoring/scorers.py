@@ -42,7 +42,8 @@ def of_text(text: str, question: Question, extract: Extractor, asked: Asked, thi
         asked: how it was asked for.
         thinking_end: what the model's thinking ends with; empty if it does not think.
     """
-    final, details = final_answer(text, thinking_end), details_of(text)
+    details = details_of(text)
+    final = final_answer(text, "" if details.get("thinking") else thinking_end)  # the server may keep it apart
     if details.get("refused"):
         return Response(None, final, refused=True)
     found, refused = extract(final, question, asked), False if details else None

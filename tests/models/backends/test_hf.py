@@ -8,6 +8,7 @@ from tests.models.engine.asked import distance
 from tests.models.shapes import decoder, encoder_decoder, loaded
 
 from afrieval.errors import UserError
+from afrieval.models.backends.hf import portions
 from afrieval.models.engine.memory import Packs
 
 TEXTS = [
@@ -62,6 +63,18 @@ def test_an_encoder_decoder_gets_the_tokens_of_the_harness() -> None:
         answers.append(lm.loglikelihood(asked(*TEXTS), disable_tqdm=True))
     assert tokens[0] == tokens[1]
     assert distance(*answers) <= 1e-4
+
+
+@pytest.mark.parametrize("portion", [1, 60, 10**6])
+def test_many_requests_are_tokenized_in_portions(monkeypatch: pytest.MonkeyPatch, portion: int) -> None:
+    lm = as_tree(loaded(decoder("llama")))
+    expected = lm.loglikelihood(asked(*TEXTS), disable_tqdm=True)
+    monkeypatch.setattr("afrieval.models.backends.hf.PORTION", portion)
+    parts = list(portions(asked(*TEXTS)))
+    assert [request.args for part in parts for request in part] == TEXTS
+    assert all(len(part) == 1 or sum(len(c + a) for c, a in (r.args for r in part)) <= portion for part in parts)
+    assert len(parts) == {1: 7, 60: 3}.get(portion, 1)
+    assert distance(expected, lm.loglikelihood(asked(*TEXTS), disable_tqdm=True)) <= 1e-4
 
 
 @pytest.mark.parametrize("batch_size", [1, 3, "auto"])

@@ -2,6 +2,7 @@
 
 import logging
 import warnings
+from collections.abc import Iterator
 from functools import partial
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -25,6 +26,7 @@ from afrieval.models.trial import try_writing
 
 log = logging.getLogger("afrieval")
 TOO_LONG = "sequence-length-is-longer-than-the-specified-maximum"  # the tokenizer's warning, given once
+PORTION = 4_000_000  # characters of requests that are tokenized at a time
 NOT_KNOWN: Shapes = MappingProxyType({})
 harness_log = logging.getLogger("lm_eval.models.huggingface")
 loading_log = logging.getLogger("transformers.modeling_utils")
@@ -144,9 +146,11 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
         """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""
-        pairs = [r.args for r in requests] if self.backend == "causal" else []
-        with self.encoded_at_once([text for c, a in pairs for text in (c.rstrip(), c + a)]):
-            answers: list[tuple[float, bool]] = super().loglikelihood(requests, disable_tqdm)
+        answers: list[tuple[float, bool]] = []
+        for part in portions(requests):
+            pairs = [r.args for r in part] if self.backend == "causal" else []
+            with self.encoded_at_once([text for c, a in pairs for text in (c.rstrip(), c + a)]):
+                answers += super().loglikelihood(part, disable_tqdm)
         return answers
 
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
@@ -163,6 +167,23 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     def _count_too_long(self, requests: list[TokenRequest]) -> int:
         used = [len(context) + (len(answer) if self.backend == "causal" else 0) for _, context, answer in requests]
         return sum(length > self.longest_scored for length in used)
+
+
+def portions(requests: list[Any]) -> Iterator[list[Any]]:
+    """Yields requests in portions of at most `PORTION` characters, or of one request.
+
+    Lists of tokens take some hundred bytes per token, with all copies; those of a large task would fill the memory.
+    """
+    part, length = list[Any](), 0
+    for request in requests:
+        size = sum(map(len, request.args))
+        if part and length + size > PORTION:
+            yield part
+            part, length = [], 0
+        part.append(request)
+        length += size
+    if part:
+        yield part
 
 
 def _count(model: Any) -> int:

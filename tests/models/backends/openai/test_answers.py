@@ -142,7 +142,7 @@ REFUSED: dict[str, tuple[tuple[object, ...], str]] = {
     "address": (("--model.api.base_url=localhost:1/v1",), "base_url must be a URL"),
     "password": (("--model.api.base_url=http://me:pass@a/v1",), "must not have a user, password or query"),
     "whole address": (("--model.api.base_url=http://localhost:1/v1/chat/completions",), "must not end in /chat"),
-    "secret": (("--model.api.extra_body", "{api_key: abc}"), "may be a secret key"),
+    "secret": (("--model.api.extra_body", "{provider: {api_key: abc}}"), "may hold a secret"),
     "other backend": (("--model.model_type=hf",), "model.api is given, but model.model_type is hf"),
 }
 
@@ -153,3 +153,14 @@ def test_settings_that_do_not_fit(run_demo: Cli, server: Loopback, name: str) ->
     refused = run_demo(*server.api_options, *WORDS, *words)
     assert refused.code == 2 and message in refused.err and "pass@" not in refused.err, refused.err
     assert not server.asked
+
+
+def test_an_end_of_thinking_that_the_server_has_removed(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
+    """A text without it is otherwise thinking that did not end."""
+    words = (*server.api_options, *WORDS, "--model.thinking_end", "</think>")
+    server.message = {"reasoning_content": "B or A?"}
+    assert run_demo(*words).code == 0
+    assert {sample["picked"] for sample in samples(tmp_path / "run")} == {0}
+    server.message, server.text = {}, "B</think>A"
+    assert run_demo(*words, "--run_dir", tmp_path / "in text").code == 0
+    assert {sample["picked"] for sample in samples(tmp_path / "in text")} == {0}

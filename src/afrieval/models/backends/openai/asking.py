@@ -37,6 +37,7 @@ class Job:
         follow: returns the requests that need its answers, given with what they took.
         before: what requests took that it needed.
         sent: how often it was sent.
+        in_flight: whether it waits for a response.
     """
 
     requests: Sequence[Any]
@@ -47,6 +48,7 @@ class Job:
     follow: Callable[[Sequence[Any], Details], "Sequence[Job]"] = lambda given, details: ()
     before: Details = field(default_factory=dict)
     sent: int = 0
+    in_flight: bool = False
 
 
 Keep = Callable[[Job, Sequence[Any], Details], Sequence[Job]]
@@ -86,6 +88,9 @@ class Asking:
                 await self._ask(client, deque(jobs), running, keep)
             except Failure as failure:
                 self._ends = True
+                for task, job in running.items():
+                    if not job.in_flight:  # waits to be sent again
+                        task.cancel()
                 await asyncio.wait(running, timeout=GRACE) if running else None
                 raise failure.error(address(self._api)) from None
             finally:
@@ -128,6 +133,7 @@ class Asking:
             begun, payload = self._pace.begin(), self._dialect.spoken(job.payload)
             self.budget.send(job.worst)
             job.sent += 1
+            job.in_flight = True
             try:
                 response = await client.post(job.path, payload)
                 answer = job.parse(response)
@@ -148,6 +154,8 @@ class Asking:
                 usage = usage_of(response)
                 self.budget.answer(job.worst, usage)
                 return answer, self._details(job, usage)
+            finally:
+                job.in_flight = False
 
     def _details(self, job: Job, usage: Usage | None) -> Details:
         """Returns what is known of an answer's tokens and cost; the most that they may be if the server states none."""

@@ -7,7 +7,7 @@ from afrieval.config.api import OPENAI
 from afrieval.config.settings import ModelConfig
 from afrieval.errors import UserError
 from afrieval.models.backends.openai.key import key_of
-from afrieval.models.credentials import bare_address, is_secret
+from afrieval.models.credentials import bare_address, without_secrets
 
 UNSUPPORTED = ("revision", "dtype", "device", "trust_remote_code", "parallelize", "add_bos_token")
 PACKAGES = ("openai", "tenacity")
@@ -31,10 +31,10 @@ def check_api(config: ModelConfig) -> None:
         name = next(iter(config.backend_args))
         raise UserError(f"model.backend_args.{name} is not supported by {OPENAI}", "give the options of model.api")
     _check_address(config.api.base_url)
-    for name in config.api.extra_body:
-        if is_secret(str(name)):
+    for name, value in config.api.extra_body.items():
+        if without_secrets(value, str(name)) != value:
             hint = "name the environment variable with the key as model.api.key_env"
-            raise UserError(f"model.api.extra_body.{name} may be a secret key, but run.yaml stores it", hint)
+            raise UserError(f"model.api.extra_body.{name} may hold a secret, but run.yaml stores it", hint)
     prices = config.api.prices
     if config.api.max_cost is not None and None in (prices.input, prices.output):
         raise UserError(

@@ -112,6 +112,7 @@ class Client:
 
 def _error(content: Any) -> dict[str, Any]:
     """Returns the error in a response, a map in most."""
+    content = content[0] if isinstance(content, list) and content else content  # Google puts it into a list
     error = content.get("error", content) if isinstance(content, dict) else {}
     return error if isinstance(error, dict) else {"message": str(error)}
 

@@ -85,6 +85,8 @@ class OpenAI(Named, LM):
         stop = [text for text in options.get("until") or [] if text]
         room = int(options.get("max_gen_toks", DEFAULT_TOKENS))
         payload = {LIMITS[0]: room, **({"stop": stop} if stop else {})}
+        if options.get("do_sample") and "temperature" in options:  # as tasks of the harness may demand
+            payload["temperature"] = options["temperature"]
         return self._job([request], request.args[0], payload, room, lambda response: [generated(response, stop)])
 
     def _letters(self, requests: list[Any]) -> Job:
