@@ -109,19 +109,18 @@ def cut(text: str, length: int) -> str:
     return text[:length].rstrip()
 
 
-def dropping(tokens: Tokens, room: int) -> Fitting:
+def dropping(fits: Callable[[str, Document], bool]) -> Fitting:
     """Returns a function that leaves out examples, from the last on, while a prompt is too long.
 
     If it is too long without any, the backend removes its beginning, and says so.
 
     Args:
-        tokens: as in `Fit`.
-        room: the most tokens.
+        fits: returns whether a prompt and the answer of its document fit.
     """
 
     def fitting(shown: Shown, prompt: Callable[[Shown], str]) -> Shown:
         kept = shown
-        while len(kept) > 1 and tokens(prompt(kept), kept[0]) > room:
+        while len(kept) > 1 and not fits(prompt(kept), kept[0]):
             kept = kept[:-1]
         return kept
 
@@ -139,20 +138,26 @@ def fit_of(questions: "TemplatedQuestions", lm: Any, generation: Generation | No
     name, drops = questions.task.fit, questions.task.examples.drop and questions.shots > 0
     if lm.max_length == float("inf") or not (name or drops):
         return None
-    tokens, room = _measure(questions, lm), lm.max_length
-    if generation:
-        tokens, room = lambda text, _: lm.count_tokens(text), room - generation.max_tokens
+    tokens, most = (_measure(questions, generation, count) for count in (lm.count_tokens, _most_tokens))
     if name:
-        return Fit(name, questions.name, tokens, room)
-    return dropping(tokens, room if generation else lm.longest_scored)
+        return Fit(name, questions.name, tokens, lm.max_length - (generation.max_tokens if generation else 0))
+    room = lm.max_length - generation.max_tokens if generation else lm.longest_scored
+    return dropping(lambda text, document: most(text, document) <= room or tokens(text, document) <= room)
 
 
-def _measure(questions: "TemplatedQuestions", lm: Any) -> Tokens:
-    """Returns a function that counts the tokens of a prompt and the longest answer that is scored."""
+def _most_tokens(text: str) -> int:
+    """Returns a bound that takes no time: a token has at least a byte, and there may be a BOS token."""
+    return len(text.encode()) + 1
+
+
+def _measure(questions: "TemplatedQuestions", generation: Generation | None, count: Callable[[str], int]) -> Tokens:
+    """Returns a function that counts the tokens of a prompt and of the longest answer, if that is scored."""
     between = "" if questions.config.model.chat_template else questions.prompt.delimiter
 
     def tokens(text: str, document: Document) -> int:
+        if generation:
+            return count(text)
         names = answers(questions.prompt, document, questions.answer_form)
-        return int(lm.count_tokens(text + between + max(names, key=lm.count_tokens)))
+        return count(text + between + max(names, key=count))
 
     return tokens
