@@ -68,7 +68,7 @@ def test_commands_use_options_that_exist(page: Path) -> None:
         for word in words:
             if word.startswith("--"):
                 name = word[2:].split("=")[0].replace("-", "_")
-                known = name in {*settings, *own} or name.startswith("model.backend_args.")
+                known = name in {*settings, *own} or name.startswith(("model.backend_args.", "task.extract."))
                 assert known, f"{page.name}: {word}"
 
 
