@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.conftest import Cli
 
+import afrieval
+from afrieval.errors import UserError
 from afrieval.models.demo import demo_folder
 
 PHI = "Phi-3-mini-4k-instruct"  # the name of a folder says which model it holds, as its name on the hub does
@@ -48,6 +50,13 @@ def test_compare_shows_those_that_are_asked_for(stored: Path, cli: Cli, tmp_path
     assert stem["published Llama-3-8B-deepeval"] == 0.43 and stem["score"] == pytest.approx(1 / 3)
     with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
         assert [row["published Llama-3-8B-deepeval"] for row in csv.DictReader(file)][2:] == ["0.43", "0.6", "0.61", ""]
+
+
+def test_python_shows_the_same(stored: Path) -> None:
+    (table,) = afrieval.compare(stored).by("category", ["Llama-2-7B"])
+    assert [row["published Llama-2-7B"] for row in table.records()] == [0.46, None, 0.37, 0.433, 0.518, 0.524]
+    with pytest.raises(UserError, match="'Llama-2'"):
+        afrieval.compare(stored).by("category", ["Llama-2"])
 
 
 @pytest.mark.parametrize(

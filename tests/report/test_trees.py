@@ -73,3 +73,9 @@ def test_several_published_scores_have_their_names_as_heads(monkeypatch: pytest.
     monkeypatch.setattr(published_parts, "published_for", lambda tree, names: both)
     (table,) = tree_tables(trees([CELL], "area"), metrics_of([CELL]))
     assert table.heads[4:] == ["First", "diff.", "in CI", "Second", "diff.", "in CI"]
+
+
+def test_models_of_one_language_are_told_apart_by_their_names_alone() -> None:
+    cells = [CELL, quiz([1.0, 0.0], [0, 1], model="other")]
+    (table,) = breakdown_tables(cells, "branch", metrics_of(cells))
+    assert table.heads == ["model", "branch", "score", "95% CI", "n"]

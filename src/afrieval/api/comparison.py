@@ -71,16 +71,24 @@ class Comparison:
 
         return Tables(spread_tables(self._cells))
 
-    def by(self, field: str) -> "Tables":
+    def by(self, field: str, published: Iterable[str] = ()) -> "Tables":
         """Returns scores by a field of the documents, such as `subject`; or for `confusion`, by label.
 
+        Args:
+            field: its name, or `confusion`.
+            published: names of published scores to show, such as Phi-3-3.8B-4K for MMLU; by default those of the same
+                models.
+
         Raises:
-            UserError: if no task declares the field or has labels.
+            UserError: if no task declares the field or has labels, or published scores are unknown.
         """
+        from afrieval.analysis.published_parts import check_published
         from afrieval.report.comparison import breakdown_tables, metrics_of
         from afrieval.report.tables import Tables
 
-        return Tables(breakdown_tables(self._cells, field, metrics_of(self._cells)))
+        names = list(published)
+        check_published(self._cells, names)
+        return Tables(breakdown_tables(self._cells, field, metrics_of(self._cells), names))
 
     def _repr_html_(self) -> str:
         """Returns the contrasts as a notebook shows them."""

@@ -17,14 +17,13 @@ def chosen(trees: Sequence[Tree], names: Sequence[str]) -> Chosen:
     return [published_for(tree, names) for tree in trees]
 
 
-def names_of(found: Chosen) -> list[str]:
-    """Returns the names of all published scores that are shown."""
+def _names(found: Chosen) -> list[str]:
     return list(dict.fromkeys(name for of_tree in found for name in of_tree))
 
 
 def columns(found: Chosen) -> list[Column]:
     """Returns the columns of published scores: score, difference, and whether the run's interval includes it."""
-    names = names_of(found)
+    names = _names(found)
     heads = {name: "publ." if len(names) == 1 else name for name in names}
     return [column for name in names for column in _columns(heads[name], name)]
 
@@ -37,9 +36,9 @@ def _columns(head: str, name: str) -> list[Column]:
     ]
 
 
-def cells(branch: Branch, of_tree: dict[str, PublishedScores], names: Sequence[str]) -> list[Any]:
+def cells(branch: Branch, of_tree: dict[str, PublishedScores], found: Chosen) -> list[Any]:
     """Returns the cells of a branch in these columns; empty where nothing is published."""
-    return [cell for name in names for cell in _cells(branch, of_tree.get(name))]
+    return [cell for name in _names(found) for cell in _cells(branch, of_tree.get(name))]
 
 
 def _cells(branch: Branch, scores: PublishedScores | None) -> list[Any]:
@@ -52,7 +51,7 @@ def _cells(branch: Branch, scores: PublishedScores | None) -> list[Any]:
 
 def notes(trees: Sequence[Tree], found: Chosen) -> list[str]:
     """Returns whose scores the published ones are, how they were measured, and what differs in the run."""
-    names = names_of(found)
+    names = _names(found)
     if not names:
         return []
     said = []

@@ -28,33 +28,24 @@ def tree_tables(found: list[Tree], metrics: Mapping[str, Metric], published: Seq
 
 
 def _table(trees: list[Tree], metric: Metric | None, published: Sequence[str]) -> Table:
-    first, bounds = trees[0], bounds_of(metric)
-    places, name = varying([tree.dimensions for tree in trees]), first.levels[-1]
-    places = places if len(trees) > 1 else []
+    first, bounds, others = trees[0], bounds_of(metric), published_parts.chosen(trees, published)
+    dimensions = [tree.dimensions for tree in trees]
+    places = [place for place in varying(dimensions) if len({each[place] for each in dimensions}) > 1]
     columns = [*map(column_of, places), Column(", ".join(first.levels), "branch", "-")]
     columns += [Column("score", "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds)]
-    others = published_parts.chosen(trees, published)
-    names = published_parts.names_of(others)
     columns += [Column("n", "count"), *published_parts.columns(others)]
     columns += [Column("", "hidden", key) for key in ("average", *first.levels)]
     rows: list[list[Any]] = []
     ends: list[int] = []
     for tree, of_tree in zip(trees, others, strict=True):
-        place = [named(tree.dimensions, dimension) for dimension in places]
         ends += [len(rows) + at - 1 for at in _tops(tree)]
-        beside = [published_parts.cells(branch, of_tree, names) for branch in tree.branches]
+        place = [named(tree.dimensions, dimension) for dimension in places]
+        beside = (published_parts.cells(branch, of_tree, others) for branch in tree.branches)
         rows += [[*place, *_row(b, tree.levels, cells)] for b, cells in zip(tree.branches, beside, strict=True)]
-    about = {"task": first.task, "field": name}
-    title = f"{titled(first.task, metric)}: by {name}"
-    return Table(
-        "breakdown",
-        title,
-        columns,
-        rows,
-        [*_notes(trees), *published_parts.notes(trees, others)],
-        about=about,
-        ends=[at for at in ends if at >= 0],
-    )
+    about = {"task": first.task, "field": first.levels[-1]}
+    title = f"{titled(first.task, metric)}: by {first.levels[-1]}"
+    notes = [*_notes(trees), *published_parts.notes(trees, others)]
+    return Table("breakdown", title, columns, rows, notes, about=about, ends=[at for at in ends if at >= 0])
 
 
 def _tops(tree: Tree) -> list[int]:
