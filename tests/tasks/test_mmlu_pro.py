@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
+from afrieval.errors import UserError
+from afrieval.results.reader import RunFolder
+from afrieval.run.session import run
 from afrieval.tasks.published import published_scores
+from afrieval.tasks.select import switched
 from afrieval.tasks.sources.plan import all_questions
 from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import load_task
@@ -137,3 +141,35 @@ def test_recorded_answers_have_the_authors_accuracy() -> None:
         theirs[row["category"]].append(float(recorded))
     assert ours == theirs and len(ours) == 14
     assert sum(map(sum, ours.values())) / 1400 == pytest.approx(594 / 1400)
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "hint"),
+    [
+        ("mmlu_pro", {"lon": True}, "did you mean lone?"),
+        ("mmlu_pro", {"after": True}, "choose from bare, lone, guess"),
+        ("afrixnli", {"lone": True}, "leave task.extract out; it has no options to switch"),
+    ],
+)
+def test_an_option_that_the_extractor_does_not_have(task: str, options: dict[str, bool], hint: str) -> None:
+    with pytest.raises(UserError, match="has no option") as caught:
+        switched(load_task(task), options)
+    assert caught.value.hint == hint
+
+
+@pytest.mark.data
+def test_the_documented_run_of_recorded_answers(tmp_path: Path) -> None:
+    given = {"file": str(REAL_DATA / "test.jsonl"), "column": "generated_text"}
+    config = RunConfig(
+        ModelConfig("Llama-3.1-8B-Instruct", "recorded", backend_args=given),
+        TaskConfig(task_name="mmlu_pro", extract={"lone": True, "guess": True}),
+        EvalConfig(),
+        DataConfig(os.environ["AFRIEVAL_DATA"]),
+        str(tmp_path),
+    )
+    run(lambda: config, lambda session: None)
+    samples, rows = RunFolder(tmp_path).samples("mmlu_pro_eng_eng_1"), _rows(REAL_DATA / "test.jsonl")
+    assert [sample["acc"] for sample in samples] == [float(row["pred"] == row["answer"]) for row in rows]
+    assert [sample["resps"][0][0] for sample in samples] == [row["generated_text"] for row in rows]
+    assert Counter(sample.get("guess") for sample in samples) == {None: 1299, "lone": 36, "drawn": 65}
+    assert sum(sample["guessed"] for sample in samples) == 101
