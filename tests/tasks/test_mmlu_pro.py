@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import afrieval
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.errors import UserError
 from afrieval.results.reader import RunFolder
@@ -173,3 +174,18 @@ def test_the_documented_run_of_recorded_answers(tmp_path: Path) -> None:
     assert [sample["resps"][0][0] for sample in samples] == [row["generated_text"] for row in rows]
     assert Counter(sample.get("guess") for sample in samples) == {None: 1299, "lone": 36, "drawn": 65}
     assert sum(sample["guessed"] for sample in samples) == 101
+
+
+def test_from_python(tmp_path: Path) -> None:
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("".join(json.dumps({"text": text}) + "\n" for text in ["It is D, perhaps."] * 14))
+    model = ModelConfig("somebody", "recorded", backend_args={"file": str(answers), "column": "text"})
+    found = [
+        afrieval.evaluate(
+            model, "mmlu_pro", extract=extract, data_source="samples", run_dir=tmp_path / str(bool(extract))
+        ).samples("mmlu_pro", "eng")
+        for extract in (None, {"lone": True})
+    ]
+    assert {sample["answer"] for sample in found[0]} == {None}
+    assert [(sample["answer"], sample.get("guess")) for sample in found[1][:-1]] == [(3, "lone")] * 13
+    assert found[1][-1]["answer"] is None  # it has three choices

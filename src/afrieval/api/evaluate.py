@@ -1,7 +1,7 @@
 """Evaluates a model from Python, on the same way as `afrieval run`."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any
@@ -38,6 +38,7 @@ def evaluate(
     prompt_set: PromptSet = "suite",
     uncleaned: bool = False,
     answer_form: AnswerForm | None = None,
+    extract: Mapping[str, bool] | None = None,
     num_fewshot: int = 0,
     limit: int | None = None,
     batch_size: int | str = "auto",
@@ -60,6 +61,7 @@ def evaluate(
         prompt_set: `suite`, or `paper` for the prompts of the paper that published the task, with their own numbers.
         uncleaned: whether to use the paper's prompts exactly as lm-evaluation-harness has them.
         answer_form: `text`, `letter` or `generate`; each task's first if not given.
+        extract: options of the extractors of generated answers to switch, such as `{"lone": True}` for MMLU-Pro.
         num_fewshot: worked examples before each question.
         limit: only the first so many documents of each cell.
         batch_size: answers generated side by side; `auto` finds a number on a GPU.
@@ -79,6 +81,7 @@ def evaluate(
         prompt_set=prompt_set,
         uncleaned=uncleaned,
         answer_form=answer_form,
+        extract=dict(extract or {}),
     )
     evaluation = EvalConfig(num_fewshot=num_fewshot, limit=limit, batch_size=batch_size)
     data = DataConfig() if data_source is None else DataConfig(os.fspath(data_source))
