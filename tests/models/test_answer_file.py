@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afrieval.models.answer_file import AnswerFile, is_answer
+from afrieval.scoring.detailed import Generated, Scored, details_of
 
 KEPT: dict[str, Any] = {"a": [-1.5, True, 2], "b": "text", "c": -3.25, "d": [-0.5, False], "e": ""}
 METHODS = ("loglikelihood", "loglikelihood_rolling", "generate_until")
@@ -93,3 +94,18 @@ def test_an_answer_is_written_once(tmp_path: Path) -> None:
     path = written(tmp_path)
     whole = path.read_bytes()
     assert written(tmp_path).read_bytes() == whole
+
+
+def test_details_of_answers_come_back(tmp_path: Path) -> None:
+    text, likelihood = Generated("A", {"tokens": 3}), Scored((-1.5, True, 1), {"letters": 4})
+    with AnswerFile(tmp_path / "answers.jsonl") as answers:
+        answers.put("a", text)
+        answers.put("b", likelihood)
+        answers.put("c", Scored((-2.5, False, 1), {}))
+        answers.put("d", "plain")
+        answers.put("a", Generated("A", {"tokens": 3}))
+    with AnswerFile(tmp_path / "answers.jsonl") as answers:
+        assert answers.get("a", "generate_until") == text and answers.get("b", "loglikelihood") == likelihood
+        assert [details_of(answers.get(key)) for key in "abcd"] == [{"tokens": 3}, {"letters": 4}, {}, {}]
+        assert answers.details() == [{"tokens": 3}, {"letters": 4}]
+    assert len((tmp_path / "answers.jsonl").read_text().splitlines()) == 4

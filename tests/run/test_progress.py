@@ -38,3 +38,12 @@ def test_each_kind_has_a_pace(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
         "50.0 s, about 0:50 left",
         "70.0 s, about 0:00 left",
     ]
+
+
+def test_what_answers_cost_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    some = cell("a", "generate_until", 1)
+    with Progress([some], spending=lambda: "120 tokens, $0.0003") as shown:
+        shown.begin(some)
+        shown.tick(1)
+        shown.end(some)
+    assert capsys.readouterr().err.endswith("left, 120 tokens, $0.0003 so far\n")

@@ -67,6 +67,10 @@ class Case:
         return f"{header}\n\n" if header else ""
 
     @property
+    def used(self) -> set[str]:
+        return {*names(self.prompt.template), *names(self.prompt.header)}
+
+    @property
     def placeholder(self) -> Document:
         return placeholder(self.spec, len(self.documents[0].choices))
 
@@ -126,12 +130,11 @@ def uses_every_field(case: Case) -> Complaints:
 
     A field that results are broken down by, such as a subject, may be left out, and one that is only grouped.
     """
-    used = {*names(case.prompt.template), *names(case.prompt.header)}
     choices = ["choices"] if has_letters(case) else []
     sides = ["source_language", "target_language"] if case.spec.direction else []
-    left_out = kinds(case.spec) - used
+    left_out = kinds(case.spec) - case.used
     declared = {*case.spec.field_columns, *choices, *sides} - left_out
-    complaints = [f"{case.at()}: the template does not use {name!r}" for name in sorted(declared - used)]
+    complaints = [f"{case.at()}: the template does not use {name!r}" for name in sorted(declared - case.used)]
     for document in case.documents:
         text = case.render(document)
         for name, mutant in _mutants(case.spec, document):
@@ -165,10 +168,13 @@ def tells_documents_apart(case: Case) -> Complaints:
     seen: dict[str, Document] = {}
     twins = [(d, seen.setdefault(case.render(d), d)) for d in case.documents]
     return [
-        f"{case.at(d)}: same prompt as document {twin.id}"
-        for d, twin in twins
-        if (d.fields, d.choices) != (twin.fields, twin.choices)
+        f"{case.at(d)}: same prompt as document {twin.id}" for d, twin in twins if _shown(case, d) != _shown(case, twin)
     ]
+
+
+def _shown(case: Case, document: Document) -> tuple[object, ...]:
+    left_out = kinds(case.spec) - case.used
+    return {n: text for n, text in document.fields.items() if n not in left_out}, document.choices
 
 
 def has_letters(case: Case) -> bool:

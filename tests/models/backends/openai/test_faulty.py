@@ -27,7 +27,9 @@ def tables(out: str) -> str:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_all_faults_together(run_demo: Cli, tmp_path: Path, waited: list[float], seed: int) -> None:
+def test_all_faults_together(
+    run_demo: Cli, tmp_path: Path, waited: list[float], caplog: pytest.LogCaptureFixture, seed: int
+) -> None:
     with faulty(()) as faultless:
         expected = run_demo(*faultless.options, *WORDS, "--run_dir", tmp_path / "faultless")
     with faulty(FAULTS, seed) as server:
@@ -37,6 +39,7 @@ def test_all_faults_together(run_demo: Cli, tmp_path: Path, waited: list[float],
     assert tables(done.out) == tables(expected.out)
     assert {server.met[fault] for fault in FAULTS} == {DOCUMENTS}
     assert len(server.answered) == DOCUMENTS
+    assert caplog.text.count("and is repeated") == 1
 
 
 WAITS = {

@@ -8,8 +8,12 @@ from tests.conftest import Cli
 from tests.models.backends.openai.conftest import TOKENS
 from tests.models.loopback import Loopback
 
+from afrieval.config.api import APIConfig, Prices
+from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.results.files import read_run, sample_files
 from afrieval.results.samples import read_samples
+from afrieval.run.folder_name import default_folder
+from afrieval.tasks.cell import Plan
 
 ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
 WRITES = (*ONE, "--task.answer_form", "generate")
@@ -63,3 +67,16 @@ def test_settings_of_the_connection_may_change_and_others_may_not(run_demo: Cli,
     assert len(server.asked) == asked
     refused = run_demo(*server.api_options, *WRITES, "--model.api.temperature", 0.5)
     assert refused.code == 2 and "holds another run: model.api.temperature was 0.0 and is 0.5" in refused.err
+
+
+def test_the_default_folder_tells_what_changes_answers() -> None:
+    def folder(api: APIConfig) -> str:
+        model = ModelConfig("gpt", "openai", api=api)
+        config = RunConfig(model, TaskConfig(["afrimmlu"], answer_form="generate"), data=DataConfig("samples"))
+        return default_folder(config, Plan([])).name
+
+    plain = folder(APIConfig())
+    assert plain == folder(APIConfig(max_cost=1, key_env="A_KEY", prices=Prices(1, 2), timeout=9, max_requests=3))
+    others = [APIConfig(base_url="http://a/v1"), APIConfig(top_logprobs=5), APIConfig(extra_body={"a": 1})]
+    others += [APIConfig(reasoning_effort="low"), APIConfig(endpoint="completions"), APIConfig(temperature=0.5)]
+    assert len({plain, *map(folder, others)}) == 7

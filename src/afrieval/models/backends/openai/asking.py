@@ -1,6 +1,7 @@
 """Asks a server for many answers at a time: as fast as it accepts, within the ceilings, again after failures."""
 
 import asyncio
+import logging
 import random
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,8 @@ from afrieval.models.backends.openai.pace import Pace
 from afrieval.models.backends.openai.retries import retrying
 from afrieval.models.backends.openai.usage import Usage, usage_of
 from afrieval.scoring.detailed import Details
+
+log = logging.getLogger("afrieval")
 
 GRACE = 30.0  # seconds for requests in flight after an error: they are paid for
 
@@ -70,7 +73,7 @@ class Asking:
     def __init__(self, api: APIConfig, dialect: Dialect, draw: random.Random):
         self.budget = Budget(api)
         self._api, self._dialect, self._draw, self._pace = api, dialect, draw, Pace(api.max_concurrency)
-        self._answered = self._ends = False
+        self._answered = self._ends = self._told = False
 
     async def ask(self, jobs: Sequence[Job], keep: Keep) -> None:
         """Asks for answers, in order; hands over each as it comes, with tokens, cost and number of requests.
@@ -123,7 +126,11 @@ class Asking:
 
     def _repeats(self, failure: Failure) -> bool:
         """Returns whether a failed request is repeated; a server that never answered is not there."""
-        return not self._ends and (self._answered or not failure.unreachable)
+        repeats = not self._ends and (self._answered or not failure.unreachable)
+        if repeats and self._api.max_retries and not self._told:
+            self._told = True
+            log.warning("a request failed, and is repeated: %s; further failures are not shown", failure)
+        return repeats
 
     async def _try(self, client: Client, job: Job) -> tuple[Sequence[Any], Details]:
         """Sends a request once, or again if the server refuses a parameter."""

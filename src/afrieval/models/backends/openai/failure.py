@@ -25,7 +25,7 @@ FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyVi
 NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
 
 
-@dataclass
+@dataclass(eq=False)
 class Failure(Exception):
     """A request without a usable answer.
 
@@ -69,6 +69,10 @@ class Failure(Exception):
     def response(self) -> dict[str, Any]:
         """A rejected prompt as a response that refuses."""
         return {"choices": [{"message": {"refusal": self.said}, "finish_reason": FILTERED[0]}]}
+
+    def __str__(self) -> str:
+        """Returns what the server said, for people."""
+        return f"status {self.status}: {self.said}" if self.status else f"the server {self.said}"
 
     def error(self, address: str) -> UserError:
         """Returns the error to show."""
