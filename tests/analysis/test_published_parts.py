@@ -69,6 +69,14 @@ def test_what_differs_is_named() -> None:
     assert differing(tree(shots=3, answer_form="generate"), published_scores("mmlu")["Llama-3-8B-deepeval"]) == []
 
 
+def test_options_of_the_extractor_that_differ_are_named() -> None:
+    scores = replace(published_scores("mmlu")["Llama-3-8B"], extract={"lone": True, "guess": True})
+    known = tree()
+    other = [replace(c, declared={**c.declared, "extract": {"lone": True, "bare": True}}) for c in known.cells]
+    words = differing(replace(known, cells=other), scores)
+    assert {"without guess", "with bare"} <= {*words} and not {"with lone", "without lone"} & {*words}
+
+
 def test_scores_of_groups() -> None:
     assert LLAMA.score({}) == 0.65 and LLAMA.score({"category": "STEM"}) == 0.558
     assert LLAMA.score({"category": "STEM", "subcategory": "math"}) == 0.444

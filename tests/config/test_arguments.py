@@ -308,3 +308,23 @@ def test_refuses_file(name: str, tmp_path: Path) -> None:
     error = refused("--task.task_name", "afrimmlu", "--model-config-yaml", str(path))
     assert name == "language names" or str(path) in error.message
     assert message in error.message and hint in error.hint
+
+
+def test_options_of_an_extractor(tmp_path: Path) -> None:
+    path = tmp_path / "task.yaml"
+    path.write_text("task_name: mmlu_pro\nextract: {lone: true}\n")
+    base = ["--model.model_name", "m", "--task-config-yaml", str(path)]
+    added: dict[tuple[str, ...], dict[str, bool]] = {
+        (): {"lone": True},
+        ("--task.extract.guess", "true"): {"lone": True, "guess": True},
+        ("--task.extract.guess", "--task.extract.lone=false"): {"lone": False, "guess": True},
+        ("--task.extract={bare: true}",): {"bare": True},
+    }
+    for words, extract in added.items():
+        assert read(*base, *words).task.extract == extract
+
+
+@pytest.mark.parametrize("word", ["=maybe", "=1", "=null"])
+def test_an_option_of_an_extractor_is_true_or_false(word: str) -> None:
+    with pytest.raises(UserError, match=r"task\.extract\.lone must be true or false"):
+        read("--task.task_name", "mmlu_pro", f"--task.extract.lone{word}")

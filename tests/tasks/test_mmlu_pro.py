@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
+from afrieval.tasks.published import published_scores
 from afrieval.tasks.sources.plan import all_questions
 from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import load_task
@@ -99,6 +100,13 @@ def test_options_are_part_of_the_identity_and_count_guesses() -> None:
     found = [q.cell().identity["tasks"]["mmlu_pro"] for q in (plain, switched)]
     assert found[1] == {**found[0], "extract": {"lone": True}}
     assert switched.cell().facts["declared"]["mmlu_pro"]["extract"] == {"lone": True}
+
+
+def test_published_scores_of_categories_are_between_those_of_the_data() -> None:
+    of_llama = published_scores("mmlu_pro")["Llama-3.1-8B-Instruct"]
+    categories = of_llama.groups["category"]
+    assert len(categories) == 14 and of_llama.extract == {"lone": True, "guess": True}
+    assert min(categories.values()) < (of_llama.micro or 0) < max(categories.values())
 
 
 @pytest.mark.data

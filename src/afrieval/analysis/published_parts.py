@@ -1,6 +1,6 @@
 """Published scores of a task's groups, such as MMLU's subjects, for a stored run: whose they are, and what differs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from afrieval.analysis.trees import Tree
 from afrieval.errors import UserError, nearest
@@ -45,6 +45,12 @@ def _last(model: str) -> str:
     return model.rstrip("/").rpartition("/")[2]
 
 
+def _options(here: Mapping[str, bool], there: Mapping[str, bool]) -> dict[str, bool]:
+    """Returns options of the extractor in words, each with whether only one side has it."""
+    names = {**there, **here}
+    return {f"{'with' if here.get(n) else 'without'} {n}": here.get(n, False) != there.get(n, False) for n in names}
+
+
 def differing(tree: Tree, scores: PublishedScores) -> list[str]:
     """Returns what in a run is not as it was for published scores, in words; what is not known is left out."""
     first, n = tree.cells[0], tree.n
@@ -54,6 +60,7 @@ def differing(tree: Tree, scores: PublishedScores) -> list[str]:
         f"answers by {first.answer_form}": forms not in (None, first.answer_form),
         f"prompt{'s' if len(prompts) > 1 else ''} {', '.join(map(str, prompts))}": scores.prompt is not None
         and prompts != [scores.prompt],
+        **_options(first.declared.get("extract", {}), scores.extract),
         "a chat template": bool(first.may.get("chat_template")),
         f"{n:,} of {scores.n:,} questions" if scores.n else "": scores.n not in (None, n),
     }

@@ -15,10 +15,11 @@ from afrieval.grouping import grouped
 from afrieval.report.contrasts import contrast_table, side_name
 from afrieval.report.defects import defects_of, marked, without
 from afrieval.report.dimensions import column_of, named, varying
+from afrieval.report.options import naming_options
 from afrieval.report.scores import INTERVAL
 from afrieval.report.table import Column, Table
 from afrieval.report.trees import tree_tables
-from afrieval.report.values import bounds_of, shown_options, titled
+from afrieval.report.values import bounds_of, titled
 from afrieval.results.prompts import SUITE
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
@@ -51,8 +52,7 @@ def comparison_tables(
     for of_task in grouped(cells, lambda c: c.task).values():
         tables += [*spread_tables(of_task), *mean_tables(of_task, groupings)]
     tables += breakdown_tables(cells, by, metrics_of(cells), published) if by else []
-    options = {c.task: shown_options(switched) for c in cells if (switched := c.declared.get("extract"))}
-    tables = [replace(t, title=", ".join([t.title, *filter(None, [options.get(t.about["task"])])])) for t in tables]
+    tables = naming_options(tables, cells)
     if not asked:
         return tables
     return [replace(t, title=f"{t.title}, {asked}", about=t.about | {"metric": asked}) for t in tables]

@@ -17,12 +17,12 @@ from afrieval.report.contrasts import contrast_table
 from afrieval.report.defects import defects_of, marked
 from afrieval.report.formats import show as show_tables
 from afrieval.report.harness import harness_table
+from afrieval.report.options import naming_options
 from afrieval.report.reference import reference_tables
 from afrieval.report.scores import score_table
 from afrieval.report.suites import suite_tables
 from afrieval.report.trees import tree_tables
 from afrieval.report.usage import cut_off, missing_letters, usage_tables
-from afrieval.report.values import shown_options
 from afrieval.results.files import write_results, write_summary, write_usage
 from afrieval.results.probabilities import write_probabilities
 from afrieval.results.reader import RunFolder
@@ -111,7 +111,7 @@ def show(
         of_prompts = contrasts(sorted(of_cells, key=lambda c: c.name), "prompt_language", seed)
         own_tables += [contrast_table(contrast, doubtful, metric=metrics[task]) for contrast in of_prompts]
         own_tables += tree_tables(outlines(of_cells), metrics)
-        tables += [marked(table, defects_of(of_cells)) for table in own_tables]
+        tables += [marked(table, defects_of(of_cells)) for table in naming_options(own_tables, of_cells)]
     tables += reference_tables(published)
     say()
     show_tables([*tables, *suite_tables(suite_averages(own)), *usage_tables(usage_rows(cells))])
@@ -123,8 +123,7 @@ def _heading(task: str, identity: Identity) -> tuple[str, list[str]]:
     notes = []
     if shots and described["fewshot"] == described["evaluate"]:
         notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
-    options = [shown_options(switched)] if (switched := described.get("extract")) else []
-    return ", ".join([f"{task}: {described['answer_form']}", f"{shots}-shot", *options]), notes
+    return f"{task}: {described['answer_form']}, {shots}-shot", notes
 
 
 def _shortened(cells: list[CellScores]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from afrieval.scoring.base import Metric
 from afrieval.terminal import one_line
@@ -82,8 +82,3 @@ def broken(name: str, width: int) -> str:
                 lines.append(indent)
             lines[-1] += part
     return "\n".join(line.rstrip() for line in lines)
-
-
-def shown_options(options: Mapping[str, bool]) -> str:
-    """Returns options of an extractor that were switched, for people: the names of those that are on, or `no NAME`."""
-    return ", ".join(name if on else f"no {name}" for name, on in options.items())

@@ -28,6 +28,7 @@ class PublishedScores:
         models: the model's repositories on the hub, if known.
         answer_form: the suite's form of answer that is most like theirs.
         prompt: number of the suite's prompt that is theirs, if there is one.
+        extract: options of the extractor that measure in the same way, if the task's own do not.
         n: number of questions, if known.
         doubt: why they should not be relied on. They are then shown only if they are asked for.
     """
@@ -42,6 +43,7 @@ class PublishedScores:
     models: list[str] = field(default_factory=list)
     answer_form: str | None = None
     prompt: Positive | None = None
+    extract: dict[str, bool] = field(default_factory=dict)
     n: Positive | None = None
     doubt: str | None = None
 
@@ -83,6 +85,8 @@ def published_scores(task: str) -> dict[str, PublishedScores]:
     for name, scores in found.items():
         for of, values in scores.groups.items():
             known = _values(spec, of)
+            if of in spec.fields and not known:
+                continue  # only the data has its values
             if unknown := [value for value in values if value not in known]:
                 raise UserError(f"{path}: published.{name} has {of} {unknown[0]!r}", nearest(unknown[0], known))
     return found

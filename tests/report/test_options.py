@@ -1,0 +1,22 @@
+"""Titles of tables name switched options of an extractor."""
+
+from afrieval.report.options import naming_options, shown_options
+from afrieval.report.table import Column, Table
+from afrieval.results.schema import Declared
+from afrieval.results.scores import CellScores
+
+
+def _cell(task: str, extract: dict[str, bool]) -> CellScores:
+    declared = Declared(extract=extract) if extract else Declared()
+    return CellScores(task, task, "eng", "eng", 1, declared=declared)
+
+
+def test_options_are_named_in_the_titles_of_their_task() -> None:
+    tables = [Table("scores", f"{task}: scores", [Column("n")], [[1]], about={"task": task}) for task in ("one", "two")]
+    cells = [_cell("one", {"lone": True, "bare": False}), _cell("two", {})]
+    assert [table.title for table in naming_options(tables, cells)] == ["one: scores, lone, no bare", "two: scores"]
+
+
+def test_options_in_words() -> None:
+    assert shown_options({}) == ""
+    assert shown_options({"lone": True, "guess": False}) == "lone, no guess"
