@@ -36,7 +36,7 @@ def test_a_run_of_a_model_with_published_scores_ends_with_them(stored: Path, cli
     assert line.split()[4:] == ["59.8", f"{100 / 3 - 59.8:+.1f}", "yes"]
     said = " ".join(done.out.split())
     assert "publ.: published scores of Phi-3-3.8B-4K: 5-shot" in said
-    assert "Otherwise here: 0-shot, 12 of 14,042 questions." in said
+    assert "Different here: 0-shot, 12 of 14,042 questions." in said
 
 
 def test_compare_shows_those_that_are_asked_for(stored: Path, cli: Cli, tmp_path: Path) -> None:

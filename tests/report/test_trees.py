@@ -13,6 +13,7 @@ from afrieval.report.comparison import breakdown_tables, metrics_of
 from afrieval.report.formats import html, latex, markdown
 from afrieval.report.table import Table
 from afrieval.report.trees import tree_tables
+from afrieval.report.values import broken
 from afrieval.tasks.published import PublishedScores
 
 
@@ -64,7 +65,7 @@ def test_published_scores_stand_next_to_those_of_the_run(monkeypatch: pytest.Mon
         ["science", "99.0", "-59.0", "no"], ["arts", "", "", ""],
     ]  # fmt: skip
     said = " ".join(table.notes)
-    assert "Them: 5-shot, somehow (a page)" in said and "Otherwise here: 0-shot." in said
+    assert "Them: 5-shot, somehow (a page)" in said and "Different here: 0-shot." in said
     assert table.records()[0]["published Them"] == 0.6 and table.records()[0]["in interval Them"] == "yes"
 
 
@@ -72,7 +73,12 @@ def test_several_published_scores_have_their_names_as_heads(monkeypatch: pytest.
     both = {name: PublishedScores(0, "0-shot", "a page", 50.0) for name in ("First", "Second")}
     monkeypatch.setattr(published_parts, "published_for", lambda tree, names: both)
     (table,) = tree_tables(trees([CELL], "area"), metrics_of([CELL]))
-    assert table.heads[4:] == ["First", "diff.", "in CI", "Second", "diff.", "in CI"]
+    assert table.heads[4:] == ["First", "Second"] and table.cells()[0][4:] == ["50.0", "50.0"]
+    assert table.records()[0]["in interval Second"] == "yes"
+
+
+def test_a_name_without_room_stays_indented() -> None:
+    assert broken("\xa0\xa0high school government", 12) == "\xa0\xa0high\n\xa0\xa0school\n\xa0\xa0government"
 
 
 def test_models_of_one_language_are_told_apart_by_their_names_alone() -> None:

@@ -31,6 +31,12 @@ def test_levels_lead_from_the_largest_groups_to_the_field() -> None:
     assert smallest(Declared(macro="topic")) == ["topic"] and smallest(Declared(macro="area", **GROUPED)) == ["subject"]
 
 
+def test_a_circle_in_a_changed_file_ends() -> None:
+    groups = {"a": {"of": "b", "groups": {"x": ["y"]}}, "b": {"of": "a", "groups": {"y": ["x"]}}}
+    declared = cast(Declared, {"grouped_fields": groups})
+    assert levels(declared, "a") == ["b", "a"] and smallest(declared) == []
+
+
 def test_values_are_in_the_order_of_the_task_file() -> None:
     assert ordered(DECLARED, "subject") == ["physics", "maths", "music"]
     assert ordered(DECLARED, "area") == ["science", "arts"] and ordered(DECLARED, "topic") == []

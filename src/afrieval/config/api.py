@@ -63,3 +63,6 @@ class APIConfig:
     """Temperature of generated answers; it is left out where the server refuses it."""
     extra_body: dict[str, Any] = field(default_factory=dict)
     """Further keys of each request, such as provider preferences of OpenRouter."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "temperature", float(self.temperature))  # 0 and 0.0 are the same model

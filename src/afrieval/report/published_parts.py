@@ -22,18 +22,19 @@ def _names(found: Chosen) -> list[str]:
 
 
 def columns(found: Chosen) -> list[Column]:
-    """Returns the columns of published scores: score, difference, and whether the run's interval includes it."""
+    """Returns the columns of published scores: score, difference, and whether the run's interval includes it.
+
+    Of several published scores, people see the scores alone, for which there is room.
+    """
     names = _names(found)
-    heads = {name: "publ." if len(names) == 1 else name for name in names}
-    return [column for name in names for column in _columns(heads[name], name)]
+    if len(names) == 1:
+        return _columns(names[0], ("publ.", "score"), ("diff.", "change"), ("in CI", "text"))
+    return [column for name in names for column in _columns(name, (name, "score"), ("", "hidden"), ("", "hidden"))]
 
 
-def _columns(head: str, name: str) -> list[Column]:
-    return [
-        Column(head, "score", f"published {name}"),
-        Column("diff.", "change", f"difference {name}"),
-        Column("in CI", "text", f"in interval {name}"),
-    ]
+def _columns(name: str, *shown: tuple[str, str]) -> list[Column]:
+    keys = ("published", "difference", "in interval")
+    return [Column(head, form, f"{key} {name}") for key, (head, form) in zip(keys, shown, strict=True)]
 
 
 def cells(branch: Branch, of_tree: dict[str, PublishedScores], found: Chosen) -> list[Any]:
@@ -59,8 +60,10 @@ def notes(trees: Sequence[Tree], found: Chosen) -> list[str]:
         shown = [(tree, of_tree[name]) for tree, of_tree in zip(trees, found, strict=True) if name in of_tree]
         scores = shown[0][1]
         doubt = f"; {scores.doubt}" if scores.doubt else ""
-        what = "publ.: published scores of " if len(names) == 1 else ""
-        said.append(f"{what}{name}: {scores.setting} ({scores.source}{doubt}).")
+        what = f"publ.: published scores of {name}" if len(names) == 1 else f"{name}, published"
+        said.append(f"{what}: {scores.setting} ({scores.source}{doubt}).")
         if differs := dict.fromkeys(words for tree, of in shown for words in differing(tree, of)):
-            said.append(f"Otherwise here: {', '.join(differs)}.")
+            said.append(f"Different here: {', '.join(differs)}.")
+    if len(names) > 1:
+        return said
     return [*said, f"in CI: whether the {INTERVAL} of this run's score includes the published one, which has its own."]

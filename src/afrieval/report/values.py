@@ -70,13 +70,15 @@ def number(value: float) -> str:
 def broken(name: str, width: int) -> str:
     """Returns a name in lines of at most `width`, broken at blanks, and long words after underscores and hyphens too.
 
-    A part without any of these stays whole.
+    A part without any of these stays whole. All lines are indented as the first is, with the blanks of a table.
     """
-    lines = [""]
-    for word in re.findall(r"\S+\s*|\s+", one_line(name)):
-        parts = re.findall(r"[^_-]*[_-]|[^_-]+", word) if len(word.rstrip()) > width else [word]
+    text = one_line(name)
+    indent = text[: len(text) - len(text.lstrip("\xa0"))]
+    lines = [indent]
+    for word in re.findall(r"\S+\s*|\s+", text[len(indent) :]):
+        parts = re.findall(r"[^_-]*[_-]|[^_-]+", word) if len(indent + word.rstrip()) > width else [word]
         for part in parts:
-            if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
-                lines.append("")
+            if lines[-1] != indent and len(lines[-1]) + len(part.rstrip()) > width:
+                lines.append(indent)
             lines[-1] += part
     return "\n".join(line.rstrip() for line in lines)

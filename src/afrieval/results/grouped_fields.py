@@ -43,8 +43,8 @@ def levels(declared: Declared, name: str) -> list[str]:
         name: the field's.
     """
     found, grouped = [name], declared.get("grouped_fields", {})
-    while above := next((of for of, field in grouped.items() if field["of"] == found[0]), None):
-        found.insert(0, above)
+    while above := next((of for of, field in grouped.items() if field["of"] == found[0] and of not in found), None):
+        found.insert(0, above)  # a file that was changed may lead in a circle
     return found
 
 

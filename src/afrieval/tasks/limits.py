@@ -43,8 +43,12 @@ def generation(questions: "TemplatedQuestions", lm: Any) -> Generation:
 
 
 def _declared(declared: GenerationSpec, config: RunConfig) -> Generation:
-    """Returns the task's own limits; only the user lowers them, since that changes scores."""
-    most = config.eval.max_gen_toks or declared.max_tokens
+    """Returns the task's own limits; only the user lowers them, since that changes scores.
+
+    The thinking that a server keeps apart counts as well, and was not meant by the task.
+    """
+    room = THOUGHTS if config.model.is_api and config.model.thinks else 0
+    most = config.eval.max_gen_toks or max(declared.max_tokens, room)
     return Generation(most, tuple(declared.stop), config.model.thinking_end or "", runs_on=False)
 
 

@@ -142,6 +142,7 @@ REFUSED: dict[str, tuple[tuple[object, ...], str]] = {
     "address": (("--model.api.base_url=localhost:1/v1",), "base_url must be a URL"),
     "password": (("--model.api.base_url=http://me:pass@a/v1",), "must not have a user, password or query"),
     "whole address": (("--model.api.base_url=http://localhost:1/v1/chat/completions",), "must not end in /chat"),
+    "own key": (("--model.api.extra_body", "{max_tokens: 9}"), "extra_body.max_tokens is not supported"),
     "secret": (("--model.api.extra_body", "{provider: {api_key: abc}}"), "may hold a secret"),
     "other backend": (("--model.model_type=hf",), "model.api is given, but model.model_type is hf"),
 }
@@ -164,3 +165,9 @@ def test_an_end_of_thinking_that_the_server_has_removed(run_demo: Cli, tmp_path:
     server.message, server.text = {}, "B</think>A"
     assert run_demo(*words, "--run_dir", tmp_path / "in text").code == 0
     assert {sample["picked"] for sample in samples(tmp_path / "in text")} == {0}
+
+
+def test_thinking_has_room_where_a_task_has_limits_of_its_own(run_demo: Cli, server: Loopback) -> None:
+    words = (*server.api_options, "--task.task_name", "mmlu_pro", "--eval.limit", 1)
+    assert run_demo(*words, "--model.api.reasoning_effort", "low").code == 0
+    assert server.asked[0]["max_tokens"] == 16_384 and server.asked[0]["stop"] == ["Question:"]

@@ -11,6 +11,18 @@ from afrieval.models.credentials import bare_address, without_secrets
 
 UNSUPPORTED = ("revision", "dtype", "device", "trust_remote_code", "parallelize", "add_bos_token")
 PACKAGES = ("openai", "tenacity")
+# What requests have already, and what would change the form of responses.
+SENT: tuple[str, ...] = (
+    "model",
+    "messages",
+    "prompt",
+    "max_tokens",
+    "max_completion_tokens",
+    "temperature",
+    "seed",
+    "stop",
+)
+SENT += ("reasoning_effort", "logprobs", "top_logprobs", "echo", "n", "stream")
 ENDS = ("/chat/completions", "/completions", "/responses")
 
 
@@ -32,6 +44,9 @@ def check_api(config: ModelConfig) -> None:
         raise UserError(f"model.backend_args.{name} is not supported by {OPENAI}", "give the options of model.api")
     _check_address(config.api.base_url)
     for name, value in config.api.extra_body.items():
+        if name in SENT:
+            hint = "remove it; max_tokens is --eval.max_gen_toks, and other settings are in model.api"
+            raise UserError(f"model.api.extra_body.{name} is not supported: requests have it already", hint)
         if without_secrets(value, str(name)) != value:
             hint = "name the environment variable with the key as model.api.key_env"
             raise UserError(f"model.api.extra_body.{name} may hold a secret, but run.yaml stores it", hint)

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any
 
 POLL, GRACE = 0.5, 2.0  # seconds
@@ -43,5 +44,5 @@ def _cancel(loop: asyncio.AbstractEventLoop) -> None:
         for task in asyncio.all_tasks(loop):
             task.cancel()
 
-    if not loop.is_closed():
+    with suppress(RuntimeError):  # it has ended in the meantime
         loop.call_soon_threadsafe(all_tasks)
