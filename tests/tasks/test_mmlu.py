@@ -222,6 +222,22 @@ def test_another_edition_is_an_error(tmp_path: Path) -> None:
         load_split(SPEC, "eng", "dev", str(tmp_path))
 
 
+def test_a_wrong_number_of_rows_is_of_all_files(authors_files: Path) -> None:
+    with (authors_files / "dev/virology_dev.csv").open("a") as file:
+        file.write("What?,a,b,c,d,A\n")
+    named = r"dev \(57 files, abstract_algebra_dev.csv to world_religions_dev.csv\) has 286 rows instead of 285"
+    with pytest.raises(UserError, match=named):
+        load_split(SPEC, "eng", "dev", str(authors_files))
+
+
+def test_without_rows_for_examples_there_is_a_cure(cli: Cli, authors_files: Path) -> None:
+    for path in (authors_files / "dev").iterdir():
+        path.unlink()
+    done = cli("preview", "--task.task_name", "mmlu", "--data.source", authors_files, "--eval.num_fewshot", 5)
+    assert done.code == 2 and "mmlu: no dev rows for eng, needed for examples" in " ".join(done.err.split())
+    assert "give --eval.num_fewshot 0, or choose other" in " ".join(done.err.split())
+
+
 def test_prompt_2_names_no_subject(cli: Cli) -> None:
     shown = cli("preview", "--task.task_name", "mmlu", "--task.prompts", json.dumps([2]), "--data.source", "samples")
     assert "Question: What is the order of 2" in shown.out and "algebra" not in shown.out

@@ -103,7 +103,8 @@ def test_options_are_part_of_the_identity_and_count_guesses() -> None:
     assert [m.name for m in plain.metrics] == ["acc", "unparsed"]
     assert [m.name for m in switched.metrics] == ["acc", "unparsed", "guessed"]
     found = [q.cell().identity["tasks"]["mmlu_pro"] for q in (plain, switched)]
-    assert found[1] == {**found[0], "extract": {"lone": True}}
+    assert [of["extract"]["lone"] for of in found] == [False, True]
+    assert found[0]["declaration"] != found[1]["declaration"]  # older versions stored no options
     assert switched.cell().facts["declared"]["mmlu_pro"]["extract"] == {"lone": True}
 
 
@@ -189,3 +190,18 @@ def test_from_python(tmp_path: Path) -> None:
     assert {sample["answer"] for sample in found[0]} == {None}
     assert [(sample["answer"], sample.get("guess")) for sample in found[1][:-1]] == [(3, "lone")] * 13
     assert found[1][-1]["answer"] is None  # it has three choices
+
+
+@pytest.mark.parametrize("begun", [None, {"lone": True}])
+def test_a_folder_has_the_answers_of_one_set_of_options(begun: dict[str, bool] | None, tmp_path: Path) -> None:
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps({"text": "It is D."}) + "\n")
+    model = ModelConfig("somebody", "recorded", backend_args={"file": str(answers), "column": "text"})
+
+    def evaluate(extract: dict[str, bool] | None) -> None:
+        afrieval.evaluate(model, "mmlu_pro", extract=extract, data_source="samples", limit=1, run_dir=tmp_path / "run")
+
+    evaluate(begun)
+    for other in ({"guess": True}, {"lone": True, "guess": True}):
+        with pytest.raises(UserError, match=r"holds another run: tasks\.mmlu_pro\.extract"):
+            evaluate(other)

@@ -6,7 +6,7 @@ from afrieval.harness.plan import plan_harness
 from afrieval.models.capabilities import capabilities
 from afrieval.run.abilities import check_chat, check_recorded, check_requests, length_notes
 from afrieval.tasks.cell import Plan
-from afrieval.tasks.sources.plan import plan_declared
+from afrieval.tasks.sources.plan import FOR_EXAMPLES, plan_declared
 
 
 def plan(config: RunConfig) -> Plan:
@@ -21,7 +21,9 @@ def plan(config: RunConfig) -> Plan:
     planned = plan_declared(config, not only_texts) + plan_harness(config)
     if not planned.cells:
         why = f" ({'; '.join(planned.left_out)})" if planned.left_out else ""
-        raise UserError(f"there is nothing to run{why}", "choose other tasks, languages or prompts")
+        lacks_examples = planned.left_out and all(line.endswith(FOR_EXAMPLES) for line in planned.left_out)
+        cure = "give --eval.num_fewshot 0, or " if lacks_examples else ""
+        raise UserError(f"there is nothing to run{why}", f"{cure}choose other tasks, languages or prompts")
     check_requests(config.model, can, planned.cells)
     check_recorded(config.model, can, planned.cells)
     check_chat(config.model, can, planned.cells)

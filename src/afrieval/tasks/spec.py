@@ -2,23 +2,21 @@
 
 import hashlib
 import json
-import re
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from afrieval.data.patterns import patterns_of
 from afrieval.data.schema import DataSpec, JoinSpec, TranslateSpec
 from afrieval.data.sources import check_sources
 from afrieval.errors import UserError, nearest
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
 from afrieval.files.yaml import YamlFile, read_map_file
-from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.languages import ENGLISH
 from afrieval.resources import shipped
-from afrieval.tasks.grouped_fields import check_grouped_fields, with_groups_of
+from afrieval.tasks.consistency import check_consistent
+from afrieval.tasks.grouped_fields import with_groups_of
 from afrieval.tasks.presets import AnswerForm, Kind, Scoring, scoring
 from afrieval.tasks.schema import (
-    WITH_COLUMNS,
     AnswerSpec,
     DerivedSpec,
     EvalsSpec,
@@ -28,15 +26,11 @@ from afrieval.tasks.schema import (
     PaperSpec,
     PromptSpec,
     ReadSpec,
-    column_names,
 )
 
 TASKS = shipped("tasks")
 OF_THE_FILES = ("rows", "columns", "parts", "cut", "folders")  # keys of `data` that describe one data set's files
 Options = dict[str, str | int | float | bool]  # `name`, and options of what is named
-
-# Names already used in prompts and documents.
-RESERVED = ("id", "choices", "gold", "worked", "labels", "language", "prompt", "examples")
 
 
 @dataclass(frozen=True)
@@ -237,6 +231,7 @@ class TaskSpec(TaskFile):
         parts += [self.tags] if self.tags else []
         parts += ["examples", asdict(self.examples)] if self.examples != ExamplesSpec() else []
         parts += ["texts", self.data.verbatim, self.data.cut] if self.data.verbatim or self.data.cut else []
+        parts += ["switched", self.switched] if self.switched else []
         parts += ["fit", self.fit] if self.fit else []
         parts += ["without_marks", self.without_marks] if self.without_marks else []
         parts += ["generation", asdict(self.generation)] if self.generation and not self.prompt else []
@@ -278,7 +273,7 @@ def load_task(name: str, folder: Path = TASKS) -> TaskSpec:
         raise UserError(f"{path}: {e.message}", e.hint) from None
     declared = {f.name: getattr(content, f.name) for f in fields(TaskFile)} | {"answer_forms": scored.answer_forms}
     spec = TaskSpec(**declared, folder=path.parent, root=folder, scoring=scored, kin=kin)
-    _check_consistent(spec, path)
+    check_consistent(spec, path)
     check_sources(path, spec.data, spec.translate, spec.join, spec.languages)
     return spec
 
@@ -330,70 +325,3 @@ def translated(spec: TaskSpec) -> TaskSpec:
     languages = {ours: theirs for ours, theirs in spec.languages.items() if ours != ENGLISH}
     name = f"{spec.name}_translate"
     return replace(spec, name=name, data=data, languages=languages, parallel={}, key=[], direct=spec)
-
-
-def _fields_of_groups(spec: TaskSpec) -> set[str]:
-    return {name for members in spec.groups.values() for name in members}
-
-
-def _check_consistent(spec: TaskSpec, path: Path) -> None:
-    braces = [
-        "{code}",
-        "{language}",
-        *(["{evals}"] if spec.evals else []),
-        *(f"{{{name}}}" for name in spec.data.parts),
-    ]
-    answer = spec.scoring.answer
-    columns = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key))]
-    problems = {
-        "names of columns support no placeholders except {code}, {language}": bool(
-            set(re.findall("{.*?}", " ".join(columns))) - {"{code}", "{language}"}
-        ),
-        f"data.files support no placeholders except {', '.join(braces)}": any(
-            set(re.findall("{.*?}", " ".join(patterns_of(files)))) - set(braces) for files in spec.data.files.values()
-        ),
-        f"fields must not be named {', '.join(RESERVED)}": bool(set(spec.fields) & set(RESERVED)),
-        f"name is {spec.name!r}, but its folder is {path.parent.name!r}": spec.name != path.parent.name,
-        "either choices or labels must be given": answer.is_choice and bool(spec.choices) == bool(spec.labels),
-        "tags must be given where answers are spans or tags, and only there": answer.is_tagged != bool(spec.tags),
-        "a task of this kind needs labels": answer.is_class and not spec.labels,
-        "choice_labels and shuffle need choices": bool(spec.choice_labels or spec.shuffle) and not spec.choices,
-        "choices and labels are not supported for this kind": not answer.is_choice
-        and bool(spec.choices or spec.labels),
-        "the only answer form of this kind is generate": not answer.is_choice and spec.answer_forms != ["generate"],
-        f"no answer form supports the request {spec.request}": not spec.answer_forms,
-        "`read` and `extract` must not both be given": bool(spec.read and spec.extract),
-        f"groups must name fields: {', '.join(spec.fields)}": not _fields_of_groups(spec) <= set(spec.fields),
-        "direction must be either `from` or `to` a language": len(spec.direction) > 1,
-        "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
-        f"paper.metric must be a metric: {', '.join(m.name for m in spec.scoring.metrics)}": spec.paper is not None
-        and spec.paper.metric not in (None, *(m.name for m in spec.scoring.metrics)),
-        f"macro must be a field, not {spec.macro!r}": spec.macro not in (None, *spec.fields),
-        f"probabilities must be a field, not {spec.probabilities!r}": spec.probabilities not in (None, *spec.fields),
-        "probabilities need choices or labels": bool(spec.probabilities) and not answer.is_choice,
-        "chain_of_thought needs a column with worked solutions": spec.chain_of_thought and not spec.worked,
-        f"without_marks must be a list of fields, not {spec.without_marks}": not set(spec.without_marks)
-        <= set(spec.field_columns),
-        f"fit must be a field, not {spec.fit!r}": spec.fit not in (None, *spec.field_columns),
-        "complete prompts cannot be shortened": bool(spec.prompt and spec.fit),
-        "fit and examples.drop must not both be given": bool(spec.fit and spec.examples.drop),
-        f"examples.same must be a list of fields, not {spec.examples.same}": not set(spec.examples.same)
-        <= set(spec.fields),
-        f"apart must be a list of fields, not {spec.apart}": not set(spec.apart) <= set(spec.fields),
-        f"data.evaluate {spec.data.evaluate!r} has no file": spec.data.evaluate not in spec.data.files,
-        f"data.fewshot {spec.data.fewshot!r} has no file": spec.data.fewshot not in (None, *spec.data.files),
-        f"breakdowns must be a list of fields, not {spec.breakdowns}": not set(spec.breakdowns) <= set(spec.fields),
-    }
-    spoken = [spec.answer_language] if isinstance(spec.answer_language, str) else (spec.answer_language or {}).values()
-    for language in [*spec.languages, *spec.direction.values(), *spoken]:
-        problems[f"language {language!r} is not in the language table"] = language not in LANGUAGES
-    for split, groups in spec.parallel.items():
-        known = set(spec.languages)
-        problems[f"parallel {split} names an unknown split"] = split not in spec.data.files
-        problems[f"parallel {split} names unknown languages"] = not {c for g in groups for c in g} <= known
-    check_grouped_fields(spec.fields, path)
-    for problem, found in problems.items():
-        if found:
-            raise UserError(
-                f"{path}: {problem}", "correct that key; the documentation page 'Add a task' describes all keys"
-            )

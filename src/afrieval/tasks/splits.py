@@ -197,7 +197,7 @@ def _table(spec: TaskSpec, language: str, wanted: Wanted, source: str, lock: Dat
             return None
     sha256 = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
     first = files[0]
-    return _Table(rows, sha256, first.repository, first.path.name, commit(first.path) if source == HUB else None)
+    return _Table(rows, sha256, first.repository, _name(files), commit(first.path) if source == HUB else None)
 
 
 def _rows(files: list[DataFile], contents: list[bytes], columns: Sequence[str]) -> list[Row]:
@@ -206,6 +206,11 @@ def _rows(files: list[DataFile], contents: list[bytes], columns: Sequence[str]) 
         return parallel_rows({f.column: (f.path, content) for f, content in zip(files, contents, strict=True)})
     found = ((file.part, read_rows(file.path, content, columns)) for file, content in zip(files, contents, strict=True))
     return [{**row, **part} for part, rows in found for row in rows]
+
+
+def _name(files: list[DataFile]) -> str:
+    first, last = files[0].path.name, files[-1].path.name
+    return f"{len(files)} files, {first} to {last}" if files[0].part else first
 
 
 def _samples(spec: TaskSpec, language: str) -> list[DataFile]:

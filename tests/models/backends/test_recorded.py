@@ -107,6 +107,18 @@ def test_an_answer_that_is_missing(folder: Path, texts: list[Any], message: str)
         _run(_config(folder, _recorded(folder, texts)))
 
 
+@pytest.mark.parametrize("last", ["Which? ", "Another?"])
+def test_the_file_may_show_what_an_answer_is_to(folder: Path, last: str) -> None:
+    rows = [{"text": "A", "question": question} for question in ["Which?"] * 5 + [last]]
+    path = folder / "answers.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    if last == "Which? ":
+        assert len(_run(_config(folder, path))) == 6
+        return
+    with pytest.raises(UserError, match=r"row 5 .* column 'question' is not the question of document 5"):
+        _run(_config(folder, path))
+
+
 def test_a_null_answer_of_a_row_that_is_not_scored_is_not_needed(folder: Path) -> None:
     assert len(_run(_config(folder, _recorded(folder, ["A", "B", None, "A", "B", "B"])))) == 6
 

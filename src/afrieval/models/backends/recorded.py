@@ -1,5 +1,7 @@
 """A model of recorded answers: row n of a file has the answer to document n, whatever was asked."""
 
+import unicodedata
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +41,7 @@ class Recorded(Named, LM):
         Raises:
             UserError: if the file has no answer to one of them.
         """
-        return [self._answer(request.doc.document.id) for request in requests]
+        return [self._answer(request.doc.document.id, request.doc.document.fields) for request in requests]
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         """Raises an error: answers are texts."""
@@ -49,16 +51,24 @@ class Recorded(Named, LM):
         """Raises an error: answers are texts."""
         raise NotImplementedError
 
-    def _answer(self, number: int) -> str:
+    def _answer(self, number: int, fields: Mapping[str, str]) -> str:
         if number >= len(self._rows):
             raise UserError(f"{self._path} has {len(self._rows)} rows, but document {number} needs one", CURE)
         row, where = self._rows[number], f"{self._path}, row {number} (from 0)"
         if DEFECT in row:
             raise UserError(f"{where} cannot be parsed: {row[DEFECT]}", "correct that row")
+        for name, text in fields.items():
+            if isinstance(given := row.get(name), str) and _words(given) != _words(text):
+                problem = f"{where}: column {name!r} is not the {name} of document {number}"
+                raise UserError(problem, f"{CURE}; or remove that column if it has something else")
         if not isinstance(answer := row[self._column], str):
             shown = "null" if answer is None else repr(answer)[:60]
             raise UserError(f"{where}: column {self._column!r} must be a text, not {shown}", "correct that row")
         return answer
+
+
+def _words(text: str) -> list[str]:
+    return unicodedata.normalize("NFC", text).split()
 
 
 def load_recorded(config: ModelConfig) -> Recorded:

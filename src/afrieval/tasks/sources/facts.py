@@ -3,8 +3,10 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from afrieval.scoring.extract import switches
 from afrieval.tasks.cell import RunPart
 from afrieval.tasks.meta import published
+from afrieval.tasks.presets import extract_of
 
 if TYPE_CHECKING:
     from afrieval.tasks.sources.templated import TemplatedQuestions
@@ -33,9 +35,9 @@ def _task(questions: "TemplatedQuestions") -> RunPart:
     pool = questions.pool.documents if questions.pool and questions.shots else []
     return {
         "version": task.version,
+        **({"extract": options | task.switched} if (options := switches(extract_of(task))) else {}),
         "declaration": task.declaration,
         "answer_form": questions.answer_form,
-        **({"extract": {**task.switched}} if task.switched else {}),
         **({"evaluate": split, "fewshot": str(task.data.fewshot)} if questions.shots else {}),
         **({"no_examples": {questions.language: [d.id for d in pool if d.defect]}} if pool else {}),
         **({"evals": task.data.hub} if task.evals else {}),

@@ -19,6 +19,8 @@ from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.splits import Split, check_source, load_split, missing_hub, wanted_files
 
+FOR_EXAMPLES = ", needed for examples"  # at the end of a line about rows that are missing
+
 
 def plan_declared(config: RunConfig, likelihoods: bool = True) -> Plan:
     """Returns the cells of a config's declared tasks.
@@ -73,7 +75,10 @@ def task_questions(
     _check(asked)
     lacking = [code for code in config.task.languages or [] if code not in spec.languages]
     left_out = [f"{spec.name}: not in the data set: {', '.join(lacking)}"] if lacking else []
-    left_out += [f"{spec.name}: no {split} rows for {', '.join(codes)}" for split, codes in missing.items()]
+    left_out += [
+        f"{spec.name}: no {split} rows for {', '.join(codes)}{'' if split == spec.data.evaluate else FOR_EXAMPLES}"
+        for split, codes in missing.items()
+    ]
     left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
     left_out += left_out_of_paper(spec, config, absent)
     return asked, left_out
