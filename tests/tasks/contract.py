@@ -202,7 +202,7 @@ def _letters(case: Case) -> Complaints:
         lines = case.render(document).splitlines()
         texts = tuple(choice_texts(case.prompt, document))
         heads = [line.removesuffix(text) for text in texts for line in lines if line.endswith(text)]
-        shown = [m.group(1) if (m := re.fullmatch(r"(?:Option )?(\w+)\W{1,3}", head)) else head for head in heads]
+        shown = [m.group(1) if (m := re.fullmatch(r"(\w+)\W{1,3}", head)) else head for head in heads]
         if shown != scored:
             complaints.append(f"{case.at()}: choices are headed by {shown}, but {scored} are scored")
         rest = " ".join(line for line in lines if not line.endswith(texts))
