@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from afrieval.errors import UserError
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.response_cache import CachedLM, PairsLM, request_key
+from afrieval.scoring.detailed import Scored, details_of
 
 
 class FakeLM:
@@ -84,6 +85,17 @@ def test_drawn_answers_are_asked_for_each_and_kept_each(tmp_path: Path) -> None:
         assert len({given[0], given[1], given[4]}) == 3 and given[2] == given[3] == "always"
         assert len(lm.asked) == min(asked, 4)
     assert sum(ticks) == 10
+
+
+def test_equal_requests_take_nothing_more() -> None:
+    class Paid(FakeLM):
+        def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+            return [Scored(answer, {"cost": 0.5}) for answer in super().loglikelihood(requests)]
+
+    with AnswerFile(None) as answers:
+        cached = CachedLM(Paid(), answers)
+        given = [*cached.loglikelihood(requests("a", "b", "a")), *PairsLM(cached).loglikelihood(requests("b", "c"))]
+    assert [details_of(answer)["cost"] for answer in given] == [0.5, 0.5, 0, 0, 0.5]
 
 
 def test_harness_tasks_get_pairs(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from afrieval.models.load import seed_libraries
 from afrieval.models.response_cache import PairsLM
 from afrieval.models.silence import quiet
 from afrieval.results.samples import Sample
-from afrieval.scoring.detailed import details_of
+from afrieval.scoring.detailed import details_of, together
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, RunPart
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown, turns
 
@@ -235,7 +235,8 @@ def _sample(leaf: _Leaf, task: Any, answered: Sample) -> Sample:
     left_out = () if leaf.config.eval.log_samples else ("doc", "arguments")
     sample = plain({k: v for k, v in answered.items() if k not in left_out})
     choices = {"n_choices": len(task.doc_to_choice(answered["doc"]))} if task.OUTPUT_TYPE == "multiple_choice" else {}
-    details = {"details": details} if (details := details_of(answered["resps"][0][0])) else {}
+    given = (details_of(answer) for answers in answered["resps"] for answer in answers)
+    details = {"details": details} if (details := together(given)) else {}
     ours = {"task": leaf.name, "language": leaf.language, "prompt": "", "prompt_language": ""}
     # the harness does not report the examples
     return {**sample, **ours, "fewshot_ids": [], "defect": "", **choices, **details}

@@ -13,7 +13,7 @@ from lm_eval.api.model import LM
 from afrieval.errors import UserError
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.processes import ALONE, Processes
-from afrieval.scoring.detailed import Scored, details_of
+from afrieval.scoring.detailed import Scored, at_no_cost, details_of
 
 log = logging.getLogger("afrieval")
 
@@ -39,6 +39,7 @@ class CachedLM(LM):
     def __init__(self, lm: Any, answers: AnswerFile, tick: Tick = lambda n: None, processes: Processes = ALONE):
         super().__init__()
         self._lm, self._stored, self.tick, self._processes = lm, answers, tick, processes
+        self._returned: set[str] = set()  # keys of answers whose cost a sample has
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._lm, name)
@@ -71,7 +72,13 @@ class CachedLM(LM):
         self.tick(len(requests) - len(new))
         if new:
             answers |= self._ask_all(method, new)
-        return [_answer(answers[key]) for key in keys]
+        return [self._answer(key, answers[key]) for key in keys]
+
+    def _answer(self, key: str, stored: Any) -> Any:
+        """Returns an answer as the harness has it; only the first to equal requests has what it took."""
+        answer = at_no_cost(stored) if key in self._returned else stored
+        self._returned.add(key)
+        return tuple(answer) if type(answer) is list else answer
 
     def _telling(self, request: Any) -> Any:
         """Returns what an answer depends on: a request's arguments, or also its document if answers are recorded."""
@@ -149,6 +156,7 @@ class PairsLM(CachedLM):
 
     def __init__(self, cached: CachedLM):
         super().__init__(cached._lm, cached._stored, cached.tick, cached._processes)
+        self._returned = cached._returned
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
         """Returns (log-likelihood, is greedy) per request."""
@@ -178,7 +186,3 @@ def _check_number(answer: Any) -> None:
     value = answer[0] if isinstance(answer, tuple) else answer
     if isinstance(value, float) and math.isnan(value):
         raise UserError("the model's log-likelihoods are not numbers (NaN)", "give --model.dtype bfloat16 or float32")
-
-
-def _answer(stored: Any) -> Any:
-    return tuple(stored) if isinstance(stored, list) else stored

@@ -1,8 +1,12 @@
 """Answers of a model with what else is known of them, such as their tokens and cost."""
 
+from collections.abc import Iterable
 from typing import Any
 
 Details = dict[str, Any]
+# What requests took: numbers add up, and so do the pairs of tokens of prompts and answers.
+NUMBERS = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens", "cost", "requests")
+PAIRS = ("at_most", "lost")
 
 
 class Generated(str):
@@ -54,3 +58,26 @@ def details_of(answer: Any) -> Details:
 def detailed(answer: Any, details: Details) -> Any:
     """Returns an answer with details: a text, or a list as JSON has it of a likelihood."""
     return Generated(answer, details) if isinstance(answer, str) else Scored(answer, details)
+
+
+def together(every: Iterable[Details]) -> Details:
+    """Returns the details of several answers; what they took is added up."""
+    found: Details = {}
+    for details in every:
+        sums = {name: found[name] + details[name] for name in NUMBERS if name in found and name in details}
+        sums |= {
+            name: [a + b for a, b in zip(found[name], details[name], strict=True)]
+            for name in PAIRS
+            if name in found and name in details
+        }
+        found = {**found, **details, **sums}
+    return found
+
+
+def at_no_cost(answer: Any) -> Any:
+    """Returns an answer that was given before, to an equal request: it took nothing more."""
+    details = details_of(answer)
+    if not details:
+        return answer
+    known = {name: value for name, value in details.items() if name not in PAIRS}
+    return detailed(answer, {**known, "prompt_tokens": 0, **{name: 0 for name in NUMBERS if name in details}})

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from afrieval.results.samples import DROPPED, Sample, verdict
 from afrieval.scoring.base import Metric, Score
-from afrieval.scoring.detailed import Details, details_of
+from afrieval.scoring.detailed import Details, details_of, together
 from afrieval.tasks.documents import Document
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown
 
@@ -58,8 +58,8 @@ def sample_line(
 
 
 def _details(sample: Sample) -> Details:
-    """Returns what a backend reports of the answers of a document; for likelihoods, the first has what all cost."""
-    return details_of(sample["resps"][0][0]) if sample["resps"] else {}
+    """Returns what a backend reports of the answers of a document."""
+    return together(details_of(answer) for answers in sample["resps"] for answer in answers)
 
 
 def _kept(questions: "TemplatedQuestions", document: Document, fitted: Sequence[Document]) -> dict[str, list[int]]:

@@ -33,10 +33,32 @@ def test_texts_of_all_kinds_of_servers() -> None:
     assert generated(choice(message={"content": [{"type": "text", "text": "A"}, {"type": "x"}]}), []) == "A"
     assert generated(choice(message={"content": None}, finish_reason="length"), []) == ""
     assert generated(choice(text=" A\n\nB"), ["\n\n"]) == " A"
+    assert generated(choice(message={"content": "A\ud83d", "reasoning": "\udc00"}), []) == "A?", "half a character"
     nothing: list[Any] = [None, [], ["A"], [{"message": None}], [{"delta": {}}]]
     for broken in [{}, *({"choices": choices} for choices in nothing)]:
         with pytest.raises(Failure):
             generated(broken, [])
+
+
+BROKEN: dict[str, dict[str, Any]] = {
+    "OpenRouter": {"error": {"code": 502, "message": "upstream is gone"}, "finish_reason": "error"},
+    "without a reason": {"finish_reason": "error"},
+    "vLLM": {"finish_reason": "abort"},
+    "DeepSeek": {"finish_reason": "insufficient_system_resource"},
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_half_an_answer_is_no_answer(name: str) -> None:
+    with pytest.raises(Failure) as caught:
+        generated(choice(message={"content": "The answer"}, **BROKEN[name]), [])
+    assert caught.value.passes and caught.value.may_cost and "failed during an answer" in caught.value.said
+
+
+def test_an_answer_that_ended_before_its_limit_is_not_cut_off() -> None:
+    """Some servers do not know all stop texts."""
+    answer = generated(choice(text="A\n\nQuestion", finish_reason="length"), ["\n\n"])
+    assert answer == "A" and answer.details == {"finish_reason": "stop"}
 
 
 def test_thinking_is_kept_apart() -> None:
@@ -57,7 +79,12 @@ FILTER = {"error": {"message": "filtered", "code": "content_filter"}}
 REFUSALS: dict[str, dict[str, Any]] = {
     "refusal": {"text": None, "message": {"refusal": "I cannot help with that."}},
     "filter": {"text": "A", "choice": {"finish_reason": "content_filter"}},
+    "Gemini": {"text": None, "choice": {"finish_reason": "content_filter: PROHIBITED_CONTENT", "message": None}},
+    "names of Gemini": {"text": None, "choice": {"finish_reason": "SAFETY"}},
     "rejected": {"fails": {-1: (400, json.dumps(FILTER).encode())}},
+    "rejected by OpenAI": {
+        "fails": {-1: (400, json.dumps(FILTER).replace("content_filter", "invalid_prompt").encode())}
+    },
     "rejected by another": {"fails": {-1: (400, json.dumps(FILTER).replace("filter", "policy_violation").encode())}},
 }
 
@@ -140,6 +167,7 @@ REFUSED: dict[str, tuple[tuple[object, ...], str]] = {
     "dtype": (("--model.dtype", "float16"), "model.dtype"),
     "arguments": (("--model.backend_args.timeout", 3), "model.backend_args.timeout is not supported by openai"),
     "address": (("--model.api.base_url=localhost:1/v1",), "base_url must be a URL"),
+    "port": (("--model.api.base_url=http://localhost:99999/v1",), "base_url must be a URL"),
     "password": (("--model.api.base_url=http://me:pass@a/v1",), "must not have a user, password or query"),
     "whole address": (("--model.api.base_url=http://localhost:1/v1/chat/completions",), "must not end in /chat"),
     "own key": (("--model.api.extra_body", "{max_tokens: 9}"), "extra_body.max_tokens is not supported"),

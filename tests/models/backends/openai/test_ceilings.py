@@ -42,9 +42,9 @@ def test_what_the_server_does_not_tell_counts_as_the_worst() -> None:
     budget.answer(worst, None)
     assert budget.spent == 8 and "1 answers of unknown length" in str(budget)
     budget.send(worst)
-    budget.fail(worst, may_cost=True)
+    budget.fail(worst, worst)
     budget.send(worst)
-    budget.fail(worst, may_cost=False)
+    budget.fail(worst)
     assert budget.spent == 16
 
 
@@ -54,9 +54,10 @@ def test_stored_answers_count() -> None:
         {"prompt_tokens": 3, "completion_tokens": 1},
         {"at_most": [4, 2], "requests": 3},
         {"cost": 2.5},
+        {"cost": 1.5, "lost": [2, 1]},
     ]
     budget.resume(stored)
-    assert budget.spent == 5 + 8 + 2.5 and budget.requests == 5
+    assert budget.spent == 5 + 8 + 2.5 + (1.5 + 4) and budget.requests == 6
 
 
 def test_cached_tokens_have_their_price() -> None:
@@ -73,8 +74,8 @@ def test_a_run_stops_before_it_costs_too_much_and_goes_on(
     """A request may cost 36 times 0.001 and costs 20 times."""
     words = (*server.api_options, *WORDS, *PRICES, "--model.api.max_concurrency", together)
     stopped = run_demo(*words, "--model.api.max_cost", 4 * COST)
-    assert stopped.code == 2 and "has cost $0.0600" in stopped.err, stopped.err
-    assert "model.api.max_cost $0.08" in stopped.err and "raise it" in stopped.err
+    assert stopped.code == 2 and "has cost $0.0600, and the next request may cost $0.0360" in stopped.err, stopped.err
+    assert "exceed model.api.max_cost $0.08" in stopped.err and "then run the same command again" in stopped.err
     assert len(server.asked) == 3
     again = run_demo(*words, "--model.api.max_cost", 4 * COST)
     assert again.code == 2 and len(server.asked) == 3, "earlier visits count"
@@ -82,6 +83,28 @@ def test_a_run_stops_before_it_costs_too_much_and_goes_on(
     assert len(server.asked) == DOCUMENTS
     (row,) = (tmp_path / "run/usage.csv").read_text().splitlines()[1:]
     assert row.endswith(",0.16")
+
+
+def test_failures_that_may_have_been_paid_for_count_in_later_visits(
+    run_demo: Cli, tmp_path: Path, waited: list[float]
+) -> None:
+    """A response that was lost on its way may cost 36 times 0.001, and an answer costs 3 times."""
+    with faulty(["half"]) as faults:
+        words = (*faults.options, *WORDS, *PRICES, "--model.api.max_concurrency", 1)
+        assert run_demo(*words, "--eval.limit", 1).code == 0
+        stopped = run_demo(*words, "--model.api.max_cost", 0.05)
+    assert stopped.code == 2 and "has cost $0.0390, and the next request may cost $0.0360" in stopped.err, stopped.err
+
+
+def test_a_rejected_prompt_may_cost_what_was_read(run_demo: Cli, server: Loopback) -> None:
+    filtered = b'{"error": {"message": "no", "code": "content_filter"}}'
+    server.fails = {0: (400, filtered)}
+    words = (*server.api_options, *WORDS, "--model.api.prices.input", 1000, "--model.api.prices.output", 0)
+    words = (*words, "--model.api.max_concurrency", 1, "--eval.limit", 1)
+    assert run_demo(*words).code == 0
+    words = (*words, "--eval.limit", 2, "--model.api.max_cost", 0.1)
+    stopped = run_demo(*words)
+    assert stopped.code == 2 and len(server.asked) == 1, stopped.err
 
 
 def test_repeated_requests_count(run_demo: Cli, waited: list[float]) -> None:

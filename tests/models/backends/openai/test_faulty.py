@@ -59,6 +59,12 @@ def test_waits_are_those_that_the_server_asks_for(run_demo: Cli, waited: list[fl
     assert len(waited) == 2 and all(least <= seconds <= most for seconds in waited), waited
 
 
+def test_waits_grow_beyond_those_that_the_server_asks_for(run_demo: Cli, waited: list[float]) -> None:
+    with faulty(["busy, seconds"] * 8) as server:
+        assert run_demo(*server.options, *WORDS, "--eval.limit", 1).code == 0
+    assert len(waited) == 8 and min(waited) >= 20 and max(waited) > 25, waited
+
+
 def test_what_fails_to_the_end_stops_the_run_which_goes_on_later(run_demo: Cli, waited: list[float]) -> None:
     with faulty(["broken"] * 3) as server:
         words = (*server.options, *WORDS, "--model.api.max_concurrency", 1)

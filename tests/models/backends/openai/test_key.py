@@ -89,6 +89,16 @@ def test_a_missing_key_is_an_error_and_is_not_printed(name: str, monkeypatch: py
         assert given["key_env"] not in str(caught.value)
 
 
+@pytest.mark.parametrize("key", [f"{MARK[:9]}\n{MARK[9:]}", f"{MARK}-ключ", f"{MARK} {MARK}"])
+def test_a_key_that_cannot_be_sent_is_an_error_and_is_not_printed(
+    run_demo: Cli, server: Loopback, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("SOME_KEY", key)
+    refused = run_demo(*server.api_options, *WORDS, "--model.api.key_env", "SOME_KEY")
+    assert refused.code == 2 and "SOME_KEY does not hold a key" in refused.err, refused.err
+    assert MARK[:9] not in refused.err and not server.asked
+
+
 def test_a_key_as_its_name_is_refused_before_anything_is_written(
     run_demo: Cli, tmp_path: Path, server: Loopback
 ) -> None:

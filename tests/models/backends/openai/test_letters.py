@@ -43,6 +43,20 @@ def test_a_letter_counts_with_and_without_a_blank() -> None:
     assert [greedy for _, greedy, _ in likelihoods(response(_B=-0.1, A=-3), ["A", "B"])] == [False, True]
 
 
+def test_numbers_of_all_kinds_of_servers() -> None:
+    """A certain letter may be rounded to more than 0, and a blank may be shown as in vocabularies."""
+    (certain, _, _), (b, _, _) = likelihoods(response(A=1e-7, B=-20), ["A", "B"])
+    assert certain == 0 and b == -20
+    shown = likelihoods(response(ĠA=-1, **{"▁B": -2, "C)": -0.5, "AB": -0.6, "c": -0.7}), ["A", "B", "C"])
+    assert [p for p, *_ in shown] == [-1, -2, LOWEST]
+
+
+def test_refusals_have_no_letters() -> None:
+    for ended in ("content_filter", "SAFETY"):
+        given = likelihoods({"choices": [{"message": {"content": None}, "finish_reason": ended}]}, ["A", "B"])
+        assert [p for p, *_ in given] == [LOWEST, LOWEST]
+
+
 def test_a_server_without_log_probabilities_is_an_error() -> None:
     nothing: list[Any] = [None, {}, {"content": []}, {"content": [{"token": "A"}]}]
     for logprobs in nothing:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from tests.conftest import Cli
@@ -9,7 +10,8 @@ from tests.models.backends.openai.conftest import TOKENS
 from tests.models.loopback import Loopback
 
 from afrieval.config.api import APIConfig, Prices
-from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
+from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
+from afrieval.models.backends.openai.model import OpenAI
 from afrieval.results.files import read_run, sample_files
 from afrieval.results.samples import read_samples
 from afrieval.run.folder_name import default_folder
@@ -80,3 +82,17 @@ def test_the_default_folder_tells_what_changes_answers() -> None:
     others = [APIConfig(base_url="http://a/v1"), APIConfig(top_logprobs=5), APIConfig(extra_body={"a": 1})]
     others += [APIConfig(reasoning_effort="low"), APIConfig(endpoint="completions"), APIConfig(temperature=0.5)]
     assert len({plain, *map(folder, others)}) == 7
+
+
+def test_samples_of_the_same_prompt_differ() -> None:
+    """Tasks of the harness may ask for several; a server with a seed would return the same one each time."""
+    config = ModelConfig(model_name="m", model_type="openai", api=APIConfig(base_url="http://localhost:1/v1"))
+    chat = json.dumps([{"role": "user", "content": "A or B?"}])
+    model = OpenAI(config, EvalConfig())
+
+    def sent(**options: Any) -> dict[str, Any]:
+        return model._generation(SimpleNamespace(args=(chat, options))).payload
+
+    drawn = sent(do_sample=True, temperature=0.7)
+    assert drawn["temperature"] == 0.7 and "seed" not in drawn
+    assert sent(do_sample=False, temperature=0.0)["seed"] == EvalConfig().torch_random_seed

@@ -16,7 +16,7 @@ from afrieval.models.backends.openai.failure import Failure
 from afrieval.models.backends.openai.key import address
 from afrieval.models.backends.openai.pace import Pace
 from afrieval.models.backends.openai.retries import retrying
-from afrieval.models.backends.openai.usage import Usage, usage_of
+from afrieval.models.backends.openai.usage import NOTHING, Usage, usage_of
 from afrieval.scoring.detailed import Details
 
 log = logging.getLogger("afrieval")
@@ -40,6 +40,7 @@ class Job:
         follow: returns the requests that need its answers, given with what they took.
         before: what requests took that it needed.
         sent: how often it was sent.
+        lost: what the server may have charged for when it failed.
         in_flight: whether it waits for a response.
     """
 
@@ -51,6 +52,7 @@ class Job:
     follow: Callable[[Sequence[Any], Details], "Sequence[Job]"] = lambda given, details: ()
     before: Details = field(default_factory=dict)
     sent: int = 0
+    lost: Usage = NOTHING
     in_flight: bool = False
 
 
@@ -110,7 +112,7 @@ class Asking:
                 job = waiting.popleft()
                 running[asyncio.create_task(self._answer(client, job, keep))] = job
             if not running:
-                raise self.budget.exhausted()
+                raise self.budget.exhausted(waiting[0].worst)
             done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             crowded = [(running.pop(task), task) for task in done if isinstance(task.exception(), _NoRoom)]
             waiting.extendleft(job for job, _ in crowded)
@@ -145,27 +147,37 @@ class Asking:
                 response = await client.post(job.path, payload)
                 answer = job.parse(response)
             except Failure as failure:
-                self.budget.fail(job.worst, failure.may_cost)
+                charged = self._charged(job, failure)
+                self.budget.fail(job.worst, charged)
                 if failure.slow_down:
                     self._pace.slow_down(begun)
                 if failure.filtered:
-                    return job.parse(failure.response), self._details(job, None)
+                    return job.parse(failure.response), self._details(job, None, charged)
+                job.lost = Usage(job.lost.prompt + charged.prompt, job.lost.completion + charged.completion)
                 if not self._dialect.learns(failure, payload, job.payload):
                     raise
             except BaseException:  # a signal
-                self.budget.fail(job.worst, may_cost=True)
+                self.budget.fail(job.worst, job.worst)
                 raise
             else:
                 self._answered = True
                 self._pace.succeed()
                 usage = usage_of(response)
                 self.budget.answer(job.worst, usage)
-                return answer, self._details(job, usage)
+                return answer, self._details(job, usage, job.worst)
             finally:
                 job.in_flight = False
 
-    def _details(self, job: Job, usage: Usage | None) -> Details:
+    @staticmethod
+    def _charged(job: Job, failure: Failure) -> Usage:
+        """Returns what the server may have charged for; some charge for reading a prompt that they reject."""
+        if failure.filtered:
+            return Usage(job.worst.prompt, 0)
+        return job.worst if failure.may_cost else NOTHING
+
+    def _details(self, job: Job, usage: Usage | None, most: Usage) -> Details:
         """Returns what is known of an answer's tokens and cost; the most that they may be if the server states none."""
-        known = usage.details if usage else {"at_most": [job.worst.prompt, job.worst.completion]}
+        known = usage.details if usage else {"at_most": [most.prompt, most.completion]}
         cost = usage.cost(self._api.prices) if usage else None
-        return {**known, **({} if cost is None else {"cost": cost}), "requests": job.sent}
+        lost = {} if job.lost == NOTHING else {"lost": [job.lost.prompt, job.lost.completion]}
+        return {**known, **({} if cost is None else {"cost": cost}), **lost, "requests": job.sent}

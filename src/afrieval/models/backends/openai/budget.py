@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from afrieval.config.api import APIConfig
 from afrieval.errors import UserError
-from afrieval.models.backends.openai.usage import Usage, usage_in
+from afrieval.models.backends.openai.usage import NOTHING, Usage, usage_in
 from afrieval.scoring.detailed import Details
 
-CONTINUE = "run the same command with more, which continues; all answers are kept"
+RAISE = "raise it, then run the same command again to continue; all answers are kept"
 
 
 class Budget:
@@ -39,6 +39,7 @@ class Budget:
             usage = usage_in(details)
             self.requests += int(details.get("requests", 1))
             self.spent += details.get("cost") or self._cost(usage or _most_of(details))
+            self.spent += self._cost(Usage(*details.get("lost", (0, 0))))
             self._count(usage)
 
     def fits(self, worst: Usage) -> bool:
@@ -51,10 +52,10 @@ class Budget:
         self.requests += 1
         self._in_flight += self._cost(worst)
 
-    def fail(self, worst: Usage, may_cost: bool) -> None:
-        """Counts a request that failed; the server may have charged for it."""
+    def fail(self, worst: Usage, charged: Usage = NOTHING) -> None:
+        """Counts a request that failed, and what the server may have charged for it."""
         self._in_flight -= self._cost(worst)
-        self.spent += self._cost(worst) if may_cost else 0.0
+        self.spent += self._cost(charged)
 
     def answer(self, worst: Usage, usage: Usage | None) -> None:
         """Counts an answer; without stated tokens, the most that it may have cost."""
@@ -62,15 +63,15 @@ class Budget:
         self.spent += self._cost(usage or worst)
         self._count(usage)
 
-    def exhausted(self) -> UserError:
-        """Returns the error to show when nothing fits any more."""
+    def exhausted(self, worst: Usage) -> UserError:
+        """Returns the error to show when nothing fits any more, not even a request of so many tokens at most."""
         if self._most_requests is not None and self.requests >= self._most_requests:
             said = f"{self.requests:,} requests were sent, which is model.api.max_requests"
-            return UserError(said, f"raise it, and {CONTINUE}")
+            return UserError(said, RAISE)
         return UserError(
-            f"the run folder has cost ${self.spent:.4f}, and the next request may exceed "
-            f"model.api.max_cost ${self._most:g}",
-            f"raise it, and {CONTINUE}",
+            f"the run folder has cost ${self.spent:.4f}, and the next request may cost ${self._cost(worst):.4f}, "
+            f"which would exceed model.api.max_cost ${self._most:g}",
+            RAISE,
         )
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from importlib.util import find_spec
+from urllib.parse import urlsplit
 
 from afrieval.config.api import OPENAI
 from afrieval.config.settings import ModelConfig
@@ -72,7 +73,7 @@ def _check_address(url: str | None) -> None:
     if url is None:
         return
     bare = bare_address(url)
-    if not re.match(r"https?://[^/\[\]\s]", bare):
+    if not re.match(r"https?://[^/\[\]\s]", bare) or not _has_valid_port(bare):
         raise UserError(f"model.api.base_url must be a URL, not {bare!r}", "give one such as http://localhost:8000/v1")
     if bare != url:
         raise UserError(
@@ -82,3 +83,10 @@ def _check_address(url: str | None) -> None:
     for end in ENDS:
         if (rest := url.rstrip("/")).endswith(end):
             raise UserError(f"model.api.base_url must not end in {end}", f"give {rest.removesuffix(end)}")
+
+
+def _has_valid_port(url: str) -> bool:
+    try:
+        return urlsplit(url).port != 0
+    except ValueError:
+        return False

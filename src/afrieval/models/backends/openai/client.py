@@ -9,7 +9,7 @@ import httpx2
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError, AsyncOpenAI, Omit
 
 from afrieval.config.api import APIConfig
-from afrieval.models.backends.openai.failure import FILTERED, LONGEST, NO_QUOTA, Failure, seconds_to_wait
+from afrieval.models.backends.openai.failure import FILTERED, LONGEST, NO_QUOTA, Failure, seconds_to_wait, valid
 from afrieval.models.backends.openai.key import address, is_openai, key_of, without_key
 
 OVERLOADED = (429, 503, 529)
@@ -107,7 +107,7 @@ class Client:
         return Failure(f"closed the connection: {said}", may_cost=True)
 
     def _line(self, text: str) -> str:
-        return " ".join(without_key(text, self._key).split())[:LONGEST]
+        return " ".join(valid(without_key(text, self._key)).split())[:LONGEST]
 
 
 def _error(content: Any) -> dict[str, Any]:

@@ -11,10 +11,8 @@ from typing import Any, NamedTuple
 from afrieval.models.backends.openai.answer import choice_of
 from afrieval.models.backends.openai.failure import Failure
 from afrieval.models.backends.openai.usage import usage_of
-from afrieval.scoring.detailed import Details
 
 PAYLOAD = {"echo": True, "logprobs": 1, "max_tokens": 1}  # some servers take 0 for no limit
-ADDED = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens", "cost", "requests")
 
 
 class Token(NamedTuple):
@@ -71,12 +69,6 @@ def likelihood(tokens: list[Token], n_context: int) -> tuple[float, bool, int]:
     if n_context < 1 or not answer or len(values) < len(answer):
         raise _unsupported(f"returned {len(tokens)} tokens for a prompt whose beginning has {n_context} by itself")
     return sum(values), all(token.greedy for token in answer), len(answer)
-
-
-def together(first: Details, second: Details) -> Details:
-    """Returns what two requests took."""
-    sums = {name: first.get(name, 0) + second.get(name, 0) for name in ADDED if name in (*first, *second)}
-    return {**first, **second, **sums}
 
 
 def _is_logprob(value: Any) -> bool:

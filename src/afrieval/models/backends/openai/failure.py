@@ -21,7 +21,7 @@ CURES: dict[int, str] = {
     HTTPStatus.TOO_MANY_REQUESTS: "wait, or give a smaller --model.api.max_concurrency",
     HTTPStatus.PAYMENT_REQUIRED: "add credit to the account",
 }
-FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
+FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation", "invalid_prompt")
 NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
 
 
@@ -83,6 +83,11 @@ class Failure(Exception):
             hint = f"wait {self.wait:.0f} seconds, as the server asks"
         status = f"returned status {self.status}: " if self.status else ""
         return UserError(f"{address} {status}{self.said}", f"{hint}; {GOES_ON}")
+
+
+def valid(text: str) -> str:
+    """Returns a text without halves of characters, which JSON may have and files may not."""
+    return text.encode(errors="replace").decode()
 
 
 def seconds_to_wait(headers: Mapping[str, str]) -> float | None:

@@ -41,10 +41,14 @@ def key_of(api: APIConfig) -> str:
             "model.api.key_env must be the name of an environment variable, and may be a key itself",
             f"set a variable to the key, such as {OPENAI_KEY}, and give its name; replace a key that was in a file",
         )
-    if not os.environ.get(name, "").strip():
-        shown = name if USUAL.fullmatch(name) else "that model.api.key_env names"
+    shown = name if USUAL.fullmatch(name) else "that model.api.key_env names"
+    key = os.environ.get(name, "").strip()
+    if not key:
         raise UserError(f"the environment variable {shown} is not set", f"set it to the key of {address(api)}")
-    return os.environ[name].strip()
+    if not re.fullmatch("[!-~]+", key):  # else the client fails, and shows it
+        hint = "keys have letters, digits and signs of ASCII, without blanks: copy it again"
+        raise UserError(f"the environment variable {shown} does not hold a key", hint)
+    return key
 
 
 def is_local(url: str) -> bool:

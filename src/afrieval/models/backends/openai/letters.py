@@ -4,11 +4,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from afrieval.models.backends.openai.answer import choice_of
+from afrieval.models.backends.openai.answer import choice_of, is_refusal
 from afrieval.models.backends.openai.failure import Failure
 from afrieval.scoring.choice import LOWEST
 from afrieval.scoring.detailed import Scored
 
+ROUNDED = 1e-3  # rounding may make a logarithm exceed 0
+BLANKS = str.maketrans("Ġ▁", "  ")  # how some servers show the blank before a token
 Likelihood = tuple[float, bool, int]
 
 
@@ -27,7 +29,7 @@ def likelihoods(response: Mapping[str, Any], letters: Sequence[str]) -> list[Lik
     """
     choice = choice_of(response)
     tokens = _first_tokens(choice)
-    if not tokens and not (choice.get("message") or {}).get("refusal"):
+    if not tokens and not is_refusal(choice):
         hint = "leave model.api.top_logprobs out, and give --task.answer_form generate"
         raise Failure("returned no log-probabilities of the first token", hint=hint, final=True)
     best = max(tokens, key=lambda pair: pair[1], default=("", 0.0))[0]
@@ -48,11 +50,12 @@ def _first_tokens(choice: Mapping[str, Any]) -> list[tuple[str, float]]:
     first = content[0] if isinstance(content, list) and content else {}
     told = first.get("top_logprobs") if isinstance(first, dict) else None
     pairs = [(each.get("token"), each.get("logprob")) for each in told or [] if isinstance(each, dict)]
-    return [(token, float(p)) for token, p in pairs if isinstance(token, str) and isinstance(p, int | float) and p <= 0]
+    known = [(token, p) for token, p in pairs if isinstance(token, str) and isinstance(p, int | float)]
+    return [(token, min(float(p), 0.0)) for token, p in known if p < ROUNDED]
 
 
 def _is(token: str, letter: str) -> bool:
-    return token in (letter, f" {letter}")
+    return token in (letter, f" {letter}") or token.translate(BLANKS) == f" {letter}"
 
 
 def _sum(found: Sequence[float]) -> float:

@@ -14,14 +14,14 @@ from afrieval.grouping import grouped
 from afrieval.models.backends.openai.answer import generated
 from afrieval.models.backends.openai.asking import Asking, Job, Parse
 from afrieval.models.backends.openai.dialect import LIMITS, Dialect
-from afrieval.models.backends.openai.echo import PAYLOAD, likelihood, prompt_tokens, split, together
+from afrieval.models.backends.openai.echo import PAYLOAD, likelihood, prompt_tokens, split
 from afrieval.models.backends.openai.key import address, is_openai
 from afrieval.models.backends.openai.letters import likelihoods, of_letters
 from afrieval.models.backends.openai.thread import in_thread
 from afrieval.models.backends.openai.usage import most
 from afrieval.models.backends.other import Named
 from afrieval.models.capabilities import capabilities
-from afrieval.scoring.detailed import Details, Scored, detailed, details_of
+from afrieval.scoring.detailed import Details, Scored, detailed, details_of, together
 
 CHAT, COMPLETIONS = "/chat/completions", "/completions"
 DEFAULT_TOKENS = 256  # of an answer, for tasks of the harness that do not say; as in the harness' own backends
@@ -86,7 +86,7 @@ class OpenAI(Named, LM):
         room = int(options.get("max_gen_toks", DEFAULT_TOKENS))
         payload = {LIMITS[0]: room, **({"stop": stop} if stop else {})}
         if options.get("do_sample") and "temperature" in options:  # as tasks of the harness may demand
-            payload["temperature"] = options["temperature"]
+            payload |= {"temperature": options["temperature"], "seed": None}  # with it, all samples would be the same
         return self._job([request], request.args[0], payload, room, lambda response: [generated(response, stop)])
 
     def _letters(self, requests: list[Any]) -> Job:
@@ -131,7 +131,8 @@ class OpenAI(Named, LM):
             parse: converts the response to an answer for each request.
         """
         asked = {"messages": json.loads(prompt)} if self._chats else {"prompt": prompt}
-        whole = {**self._always, **asked, **payload, **self._api.extra_body}
+        named = {name: value for name, value in {**self._always, **asked, **payload}.items() if value is not None}
+        whole = {**named, **self._api.extra_body}
         return Job(requests, CHAT if self._chats else COMPLETIONS, whole, most(prompt, room), parse)
 
     def _answers(self, method: str, requests: Sequence[Any], jobs: list[Job]) -> list[Any]:
@@ -139,7 +140,7 @@ class OpenAI(Named, LM):
 
         def keep(job: Job, given: Sequence[Any], details: Details) -> Sequence[Job]:
             """Stores the answers of a response; the first has the details."""
-            spent = together(job.before, details)
+            spent = together([job.before, details])
             for request, answer in zip(job.requests, given, strict=False):
                 known = {**details_of(answer), **(spent if request is job.requests[0] else {})}
                 answers[id(request)] = detailed(answer, known)

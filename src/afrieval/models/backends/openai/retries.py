@@ -29,7 +29,7 @@ def retrying(max_retries: int, draw: random.Random, goes_on: Callable[[Failure],
         error = state.outcome.exception() if state.outcome else None
         asked = error.wait if isinstance(error, Failure) else None
         most = min(FIRST * 2 ** (state.attempt_number - 1), LONGEST)
-        return draw.uniform(0, most) if asked is None else asked + draw.uniform(0, FIRST)
+        return draw.uniform(0, most) if asked is None else asked + draw.uniform(0, most)
 
     return AsyncRetrying(
         stop=stop_after_attempt(max_retries + 1),

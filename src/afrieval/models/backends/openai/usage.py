@@ -43,6 +43,9 @@ class Usage:
         return {"prompt_tokens": self.prompt, "completion_tokens": self.completion, **told}
 
 
+NOTHING = Usage(0, 0)
+
+
 def most(prompt: str, max_tokens: int) -> Usage:
     """Returns the most tokens that a request may take: one per byte of its JSON text, and a whole answer."""
     return Usage(most_tokens(prompt), max_tokens)
