@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
+from afrieval.data.tables import DEFECT
 from afrieval.errors import UserError
+from afrieval.tasks.documents import documents
 from afrieval.tasks.prompts import load_prompts, render
 from afrieval.tasks.spec import TaskSpec, load_task
 from afrieval.tasks.splits import load_split
@@ -54,6 +56,13 @@ def test_a_value_of_no_group_is_named_with_its_row(tmp_path: Path) -> None:
         load_split(write(tmp_path, ("maths", "biology")), "eng", "test", "samples")
     assert "row 1: subject 'biology' is in no group of area" in caught.value.message
     assert "fields.area.groups" in caught.value.hint
+
+
+def test_a_row_that_cannot_be_parsed_may_have_any_value(tmp_path: Path) -> None:
+    rows = [{"question": "q", "topic": topic, "choices": ["x", "y"], "answer": "A"} for topic in ("maths", "y, A")]
+    rows[1][DEFECT] = "5 columns"
+    found = documents(write(tmp_path), rows, "quiz", "test")
+    assert [d.defect for d in found] == ["", "5 columns"] and [*found[1].fields] == [*found[0].fields]
 
 
 @pytest.mark.parametrize(

@@ -204,9 +204,9 @@ def _unheaded(texts: list[str]) -> list[str]:
 def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> Document:
     texts = {name: _text(spec, row[column]) for name, column in spec.field_columns.items()}
     texts |= {name: without_marks(texts[name]) for name in spec.without_marks}
+    if DEFECT in row:  # its cells may be those of other columns
+        return Document(number, dict.fromkeys(spec.fields, "") | texts, tuple(spec.labels), None, row[DEFECT])
     texts = with_groups(spec, texts, f"{where}, row {number}")
-    if DEFECT in row:
-        return Document(number, texts, tuple(spec.labels), None, row[DEFECT])
     answer, choices = spec.scoring.answer, tuple(spec.labels)
     gold: Any
     if answer.is_choice:
