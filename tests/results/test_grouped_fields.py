@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from afrieval.analysis.breakdown import parts
 from afrieval.results.grouped_fields import levels, ordered, smallest, with_groups
 from afrieval.results.reader import cell_scores
 from afrieval.results.schema import Declared
@@ -59,3 +60,12 @@ def test_values_of_no_group_and_documents_without_a_value_are_in_none() -> None:
     labels = Labels(np.array([0, 1, -1]), ("maths", "sport"))
     found = with_groups({"subject": labels}, DECLARED, None)
     assert found["area"].codes.tolist() == [0, -1, -1] and found["branch"].codes.tolist() == [0, -1, -1]
+
+
+def test_a_document_without_a_value_is_no_part_of_a_macro_mean() -> None:
+    doc = {"doc": {"subject": "", "area": "", "branch": ""}, "acc": 0.0}
+    rows = [sample(0, "music", doc={"subject": "music", "area": "arts", "branch": "all"}), sample(1, "", **doc)]
+    cell = cell_scores("quiz_eng_eng_1", rows, DECLARED)
+    assert cell.macro and (cell.macro.score, cell.macro.parts) == (1.0, 1)
+    assert cell.fields["area"].names == ("arts",) and cell.fields["area"].codes.tolist() == [0, -1]
+    assert [part.value for part in parts([cell], "subject")] == ["music"]

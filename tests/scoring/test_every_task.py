@@ -92,6 +92,9 @@ def echo(asked: TemplatedQuestions, document: Document) -> list[Any]:
         return [(-1.0 if i == document.gold else -1e4, i == document.gold, 1) for i in range(n)]
     ends = generation(asked, UnknownTokenizer())
     answer = example_answer(asked.task, asked.prompt, document, asked.answer_form)
+    extract = asked.task.extract
+    if isinstance(extract, dict) and extract.get("bare") is False:  # evaluated rows have no worked solution
+        answer = f"The {extract['after']} ({answer})."
     assert len(answer.encode()) <= ends.max_tokens, "the answer is cut"
     text = f"{asked.prompt.delimiter}{answer}\n\nAnother question:"
     return [min((text.partition(stop)[0] for stop in ends.stop), key=len, default=text)]

@@ -99,7 +99,12 @@ def data_splits(spec: TaskSpec, language: str, splits: Iterable[str], source: st
 
 def kinds(spec: TaskSpec) -> set[str]:
     """The fields that name kinds of questions, such as subjects, and are not texts in the data's language."""
-    return {*spec.breakdowns, *(field.of for field in spec.grouped_fields.values())}
+    return {*spec.breakdowns, *in_groups(spec)}
+
+
+def in_groups(spec: TaskSpec) -> set[str]:
+    """The fields whose values form groups, such as MMLU's subjects: results need them, prompts may not."""
+    return {field.of for field in spec.grouped_fields.values()}
 
 
 def has_data(spec: TaskSpec, language: str, source: str) -> bool:
@@ -128,11 +133,11 @@ def renders(case: Case) -> Complaints:
 def uses_every_field(case: Case) -> Complaints:
     """Each column of the data is in the template or header, and all of its text reaches the prompt.
 
-    A field that results are broken down by, such as a subject, may be left out, and one that is only grouped.
+    A field whose values form groups may be left out.
     """
     choices = ["choices"] if has_letters(case) else []
     sides = ["source_language", "target_language"] if case.spec.direction else []
-    left_out = kinds(case.spec) - case.used
+    left_out = in_groups(case.spec) - case.used
     declared = {*case.spec.field_columns, *choices, *sides} - left_out
     complaints = [f"{case.at()}: the template does not use {name!r}" for name in sorted(declared - case.used)]
     for document in case.documents:
@@ -173,7 +178,7 @@ def tells_documents_apart(case: Case) -> Complaints:
 
 
 def _shown(case: Case, document: Document) -> tuple[object, ...]:
-    left_out = kinds(case.spec) - case.used
+    left_out = in_groups(case.spec) - case.used
     return {n: text for n, text in document.fields.items() if n not in left_out}, document.choices
 
 
@@ -197,7 +202,7 @@ def _letters(case: Case) -> Complaints:
         lines = case.render(document).splitlines()
         texts = tuple(choice_texts(case.prompt, document))
         heads = [line.removesuffix(text) for text in texts for line in lines if line.endswith(text)]
-        shown = [m.group(1) if (m := re.fullmatch(r"(?:Option )?(\w+)\W{1,3}", head)) else head for head in heads]
+        shown = [m.group(1) if (m := re.fullmatch(r"(\w+)\W{1,3}", head)) else head for head in heads]
         if shown != scored:
             complaints.append(f"{case.at()}: choices are headed by {shown}, but {scored} are scored")
         rest = " ".join(line for line in lines if not line.endswith(texts))

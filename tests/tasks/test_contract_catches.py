@@ -93,6 +93,14 @@ def test_choice_left_out() -> None:
     assert caught(contract.names_what_is_scored(case), "are scored")
 
 
+def test_subject_left_out() -> None:
+    """Only where subjects form groups, as in MMLU, may a prompt leave them out."""
+    assert caught(
+        contract.uses_every_field(with_template(a_case(MMLU), "{{ subject }}", "x")), "does not use 'subject'"
+    )
+    assert not contract.uses_every_field(a_case(load_task("mmlu"), 2))
+
+
 def test_same_prompt_for_different_documents() -> None:
     case = with_template(a_case(NLI), "{{ premise }}", "")
     first = case.documents[0]

@@ -63,6 +63,9 @@ def test_too_many_shots_is_an_error_that_says_how_many_there_are() -> None:
     with pytest.raises(UserError, match="only 3 examples are usable") as caught:
         examples(ranked, 4, OTHER)
     assert caught.value.hint == "give 3 or fewer"
+    with pytest.raises(UserError, match="only 0 examples are usable") as caught:
+        examples([], 1, OTHER)
+    assert caught.value.hint == "give 0"
 
 
 def cells(*words: str) -> dict[str, TemplatedQuestions]:

@@ -27,6 +27,7 @@ KEPT = {
     ("uses_every_field", "afrimmlu", 4): "subject",  # the prompt speaks of "the subject matter" only
     ("names_what_is_scored", "naijarc", 3): "choices are headed by ['Option A: ', ",
     ("names_what_is_scored", "belebele", 3): "choices are headed by ['Option A: ', ",  # the letters follow a word
+    ("names_what_is_scored", "mmmlu", 3): "choices are headed by ['Option A: ', ",
     **{("labels_differ", "injongo_intent", n): "label time 'time' and label timezone" for n in range(1, 6)},
 }
 

@@ -82,7 +82,7 @@ def _declared(cell: CellScores) -> list[str]:
 def _parts(dimensions: dict[str, Any], cells: list[CellScores], name: str) -> Iterator[Part]:
     whole = averaged(cells)
     labels = whole.cells[0].fields[name]
-    for code in np.unique(labels.codes):
+    for code in np.unique(labels.codes[labels.codes >= 0]):
         part = whole.take(np.flatnonzero(labels.codes == code))
         yield Part(cells[0].task, dimensions, labels.names[code], part.score, part.interval, len(part.ids))
 

@@ -86,7 +86,7 @@ def _suite(name: str, end: str, task: TaskConfig, found: dict[str, Definition]) 
     groups: dict[str, Definition] = {}
     for of in tasks:
         languages = [each for code in task.languages if (each := f"{of}_{code}{end}") in found]
-        metrics = found[f"{of}_african{end}"]["aggregate_metric_list"]
+        metrics = found.get(f"{of}_african{end}", {}).get("aggregate_metric_list", [])  # not if all are from elsewhere
         groups |= _group(f"{name}_{of}{end}", languages, [metric["metric"] for metric in metrics])
     return groups | _group(f"{name}{end}", list(groups), [])
 

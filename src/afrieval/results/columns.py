@@ -137,12 +137,12 @@ class Columns:
         raise UserError(f"{where}, line {self.ids[at] + 1}: {problem}", REDO)
 
     def labels(self, texts: list[str] | list[str | None]) -> Labels | None:
-        """Returns a text per document as codes; None if no document has one."""
-        names = sorted({text for text in texts if text is not None})
+        """Returns a text per document as codes; None if no document has one. An empty text is none."""
+        names = sorted({text for text in texts if text})
         codes = {name: code for code, name in enumerate(names)}
         if not names:
             return None
-        return Labels(np.array([-1 if text is None else codes[text] for text in texts]), tuple(names))
+        return Labels(np.array([codes[text] if text else -1 for text in texts]), tuple(names))
 
     def in_groups(self, groups: Mapping[str, Mapping[str, list[str]]]) -> dict[str, NDArray[np.bool_]]:
         """Returns whether each document is in a group, of those whose fields all documents have.

@@ -56,10 +56,13 @@ def _has_likelihoods(line: Sample) -> bool:
 
 
 def _write(folder: Path, lines: list[Sample], field: str, hidden: list[str], model: str) -> None:
+    def value_of(line: Sample) -> str:
+        return str(line["doc"][field])
+
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob(".*.csv.*"):  # of a process that was killed
         path.unlink()
-    for value, of_value in grouped(lines, lambda line: str(line["doc"][field])).items():
+    for value, of_value in grouped(filter(value_of, lines), value_of).items():
         table = io.StringIO()
         csv.writer(table, lineterminator="\n").writerows(_rows(of_value, [*hidden, field], model))
         write_atomically(folder / f"{urllib.parse.quote(value, safe=' ()')}.csv", table.getvalue())

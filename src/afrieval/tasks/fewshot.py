@@ -62,6 +62,6 @@ def examples(
         alike = f" for {', '.join(kind(document, same))}" if same else ""
         raise UserError(
             f"eval.num_fewshot is {shots}, but only {len(taken)} examples are usable{alike}",
-            f"give {len(taken)} or fewer",
+            f"give {len(taken)} or fewer" if taken else "give 0",
         )
     return taken
