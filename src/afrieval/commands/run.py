@@ -42,9 +42,10 @@ def _dry_run(read: Callable[[], RunConfig]) -> None:
         say(f"Nothing is left to run: all cells are stored in {one_line(planned.stored.path)}")
         return
     model = planned.config.model
-    paid, together = model.api.prices, model.api.endpoint == "chat" and model.api.top_logprobs is not None
+    paid, chats = model.api.prices, model.api.endpoint == "chat"
+    found = sizes(cells, chats and model.api.top_logprobs is not None, model.is_api and not chats)
     prices = None if paid.input is None or paid.output is None else Prices(paid.input, paid.output)
-    show_tables([estimate_table(sizes(cells, together), str(model.model_name), BYTES_PER_TOKEN, prices)])
+    show_tables([estimate_table(found, str(model.model_name), BYTES_PER_TOKEN, prices)])
 
 
 def run(read: Callable[[], RunConfig]) -> None:

@@ -15,7 +15,7 @@ from afrieval.config.api import OPENAI, APIConfig
 from afrieval.config.options import Folder, Metavar
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
-from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
+from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive, validated
 
 DEMO = "demo"
 Source = Annotated[str, Metavar("hub|samples|FOLDER")]
@@ -67,6 +67,9 @@ class ModelConfig:
     """Server of model_type openai."""
 
     def __post_init__(self) -> None:
+        given: Any = self.api
+        if not isinstance(given, APIConfig):  # a map, from Python
+            object.__setattr__(self, "api", validated(APIConfig, given, "ModelConfig.api"))
         if self.is_api and self.api.endpoint == "chat":
             object.__setattr__(self, "chat_template", True)  # the server applies it
 

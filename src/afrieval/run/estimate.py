@@ -23,15 +23,16 @@ class Unloaded(UnknownTokenizer):
         return turns(chat_history, add_generation_prompt)
 
 
-def sizes(cells: Sequence[Cell], together: bool = False) -> list[Size]:
+def sizes(cells: Sequence[Cell], together: bool = False, echo: bool = False) -> list[Size]:
     """Returns the sizes of cells by task and language.
 
     Args:
         cells: the cells to run.
         together: whether one request asks for the likelihoods of all choices.
+        echo: whether the context of likelihoods is sent once more, to count its tokens.
     """
     of_place = grouped(cells, lambda cell: (cell.coordinates.task, cell.coordinates.language))
-    return [_sum([_size(cell, together) for cell in members]) for members in of_place.values()]
+    return [_sum([_size(cell, together, echo) for cell in members]) for members in of_place.values()]
 
 
 def _sum(found: Sequence[Size]) -> Size:
@@ -39,12 +40,14 @@ def _sum(found: Sequence[Size]) -> Size:
     return Size(found[0].task, found[0].language, *(sum(getattr(size, name) for size in found) for name in numbers))
 
 
-def _size(cell: Cell, together: bool) -> Size:
+def _size(cell: Cell, together: bool, echo: bool) -> Size:
     asked, share = _requests(cell)
     if together:
         asked = list({request.args[0]: request for request in asked}.values())
-    requests = len(asked) / share if together else cell.n_requests
-    sent = sum(len(text.encode()) for request in asked for text in request.args if isinstance(text, str))
+    contexts = {request.args[0] for request in asked if isinstance(request.args[-1], str)} if echo else set[str]()
+    requests = len(asked) / share if together else cell.n_requests + len(contexts) / share
+    texts = [text for request in asked for text in request.args if isinstance(text, str)]
+    sent = sum(len(text.encode()) for text in (*texts, *contexts))
     most = sum(request.args[1].get("max_gen_toks", 0) for request in asked if isinstance(request.args[-1], dict))
     tokens = (sent / BYTES_PER_TOKEN / share, most / share)
     return Size(cell.coordinates.task, cell.coordinates.language, cell.n, round(requests), *map(round, tokens))

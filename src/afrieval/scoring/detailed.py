@@ -18,10 +18,10 @@ class Generated(str):
 
     details: Details
 
-    def __new__(cls, text: str, details: Details) -> "Generated":
-        """Returns a text with details."""
+    def __new__(cls, text: object = "", details: Details | None = None) -> "Generated":
+        """Returns a text with details; the harness and its tasks make others of the same type, without details."""
         made = super().__new__(cls, text)
-        made.details = details
+        made.details = details or {}
         return made
 
     def __getnewargs__(self) -> tuple[str, Details]:  # type: ignore[override]
@@ -38,10 +38,10 @@ class Scored(tuple[Any, ...]):
 
     details: Details
 
-    def __new__(cls, values: Any, details: Details) -> "Scored":
+    def __new__(cls, values: Any = (), details: Details | None = None) -> "Scored":
         """Returns a likelihood with details."""
         made = super().__new__(cls, values)
-        made.details = details
+        made.details = details or {}
         return made
 
     def __getnewargs__(self) -> tuple[tuple[Any, ...], Details]:

@@ -47,6 +47,9 @@ def test_one_request_for_each_context_and_each_text(run_demo: Cli, tmp_path: Pat
     texts, contexts = (DOCUMENTS + NEUTRAL) * CHOICES, DOCUMENTS + NEUTRAL
     assert len(completing.asked) == texts + contexts
     assert len({asked["prompt"] for asked in completing.asked}) == texts + contexts
+    dry = run_demo(*completing.api_options, *SOME, *COMPLETES, "--run_dir", tmp_path / "dry", "--dry-run")
+    (line,) = [line for line in dry.out.splitlines() if line.startswith("afri")]
+    assert line.split()[-2] == str(texts + contexts), dry.out
     took = [sample["details"]["requests"] for sample in samples(tmp_path / "run")]
     assert took == [CHOICES + 1] * DOCUMENTS, "those of all texts and of their context"
     assert run_demo(*completing.api_options, *SOME, *COMPLETES).code == 0

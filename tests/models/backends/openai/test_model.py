@@ -5,12 +5,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from tests.conftest import Cli
 from tests.models.backends.openai.conftest import TOKENS
 from tests.models.loopback import Loopback
 
 from afrieval.config.api import APIConfig, Prices
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
+from afrieval.errors import UserError
 from afrieval.models.backends.openai.model import OpenAI
 from afrieval.results.files import read_run, sample_files
 from afrieval.results.samples import read_samples
@@ -96,3 +98,10 @@ def test_samples_of_the_same_prompt_differ() -> None:
     drawn = sent(do_sample=True, temperature=0.7)
     assert drawn["temperature"] == 0.7 and "seed" not in drawn
     assert sent(do_sample=False, temperature=0.0)["seed"] == EvalConfig().torch_random_seed
+
+
+def test_python_gives_the_settings_as_a_map() -> None:
+    config = ModelConfig(model_name="m", model_type="openai", api={"prices": {"input": 1}})  # type: ignore[arg-type]
+    assert config.api == APIConfig(prices=Prices(input=1)) and config.chat_template
+    with pytest.raises(UserError, match="max_cots"):
+        ModelConfig(model_name="m", model_type="openai", api={"max_cots": 1})  # type: ignore[arg-type]

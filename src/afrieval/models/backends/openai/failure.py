@@ -15,6 +15,7 @@ LONGEST_WAIT = 600.0  # seconds that a server may ask to wait; beyond, it has a 
 GOES_ON = "then run the same command again to continue"
 KEY = "check the key in the environment (model.api.key_env names its variable)"
 CURES: dict[int, str] = {
+    HTTPStatus.BAD_REQUEST: "change the setting that the server names",
     HTTPStatus.UNAUTHORIZED: KEY,
     HTTPStatus.FORBIDDEN: f"{KEY} and its rights to this model",
     HTTPStatus.NOT_FOUND: "check model.api.base_url and model.model_name",
