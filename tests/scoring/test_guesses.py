@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from afrieval.scoring.base import Asked, Guess, Question
+from afrieval.scoring.detailed import Generated
 from afrieval.scoring.extract import extractor, switches
 from afrieval.scoring.guesses import drawn, taken
 from afrieval.scoring.metrics.guessed import guessed
@@ -132,3 +133,12 @@ def test_recorded_answers_are_scored_as_by_their_authors() -> None:
         if answer is None or LETTERS[answer] != row["pred"]:
             others.append((n, row["pred"], found))
     assert sorted(others) == [(4, "G", Guess(3, "drawn"))] * 2 + [(8, "I", None)]
+
+
+@pytest.mark.parametrize(("refused", "expected"), [(False, (3, "drawn")), (True, (None, ""))])
+def test_a_letter_is_drawn_for_an_empty_answer_but_not_for_a_refused_one(
+    refused: bool, expected: tuple[int | None, str]
+) -> None:
+    text = Generated("", {"refused": True} if refused else {"requests": 1})
+    found = of_text(text, Question(0, "wxyz", "ABCD"), extractor({**STRICT, "lone": True, "guess": True}), Asked())
+    assert (found.answer, found.guessed) == expected and found.refused == refused
