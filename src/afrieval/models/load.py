@@ -49,9 +49,10 @@ def _load_api(config: ModelConfig, evaluation: EvalConfig, processes: Processes)
     if processes.count > 1:
         hint = "start one process; --model.api.max_concurrency sets the number of requests at a time"
         raise UserError(f"model.model_type {config.model_type} cannot be shared by {processes.count} processes", hint)
-    if config.api.max_cost is not None and not evaluation.use_cache:
-        hint = "leave eval.use_cache out, or leave model.api.max_cost out"
-        raise UserError("model.api.max_cost needs the stored answers, but eval.use_cache is false", hint)
+    for name in ("max_cost", "max_requests"):
+        if getattr(config.api, name) is not None and not evaluation.use_cache:
+            hint = f"leave eval.use_cache out, or leave model.api.{name} out"
+            raise UserError(f"model.api.{name} needs the stored answers, but eval.use_cache is false", hint)
     return OpenAI(config, evaluation)
 
 

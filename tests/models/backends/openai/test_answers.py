@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
+from openai import APITimeoutError
 from tests.conftest import Cli
 from tests.models.loopback import Loopback
 
@@ -76,6 +78,7 @@ def test_thinking_that_is_charged_for_counts() -> None:
 
 
 FILTER = {"error": {"message": "filtered", "code": "content_filter"}}
+FLAGGED = {"error": {"message": "flagged", "code": 403, "metadata": {"reasons": ["x"], "flagged_input": "y"}}}
 REFUSALS: dict[str, dict[str, Any]] = {
     "refusal": {"text": None, "message": {"refusal": "I cannot help with that."}},
     "filter": {"text": "A", "choice": {"finish_reason": "content_filter"}},
@@ -85,6 +88,7 @@ REFUSALS: dict[str, dict[str, Any]] = {
     "rejected by OpenAI": {
         "fails": {-1: (400, json.dumps(FILTER).replace("content_filter", "invalid_prompt").encode())}
     },
+    "rejected by OpenRouter": {"fails": {-1: (403, json.dumps(FLAGGED).encode())}},
     "rejected by another": {"fails": {-1: (400, json.dumps(FILTER).replace("filter", "policy_violation").encode())}},
 }
 
@@ -160,6 +164,19 @@ def test_a_server_that_is_not_there(run_demo: Cli, server: Loopback, waited: lis
     words = [word.replace(server.url, "http://127.0.0.1:9") for word in server.api_options]
     stopped = run_demo(*words, *WORDS, "--model.api.max_retries", 5)
     assert stopped.code == 2 and "http://127.0.0.1:9/v1 cannot be reached" in stopped.err and not waited
+
+
+def test_an_address_that_does_not_answer(
+    run_demo: Cli, server: Loopback, waited: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As behind a firewall that drops what it gets."""
+
+    async def post(*args: object, **options: object) -> None:
+        raise APITimeoutError(request=httpx2.Request("POST", server.url)) from httpx2.ConnectTimeout("")
+
+    monkeypatch.setattr("openai.AsyncOpenAI.post", post)
+    stopped = run_demo(*server.api_options, *WORDS, "--model.api.max_retries", 5)
+    assert stopped.code == 2 and "cannot be reached: ConnectTimeout" in stopped.err and not waited, stopped.err
 
 
 REFUSED: dict[str, tuple[tuple[object, ...], str]] = {

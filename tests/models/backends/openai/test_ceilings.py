@@ -121,5 +121,7 @@ def test_a_ceiling_needs_prices_and_stored_answers(run_demo: Cli, server: Loopba
     refused = run_demo(*server.api_options, *WORDS, "--model.api.max_cost", 1)
     assert refused.code == 2 and "max_cost needs the prices" in refused.err and "prices.output" in refused.err
     refused = run_demo(*server.api_options, *WORDS, *PRICES, "--model.api.max_cost", 1, "--eval.use_cache=false")
-    assert refused.code == 2 and "needs the stored answers" in refused.err
+    assert refused.code == 2 and "max_cost needs the stored answers" in refused.err
+    refused = run_demo(*server.api_options, *WORDS, "--model.api.max_requests", 1, "--eval.use_cache=false")
+    assert refused.code == 2 and "max_requests needs the stored answers" in refused.err
     assert not server.asked

@@ -102,6 +102,12 @@ def test_questions_without_a_letter_are_unparsed_and_wrong(run_demo: Cli, tmp_pa
     assert ",32,32,8," in row
 
 
+def test_refused_questions_are_counted(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
+    server.choice = {"finish_reason": "content_filter"}
+    assert run_demo(*server.api_options, *LETTERS).code == 0
+    assert {sample["details"].get("refused") for sample in samples(tmp_path / "run")} == {True}
+
+
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [

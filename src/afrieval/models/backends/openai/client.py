@@ -14,6 +14,7 @@ from afrieval.models.backends.openai.key import address, is_openai, key_of, with
 
 OVERLOADED = (429, 503, 529)
 STOPS = (*FILTERED, *NO_QUOTA)  # codes that say more than the status
+CONNECT = 10.0  # seconds until an address without a server is given up
 CHECK = "check that model.api.base_url is that of an OpenAI-compatible server"
 
 
@@ -32,7 +33,7 @@ class Client:
         self._client = AsyncOpenAI(
             api_key=self._key or "none",
             base_url=address(api),
-            timeout=api.timeout,
+            timeout=httpx2.Timeout(api.timeout, connect=min(CONNECT, api.timeout)),
             max_retries=0,  # its own repeat no invalid JSON, cannot be counted, and do not slow the others down
             default_headers=foreign,
         )
@@ -55,7 +56,9 @@ class Client:
                     path, body=payload, cast_to=httpx2.Response, options={"headers": self._headers}
                 )
                 response = await asked
-        except (TimeoutError, APITimeoutError):
+        except (TimeoutError, APITimeoutError) as e:
+            if isinstance(e, APITimeoutError) and isinstance(e.__cause__, httpx2.ConnectTimeout):
+                raise self._unconnected(e) from None
             said = f"does not respond within {self._seconds:g} seconds"
             hint = "give a larger --model.api.timeout"
             raise Failure(said, hint=hint, may_cost=True, slow_down=True) from None
@@ -100,9 +103,11 @@ class Client:
 
     def _unconnected(self, error: APIConnectionError) -> Failure:
         cause = error.__cause__
-        if isinstance(cause, httpx2.ConnectError):
+        if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
             hint = "start the server, or correct model.api.base_url"
-            return Failure(f"cannot be reached: {self._line(str(cause))}", hint=hint, unreachable=True)
+            return Failure(
+                f"cannot be reached: {self._line(str(cause) or type(cause).__name__)}", hint=hint, unreachable=True
+            )
         said = self._line(str(cause or error) or type(cause).__name__)
         return Failure(f"closed the connection: {said}", may_cost=True)
 
@@ -118,5 +123,7 @@ def _error(content: Any) -> dict[str, Any]:
 
 
 def _inner(error: dict[str, Any]) -> Any:
-    inner = error.get("innererror")
-    return inner.get("code") if isinstance(inner, dict) else None
+    """Returns the code that Azure has inside an error, or that of a filter if OpenRouter says what was flagged."""
+    inner, more = error.get("innererror"), error.get("metadata")
+    flagged = FILTERED[0] if isinstance(more, dict) and "flagged_input" in more else None
+    return inner.get("code") if isinstance(inner, dict) else flagged

@@ -64,7 +64,7 @@ class Failure(Exception):
     @property
     def filtered(self) -> bool:
         """Whether a content filter rejected the prompt, which is an answer."""
-        return self.status == HTTPStatus.BAD_REQUEST and self.code in FILTERED
+        return self.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN) and self.code in FILTERED
 
     @property
     def response(self) -> dict[str, Any]:

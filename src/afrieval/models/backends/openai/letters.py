@@ -36,10 +36,10 @@ def likelihoods(response: Mapping[str, Any], letters: Sequence[str]) -> list[Lik
     return [(_sum([p for token, p in tokens if _is(token, letter)]), _is(best, letter), 1) for letter in letters]
 
 
-def of_letters(given: Sequence[Likelihood]) -> list[Any]:
+def of_letters(given: Sequence[Likelihood], refused: bool) -> list[Any]:
     """Returns the likelihoods of a question's letters; the first also has how many were not among the tokens."""
     missing = sum(likelihood <= LOWEST for likelihood, *_ in given)
-    details = {"letters": len(given), "missing_letters": missing}
+    details = {"letters": len(given), "missing_letters": missing, **({"refused": True} if refused else {})}
     return [Scored(each, {} if number else details) for number, each in enumerate(given)]
 
 

@@ -11,7 +11,7 @@ from lm_eval.api.model import LM
 
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.grouping import grouped
-from afrieval.models.backends.openai.answer import generated
+from afrieval.models.backends.openai.answer import choice_of, generated, is_refusal
 from afrieval.models.backends.openai.asking import Asking, Job, Parse
 from afrieval.models.backends.openai.dialect import LIMITS, Dialect
 from afrieval.models.backends.openai.echo import PAYLOAD, likelihood, prompt_tokens, split
@@ -93,9 +93,11 @@ class OpenAI(Named, LM):
         """Returns a request for the first token of an answer."""
         payload = {LIMITS[0]: 1, "logprobs": True, "top_logprobs": self._api.top_logprobs}
         names = [request.args[1].strip() for request in requests]
-        return self._job(
-            requests, requests[0].args[0], payload, 1, lambda response: of_letters(likelihoods(response, names))
-        )
+
+        def scored(response: Mapping[str, Any]) -> list[Any]:
+            return of_letters(likelihoods(response, names), is_refusal(choice_of(response)))
+
+        return self._job(requests, requests[0].args[0], payload, 1, scored)
 
     def _context(self, requests: list[Any]) -> Job:
         """Returns a request that counts the tokens of a context; those for the whole texts follow."""
