@@ -49,7 +49,7 @@ WANTED = {
     "too_short": "a list or map that is not empty",
     "too_long": "a list with at most {max_length} entries",
     "literal_error": "{expected}",
-    "greater_than": "greater than {gt}",
+    "greater_than": "a number greater than {gt:g}",
     "greater_than_equal": "{ge} or more",
     "less_than_equal": "{le} or less",
     "finite_number": "a finite number",
