@@ -37,7 +37,8 @@ class ModelConfig:
     run a model require it."""
     model_type: Annotated[str, Metavar("BACKEND")] = "hf"
     """Backend that runs the model: hf, vllm (for GPUs and decoder-only models), openai (any OpenAI-compatible server),
-    or any other backend of the harness, such as local-completions (see "Models" in the documentation)."""
+    recorded (answers in a file), or any other backend of the harness, such as local-completions (see "Models" in the
+    documentation)."""
     revision: str = "main"
     """Branch, tag or commit on the hub."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
