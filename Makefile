@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-data check format lock clean
+.PHONY: demo test test-data test-slow check format lock clean
 
 demo: .venv/.run
 	$(BIN)/afrieval run --model-config-yaml configs/models/demo.yaml \
@@ -16,6 +16,9 @@ test: .venv/.dev
 test-data: .venv/.dev  ## every row of the data in AFRIEVAL_DATA
 	@test -n "$$AFRIEVAL_DATA" || { echo "error: AFRIEVAL_DATA names no folder with real data"; exit 2; }
 	$(BIN)/python -m pytest -m "data or alldata"
+
+test-slow: .venv/.dev  ## simulations, and further cases of slow tests
+	$(BIN)/python -m pytest -m slow
 
 check: .venv/.dev
 	$(BIN)/ruff format --check src tests bench

@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leaves out what needs real data where there is none, and what takes long unless it is asked for."""
     without_data = pytest.mark.skip(reason="AFRIEVAL_DATA names no folder with real benchmark data")
     long = pytest.mark.skip(reason="reads every row; run by make test-data")
-    slow = pytest.mark.skip(reason="simulations of some minutes; run by python -m pytest -m slow")
+    slow = pytest.mark.skip(reason="takes long; run by make test-slow")
     for item in items:
         marks = {mark.name for mark in item.iter_markers()}  # `keywords` also has the names of folders, such as data
         if "slow" in marks and "slow" not in (config.option.markexpr or ""):

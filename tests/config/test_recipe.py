@@ -258,7 +258,10 @@ def test_show_config_is_printed_first(cli: Cli, tmp_path: Path) -> None:
     assert yaml.safe_load(done.out.partition("\n\n")[0])["task"]["task_name"] == "meta_bbh"
 
 
-@pytest.mark.parametrize("evals", ["Llama-3.1-8B", "Llama-3.1-8B-Instruct", "Llama-3.2-3B", "Llama-3.2-3B-Instruct"])
+SLOW = [pytest.param(evals, marks=pytest.mark.slow) for evals in ("Llama-3.1-8B", "Llama-3.2-3B-Instruct")]
+
+
+@pytest.mark.parametrize("evals", ["Llama-3.1-8B-Instruct", "Llama-3.2-3B", *SLOW])
 def test_lm_eval_gives_the_same_answers_and_scores(cli: Cli, tmp_path: Path, evals: str) -> None:
     """All ten tasks, by the command that is printed, in a process of its own."""
     group = "meta_instruct" if evals.endswith("Instruct") else "meta_pretrain"

@@ -48,11 +48,13 @@ def by_python(config: RunConfig, tasks: list[str], **options: Any) -> dict[str, 
 @pytest.mark.parametrize(
     ("group", "words", "options"),
     [
-        ("afrimmlu_yor", (), {}),
+        pytest.param("afrimmlu_yor", (), {}, marks=pytest.mark.slow),
         ("afrimmlu_yor", ("--eval.num_fewshot", 2, "--task.prompts", "1,2"), {"num_fewshot": 2}),
         ("afrixnli_hau_native", ("--task.prompt_language", "native"), {}),
         ("afrimgsm_swa", ("--eval.num_fewshot", 1, "--task.prompts", 1), {"num_fewshot": 1}),
-        ("afrimmlu_translate_yor", ("--task.variant", "translate", "--task.prompts", 3), {}),
+        pytest.param(
+            "afrimmlu_translate_yor", ("--task.variant", "translate", "--task.prompts", 3), {}, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_by_name_from_python(

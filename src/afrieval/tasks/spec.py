@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -260,10 +261,12 @@ def load_task(name: str, folder: Path = TASKS) -> TaskSpec:
     Raises:
         UserError: if the task does not exist, or its file has an invalid or missing key.
     """
-    files = _task_files(folder)
-    if name not in files:
-        raise UserError(f"unknown task {name!r}", nearest(name, sorted(files)))
-    path = files[name]
+    path = folder / name / "task.yaml"
+    if not (re.fullmatch(r"\w+", name) and path.is_file()):  # not in the folder itself, but maybe in a subfolder
+        files = _task_files(folder)
+        if name not in files:
+            raise UserError(f"unknown task {name!r}", nearest(name, sorted(files)))
+        path = files[name]
     file = read_map_file(path)
     kin = _kin(file, folder)
     content = _completed(file, kin).checked(TaskFile)
