@@ -69,7 +69,9 @@ def test_the_metric(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_files")
 def test_the_derived_metric() -> None:
-    inputs = [Input(np.array(scores), np.zeros(1), np.ones((2, 1))) for scores in ([0.5, 0.1], [0.2, 0.3])]
+    inputs = [
+        Input(np.array(scores), np.zeros(1), np.ones((2, 1)), np.zeros((1, 1))) for scores in ([0.5, 0.1], [0.2, 0.3])
+    ]
     assert derived.derived("worst", "lowest").score(inputs).tolist() == [0.2, 0.1]
 
 

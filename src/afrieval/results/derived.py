@@ -44,8 +44,8 @@ class _Inputs:
         return Metric(how.name, not_measured, self.score, how.higher_is_better, bounds, interval, self.linear)
 
     @cached_property
-    def _others(self) -> list[tuple[Array, Array]]:
-        return [(known.score(m, np.ones((1, len(m)))), linear_values(known, m)) for known, m in self.reference]
+    def _others(self) -> list[tuple[Array, Array, Array]]:
+        return [(known.score(m, np.ones((1, len(m)))), linear_values(known, m), m) for known, m in self.reference]
 
     def score(self, measures: Array, weights: Array) -> Array:
         """Returns the score for each row of weights, shape (b,)."""
@@ -56,9 +56,10 @@ class _Inputs:
         for known, start, stop in self.of:
             there = ~np.isnan(measures[:, start])
             own, of_own = measures[there, start:stop], weights[:, there]
-            found.append(Input(known.score(own, of_own), linear_values(known, own), of_own))
-        for scores, values in self._others:
-            found.append(Input(np.repeat(scores, len(weights)), values, np.ones((len(weights), len(values)))))
+            found.append(Input(known.score(own, of_own), linear_values(known, own), of_own, own))
+        for scores, values, stored in self._others:
+            ones = np.ones((len(weights), len(values)))
+            found.append(Input(np.repeat(scores, len(weights)), values, ones, stored))
         return found
 
     def linear(self, measures: Array) -> Array:

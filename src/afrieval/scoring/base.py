@@ -13,6 +13,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from afrieval.scoring.tokens import Need, Tokens
+
 Array = NDArray[np.float64]
 Interval = Literal["wilson", "bootstrap", "none"]
 
@@ -24,11 +26,13 @@ class Likelihood(NamedTuple):
         loglikelihood: natural logarithm of its probability given the prompt, summed over tokens.
         is_greedy: whether each token was the most likely one.
         n_tokens: number of tokens summed over; None if the backend does not report it.
+        tokens: what is known of each; None if no metric asked for it.
     """
 
     loglikelihood: float
     is_greedy: bool
     n_tokens: int | None = None
+    tokens: Tokens | None = None
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class Question:
             spans, or the tags, where answers consist of them.
         fields: name to text, for prompts.
         language: code of the language that the answer should be in; empty if unknown.
+        roles: what each choice is, such as `answer` or `perturbed`, where choices are texts whose likelihood is
+            measured and none is right; several may have the same role.
     """
 
     gold: Any
@@ -49,6 +55,7 @@ class Question:
     names: Sequence[str] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
     language: str = ""
+    roles: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -172,6 +179,7 @@ class Metric:
             scores of a document that depend on the cell's others; None if they do not.
         calibrated: whether the lengths of label words have no part in it.
         needs_neutral: whether it needs likelihoods after neutral prompts.
+        needs: what it needs of each token of a text.
         signature: the settings and version of the library that computes it; empty if it has none.
         missing: language code of the answers to the reason why the metric cannot be computed for them;
             empty if it can.
@@ -190,6 +198,7 @@ class Metric:
     of_cell: Callable[[Array], Array] | None = None
     calibrated: bool = False
     needs_neutral: bool = False
+    needs: tuple[Need, ...] = ()
     signature: str = ""
     missing: Callable[[str], str] = lambda language: ""
     fetch: Callable[[], None] = lambda: None
@@ -216,11 +225,13 @@ class Input(NamedTuple):
         scores: one per resample, shape (b,).
         values: the value of each document, shape (n,), as `Metric.linear` gives it.
         weights: one row per resample, shape (b, n).
+        measures: as stored, shape (n, k).
     """
 
     scores: Array
     values: Array
     weights: Array
+    measures: Array
 
 
 @dataclass(frozen=True)

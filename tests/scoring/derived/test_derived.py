@@ -15,12 +15,12 @@ VALUES = st.lists(st.floats(-5, 5), min_size=2, max_size=20)
 
 
 def inputs(*scores: float) -> list[Input]:
-    return [Input(np.array([score, 1.0]), np.array([score]), np.ones((2, 1))) for score in scores]
+    return [Input(np.array([score, 1.0]), np.array([score]), np.ones((2, 1)), np.array([[score]])) for score in scores]
 
 
 def of_values(values: list[float], times: list[int] | None = None) -> Input:
     weights: Array = np.array([np.ones(len(values)), times or np.ones(len(values))], dtype=np.float64)
-    return Input(weights @ values / weights.sum(axis=1), np.array(values), weights)
+    return Input(weights @ values / weights.sum(axis=1), np.array(values), weights, np.array(values)[:, None])
 
 
 @given(POSITIVE)
