@@ -88,6 +88,7 @@ class Cell:
         coordinates: its position in tables.
         metrics: names of its metrics, the main one first.
         asks: the types of its requests, as the harness names them.
+        needs: what its metrics need of each token of a text.
         n: number of documents, including those that cannot be scored.
         n_requests: approximate number of requests.
         identity: everything except the model that scores depend on; part of `identity` in run.yaml.
@@ -119,6 +120,7 @@ class Cell:
     commits: dict[str, str] = field(default_factory=dict)
     can_generate: bool = False
     complete: bool = False
+    needs: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
