@@ -89,7 +89,6 @@ class Cell:
         coordinates: its position in tables.
         metrics: names of its metrics, the main one first.
         asks: the types of its requests, as the harness names them.
-        needs: what its metrics need of each token of a text.
         n: number of documents, including those that cannot be scored.
         n_requests: approximate number of requests.
         identity: everything except the model that scores depend on; part of `identity` in run.yaml.
@@ -123,7 +122,6 @@ class Cell:
     can_generate: bool = False
     needs: frozenset[Need] = frozenset()
     complete: bool = False
-    needs: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

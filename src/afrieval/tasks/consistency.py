@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from afrieval.tasks.spec import TaskSpec
 
 # Names already used in prompts and documents.
-RESERVED = ("id", "choices", "gold", "worked", "labels", "language", "prompt", "examples")
+RESERVED = ("id", "choices", "roles", "gold", "worked", "labels", "language", "prompt", "examples")
 
 
 def check_consistent(spec: "TaskSpec", path: Path) -> None:

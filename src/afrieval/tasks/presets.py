@@ -16,7 +16,7 @@ from afrieval.scoring.guesses import OPTIONS
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.named import Spec
 from afrieval.scoring.tagged import types
-from afrieval.scoring.tokens import Tokens
+from afrieval.scoring.tokens import Need, Tokens
 from afrieval.tasks.answers import ANSWERS, AnswerType
 from afrieval.tasks.schema import AnswerSpec, DerivedSpec
 
@@ -114,7 +114,7 @@ class Scoring:
     roles: Sequence[str] = ()
 
     @property
-    def needs(self) -> frozenset[str]:
+    def needs(self) -> frozenset[Need]:
         """What its metrics need of each token of a text."""
         return frozenset(need for metric in self.metrics for need in metric.needs)
 
