@@ -248,6 +248,8 @@ class Derived:
         linear: the inputs to a value per document whose mean is the score, where all have
             the same documents; found numerically if not given.
         n_inputs: how many inputs it takes, those of a reference run included; None for any number.
+        needs: `scores` of its inputs; measures of their `documents`, which other derived metrics do not have; or
+            `pairs`, measures of the same documents here and in a reference run.
     """
 
     name: str
@@ -257,3 +259,4 @@ class Derived:
     interval: Interval = "bootstrap"
     linear: Callable[[Sequence[Input]], Array] | None = None
     n_inputs: int | None = None
+    needs: Literal["scores", "documents", "pairs"] = "scores"
