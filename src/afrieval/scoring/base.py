@@ -250,6 +250,7 @@ class Derived:
         n_inputs: how many inputs it takes, those of a reference run included; None for any number.
         needs: `scores` of its inputs; measures of their `documents`, which other derived metrics do not have; or
             `pairs`, measures of the same documents here and in a reference run.
+        remark: what has to be said of a score; empty for nothing.
     """
 
     name: str
@@ -260,3 +261,4 @@ class Derived:
     linear: Callable[[Sequence[Input]], Array] | None = None
     n_inputs: int | None = None
     needs: Literal["scores", "documents", "pairs"] = "scores"
+    remark: Callable[[float], str] = lambda score: ""

@@ -6,6 +6,8 @@ import numpy as np
 
 from afrieval.scoring.base import Array, Derived, Input
 
+LOW = 0.1  # AUCs below it are far from the 0.5 of a model that has not seen the texts
+
 
 def auc() -> Derived:
     """Returns the probability that a document of the second input has a higher value than one of the first.
@@ -14,7 +16,12 @@ def auc() -> Derived:
     not seen second, it is the AUC of a membership attack: 1 if all training texts are more likely, 0.5 if the
     two cannot be told apart, and below 0.5 if training texts are less likely than unseen ones.
     """
-    return Derived("auc", _score, bounds=(0.0, 1.0), n_inputs=2, needs="documents")
+    return Derived("auc", _score, bounds=(0.0, 1.0), n_inputs=2, needs="documents", remark=of_attack)
+
+
+def of_attack(score: float) -> str:
+    """Returns what an AUC of a membership attack near 0 means."""
+    return "an AUC near 0 is over-forgetting: texts to forget are less likely than unseen ones" if score < LOW else ""
 
 
 def _score(inputs: Sequence[Input]) -> Array:
@@ -40,4 +47,4 @@ def weighted_auc(low: Array, high: Array, of_low: Array, of_high: Array) -> Arra
     above = np.add.reduceat(np.hstack([np.zeros_like(of_low), of_high])[:, order], starts, axis=1)
     pairs = (above * (np.cumsum(below, axis=1) - below / 2)).sum(axis=1)
     total = below.sum(axis=1) * above.sum(axis=1)
-    return np.divide(pairs, total, out=np.full_like(pairs, np.nan), where=total > 0)
+    return np.asarray(np.divide(pairs, total, out=np.full_like(pairs, np.nan), where=total > 0))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from afrieval.scoring.base import Array, Derived, Input
-from afrieval.scoring.derived.auc import weighted_auc
+from afrieval.scoring.derived.auc import of_attack, weighted_auc
 
 
 def auc_of_differences() -> Derived:
@@ -13,7 +13,7 @@ def auc_of_differences() -> Derived:
     Models": a text that a model knows better than the reference model does is taken for a training text.
     Inputs and meaning are those of `auc`, each in this run and then in the reference run.
     """
-    return Derived("auc_of_differences", _score, bounds=(0.0, 1.0), n_inputs=4, needs="pairs")
+    return Derived("auc_of_differences", _score, bounds=(0.0, 1.0), n_inputs=4, needs="pairs", remark=of_attack)
 
 
 def _score(inputs: Sequence[Input]) -> Array:
