@@ -22,7 +22,7 @@ OF_PAIRS: Any = {"pairs": {"how": "auc_of_differences", "of": ["forget.loss", "h
 
 def cell(task: str, values: Any, data: str = "", **changes: Any) -> CellScores:
     measures = np.array(values, dtype=float).reshape(len(values), -1)
-    place = {"language": "eng", "prompt_language": "eng", "prompt": 1} | changes
+    place: Any = {"language": "eng", "prompt_language": "eng", "prompt": 1} | changes
     name = f"{task}_{place['language']}_eng_{place['prompt']}"
     ids, must = np.arange(len(values)), {"data": data or task}
     return CellScores(
@@ -64,7 +64,7 @@ def test_documents_that_tasks_share_are_drawn_together() -> None:
     values, declared = RNG.random(30), {"x": {"how": "mean", "of": ["a.loss", "b.loss"]}}
     together = scored(declared, [cell("a", values, "rows"), cell("b", 1 - values, "rows")])[0]
     apart = scored(declared, [cell("a", values, "rows"), cell("b", 1 - values, "other rows")])[0]
-    assert (together.score, together.interval, together.n) == (pytest.approx(0.5), None, 30)
+    assert together.score == pytest.approx(0.5) and together.interval is None and together.n == 30
     assert apart.interval is not None and apart.n == 60
 
 
