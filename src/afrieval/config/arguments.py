@@ -17,7 +17,7 @@ __all__ = ["Given", "read_config", "read_given", "read_options", "run_config", "
 T = TypeVar("T")
 SHORT = {"-o": "--output"}
 ARGS = "model.backend_args."
-OPEN_MAPS = (ARGS, "task.extract.")
+OPEN_MAPS = {ARGS: Any, "task.extract.": bool | Any, "task.options.": str}  # to the type of their values
 # What lm_eval, vLLM and Meta's recipe call options that have other names here.
 NAMES_ELSEWHERE = {"tasks": "task.task_name", "output_path": "run_dir", "template_dir": "task.folder"} | {
     name: f"{ARGS}{name}"
@@ -106,7 +106,7 @@ def _option(name: str, known: dict[str, Option], command: str) -> Option:
     if name in known and not known[name].word:
         return known[name]
     if found := next((m for m in OPEN_MAPS if name.startswith(m) and m[:-1] in known), None):
-        return Option(name, Any if found == ARGS else bool | Any)
+        return Option(name, OPEN_MAPS[found])
     raise UserError(f"unknown option --{name}", _near_option(name, known) or f"see afrieval {command} --help")
 
 

@@ -135,6 +135,9 @@ class TaskConfig:
     extract: Annotated[dict[str, bool], Metavar("MAP")] = field(default_factory=dict)
     """Options of the task's extractor to switch, such as --task.extract.lone true for MMLU-Pro. Default: as the task
     declares them."""
+    options: Annotated[dict[str, str], Metavar("MAP")] = field(default_factory=dict)
+    """Options of tasks, such as --task.options.forget_split forget05 for TOFU; afrieval list TASK shows them. Each is
+    given to the tasks that have it. Default: the first value of each."""
     variant: Literal["direct", "translate"] = "direct"
     """Test set: direct is the one in the language evaluated; translate is its machine translation into English, which
     is used with English prompts."""
@@ -332,8 +335,9 @@ def _check_task(config: RunConfig, needed: bool) -> None:
             raise UserError(f"task.{name} has no effect on task.harness_tasks", hint)
         if value == []:
             raise UserError(f"task.{name} is an empty list", f"name some, or leave task.{name} out to run all")
-    if config.task.extract and not config.task_names:
-        raise UserError("task.extract has no effect on task.harness_tasks", "leave it out")
+    for name in ("extract", "options"):
+        if getattr(config.task, name) and not config.task_names:
+            raise UserError(f"task.{name} has no effect on task.harness_tasks", "leave it out")
     _check_prompt_set(config)
     _check_groups(config)
     for name in ("wandb_project", "wandb_job_type"):
