@@ -29,12 +29,15 @@ class ChatTags:
     """Text after the system text."""
 
 
-def check_date(date: str | None) -> None:
-    """Refuses a text that is not a date as chat templates write it.
+def check_chat(chat_template: bool, system: str | None, date: str | None) -> None:
+    """Refuses settings of chats without a chat template, and dates that templates do not write.
 
     Raises:
-        UserError: if it cannot be parsed.
+        UserError: names the setting.
     """
+    for name, given in (("chat_system", system), ("chat_date", date)):
+        if given and not chat_template:
+            raise UserError(f"model.{name} has no effect without a chat template", "give --model.chat_template true")
     try:
         if date is not None:
             datetime.strptime(date, DATE_FORM)

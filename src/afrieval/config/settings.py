@@ -13,7 +13,7 @@ from annotated_types import Ge, Le
 from typing_extensions import TypedDict
 
 from afrieval.config.api import OPENAI, APIConfig
-from afrieval.config.chat import ChatTags, check_date
+from afrieval.config.chat import ChatTags, check_chat
 from afrieval.config.options import Folder, Metavar, References
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
@@ -326,10 +326,7 @@ def _check_model(model: ModelConfig, needed: bool) -> None:
     for code in model.languages_supported:
         if not re.fullmatch("[a-z]{3}", code):
             raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
-    check_date(model.chat_date)
-    for name in ("chat_system", "chat_date"):
-        if getattr(model, name) and not model.chat_template:
-            raise UserError(f"model.{name} has no effect without a chat template", "give --model.chat_template true")
+    check_chat(model.chat_template, model.chat_system, model.chat_date)
     if model.api != APIConfig() and not model.is_api:
         raise UserError(
             f"model.api is given, but model.model_type is {model.model_type}",
