@@ -1,6 +1,7 @@
 """The one way to parse a command line: options that a command declares, and the settings of a run."""
 
 import difflib
+import re
 from dataclasses import MISSING, dataclass
 from typing import Any, TypeVar
 
@@ -97,7 +98,7 @@ def _parsed(argv: list[str], kind: type, command: str) -> Given:
         name, equals, text = word[2:].partition("=")
         option = _option(name.replace("-", "_"), known, command)
         text = text if equals else _next_value(option, words)
-        given.append((option.name, option.value(text)))
+        given.append(_named(option, text) if option.named else (option.name, option.value(text)))
     return given + _without_names(alone, [o for o in known.values() if o.word], command)
 
 
@@ -129,6 +130,14 @@ def _next_value(option: Option, words: list[str]) -> str:
     raise UserError(f"option {option.flag} has no value", f"write {option.flag} VALUE")
 
 
+def _named(option: Option, text: str) -> tuple[str, str]:
+    """Returns a value that has a name, as a setting in the map of its option."""
+    name, equals, value = text.partition("=")
+    if not (equals and value and re.fullmatch(r"[\w-]+", name)):
+        raise UserError(f"option {option.flag} is {text!r}", f"write {option.flag} NAME=PATH")
+    return f"{option.name}.{name}", value
+
+
 def _without_names(alone: list[str], options: list[Option], command: str) -> Given:
     """Returns the values of options that are given without names."""
     given: Given = []
@@ -148,7 +157,8 @@ def _without_names(alone: list[str], options: list[Option], command: str) -> Giv
 def _own(kind: type[T], given: Given, command: str) -> T:
     """Returns what a command declares, filled in."""
     options = options_of(kind)
-    own = [(name, value) for name, value in given if name in {option.name for option in options}]
+    maps = {option.name for option in options if option.named}
+    own = [(n, v) for n, v in given if n in {o.name for o in options} or n.partition(".")[0] in maps]
     for option in options:
         if option.default is MISSING and option.name not in dict(own):
             missing = option.word.removesuffix(" ...") or option.flag

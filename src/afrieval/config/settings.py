@@ -7,12 +7,14 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from annotated_types import Ge, Le
+from typing_extensions import TypedDict
 
 from afrieval.config.api import OPENAI, APIConfig
-from afrieval.config.options import Folder, Metavar
+from afrieval.config.chat import ChatTags, check_chat
+from afrieval.config.options import Folder, Metavar, References
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive, validated
@@ -54,6 +56,14 @@ class ModelConfig:
     chat_template: bool = False
     """Apply the tokenizer's chat template to each prompt. For a server that accepts only chats, send prompts as
     messages."""
+    chat_tags: ChatTags = field(default_factory=ChatTags)
+    """Literal texts around the turns of a chat, in place of the tokenizer's chat template. They turn chat_template
+    on."""
+    chat_system: str | None = None
+    """System text of chats whose prompts have none. Default: none."""
+    chat_date: str | None = None
+    """Date for chat templates that write one, such as 10 Apr 2025. Default: 26 Jul 2024, never today's, so that scores
+    do not change from day to day."""
     thinking_end: str | None = None
     """Text that ends the thinking of a reasoning model, such as </think>. The answer is extracted from what follows it.
     Default: the whole output is the answer."""
@@ -68,11 +78,18 @@ class ModelConfig:
     """Server of model_type openai."""
 
     def __post_init__(self) -> None:
-        given: Any = self.api
-        if not isinstance(given, APIConfig):  # a map, from Python
-            object.__setattr__(self, "api", validated(APIConfig, given, "ModelConfig.api"))
+        for name, kind in (("api", APIConfig), ("chat_tags", ChatTags)):
+            if not isinstance(given := getattr(self, name), kind):  # a map, from Python
+                object.__setattr__(self, name, validated(kind, given, f"ModelConfig.{name}"))
+        if self.has_chat_tags:
+            object.__setattr__(self, "chat_template", True)
         if self.is_api and self.api.endpoint == "chat":
             object.__setattr__(self, "chat_template", True)  # the server applies it
+
+    @property
+    def has_chat_tags(self) -> bool:
+        """Whether `chat_tags` take the place of the tokenizer's chat template."""
+        return self.chat_tags != ChatTags()
 
     @property
     def is_api(self) -> bool:
@@ -83,6 +100,21 @@ class ModelConfig:
     def thinks(self) -> bool:
         """Whether the model thinks before it answers, and needs room for that."""
         return bool(self.thinking_end) or self.api.reasoning_effort not in (None, "none")
+
+
+class DerivedConfig(TypedDict):
+    """How a metric of a suite is computed.
+
+    Attributes:
+        how: the way, as in `auc`.
+        of: TASK.METRIC, or a derived metric declared before; one or several.
+        reference: name of a reference run, whose metrics are further inputs.
+    """
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    how: str
+    of: str | list[str]
+    reference: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -98,6 +130,9 @@ class TaskConfig:
     has, and tasks and languages that the data source lacks are left out. Default: none."""
     groups: Annotated[dict[str, Annotated[list[str], AT_LEAST_ONE]], Metavar("MAP")] = field(default_factory=dict)
     """Tasks of a suite by group. All groups have the same weight in its average. Default: a group for each task."""
+    derived: Annotated[dict[str, DerivedConfig], Metavar("MAP")] = field(default_factory=dict)
+    """Metrics of a suite that are computed from those of its tasks, by name, as in configs/suites/tofu.yaml. Default:
+    none."""
     languages: list[str] | None = None
     """Languages to evaluate, as ISO 639-3 codes such as yor,hau. Default: all languages of each task."""
     prompts: list[int] | None = None
@@ -211,6 +246,9 @@ class RunConfig:
     data: DataConfig = field(default_factory=DataConfig)
     run_dir: Folder | None = None
     """Folder for the results. Default: runs/<task>/<model>/<settings>."""
+    reference: References = field(default_factory=dict)
+    """Stored run that derived metrics of a suite compare with, such as retain=runs/RETAIN: a run folder, or a file of
+    results of open-unlearning or TOFU. May be repeated. Default: none; metrics that need it are left out."""
 
     @property
     def task_names(self) -> list[str]:
@@ -279,6 +317,7 @@ def _check_model(model: ModelConfig, needed: bool) -> None:
         "model_name": "give a hub id or a folder",
         "revision": "give a branch, tag or commit, or leave it out",
         "device": "give cuda, cuda:1, mps or cpu, or leave it out",
+        "chat_system": "give the system text, or leave it out",
         "thinking_end": "give the text that ends the thinking, such as </think>, or leave it out",
     }
     for name, hint in hints.items():
@@ -287,6 +326,7 @@ def _check_model(model: ModelConfig, needed: bool) -> None:
     for code in model.languages_supported:
         if not re.fullmatch("[a-z]{3}", code):
             raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
+    check_chat(model.chat_template, model.chat_system, model.chat_date)
     if model.api != APIConfig() and not model.is_api:
         raise UserError(
             f"model.api is given, but model.model_type is {model.model_type}",
@@ -328,8 +368,9 @@ def _check_groups(config: RunConfig) -> None:
     grouped = [name for members in task.groups.values() for name in members]
     if task.suite is not None and not task.suite.strip():
         raise UserError("task.suite is empty", "name the suite, or leave it out")
-    if task.groups and not task.suite:
-        raise UserError("task.groups is given without task.suite", "name the suite with task.suite")
+    for name in ("groups", "derived"):
+        if getattr(task, name) and not task.suite:
+            raise UserError(f"task.{name} is given without task.suite", "name the suite with task.suite")
     if twice := next((name for name in grouped if grouped.count(name) > 1), None):
         raise UserError(f"task.groups has {twice!r} twice", "name each task once")
     if other := next((name for name in config.task_names if grouped and name not in grouped), None):

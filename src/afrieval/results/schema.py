@@ -131,11 +131,12 @@ Visit = dict[str, object]  # the circumstances of a visit, which are compared an
 
 
 class StoredSuite(TypedDict):
-    """The suite that was run last in a folder, and its tasks by group."""
+    """The suite that was run last in a folder, its tasks by group, and metrics that are derived from theirs."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
     name: str
     groups: dict[str, list[str]]
+    derived: NotRequired[dict[str, DerivedFrom]]
 
 
 class RunRecord(TypedDict, total=False):
