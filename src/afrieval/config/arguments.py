@@ -14,7 +14,7 @@ from afrieval.resources import here_or_shipped
 __all__ = ["Given", "read_config", "read_given", "read_options", "run_config", "sections_of"]
 
 T = TypeVar("T")
-SHORT = {"-o": "--output"}
+SHORT = {"-o": "--output", "--of": "--task.of"}
 ARGS = "model.backend_args."
 OPEN_MAPS = (ARGS, "task.extract.")
 # What lm_eval, vLLM and Meta's recipe call options that have other names here.

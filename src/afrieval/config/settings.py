@@ -18,6 +18,7 @@ from afrieval.files.paths import user_path
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive, validated
 
 DEMO = "demo"
+MEMORISATION = "memorisation"  # a task that is about other tasks
 Source = Annotated[str, Metavar("hub|samples|FOLDER")]
 AnswerForm = Literal["text", "letter", "generate"]
 NotNegative = Annotated[int, Ge(0)]
@@ -121,6 +122,11 @@ class TaskConfig:
     is used with English prompts."""
     evals_dataset: str | None = None
     """For Meta's Llama tasks: the data set that holds their prompts. Default: the one published for the model."""
+    of: list[str] | None = None
+    """For the task memorisation: the tasks whose test sets a model may have seen; --of is short for it. Default: none."""
+    unseen: Annotated[str, Metavar("FILE")] | None = None
+    """For the task memorisation: a file with texts that the model cannot have seen: JSON lines, CSV or parquet with a
+    column text, or one text per line (.txt). Default: the sample rows of each task."""
     folder: Folder | None = None
     """Folder with task declarations. Default: the tasks of the suite."""
     task_template: str | None = None
@@ -162,7 +168,7 @@ class EvalConfig:
     max_batch_size: Positive = 64
     """Batch size at which the search starts. vllm ignores it."""
     random_seed: Seed = 42
-    """Seed of Python's random module, for libraries that use it."""
+    """Seed of Python's random module, for libraries that use it, and of the orders that memorisation compares."""
     numpy_random_seed: Seed = 42
     """Seed of the bootstrap."""
     torch_random_seed: Seed = 42
@@ -215,6 +221,11 @@ class RunConfig:
         names = self.task.task_name
         grouped = [name for members in self.task.groups.values() for name in members]
         return [names] if isinstance(names, str) else list(dict.fromkeys(names or grouped))
+
+    @property
+    def asks_memorisation(self) -> bool:
+        """Whether the run asks what a model remembers of other tasks."""
+        return MEMORISATION in self.task_names
 
     @property
     def harness_names(self) -> list[str]:
@@ -312,6 +323,7 @@ def _check_task(config: RunConfig, needed: bool) -> None:
             raise UserError(f"task.{name} is an empty list", f"name some, or leave task.{name} out to run all")
     if config.task.extract and not config.task_names:
         raise UserError("task.extract has no effect on task.harness_tasks", "leave it out")
+    _check_memorisation(config)
     _check_prompt_set(config)
     _check_groups(config)
     for name in ("wandb_project", "wandb_job_type"):
@@ -330,6 +342,27 @@ def _check_groups(config: RunConfig) -> None:
         raise UserError(f"task.groups has {twice!r} twice", "name each task once")
     if other := next((name for name in config.task_names if grouped and name not in grouped), None):
         raise UserError(f"the suite {task.suite} does not have the task {other!r}", nearest(other, grouped))
+
+
+def _check_memorisation(config: RunConfig) -> None:
+    task, name = config.task, MEMORISATION
+    if not config.asks_memorisation:
+        if given := [key for key in ("of", "unseen") if getattr(task, key) is not None]:
+            raise UserError(
+                f"task.{given[0]} has no effect without the task {name}",
+                f"give --task.task_name {name}, or leave task.{given[0]} out",
+            )
+        return
+    if len(config.task_names) > 1 or config.wants_harness or task.suite:
+        raise UserError(f"the task {name} is run by itself", "run the other tasks with another command")
+    if not task.of:
+        raise UserError(f"{name} needs the tasks that it is about", "give --of with their names, as in --of afrixnli")
+    plain = TaskConfig()
+    for key in ("prompts", "prompt_language", "prompt_set", "answer_form", "extract", "evals_dataset"):
+        if getattr(task, key) != getattr(plain, key):
+            raise UserError(f"task.{key} has no effect on {name}, which uses no prompts", "leave it out")
+    if config.eval.shots:
+        raise UserError(f"eval.num_fewshot is {config.eval.shots}, but {name} uses no prompts", "leave it out")
 
 
 def _check_prompt_set(config: RunConfig) -> None:
