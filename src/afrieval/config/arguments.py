@@ -90,7 +90,8 @@ def _parsed(argv: list[str], kind: type, command: str) -> Given:
     words, given, alone = list(argv), Given(), []
     while words:
         word = words.pop(0)
-        word = SHORT.get(word, word)
+        short, equals, rest = word.partition("=")
+        word = SHORT.get(short, short) + equals + rest
         if not word.startswith("--"):
             alone.append(word)
             continue

@@ -59,7 +59,12 @@ def _task_folder(config: RunConfig) -> str:
     if config.task.suite:
         return re.sub(r"[^\w.()-]+", "-", config.task.suite)
     template = re.sub(r"{{.*?}}", "LANG", config.task.task_template or "")
-    names = [*config.task_names, *(config.task.of or []), *(n.strip() for n in template.split(",") if n.strip()), *config.harness_names]
+    names = [
+        *config.task_names,
+        *(config.task.of or []),
+        *(n.strip() for n in template.split(",") if n.strip()),
+        *config.harness_names,
+    ]
     joined = "+".join(re.sub(r"[^\w.()-]+", "-", name) for name in names)
     return joined if len(joined) <= 100 else f"{joined[:80]}-{_short_hash(joined)}"
 

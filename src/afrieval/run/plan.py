@@ -20,7 +20,7 @@ def plan(config: RunConfig) -> Plan:
     can = capabilities(config.model)
     only_texts = (can.chat == "messages" or can.recorded) and not can.loglikelihood
     if config.asks_memorisation:
-        planned = plan_memorisation(config)
+        planned = plan_memorisation(config, can.tokens)
     else:
         planned = plan_declared(config, not only_texts) + plan_harness(config)
     if not planned.cells:

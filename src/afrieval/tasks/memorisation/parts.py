@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from afrieval.scoring.base import Likelihood, Question, Response
 from afrieval.scoring.detailed import details_of
 from afrieval.scoring.metrics import metric
-from afrieval.scoring.tokens import tokens_of
+from afrieval.scoring.tokens import Need, tokens_of
 from afrieval.tasks.cell import RunPart
 from afrieval.tasks.memorisation.asked import Asked, Measures, Method
 from afrieval.tasks.memorisation.orders import Shard
@@ -48,7 +48,7 @@ class Part:
     n: int
     n_requests: int
     ask: Callable[[Any], list[Asked]]
-    needs: frozenset[str] = frozenset()
+    needs: frozenset[Need] = frozenset()
     derived: RunPart = field(default_factory=dict)
 
 
@@ -69,9 +69,7 @@ def completion(rows: Sequence[Row]) -> Part:
 
         return Asked(_doc(row), [(before, after, {"tokens": True})], measure)
 
-    needs, method = frozenset({"tokens"}), "loglikelihood"
-    n = len(rows)
-    return Part("completion", "second halves", method, metrics, n, n, lambda model: [*map(asked, rows)], needs)
+    return _of_rows("completion", "second halves", "loglikelihood", metrics, rows, asked, ("tokens",))
 
 
 def membership(rows: Sequence[Row]) -> Part:
@@ -86,10 +84,21 @@ def membership(rows: Sequence[Row]) -> Part:
 
         return Asked(_doc(row), [(row.text, {"tokens": True, "vocabulary": True})], measure)
 
-    needs, metrics = frozenset({"tokens", "vocabulary"}), ["membership_auc", "length_auc"]
+    metrics, needs = ["membership_auc", "length_auc"], ("tokens", "vocabulary")
+    return _of_rows("membership", "min-k++", "loglikelihood_rolling", metrics, rows, asked, needs)
+
+
+def _of_rows(
+    name: str,
+    title: str,
+    method: Method,
+    metrics: Sequence[str],
+    rows: Sequence[Row],
+    asked: Callable[[Row], Asked],
+    needs: Sequence[Need],
+) -> Part:
     n = len(rows)
-    ask: Callable[[Any], list[Asked]] = lambda model: [*map(asked, rows)]  # noqa: E731
-    return Part("membership", "min-k++", "loglikelihood_rolling", metrics, n, n, ask, needs)
+    return Part(name, title, method, metrics, n, n, lambda model: [*map(asked, rows)], frozenset(needs))
 
 
 def order(shards: Sequence[Shard]) -> Part:
