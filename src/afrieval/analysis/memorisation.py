@@ -54,7 +54,7 @@ class OrderFound:
     Attributes:
         gain: of the published order, in nats per token.
         p: adjusted for the number of languages.
-        visible: the smallest gain that the test finds; infinity if it finds none.
+        visible: the smallest gain that the test finds; None if it can find none.
         alike: p-value of what adjacent rows have in common.
         sorted_by: what rows are sorted by, and change places within.
         shards: their number.
@@ -65,7 +65,7 @@ class OrderFound:
     gain: float
     interval: Interval | None
     p: float
-    visible: float
+    visible: float | None
     alike: float
     sorted_by: Sequence[str]
     shards: int
@@ -142,7 +142,10 @@ def orders_found(cells: Sequence[CellScores]) -> list[OrderFound]:
 def _order(cell: CellScores, p: float, tests: int) -> OrderFound:
     visible = smallest_gain(cell.measures["order_gain"], tests)
     alike = cell.on("order_overlap_p").score
-    verdict = TOO_FEW if math.isinf(visible) else NO_EVIDENCE if p >= LEVEL else SORTED if alike < ALIKE else SEEN
+    possible = math.isfinite(visible)
+    verdict = TOO_FEW if not possible else NO_EVIDENCE if p >= LEVEL else SORTED if alike < ALIKE else SEEN
     asked = about(cell)
     sorted_by = asked["sorted_by"][cell.language] if asked else []
-    return OrderFound(cell.language, cell.score, cell.interval, p, visible, alike, sorted_by, cell.n, verdict)
+    return OrderFound(
+        cell.language, cell.score, cell.interval, p, visible if possible else None, alike, sorted_by, cell.n, verdict
+    )

@@ -127,11 +127,13 @@ def _model(model: Model, chat_template: bool, evaluation: EvalConfig) -> Iterato
 def _run(config: RunConfig, load: Load | None) -> Run:
     from afrieval.models.loaded import same_random_numbers
     from afrieval.report.summary import summarise
+    from afrieval.suites.run import finish as derive
 
     done: list[Session] = []
 
     def finish(session: Session) -> None:
-        summarise(session.stored)
+        cells = summarise(session.stored).cells
+        derive(session.stored.path, session.stored.record, cells, config.reference)
         done.append(session)
 
     with same_random_numbers():

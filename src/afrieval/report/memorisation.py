@@ -1,7 +1,7 @@
 """Tables of what a model remembers of test sets."""
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from afrieval.analysis.memorisation import OrderFound, RowsFound, about, orders_found, rows_found
@@ -62,7 +62,8 @@ def memorisation_tables(cells: Sequence[CellScores]) -> list[Table]:
     for task, of_task in grouped(cells, _task).items():
         tables += [_of_rows(task, found)] if (found := rows_found(of_task)) else []
         tables += [_of_orders(task, orders)] if (orders := orders_found(of_task)) else []
-    return tables
+    legends = {table.kind: number for number, table in enumerate(tables)}  # the last of each kind has one
+    return [t if legends[t.kind] == number else replace(t, notes=[]) for number, t in enumerate(tables)]
 
 
 def _task(cell: CellScores) -> str:

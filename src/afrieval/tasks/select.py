@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from afrieval.config.settings import MEMORISATION, RunConfig, TaskConfig
+from afrieval.config.memorisation import MEMORISATION
+from afrieval.config.settings import RunConfig, TaskConfig
 from afrieval.data.files import SAMPLES
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
@@ -12,6 +13,7 @@ from afrieval.languages import ENGLISH
 from afrieval.resources import shipped
 from afrieval.scoring.extract import switches
 from afrieval.tasks.meta import GROUPS, Llama, chosen_evals, members, of_evals
+from afrieval.tasks.options import check_options
 from afrieval.tasks.presets import by_likelihood, extract_of, scoring
 from afrieval.tasks.prompts import Prompt, load_prompts, suits
 from afrieval.tasks.sources.complete_prompts import check_complete
@@ -38,13 +40,16 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
         if name not in known:
             raise UserError(f"unknown task {name!r}", nearest(name, known))
     grouped = any(name in GROUPS for name in config.task_names)
-    declared = {name: load_task(name, folder) for name in (task_names(folder) if grouped else config.task_names)}
+    options = config.task.options
+    loaded = task_names(folder) if grouped else config.task_names
+    declared = {name: load_task(name, folder, options) for name in loaded}
     asked = [declared[name] for name in config.task_names if name not in GROUPS]
     evals = _evals(config, needed=grouped or any(spec.evals for spec in asked))
     names: list[str] = []
     for name in config.task_names:
         names += members(name, list(declared.values()), evals) if name in GROUPS else [name]
     specs = [of_evals(declared[name], evals, config.data.source == SAMPLES) for name in dict.fromkeys(names)]
+    check_options(options, {spec.name: spec.options for spec in specs})
     for spec in specs:
         check_complete(spec, config)
     if config.task.suite:

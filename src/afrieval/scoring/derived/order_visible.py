@@ -37,4 +37,4 @@ def smallest_gain(measures: Array, tests: int = 1) -> float:
         return math.inf
     normal, spread = NormalDist(), math.sqrt(float(shuffled.var(axis=1, ddof=1).sum()))
     z = normal.inv_cdf(1 - level) + normal.inv_cdf(POWER)
-    return z * spread * k / (k - 1) / float(sizes.sum())
+    return float(z * spread * k / (k - 1) / sizes.sum())

@@ -61,13 +61,13 @@ def _of_unseen(measures: Array, weights: Array) -> Array:
 
 
 def _gain(measures: Array, weights: Array) -> Array:
-    return _of_test(measures, weights) - _of_unseen(measures, weights)
+    return np.asarray(_of_test(measures, weights) - _of_unseen(measures, weights))
 
 
 def _mean(measures: Array, weights: Array) -> Array:
     """Returns weighted means; NaN where there is no weight, as in a resample without an unseen row."""
-    total = weights.sum(axis=1)
-    return np.divide(weights @ measures[:, 0], total, out=np.full(len(total), np.nan), where=total > 0)
+    total, sums = weights.sum(axis=1), weights @ measures[:, 0]
+    return np.asarray(np.where(total > 0, sums / np.maximum(total, 1e-12), np.nan))
 
 
 def _auc(measures: Array, weights: Array) -> Array:

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from afrieval.config.settings import MEMORISATION, RunConfig
+from afrieval.config.memorisation import MEMORISATION
+from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.languages import LANGUAGES
 from afrieval.results.samples import Sample
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, RunPart
-from afrieval.tasks.memorisation.asked import MemorisationTask, Method
-from afrieval.tasks.memorisation.parts import Asked, Measures, Part
+from afrieval.tasks.memorisation.asked import Asked, Measures, MemorisationTask, Method
+from afrieval.tasks.memorisation.parts import Part
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown
 from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.splits import Split

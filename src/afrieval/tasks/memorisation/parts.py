@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from afrieval.scoring.base import Likelihood, Question, Response
 from afrieval.scoring.detailed import details_of
+from afrieval.scoring.measured import ANSWER
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.tokens import Need, tokens_of
 from afrieval.tasks.cell import RunPart
@@ -14,7 +15,6 @@ from afrieval.tasks.memorisation.orders import Shard
 
 SHORTEST = 8  # characters of a text that can be completed
 FEW_WORDS = 4  # of a text that is divided by characters: its script has no spaces, or it is short
-ROLE = "answer"
 
 
 class Row(NamedTuple):
@@ -84,8 +84,8 @@ def membership(rows: Sequence[Row]) -> Part:
 
         return Asked(_doc(row), [(row.text, {"tokens": True, "vocabulary": True})], measure)
 
-    metrics, needs = ["membership_auc", "length_auc"], ("tokens", "vocabulary")
-    return _of_rows("membership", "min-k++", "loglikelihood_rolling", metrics, rows, asked, needs)
+    metrics = ["membership_auc", "length_auc"]
+    return _of_rows("membership", "min-k++", "loglikelihood_rolling", metrics, rows, asked, ("tokens", "vocabulary"))
 
 
 def _of_rows(
@@ -152,8 +152,9 @@ def _doc(row: Row) -> dict[str, Any]:
 
 def _measured(name: str, text: str, answer: Any) -> list[float]:
     """Returns the measure of a text under a metric of single documents."""
-    likelihood = Likelihood(*answer[:3], tokens=tokens_of(details_of(answer)))
-    found = metric(name).measure(Response(None, likelihoods=[likelihood]), Question(0, [text], roles=[ROLE]))
+    value, is_greedy, n_tokens = answer[:3]
+    likelihood = Likelihood(value, is_greedy, n_tokens, tokens_of(details_of(answer)))
+    found = metric(name).measure(Response(None, likelihoods=[likelihood]), Question(0, [text], roles=[ANSWER]))
     if found is None:
         raise ValueError(f"{name} cannot be measured: the likelihoods of tokens are missing")
     return found[:1]

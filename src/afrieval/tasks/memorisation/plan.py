@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from afrieval.config.settings import MEMORISATION, RunConfig
+from afrieval.config.memorisation import MEMORISATION
+from afrieval.config.settings import RunConfig
 from afrieval.data.lock import DataLock, read_lock
 from afrieval.data.tables import Row as FileRow
 from afrieval.errors import UserError
