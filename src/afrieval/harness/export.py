@@ -14,7 +14,6 @@ from pathlib import Path
 import yaml
 from lm_eval.tasks import TaskManager
 
-from afrieval.config.memorisation import MEMORISATION
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 from afrieval.config.suites import shipped_suites
 from afrieval.data.files import HUB, SAMPLES
@@ -46,8 +45,6 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
     Raises:
         UserError: for an unknown task, language, prompt, answer form or folder.
     """
-    if config.asks_memorisation:
-        raise UserError(f"{MEMORISATION} cannot be exported: the harness has no such task", "run it with afrieval")
     config = _from_anywhere(config)
     folder = task_folder(config)
     found: dict[str, Definition] = {}
