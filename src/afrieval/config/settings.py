@@ -5,7 +5,6 @@
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -13,8 +12,10 @@ from annotated_types import Ge, Le
 from typing_extensions import TypedDict
 
 from afrieval.config.api import OPENAI, APIConfig
+from afrieval.config.chat import ChatTags, check_chat
 from afrieval.config.memorisation import MEMORISATION, check_memorisation
 from afrieval.config.options import Folder, Metavar, References
+from afrieval.config.texts import check_text
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive, validated
@@ -56,6 +57,14 @@ class ModelConfig:
     chat_template: bool = False
     """Apply the tokenizer's chat template to each prompt. For a server that accepts only chats, send prompts as
     messages."""
+    chat_tags: ChatTags = field(default_factory=ChatTags)
+    """Literal texts around the turns of a chat, in place of the tokenizer's chat template. They turn chat_template
+    on."""
+    chat_system: str | None = None
+    """System text of chats whose prompts have none. Default: none."""
+    chat_date: str | None = None
+    """Date for chat templates that write one, such as 10 Apr 2025. Default: 26 Jul 2024, never today's, so that scores
+    do not change from day to day."""
     thinking_end: str | None = None
     """Text that ends the thinking of a reasoning model, such as </think>. The answer is extracted from what follows it.
     Default: the whole output is the answer."""
@@ -70,11 +79,18 @@ class ModelConfig:
     """Server of model_type openai."""
 
     def __post_init__(self) -> None:
-        given: Any = self.api
-        if not isinstance(given, APIConfig):  # a map, from Python
-            object.__setattr__(self, "api", validated(APIConfig, given, "ModelConfig.api"))
+        for name, kind in (("api", APIConfig), ("chat_tags", ChatTags)):
+            if not isinstance(given := getattr(self, name), kind):  # a map, from Python
+                object.__setattr__(self, name, validated(kind, given, f"ModelConfig.{name}"))
+        if self.has_chat_tags:
+            object.__setattr__(self, "chat_template", True)
         if self.is_api and self.api.endpoint == "chat":
             object.__setattr__(self, "chat_template", True)  # the server applies it
+
+    @property
+    def has_chat_tags(self) -> bool:
+        """Whether `chat_tags` take the place of the tokenizer's chat template."""
+        return self.chat_tags != ChatTags()
 
     @property
     def is_api(self) -> bool:
@@ -276,31 +292,13 @@ def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> N
     Raises:
         UserError: for the first setting that is missing or not allowed.
     """
-    _check_text(config)
+    check_text(asdict(config))
     for path in (config.model.model_name, config.task.folder, config.data.source, config.run_dir):
         user_path(path or "")
     _check_model(config.model, needs_model)
     _check_task(config, needs_task)
     if not is_batch_size(config.eval.batch_size):
         raise UserError(f"eval.batch_size is {config.eval.batch_size!r}", "give 1 or more, auto or auto:N")
-
-
-def _check_text(config: RunConfig) -> None:
-    for name, text in _texts(asdict(config)):
-        if found := re.search("[\0\ud800-\udc7f\udd00-\udfff]", text):  # other surrogates are bytes of a path
-            raise UserError(f"{name} is {text!r}", f"remove {found[0]!r}, which no name or path can contain")
-
-
-def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yields all texts of nested maps and lists, each with the name of its setting."""
-    if isinstance(value, str):
-        yield name, value
-    elif isinstance(value, list):
-        for member in value:
-            yield from _texts(member, name)
-    elif isinstance(value, dict):
-        for key, member in value.items():
-            yield from _texts(member, f"{name}.{key}" if name else str(key))
 
 
 def _check_model(model: ModelConfig, needed: bool) -> None:
@@ -313,6 +311,7 @@ def _check_model(model: ModelConfig, needed: bool) -> None:
         "model_name": "give a hub id or a folder",
         "revision": "give a branch, tag or commit, or leave it out",
         "device": "give cuda, cuda:1, mps or cpu, or leave it out",
+        "chat_system": "give the system text, or leave it out",
         "thinking_end": "give the text that ends the thinking, such as </think>, or leave it out",
     }
     for name, hint in hints.items():
@@ -321,6 +320,7 @@ def _check_model(model: ModelConfig, needed: bool) -> None:
     for code in model.languages_supported:
         if not re.fullmatch("[a-z]{3}", code):
             raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
+    check_chat(model.chat_template, model.chat_system, model.chat_date)
     if model.api != APIConfig() and not model.is_api:
         raise UserError(
             f"model.api is given, but model.model_type is {model.model_type}",
