@@ -2,6 +2,7 @@
 
 from afrieval.commands.options import Export
 from afrieval.config.arguments import read_given, run_config
+from afrieval.config.memorisation import MEMORISATION
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.terminal import note, say
@@ -17,6 +18,8 @@ def main(argv: list[str]) -> None:
     folder, config = user_path(asked.folder), run_config(given, needs_model=False, needs_task=False)
     if config.wants_harness:
         raise UserError("the harness' own tasks cannot be exported", "remove task.harness_tasks and task.task_template")
+    if config.asks_memorisation:
+        raise UserError(f"{MEMORISATION} cannot be exported: the harness has no such task", "run it with afrieval")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} exists and is not empty", "name a new folder, or delete that one")
     from afrieval.harness.export import definitions, unfitted, write_definitions
