@@ -29,14 +29,16 @@ def main(argv: list[str]) -> None:
     from afrieval.report.suites import suite_tables
     from afrieval.suites.run import of_runs
 
-    whole = read_inputs([user_path(p) for p in options.runs])
-    derived = of_runs(whole.own, options.reference)
+    paths = [user_path(p) for p in options.runs]
+    files = [path for path in paths if path.suffix == ".json"]
+    whole = read_inputs([path for path in paths if path not in files])
+    derived = of_runs(whole.own, options.reference, files)
     given = whole.on(options.metric)
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
     found = all_contrasts(units, given.foreign, options.contrast, options.seed)
     of_meta = [] if options.metric else evaluated(units)
     if units and (options.contrast or not of_meta):
-        folders = [run for run in options.runs if not run.endswith(".csv")]
+        folders = [run for run in options.runs if not run.endswith((".csv", ".json"))]
         check_compared(found, units, needed=len(folders) > 1 or bool(options.contrast))
     asked = options.metric if any(c.main != options.metric for c in [*whole.own, *whole.foreign]) else None
     averaged = all_as_published(units) if options.average == "afrobench" and not options.metric else units
