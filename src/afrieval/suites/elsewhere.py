@@ -3,9 +3,9 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
+from typing import Annotated, Literal
 
-from afrieval.files.schema import CLOSED
+from afrieval.files.schema import AT_LEAST_ONE, CLOSED
 from afrieval.files.yaml import read_as
 from afrieval.tasks.spec import TASKS
 
@@ -22,6 +22,7 @@ class Place:
         part: the part of the result, where it has several.
         form: what makes our number of it: the number itself; `probability`, exp(-loss); or `among`, the probability of
             the correct text divided by the sum of all.
+        loss: the name of -log(value) next to it, in files that we write; empty for none.
     """
 
     __pydantic_config__ = CLOSED
@@ -30,6 +31,7 @@ class Place:
     value: str | list[str]
     part: str = ""
     form: Literal["number", "probability", "among"] = "number"
+    loss: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,21 +39,19 @@ class Elsewhere:
     """The content of the file.
 
     Attributes:
-        suite: name of the suite.
+        suites: names of the suites; the first is the one that is computed from files.
         evaluator: what open-unlearning's files begin with, as in TOFU_EVAL.json.
         metrics: TASK.METRIC to its place in them.
         derived: derived metric of the suite to its name in them.
-        shown: names that stand in their summary, in addition to derived metrics.
         logs: TASK.METRIC to its place in an aggregated log of TOFU's own code.
     """
 
     __pydantic_config__ = CLOSED
 
-    suite: str
+    suites: Annotated[list[str], AT_LEAST_ONE]
     evaluator: str
     metrics: dict[str, Place]
     derived: dict[str, str]
-    shown: list[str]
     logs: dict[str, Place] = field(default_factory=dict)
 
     def places(self, results: Collection[str]) -> dict[str, Place]:
@@ -67,4 +67,4 @@ def all_elsewhere() -> list[Elsewhere]:
 
 def of_suite(suite: str) -> Elsewhere | None:
     """Returns the names for a suite; None if it has none."""
-    return next((known for known in all_elsewhere() if known.suite == suite), None)
+    return next((known for known in all_elsewhere() if suite in known.suites), None)

@@ -74,14 +74,14 @@ def of_runs(
     of_folders = {folder: of for folder, of in grouped(cells, lambda c: c.folder).items() if folder}
     records = {folder: read_run(folder) for folder in of_folders}
     of_files = [file_cells(path) for path in files]
-    shipped = {names.suite: cast(Declared, shipped_suites()[names.suite].derived) for names, _ in of_files}
+    shipped = {names.suites[0]: cast(Declared, shipped_suites()[names.suites[0]].derived) for names, _ in of_files}
     declared = [spec for of in [*map(_declared, records.values()), *shipped.values()] for spec in of.values()]
     check_references(list(given), [spec.get("reference") or "" for spec in declared])
     references = open_references(given)
     found: dict[str, list[DerivedScore]] = {}
     for names, of_file in of_files:
-        scores = derived_scores(shipped[names.suite], of_file, {of.name: of.find for of in references})
-        found.setdefault(names.suite, []).extend(scores)
+        scores = derived_scores(shipped[names.suites[0]], of_file, {of.name: of.find for of in references})
+        found.setdefault(names.suites[0], []).extend(scores)
     for folder, record in records.items():
         if scores := scores_of_run(record, of_folders[folder], references):
             found.setdefault(record["suite"]["name"], []).extend(scores)
