@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.conftest import Cli
@@ -20,13 +21,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def scores(folder: Path) -> dict[str, object]:
-    return {found["name"]: [found["value"], found["interval"], found["n"]] for found in stored(folder)}
-
-
-def stored(folder: Path) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = json.loads((folder / "derived.json").read_text())
-    return found
+def scores(folder: Path) -> dict[str, Any]:
+    stored = json.loads((folder / "derived.json").read_text())
+    return {found["name"]: (found["value"], found["interval"], found["n"]) for found in stored}
 
 
 def test_the_files_are_those_of_open_unlearning_and_a_reference(cli: Cli, run: Path, tmp_path: Path) -> None:
@@ -48,7 +45,7 @@ def test_the_files_are_those_of_open_unlearning_and_a_reference(cli: Cli, run: P
     of_file = tmp_path / "out"
     with_file = cli("compare", folder, "--reference", f"retain={of_file}", "--reference", f"base={of_file}")
     assert with_run.code == with_file.code == 0 and scores(folder) == of_run and "not matched" not in with_file.out
-    assert None not in [value for value, _, _ in of_run.values()]  # type: ignore[misc]
+    assert None not in [value for value, *_ in of_run.values()]
 
 
 @pytest.mark.parametrize(
