@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from afrieval.config.memorisation import MEMORISATION
 from afrieval.config.settings import RunConfig, TaskConfig
 from afrieval.data.files import SAMPLES
 from afrieval.errors import UserError, nearest
@@ -22,12 +23,16 @@ from afrieval.tasks.spec import TASKS, TaskSpec, load_task, task_names, translat
 def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     """Returns the tasks that a config names, in order; Meta's groups are expanded.
 
+    For the task memorisation, they are those that it is about.
+
     Raises:
         UserError: for an unknown task, data set or variant, or settings that are incompatible with
             its prompts.
     """
-    folder = task_folder(config)
-    known = [*task_names(folder), *GROUPS]
+    folder, of = task_folder(config), config.task.of
+    if config.asks_memorisation and of:
+        config = replace(config, task=replace(config.task, task_name=of, of=None))
+    known = [*task_names(folder), *GROUPS, *([] if of else [MEMORISATION])]
     suites = {path.stem for path in shipped("configs").glob("suites/*.yaml")} - {*known}
     for name in config.task_names:
         if name in suites:
