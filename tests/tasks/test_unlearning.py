@@ -93,7 +93,8 @@ def test_all_rows_are_examples_in_the_order_of_the_file(shots: int | None) -> No
     questions = asked("muse_knowmem_forget", shots=shots)
     assert [e.id for e in questions.examples(questions.documents[3])] == [0, 1, 2, 3]
     cell = questions.cell()
-    assert cell.coordinates.shots == 4 and cell.identity["fewshot"]["num_fewshot"] == (shots or 0)
+    assert cell.coordinates.shots == cell.identity["tasks"]["muse_knowmem_forget"]["shots"] == 4
+    assert cell.identity["fewshot"]["num_fewshot"] == (shots or 0)
     task = questions._task(questions.scorable, questions.generation(UnknownTokenizer()))
     task.build_all_requests()
     prompt = task.instances[0].args[0]
