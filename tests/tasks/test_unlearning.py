@@ -52,7 +52,7 @@ def test_all_are_there() -> None:
 def test_a_model_that_knows_the_correct_texts(name: str) -> None:
     questions = asked(name)
     task = questions._task(questions.scorable)
-    more = {"means": [-1.0, -1.0], "variances": [0.0, 0.0], "gradient_norm": 0.5}
+    more: dict[str, Any] = {"means": [-1.0, -1.0], "variances": [0.0, 0.0], "gradient_norm": 0.5}
     sure, unsure = answer(0.0, 0.0, greedy=(1, 1), **more), answer(-1e4, -1e4, **more)
     sure.details["tokens"]["means"] = [0.0, 0.0]
     for row in task.eval_docs:

@@ -121,7 +121,8 @@ def show(
 
 def _heading(task: str, identity: Identity) -> tuple[str, list[str]]:
     """Returns a table's title, and what has to be said of the examples."""
-    described, shots = identity["tasks"][task], identity["fewshot"]["num_fewshot"]
+    described = identity["tasks"][task]
+    shots = described.get("shots", identity["fewshot"]["num_fewshot"])
     notes = []
     if shots and described["fewshot"] == described["evaluate"]:
         notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
