@@ -124,7 +124,7 @@ def test_measures_are_stored_without_loss(spec: Spec, data: st.DataObject) -> No
 
 def test_every_metric_applies_to_some_answers() -> None:
     for spec in SPECS:
-        if spec == REFUSED or spec in MEASURED_ELSEWHERE:  # the former applies to answers of some backends
+        if spec == REFUSED or str(spec) in MEASURED_ELSEWHERE:  # the former applies to answers of some backends
             continue
         kinds = [
             Scoring(

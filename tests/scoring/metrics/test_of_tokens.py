@@ -1,7 +1,10 @@
 """Metrics of tokens against formulas computed in other ways: PyTorch, SciPy, counting, zlib itself."""
 
+import json
 import math
+import os
 import zlib as compression
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -213,3 +216,30 @@ def test_other_answers_are_not_measured(spec: Spec) -> None:
     assert (
         metric(spec).measure(Response(None, likelihoods=[Likelihood(-1.0, True, 1, tokens([-1.0]))]), unknown) is None
     )
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("run", ["full", "retain90"])
+def test_the_losses_of_published_logs_give_their_truth_ratios(run: str) -> None:
+    """Logs of TOFU's authors: losses of each text, and what their code computed from them."""
+    log = published_log(run)
+    for row, loss in log["avg_paraphrased_loss"].items():
+        every = [loss, *log["average_perturb_loss"][row]]
+        roles = ["paraphrased", *["perturbed"] * (len(every) - 1)]
+        (ratio,) = measure("truth_ratio", *(tokens([-of]) for of in every), roles=roles, texts=roles)
+        assert ratio == pytest.approx(log["truth_ratio"][row], rel=1e-5)
+
+
+@pytest.mark.data
+def test_the_answers_of_published_logs_give_their_rouge() -> None:
+    log = published_log("retain90")
+    for row, (_, generated, gold) in log["generated_text"].items():
+        for name, theirs in (("rouge_1_recall", "rouge1_recall"), ("rouge_l_recall", "rougeL_recall")):
+            found = metric({"name": name, "stem": True}).measure(Response(generated, generated), Question(gold))
+            assert found == pytest.approx([log[theirs][row]])
+
+
+def published_log(run: str) -> dict[str, Any]:
+    folder = Path(os.environ["AFRIEVAL_DATA"], "locuslab/TOFU/eval_logs", f"llama2-7b_{run}_wd0")
+    found: dict[str, Any] = json.loads((folder / "eval_log_aggregated.json").read_text())["eval_log_forget.json"]
+    return found
