@@ -15,7 +15,7 @@ from afrieval.tasks.spec import load_task, task_names
 pytest_plugins = ["tests.harness_collection"]
 
 ROOT = Path(__file__).parents[1]
-TEMPLATED = [name for name in task_names() if not load_task(name).prompt]  # tasks with prompt files
+TEMPLATED = [name for name in task_names() if load_task(name).prompted]  # tasks with prompt files
 PAPERS = [name for name in TEMPLATED if load_task(name).paper]  # tasks with prompts of their paper
 REAL_DATA = os.environ.get("AFRIEVAL_DATA")
 

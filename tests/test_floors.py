@@ -16,13 +16,14 @@ FLOORS = {
     "statistics": {"scoring"},
     "results": {"scoring", "statistics"},
     "tasks": {"config", "data", "results", "scoring", "templates"},
+    "suites": {"config", "results", "scoring", "statistics", "tasks"},
     "review": {"data", "tasks"},
     "models": {"config", "data", "scoring", "templates"},
     "quality": {"data", "scoring", "tasks"},
     "harness": {"config", "data", "models", "results", "scoring", "statistics", "tasks", "templates"},
-    "run": {"config", "data", "harness", "models", "results", "scoring", "tasks", "templates"},
+    "run": {"config", "data", "harness", "models", "results", "scoring", "suites", "tasks", "templates"},
     "analysis": {"data", "harness", "results", "scoring", "statistics", "tasks"},
-    "report": {"analysis", "harness", "quality", "results", "scoring", "statistics", "tasks"},
+    "report": {"analysis", "harness", "quality", "results", "scoring", "statistics", "suites", "tasks"},
 }
 MADE_FROM = ("tasks.sources.templated", "tasks.sources.in_memory", "harness.cell", "harness.build")
 

@@ -19,6 +19,7 @@ from afrieval.models import load
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.processes import ALONE, Processes, joined
 from afrieval.models.response_cache import CachedLM
+from afrieval.scoring.detailed import Scored
 
 Work = Callable[[Processes], Any]
 
@@ -97,6 +98,20 @@ def test_a_process_without_requests_does_not_call_its_model() -> None:
         return CachedLM(Picky(), AnswerFile(None), processes=processes).loglikelihood(requests("a"))
 
     assert side_by_side(3, work) == [[(-1.0, False, 1)]] * 3
+
+
+def test_details_of_answers_reach_all_processes(tmp_path: Path) -> None:
+    class Detailed(FakeLM):
+        def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+            return [Scored(a, {"of": a[0]}) for a in super().loglikelihood(requests)]
+
+    def work(processes: Processes) -> Any:
+        with AnswerFile(tmp_path / "answers" if processes.is_first else None) as file:
+            cached = CachedLM(Detailed(), file, processes=processes)
+            first = cached.loglikelihood(requests("a", "bb"))
+            return [a.details for a in [*first, *cached.loglikelihood(requests("a", "bb", "ccc"))]]
+
+    assert side_by_side(2, work) == [[{"of": -n} for n in (1, 2, 1, 2, 3)]] * 2
 
 
 def test_a_likelihood_that_is_no_number_stops_all_and_nothing_is_kept(tmp_path: Path) -> None:

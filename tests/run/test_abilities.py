@@ -1,5 +1,6 @@
 """Tasks that ask for what a model cannot do are refused with the cure, tasks of the harness too."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,17 @@ def test_the_form_that_fits_is_named() -> None:
     assert caught.value.message == "afrixnli needs likelihoods, which local-completions does not support"
     assert caught.value.hint == "give --task.answer_form generate"
     check_requests(MODEL, Capabilities(loglikelihood=False), plan(planned("afrixnli", "generate")).cells)
+
+
+def test_likelihoods_of_each_token() -> None:
+    cells = [replace(cell, needs=frozenset({"tokens"})) for cell in plan(planned("afrixnli")).cells]
+    with pytest.raises(UserError) as caught:
+        check_requests(MODEL, Capabilities(), cells)
+    assert (
+        caught.value.message == "afrixnli needs the likelihood of each token, which local-completions does not return"
+    )
+    assert caught.value.hint == "give --model.model_type hf, or remove afrixnli"
+    check_requests(MODEL, Capabilities(tokens=True), cells)
 
 
 def test_a_model_that_does_not_write() -> None:

@@ -109,7 +109,8 @@ def test_templates_run_in_a_sandbox(tasks: Path) -> None:
     [
         ("kind: classification", "of this kind needs labels", ""),
         ("request: generate", "", ""),
-        ("request: rolling", "request must be loglikelihood or generate, not", ""),
+        ("request: roling", "request must be loglikelihood, generate or rolling, not", ""),
+        ("request: rolling", "request rolling, end and tokens are for texts whose likelihoods are measured", ""),
         ("answer_forms: [text]\nrequest: generate", "no answer form supports the request generate", ""),
         ("metrics: [acc, {name: f1, average: micro}, unparsed]", "", ""),
         ("metrics: [acc, ac_norm]", "there is no metric 'ac_norm'", "acc_norm"),

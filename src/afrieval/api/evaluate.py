@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from afrieval.api.run import Run
 from afrieval.config.settings import (
@@ -25,16 +25,19 @@ from afrieval.run.session import run as run_session
 
 PathLike = str | os.PathLike[str]
 Model = PathLike | ModelConfig | tuple[Any, Any]
+S = TypeVar("S", TaskConfig, EvalConfig)
 HINT = "give a name, a folder, a ModelConfig, or (model, tokenizer) as transformers loads them"
 
 
 def evaluate(
     model: Model,
-    tasks: str | Iterable[str],
+    tasks: str | Iterable[str] | None = None,
     *,
+    suite: PathLike | None = None,
+    reference: Mapping[str, PathLike] | None = None,
     languages: str | Iterable[str] | None = None,
     prompts: int | Iterable[int] | None = None,
-    prompt_language: PromptLanguage = "eng",
+    prompt_language: PromptLanguage | None = None,
     prompt_set: PromptSet = "suite",
     uncleaned: bool = False,
     answer_form: AnswerForm | None = None,
@@ -54,10 +57,12 @@ def evaluate(
     Args:
         model: a hub id, a folder, or `demo`; a `ModelConfig` for more settings; or a loaded transformers model with its
             tokenizer, as a pair.
-        tasks: names of tasks; `task_names()` lists them.
+        tasks: names of tasks; `task_names()` lists them. Of a suite, all if not given.
+        suite: name of a suite in configs/suites/, or its file. Other arguments beat what the file says.
+        reference: name to folder or file of stored runs that derived metrics of the suite compare with.
         languages: ISO 639-3 codes; all of the tasks' if not given.
         prompts: numbers of prompts; all if not given.
-        prompt_language: `eng`, `native` or `both`.
+        prompt_language: `eng`, `native` or `both`; the suite's or `eng` if not given.
         prompt_set: `suite`, or `paper` for the prompts of the paper that published the task, with their own numbers.
         uncleaned: whether to use the paper's prompts exactly as lm-evaluation-harness has them.
         answer_form: `text`, `letter` or `generate`; each task's first if not given.
@@ -73,25 +78,45 @@ def evaluate(
         UserError: for a value that cannot be used, data that are not there, a model that cannot be loaded, or a folder
             that holds another run.
     """
-    task = TaskConfig(
+    base = _suite(suite)
+    task = _but(
+        base.task,
         task_name=_listed(tasks),
         languages=_listed(languages),
         prompts=_listed(prompts),
         prompt_language=prompt_language,
-        prompt_set=prompt_set,
-        uncleaned=uncleaned,
+        prompt_set=prompt_set if prompt_set != "suite" else None,
+        uncleaned=uncleaned or None,
         answer_form=answer_form,
-        extract=dict(extract or {}),
+        extract=None if extract is None else dict(extract),
     )
-    evaluation = EvalConfig(num_fewshot=num_fewshot, limit=limit, batch_size=batch_size)
+    shots = num_fewshot or base.eval.shots
+    evaluation = replace(_but(base.eval, limit=limit), num_fewshot=shots, batch_size=batch_size)
+    chat = chat_template or base.model.chat_template
     data = DataConfig() if data_source is None else DataConfig(os.fspath(data_source))
     folder = None if run_dir is None else os.fspath(run_dir)
-    settings = RunConfig(ModelConfig(), task, evaluation, data, folder)
+    paths = {name: os.fspath(path) for name, path in (reference or {}).items()}
+    settings = RunConfig(ModelConfig(), task, evaluation, data, folder, paths)
     _check(settings, needs_model=False)
-    with _model(model, chat_template, evaluation) as (of_model, load):
+    with _model(model, chat, evaluation) as (of_model, load):
         config = replace(settings, model=of_model)
         _check(config, needs_model=True)
         return _run(config, load)
+
+
+def _suite(suite: PathLike | None) -> RunConfig:
+    """Returns the settings of a suite; the default ones for None."""
+    if suite is None:
+        return RunConfig()
+    from afrieval.config.merge import read_file, run_config
+    from afrieval.config.suites import suite_file
+
+    return run_config(read_file(suite_file(os.fspath(suite)), "task"), needs_model=False, needs_task=False)
+
+
+def _but(settings: S, **given: Any) -> S:
+    """Returns settings with other values, but for those that are None."""
+    return replace(settings, **{name: value for name, value in given.items() if value is not None})
 
 
 def _check(config: RunConfig, needs_model: bool) -> None:
@@ -127,13 +152,15 @@ def _model(model: Model, chat_template: bool, evaluation: EvalConfig) -> Iterato
 def _run(config: RunConfig, load: Load | None) -> Run:
     from afrieval.models.loaded import same_random_numbers
     from afrieval.report.summary import summarise
+    from afrieval.suites.run import finish as derive
 
     done: list[Session] = []
 
     def finish(session: Session) -> None:
-        summarise(session.stored)
+        cells = summarise(session.stored).cells
+        derive(session.stored.path, session.stored.record, cells, config.reference)
         done.append(session)
 
     with same_random_numbers():
         run_session(lambda: config, finish, load=load)
-    return Run(done[0].stored.path)
+    return Run(done[0].stored.path, config.reference)

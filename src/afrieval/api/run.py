@@ -1,6 +1,7 @@
 """A stored run, as Python code gets it."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -9,6 +10,7 @@ from afrieval.files.paths import user_path
 
 if TYPE_CHECKING:
     from afrieval.report.table import Table
+    from afrieval.report.tables import Tables
     from afrieval.results.samples import Sample
 
 
@@ -19,12 +21,17 @@ class Run:
 
     Attributes:
         path: the folder.
+
+    Args:
+        path: the folder.
+        reference: name to folder or file of stored runs that derived metrics compare with.
     """
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, reference: Mapping[str, str | os.PathLike[str]] | None = None):
         from afrieval.results.reader import RunFolder
 
         self.path = path
+        self._reference = {name: os.fspath(of) for name, of in (reference or {}).items()}
         self._folder = RunFolder(path)
 
     @property
@@ -46,6 +53,23 @@ class Run:
         from afrieval.report.run import scores_of_run
 
         return scores_of_run(self._folder)
+
+    def derived(self) -> "Tables":
+        """Returns the derived metrics of the run's suite, in a table; none if it declares none.
+
+        A metric that needs a reference run is absent without it, and the table says why.
+
+        Raises:
+            UserError: if a file of the folder or of a reference is damaged, or a reference is not comparable.
+        """
+        from afrieval.report.derived import derived_tables
+        from afrieval.report.tables import Tables
+        from afrieval.results.runs import model_labels, run_cells
+        from afrieval.suites.run import of_runs
+
+        label = model_labels({self.path: self._folder.record})[self.path]
+        found = of_runs(run_cells(self._folder, label), self._reference)
+        return Tables(table for suite, scores in found.items() for table in derived_tables(suite, scores))
 
     def samples(self, task: str, language: str, prompt_language: str = "eng", prompt: int = 1) -> "list[Sample]":
         """Returns the documents of a cell in order: prompt, answers, what was extracted, measures.
@@ -73,11 +97,12 @@ class Run:
         return self.scores()._repr_html_()
 
 
-def load_run(folder: str | os.PathLike[str]) -> Run:
+def load_run(folder: str | os.PathLike[str], reference: Mapping[str, str | os.PathLike[str]] | None = None) -> Run:
     """Returns a stored run; the run need not be finished.
 
     Args:
         folder: a run folder of `evaluate` or of the command.
+        reference: name to folder or file of stored runs that derived metrics of its suite compare with.
 
     Raises:
         UserError: if the folder is not a run, or has no finished cell.
@@ -86,4 +111,4 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
 
     path = user_path(folder)
     check_run(path)
-    return Run(path)
+    return Run(path, reference)

@@ -23,11 +23,14 @@ def main(argv: list[str]) -> None:
     from afrieval.analysis.reference import evaluated
     from afrieval.report.agreement import verdict_tables
     from afrieval.report.comparison import comparison_tables
+    from afrieval.report.derived import derived_tables
     from afrieval.report.leaderboard import published_tables
     from afrieval.report.reference import reference_tables
     from afrieval.report.suites import suite_tables
+    from afrieval.suites.run import of_runs
 
     whole = read_inputs([user_path(p) for p in options.runs])
+    derived = of_runs(whole.own, options.reference)
     given = whole.on(options.metric)
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
     found = all_contrasts(units, given.foreign, options.contrast, options.seed)
@@ -44,6 +47,7 @@ def main(argv: list[str]) -> None:
         *reference_tables(of_meta),
         *verdict_tables(of_meta),
         *published_tables([] if asked else units, given.published),
+        *(table for suite, scores in derived.items() for table in derived_tables(suite, scores)),
     ]
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")

@@ -11,6 +11,7 @@ from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
 from afrieval.terminal import say
 
+NO_PROMPTS = "none, the likelihood of whole texts is measured"
 WIDTH, LABEL = 80, 15
 HEAD = ("task", "kind", "lang.", "prompts", "native", "rows")
 NOTES = """
@@ -54,6 +55,7 @@ def _row(spec: TaskSpec) -> tuple[str, ...]:
     others = len(spec.languages) - african
     natives = sum(code in spec.languages and code != ENGLISH for code in prompt_languages(spec))
     prompts = "in data" if spec.prompt else prompt_ranges(list(load_prompts(spec, ENGLISH)))
+    prompts = prompts if spec.prompt or spec.prompted else "none"
     languages = f"{african}+{others}" if others else str(african)
     return spec.name, spec.kind, languages, prompts, str(natives or "-"), _rows(spec) or "-"
 
@@ -74,11 +76,13 @@ def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
     yield "licence", spec.licence
     yield "kind", f"{spec.kind}; {', '.join(metric.name for metric in spec.scoring.metrics)}"
     yield "examples", f"{fewshot} split{left_out}" if fewshot else "in the prompts" if spec.prompt else "none"
+    if spec.options:
+        yield "options", "; ".join(f"{name}: {', '.join(values)}" for name, values in spec.options.items())
     yield "variants", "direct" + (f"; translate ({spec.translate.hub})" if spec.translate else "")
     yield "answer forms", ", ".join(spec.answer_forms)
     yield f"{len(spec.languages)} language{'s' if len(spec.languages) > 1 else ''}", " ".join(spec.languages)
     own = "complete, one in each row of the data" if spec.prompt else _numbers(load_prompts(spec, ENGLISH))
-    yield "prompts", f"English {own}"
+    yield "prompts", f"English {own}" if spec.prompt or spec.prompted else NO_PROMPTS
     natives: dict[str, list[str]] = {}
     for language in prompt_languages(spec):
         if language != ENGLISH:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from afrieval.config.options import File, Metavar, Options, Repeated, RunOptions, Word
+from afrieval.config.options import File, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import NotNegative, Seed
 from afrieval.files.schema import Positive
 
@@ -104,6 +104,8 @@ class Compare(Tables):
     breakdown."""
     published: Repeated[str] = field(default_factory=list)
     """Published scores to show with --by, such as Phi-3-3.8B-4K for MMLU. Default: those of the run's model."""
+    reference: References = field(default_factory=dict)
+    """Stored run that derived metrics of a suite compare with, as for afrieval run. May be repeated. Default: none."""
     seed: Seed = 42
     """Seed of bootstrap and permutation tests."""
 

@@ -60,7 +60,10 @@ def _after_cell(run: Session, cell: Cell) -> None:
 
 
 def _finish(run: Session) -> None:
+    from afrieval.report.derived import derived_tables
+    from afrieval.report.formats import show as show_tables
     from afrieval.report.summary import show, show_harness, summarise
+    from afrieval.suites.run import finish
 
     summary = summarise(run.stored)
     if run.stopped:
@@ -74,6 +77,8 @@ def _finish(run: Session) -> None:
     of_task = {task.record["task"]: task for task in summary.harness}
     if of_plan := [of_task[cell.name] for cell in planned.cells if cell.name in of_task]:
         show_harness(of_plan, summary.groups, config.task.clean_prompts)
+    if derived := finish(run.stored.path, record, summary.cells, config.reference):
+        show_tables(derived_tables(record["suite"]["name"], derived))
     if config.model.model_name == DEMO:
         generated = {cell.coordinates.answer_form == "generate" for cell in planned.cells}
         kinds = {False: "scores at chance level", True: "unparsed or wrong answers"}

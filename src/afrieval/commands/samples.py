@@ -10,6 +10,7 @@ from afrieval.files.paths import user_path
 from afrieval.results.samples import RIGHT, cell_name, document_score, is_harness, is_unparsed, verdict
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES
+from afrieval.tasks.sources.lines import likelihood_lines
 from afrieval.terminal import one_line, say
 
 Line = dict[str, Any]
@@ -100,14 +101,11 @@ def _answers(line: Line) -> Iterator[str]:
     """Yields the generated answer, or the likelihood of each choice."""
     from afrieval.scoring.ifeval.levels import kept
 
-    answers = [answer for (answer,) in line["resps"]]
-    if isinstance(answers[0], str):
-        yield f"  answer: {answers[0]!r}"
+    answer = line["resps"][0][0]
+    if isinstance(answer, str):
+        yield f"  answer: {answer!r}"
         yield f"  gold: {one_line(line['target'])}"
         if followed := kept(line):
             yield f"  followed: {', '.join('yes' if one else 'no' for one in followed)}"
         return
-    asked = line.get("arguments") or [("", f" choice {i}") for i in range(len(answers))]
-    for i, ((_, continuation), answer) in enumerate(zip(asked, answers, strict=True)):
-        marks = [name for name, at in (("gold", line.get("gold")), ("picked", line.get("picked"))) if at == i]
-        yield f"{answer[0]:12.4f}  {continuation!r}  {' '.join(marks)}".rstrip()
+    yield from likelihood_lines(line)

@@ -1,6 +1,7 @@
 """The one way to parse a command line: options that a command declares, and the settings of a run."""
 
 import difflib
+import re
 from dataclasses import MISSING, dataclass
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ __all__ = ["Given", "read_config", "read_given", "read_options", "run_config", "
 T = TypeVar("T")
 SHORT = {"-o": "--output"}
 ARGS = "model.backend_args."
-OPEN_MAPS = (ARGS, "task.extract.")
+OPEN_MAPS = {ARGS: Any, "task.extract.": bool | Any, "task.options.": str}  # to the type of their values
 # What lm_eval, vLLM and Meta's recipe call options that have other names here.
 NAMES_ELSEWHERE = {"tasks": "task.task_name", "output_path": "run_dir", "template_dir": "task.folder"} | {
     name: f"{ARGS}{name}"
@@ -97,7 +98,7 @@ def _parsed(argv: list[str], kind: type, command: str) -> Given:
         name, equals, text = word[2:].partition("=")
         option = _option(name.replace("-", "_"), known, command)
         text = text if equals else _next_value(option, words)
-        given.append((option.name, option.value(text)))
+        given.append(_named(option, text) if option.named else (option.name, option.value(text)))
     return given + _without_names(alone, [o for o in known.values() if o.word], command)
 
 
@@ -105,7 +106,7 @@ def _option(name: str, known: dict[str, Option], command: str) -> Option:
     if name in known and not known[name].word:
         return known[name]
     if found := next((m for m in OPEN_MAPS if name.startswith(m) and m[:-1] in known), None):
-        return Option(name, Any if found == ARGS else bool | Any)
+        return Option(name, OPEN_MAPS[found])
     raise UserError(f"unknown option --{name}", _near_option(name, known) or f"see afrieval {command} --help")
 
 
@@ -129,6 +130,14 @@ def _next_value(option: Option, words: list[str]) -> str:
     raise UserError(f"option {option.flag} has no value", f"write {option.flag} VALUE")
 
 
+def _named(option: Option, text: str) -> tuple[str, str]:
+    """Returns a value that has a name, as a setting in the map of its option."""
+    name, equals, value = text.partition("=")
+    if not (equals and value and re.fullmatch(r"[\w-]+", name)):
+        raise UserError(f"option {option.flag} is {text!r}", f"write {option.flag} NAME=PATH")
+    return f"{option.name}.{name}", value
+
+
 def _without_names(alone: list[str], options: list[Option], command: str) -> Given:
     """Returns the values of options that are given without names."""
     given: Given = []
@@ -148,7 +157,8 @@ def _without_names(alone: list[str], options: list[Option], command: str) -> Giv
 def _own(kind: type[T], given: Given, command: str) -> T:
     """Returns what a command declares, filled in."""
     options = options_of(kind)
-    own = [(name, value) for name, value in given if name in {option.name for option in options}]
+    maps = {option.name for option in options if option.named}
+    own = [(n, v) for n, v in given if n in {o.name for o in options} or n.partition(".")[0] in maps]
     for option in options:
         if option.default is MISSING and option.name not in dict(own):
             missing = option.word.removesuffix(" ...") or option.flag

@@ -36,6 +36,8 @@ REPEATED = Metavar("LIST")
 Repeated = list[Annotated[T, REPEATED]]  # grows each time the option is given; otherwise the last value counts
 File = Annotated[str, Metavar("FILE")]
 Folder = Annotated[str, Metavar("FOLDER")]
+NAMED = Metavar("NAME=PATH")
+References = Annotated[dict[str, str], NAMED]  # grows each time the option is given, as NAME=PATH
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,11 @@ class Option:
     def repeats(self) -> bool:
         """Whether its values add up if it is given more than once."""
         return any(REPEATED in get_args(get_args(m)[0]) for m in self.types if get_origin(m) is list)
+
+    @property
+    def named(self) -> bool:
+        """Whether its values are given as NAME=VALUE."""
+        return NAMED in self.annotations
 
     @property
     def members(self) -> list[Any]:

@@ -7,12 +7,13 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from annotated_types import Ge, Le
+from typing_extensions import TypedDict
 
 from afrieval.config.api import OPENAI, APIConfig
-from afrieval.config.options import Folder, Metavar
+from afrieval.config.options import Folder, Metavar, References
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive, validated
@@ -85,6 +86,21 @@ class ModelConfig:
         return bool(self.thinking_end) or self.api.reasoning_effort not in (None, "none")
 
 
+class DerivedConfig(TypedDict):
+    """How a metric of a suite is computed.
+
+    Attributes:
+        how: the way, as in `auc`.
+        of: TASK.METRIC, or a derived metric declared before; one or several.
+        reference: name of a reference run, whose metrics are further inputs.
+    """
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    how: str
+    of: str | list[str]
+    reference: NotRequired[str]
+
+
 @dataclass(frozen=True)
 class TaskConfig:
     """Task"""
@@ -98,6 +114,9 @@ class TaskConfig:
     has, and tasks and languages that the data source lacks are left out. Default: none."""
     groups: Annotated[dict[str, Annotated[list[str], AT_LEAST_ONE]], Metavar("MAP")] = field(default_factory=dict)
     """Tasks of a suite by group. All groups have the same weight in its average. Default: a group for each task."""
+    derived: Annotated[dict[str, DerivedConfig], Metavar("MAP")] = field(default_factory=dict)
+    """Metrics of a suite that are computed from those of its tasks, by name, as in configs/suites/tofu.yaml. Default:
+    none."""
     languages: list[str] | None = None
     """Languages to evaluate, as ISO 639-3 codes such as yor,hau. Default: all languages of each task."""
     prompts: list[int] | None = None
@@ -116,6 +135,9 @@ class TaskConfig:
     extract: Annotated[dict[str, bool], Metavar("MAP")] = field(default_factory=dict)
     """Options of the task's extractor to switch, such as --task.extract.lone true for MMLU-Pro. Default: as the task
     declares them."""
+    options: Annotated[dict[str, str], Metavar("MAP")] = field(default_factory=dict)
+    """Options of tasks, such as --task.options.forget_split forget05 for TOFU; afrieval list TASK shows them. Each is
+    given to the tasks that have it. Default: the first value of each."""
     variant: Literal["direct", "translate"] = "direct"
     """Test set: direct is the one in the language evaluated; translate is its machine translation into English, which
     is used with English prompts."""
@@ -208,6 +230,9 @@ class RunConfig:
     data: DataConfig = field(default_factory=DataConfig)
     run_dir: Folder | None = None
     """Folder for the results. Default: runs/<task>/<model>/<settings>."""
+    reference: References = field(default_factory=dict)
+    """Stored run that derived metrics of a suite compare with, such as retain=runs/RETAIN: a run folder, or a file of
+    results of open-unlearning or TOFU. May be repeated. Default: none; metrics that need it are left out."""
 
     @property
     def task_names(self) -> list[str]:
@@ -310,8 +335,9 @@ def _check_task(config: RunConfig, needed: bool) -> None:
             raise UserError(f"task.{name} has no effect on task.harness_tasks", hint)
         if value == []:
             raise UserError(f"task.{name} is an empty list", f"name some, or leave task.{name} out to run all")
-    if config.task.extract and not config.task_names:
-        raise UserError("task.extract has no effect on task.harness_tasks", "leave it out")
+    for name in ("extract", "options"):
+        if getattr(config.task, name) and not config.task_names:
+            raise UserError(f"task.{name} has no effect on task.harness_tasks", "leave it out")
     _check_prompt_set(config)
     _check_groups(config)
     for name in ("wandb_project", "wandb_job_type"):
@@ -324,8 +350,9 @@ def _check_groups(config: RunConfig) -> None:
     grouped = [name for members in task.groups.values() for name in members]
     if task.suite is not None and not task.suite.strip():
         raise UserError("task.suite is empty", "name the suite, or leave it out")
-    if task.groups and not task.suite:
-        raise UserError("task.groups is given without task.suite", "name the suite with task.suite")
+    for name in ("groups", "derived"):
+        if getattr(task, name) and not task.suite:
+            raise UserError(f"task.{name} is given without task.suite", "name the suite with task.suite")
     if twice := next((name for name in grouped if grouped.count(name) > 1), None):
         raise UserError(f"task.groups has {twice!r} twice", "name each task once")
     if other := next((name for name in config.task_names if grouped and name not in grouped), None):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hi
 
 import orjson
 from annotated_types import Ge, MinLen
-from typing_extensions import TypedDict
+from typing_extensions import TypedDict, is_typeddict
 
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import shortened
@@ -173,6 +173,8 @@ def _keys(kind: Any, place: Place) -> Iterator[str]:
         hints = get_type_hints(kind)
         names = [f.name for f in fields(kind)]
         yield from _keys(hints[str(place[0])], place[1:]) if place and place[0] in names else () if place else names
+    elif is_typeddict(kind):
+        yield from _keys(get_type_hints(kind)[str(place[0])], place[1:]) if place else get_type_hints(kind)
     else:  # a map's or list's members, or several types
         rest = place[1:] if getattr(kind, "__origin__", None) in (dict, list) else place
         for member in get_args(kind):

@@ -50,9 +50,13 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
     found: dict[str, Definition] = {}
     plain = replace(config.task, variant="direct", prompt_language="eng")
     if not config.task_names:  # those with complete prompts depend on a model, and are exported by name
-        plain = replace(plain, task_name=[name for name in task_names(folder) if not load_task(name, folder).prompt])
+        loaded = [load_task(name, folder) for name in task_names(folder)]
+        plain = replace(plain, task_name=[spec.name for spec in loaded if not (spec.prompt or spec.texts)])
     specs = chosen_tasks(replace(config, task=plain))
     for spec in specs:
+        if spec.texts:
+            why = "measures the likelihood of each token, which the harness does not keep"
+            raise UserError(f"{spec.name} cannot be exported: it {why}", "run it with afrieval")
         if config.task_names:
             named_languages(spec, config.task)
         if spec.prompt:

@@ -90,11 +90,12 @@ def is_answer(value: Any, method: str) -> bool:
     Args:
         value: any JSON value.
         method: `generate_until` returns a text, `loglikelihood_rolling` a number, `loglikelihood` a
-            number, whether the answer is greedy, and its number of tokens if known.
+            number, whether the answer is greedy, and its number of tokens if known; and so does
+            `loglikelihood_rolling` with details.
     """
     if method == GENERATED:
         return isinstance(value, str)
-    if method == ROLLING:
+    if method == ROLLING and not isinstance(value, Scored):
         return _is_likelihood(value)
     if not (isinstance(value, list | Scored) and len(value) in (2, 3)):
         return False

@@ -24,6 +24,7 @@ class Capabilities:
         assumed: whether that length is a default of the backend rather than the model's.
         recorded: whether its answers were recorded for the documents of one cell; prompts do not matter.
         only_letters: whether it returns only likelihoods of letters, from the most likely first tokens.
+        tokens: whether it returns the likelihood of each token, and gradients.
     """
 
     loglikelihood: bool = True
@@ -35,6 +36,7 @@ class Capabilities:
     assumed: bool = False
     only_letters: bool = False
     recorded: bool = False
+    tokens: bool = False
 
 
 class Model:

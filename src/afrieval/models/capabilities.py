@@ -28,7 +28,8 @@ def capabilities(config: ModelConfig) -> Capabilities:
     """
     given = config.backend_args
     if config.model_type in OURS:
-        return Capabilities(max_length=given.get("max_length") or given.get("max_model_len"))
+        length = given.get("max_length") or given.get("max_model_len")
+        return Capabilities(tokens=config.model_type == "hf", max_length=length)
     if config.model_type == RECORDED:
         return RECORDED_ANSWERS
     if config.is_api:

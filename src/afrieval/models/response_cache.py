@@ -13,7 +13,7 @@ from lm_eval.api.model import LM
 from afrieval.errors import UserError
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.processes import ALONE, Processes
-from afrieval.scoring.detailed import Scored, at_no_cost, details_of
+from afrieval.scoring.detailed import Details, Scored, at_no_cost, detailed, details_of
 
 log = logging.getLogger("afrieval")
 
@@ -87,7 +87,8 @@ class CachedLM(LM):
 
     def _known(self, keys: list[str], method: str) -> dict[str, Any]:
         """Returns the stored answers, None for missing ones, from the first process."""
-        return self._processes.first(lambda: {key: self._stored.get(key, method) for key in keys})
+        found = self._processes.first(lambda: {key: _apart(self._stored.get(key, method)) for key in keys})
+        return {key: _whole(*parts) for key, parts in found.items()}
 
     def _keep(self, key: str | None, answer: Any) -> None:
         """Stores an answer as soon as the model returns it; without a key it is only counted."""
@@ -109,9 +110,10 @@ class CachedLM(LM):
                 given = getattr(self._lm, method)([new[key] for key in mine], disable_tqdm=True)
             for answer in given:
                 _check_number(answer)
-        parts = self._processes.gather((list(zip(mine, given, strict=True)), getattr(self._lm, "too_long", 0)))
+        sent = [(key, _apart(answer)) for key, answer in zip(mine, given, strict=True)]
+        parts = self._processes.gather((sent, getattr(self._lm, "too_long", 0)))
         self._lm.too_long = 0
-        answers = {key: answer for part, _ in parts for key, answer in part}
+        answers = {key: _whole(*answer) for part, _ in parts for key, answer in part}
         for key, answer in answers.items():
             self._stored.put(key, answer)
         self.tick(len(new) - len(mine) * self._processes.count)
@@ -173,6 +175,15 @@ def _keys(method: str, asked: list[Any]) -> list[str]:
             key += f"-{times[key]}"
         keys.append(key)
     return keys
+
+
+def _apart(answer: Any) -> tuple[Any, Details]:
+    """Returns an answer and its details, which no other process would get with it."""
+    return answer, details_of(answer)
+
+
+def _whole(answer: Any, details: Details) -> Any:
+    return detailed(answer, details) if details else answer
 
 
 def _is_drawn(args: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Titles of tables name the options of an extractor that a run has switched, since scores depend on them."""
+"""Titles of tables name the options of a task, and those of its extractor that a run has switched."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -8,14 +8,17 @@ from afrieval.results.scores import CellScores
 
 
 def naming_options(tables: Iterable[Table], cells: Iterable[CellScores]) -> list[Table]:
-    """Returns tables whose titles name the switched options of their task.
+    """Returns tables whose titles name the options of their task, since scores depend on them.
 
     Args:
         tables: of tasks.
         cells: those that the tables are about.
     """
-    options = {c.task: shown_options(switched) for c in cells if (switched := c.declared.get("extract"))}
-    return [replace(t, title=", ".join([t.title, *filter(None, [options.get(t.about["task"])])])) for t in tables]
+    options = {
+        c.task: [*c.declared.get("options", {}).values(), *filter(None, [shown_options(c.declared.get("extract", {}))])]
+        for c in cells
+    }
+    return [replace(t, title=", ".join([t.title, *options.get(t.about["task"], [])])) for t in tables]
 
 
 def shown_options(options: Mapping[str, bool]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from afrieval.languages import LANGUAGES
-from afrieval.report.values import SHARE, Bounds, shown_change, shown_interval, shown_score
+from afrieval.report.values import SHARE, Bounds, shown_change, shown_exact, shown_interval, shown_score
 from afrieval.terminal import one_line
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ FORMS: dict[str, Callable[[Any, Bounds], str]] = {
     "change": shown_change,
     "interval": shown_interval,
     "limits": shown_interval,
+    "exact": lambda v, _: shown_exact(v),
     "changes": lambda v, bounds: f"{shown_change(v[0], bounds)} to {shown_change(v[1], bounds)}",
     "language": lambda v, _: LANGUAGES[v].name if v in LANGUAGES else v,
     "name": lambda v, _: v.replace("_", " "),
@@ -45,9 +46,9 @@ class Column(NamedTuple):
     Attributes:
         name: its head.
         form: how values are shown: text, name, branch (depth and name of a part of a part), language, members; score,
-            change (a difference of scores), interval or changes (an interval, "none" where there is none), limits (an
-            interval, blank where there is none), p, count, amount (a large count), money (in US dollars); or hidden, if
-            it is for programs alone.
+            exact (a number that may be tiny), change (a difference of scores), interval or changes (an interval, "none"
+            where there is none), limits (an interval, blank where there is none), p, count, amount (a large count),
+            money (in US dollars); or hidden, if it is for programs alone.
         key: its name for programs; the head if empty. "-" if it is for people alone.
         bounds: of scores, changes and intervals: lowest and highest score. Shares, 0 to 1, are shown in percent.
     """

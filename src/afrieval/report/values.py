@@ -67,6 +67,11 @@ def number(value: float) -> str:
     return f"{value:{form}}"
 
 
+def shown_exact(value: float) -> str:
+    """Returns a value on its own scale, such as a p-value, which shows how small it is."""
+    return number(value) if abs(value) >= 1e-3 or not value else f"{value:.2e}"
+
+
 def broken(name: str, width: int) -> str:
     """Returns a name in lines of at most `width`, broken at blanks, and long words after underscores and hyphens too.
 

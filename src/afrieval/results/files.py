@@ -25,7 +25,8 @@ from afrieval.results.samples import Sample
 from afrieval.results.schema import HarnessRecord, RunRecord
 
 RUN, RESULTS, SUMMARY, USAGE, LOCK = "run.yaml", "results.json", "summary.csv", "usage.csv", ".lock"
-UNFINISHED = re.compile(r"\.(run\.yaml|results\.json|(summary|usage)\.csv|(samples|harness)_.+\.jsonl?)\.\d+")
+DERIVED = "derived.json"
+UNFINISHED = re.compile(r"\.(run\.yaml|(results|derived)\.json|(summary|usage)\.csv|(samples|harness)_.+\.jsonl?)\.\d+")
 
 
 @contextlib.contextmanager
@@ -154,6 +155,11 @@ def write_run(folder: Path, content: Mapping[str, Any]) -> None:
 def write_results(folder: Path, results: dict[str, Any]) -> None:
     """Writes results.json."""
     write_atomically(folder / RESULTS, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_derived(folder: Path, scores: Sequence[Mapping[str, Any]]) -> None:
+    """Writes derived.json: the derived metrics of a suite, and what they depend on."""
+    write_atomically(folder / DERIVED, json.dumps(scores, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def write_summary(folder: Path, columns: list[str], rows: list[dict[str, Any]]) -> None:

@@ -19,7 +19,7 @@ from afrieval.results.reader import RunFolder
 from afrieval.results.samples import Sample
 
 FOLDER = "probabilities"
-ADDED = ("id", "choices", "gold", "worked", "prompt")  # keys of a stored document that are not fields
+ADDED = ("id", "choices", "roles", "gold", "worked", "prompt")  # keys of a stored document that are not fields
 IMPOSSIBLE = -1e9  # a log-likelihood that stands for a choice whose probability is not known, or 0
 
 

@@ -124,6 +124,7 @@ def _must(record: RunRecord, task: TaskIdentity, cell: CellScores) -> dict[str, 
         "few-shot seed": fewshot["seed"] if shots else None,
         "prompt text": task["prompts"][written][cell.prompt],
         "variant": identity["variant"],
+        "options": cell.declared.get("options", {}),
         "extractor options": cell.declared.get("extract", {}),
         "limit of answers": identity.get("max_gen_toks"),
     }

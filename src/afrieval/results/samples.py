@@ -74,10 +74,14 @@ def document_score(sample: Sample, known: Metric) -> float:
 def verdict(sample: Sample, known: Metric) -> str:
     """Returns what the score of a sample says of its answer: right, wrong, unparsed, refused, or a share in percent.
 
+    Where the likelihoods of texts are measured, that is the measure itself.
+
     Args:
         sample: its line.
         known: its main metric.
     """
+    if sample.get("roles"):
+        return f"{known.name} {sample[known.name]}"
     score = document_score(sample, known)
     if sample.get(REFUSED):
         return REFUSED

@@ -41,6 +41,7 @@ class TaskIdentity(TypedDict):
     fewshot: NotRequired[str]
     no_examples: NotRequired[dict[str, list[int]]]
     extract: NotRequired[dict[str, bool]]
+    options: NotRequired[dict[str, str]]
 
 
 class Identity(TypedDict):
@@ -87,7 +88,7 @@ class Declared(TypedDict, total=False):
 
     `metrics` are as in a task file, the main one first; `contrast` is the one that compares prompt languages.
     `signatures` are the settings and versions of libraries that compute metrics.
-    `extract` are options of its extractor that the user changed.
+    `extract` are options of its extractor that the user changed; `options` are those of the task, with their values.
     `defective` are languages whose whole split has a known defect.
     """
 
@@ -102,6 +103,7 @@ class Declared(TypedDict, total=False):
     metrics: list[str | dict[str, Any]]
     contrast: str
     extract: dict[str, bool]
+    options: dict[str, str]
     signatures: dict[str, str]
     derived: dict[str, DerivedFrom]
     groups: dict[str, dict[str, list[str]]]
@@ -129,11 +131,12 @@ Visit = dict[str, object]  # the circumstances of a visit, which are compared an
 
 
 class StoredSuite(TypedDict):
-    """The suite that was run last in a folder, and its tasks by group."""
+    """The suite that was run last in a folder, its tasks by group, and metrics that are derived from theirs."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
     name: str
     groups: dict[str, list[str]]
+    derived: NotRequired[dict[str, DerivedFrom]]
 
 
 class RunRecord(TypedDict, total=False):
@@ -197,6 +200,7 @@ class SampleLine(TypedDict):
     arguments: NotRequired[list[list[Any]]]
     fewshot_ids: NotRequired[list[Index]]
     n_choices: NotRequired[Index | None]
+    roles: NotRequired[list[str]]
     gold: NotRequired[Any]
     picked: NotRequired[int | None]
     answer: NotRequired[Any]

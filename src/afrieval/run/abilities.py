@@ -61,6 +61,12 @@ def check_requests(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]
                     f"{cell.coordinates.task} needs {words}, which {config.model_type} does not support",
                     _cure(cell, can),
                 )
+            if cell.needs and not can.tokens:
+                raise UserError(
+                    f"{cell.coordinates.task} needs the likelihood of each token, which {config.model_type} does not "
+                    "return",
+                    f"give --model.model_type hf, or remove {cell.coordinates.task}",
+                )
             if kind == "loglikelihood" and can.only_letters and cell.coordinates.answer_form != "letter":
                 raise UserError(
                     f"{cell.coordinates.task} needs likelihoods of whole texts, but chats of {config.model_type} "

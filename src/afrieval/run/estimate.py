@@ -48,7 +48,7 @@ def _size(cell: Cell, together: bool, echo: bool) -> Size:
     requests = len(asked) / share if together else cell.n_requests + len(contexts) / share
     texts = [text for request in asked for text in request.args if isinstance(text, str)]
     sent = sum(len(text.encode()) for text in (*texts, *contexts))
-    most = sum(request.args[1].get("max_gen_toks", 0) for request in asked if isinstance(request.args[-1], dict))
+    most = sum(request.args[-1].get("max_gen_toks", 0) for request in asked if isinstance(request.args[-1], dict))
     tokens = (sent / BYTES_PER_TOKEN / share, most / share)
     return Size(cell.coordinates.task, cell.coordinates.language, cell.n, round(requests), *map(round, tokens))
 

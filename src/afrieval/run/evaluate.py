@@ -4,6 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from afrieval.models.response_cache import CachedLM, Tick
 from afrieval.results.files import read_run, write_harness, write_run, write_samples
 from afrieval.results.identity import check_same_run
 from afrieval.results.reader import RunFolder
-from afrieval.run.manifest import circumstances, identity, record
+from afrieval.run.manifest import circumstances, identity, record, suite_of
 from afrieval.run.preflight import check_fit, first_tokens
 from afrieval.run.progress import Progress
 from afrieval.tasks.cell import Cell, Outcome, Plan
@@ -81,7 +82,7 @@ def evaluate(
                 if processes.is_first:
                     after_cell(cell)
     elif processes.is_first:
-        _keep_groups(folder, plan)
+        _keep_groups(folder, plan, suite_of(asdict(config.task)))
         for cell in plan.cells:
             after_cell(cell)
 
@@ -165,12 +166,14 @@ def _store(folder: Path, name: str, outcome: Outcome) -> None:
     write_samples(folder, name, outcome.samples)
 
 
-def _keep_groups(folder: Path, plan: Plan) -> None:
-    """Adds harness groups to run.yaml whose tasks are all stored already."""
+def _keep_groups(folder: Path, plan: Plan, suite: dict[str, Any]) -> None:
+    """Adds harness groups, and what the suite derives, to run.yaml, where all tasks are stored already."""
     stored = read_run(folder)
     known = stored.get("harness_groups", {})
-    if not plan.groups.items() <= known.items():
-        write_run(folder, {**stored, "harness_groups": known | plan.groups})
+    now = {**stored, **({"harness_groups": known | plan.groups} if plan.groups else {})}
+    now |= {"suite": suite} if suite else {}
+    if now != stored:
+        write_run(folder, now)
 
 
 def _checked(check: Check, store: Callable[[], None]) -> Callable[[], None]:

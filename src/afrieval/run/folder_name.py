@@ -28,6 +28,7 @@ def default_folder(config: RunConfig, planned: Plan) -> Path:
     settings += ["paper"] if config.task.prompt_set == "paper" else []
     settings += ["uncleaned"] if config.task.uncleaned else []
     settings += [name if on else f"no-{name}" for name, on in sorted(config.task.extract.items())]
+    settings += [re.sub(r"[^\w.-]+", "-", value) for _, value in sorted(config.task.options.items())]
     settings += ["translate"] if config.task.variant == "translate" else []
     settings += [f"max{evaluation.max_gen_toks}"] if evaluation.max_gen_toks else []
     settings += ["clean"] if config.task.clean_prompts and config.wants_harness else []

@@ -44,16 +44,17 @@ def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], vis
         **({"harness_groups": groups} if groups else {}),
         "declared": merged(stored.get("declared", {}), facts.get("declared", {})),
         "cells": sorted({*stored.get("cells", []), *(cell.name for cell in plan.cells)}),
-        **({"suite": suite} if (suite := _suite(visit["config"]["task"]) or stored.get("suite")) else {}),
+        **({"suite": suite} if (suite := suite_of(visit["config"]["task"]) or stored.get("suite")) else {}),
         "visits": [*stored.get("visits", []), visit],
     }
 
 
-def _suite(task: Mapping[str, Any]) -> RunPart:
-    """Returns the name and groups of the suite that a config names; empty without one."""
+def suite_of(task: Mapping[str, Any]) -> RunPart:
+    """Returns the name, groups and derived metrics of the suite that a config names; empty without one."""
     names = [task["task_name"]] if isinstance(task["task_name"], str) else task["task_name"] or []
     groups = task["groups"] or {name: [name] for name in names}
-    return {"name": task["suite"], "groups": groups} if task["suite"] else {}
+    derived = {"derived": task["derived"]} if task["derived"] else {}
+    return {"name": task["suite"], "groups": groups, **derived} if task["suite"] else {}
 
 
 def circumstances(config: RunConfig, plan: Plan, lm: Any, processes: int) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from afrieval.harness.plan import plan_harness
 from afrieval.models.capabilities import capabilities
 from afrieval.run.abilities import check_chat, check_recorded, check_requests, length_notes
 from afrieval.tasks.cell import Plan
+from afrieval.tasks.derived import check_derived
 from afrieval.tasks.sources.plan import FOR_EXAMPLES, plan_declared
 
 
@@ -14,8 +15,9 @@ def plan(config: RunConfig) -> Plan:
 
     Raises:
         UserError: for an unknown task, language or prompt, missing data, too many shots, a prompt
-            that cannot be filled in, or requests that the model does not support.
+            that cannot be filled in, wrong derived metrics, or requests that the model does not support.
     """
+    check_derived(config)
     can = capabilities(config.model)
     only_texts = (can.chat == "messages" or can.recorded) and not can.loglikelihood
     planned = plan_declared(config, not only_texts) + plan_harness(config)

@@ -3,15 +3,19 @@
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.files.paths import user_path
 from afrieval.models.backend_args import check_backend_args
 from afrieval.models.backends.openai.check import check_key
 from afrieval.models.processes import ALONE, Processes
+from afrieval.results.schema import DerivedFrom
 from afrieval.run.folder_name import default_folder
+from afrieval.run.manifest import identity
 from afrieval.run.plan import plan
+from afrieval.suites.reference import check_fits, open_references
+from afrieval.suites.run import compared_tasks
 from afrieval.tasks.cell import Cell, Plan
 from afrieval.terminal import note
 
@@ -88,17 +92,22 @@ def prepared(read: Callable[[], RunConfig], dry: bool = False) -> Session:
         dry: whether nothing will be sent to a server, so that its key may be missing.
 
     Raises:
-        UserError: for an invalid config or missing data.
+        UserError: for an invalid config, missing data, or a reference run that is not comparable.
     """
     config = read()
     check_backend_args(config.model)
     if not dry:
         check_key(config.model)
     planned = plan(config)
+    check_fits(open_references(config.reference), identity(config, planned), compared_tasks(_declared(config)))
     from afrieval.results.reader import RunFolder
 
     folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)
     return Session(config, planned, RunFolder(folder))
+
+
+def _declared(config: RunConfig) -> dict[str, DerivedFrom]:
+    return cast(dict[str, DerivedFrom], config.task.derived)
 
 
 def _evaluate(

@@ -77,7 +77,7 @@ def together(every: Iterable[Details]) -> Details:
 def at_no_cost(answer: Any) -> Any:
     """Returns an answer that was given before, to an equal request: it took nothing more."""
     details = details_of(answer)
-    if not details:
+    if not any(name in details for name in (*NUMBERS, *PAIRS)):
         return answer
     known = {name: value for name, value in details.items() if name not in PAIRS}
     return detailed(answer, {**known, "prompt_tokens": 0, **{name: 0 for name in NUMBERS if name in details}})

@@ -15,6 +15,7 @@ TRANSLATIONS: list[Spec] = [CHRF_PP, "bleu", "spbleu", "empty", "copied", "outpu
 SUMMARIES: list[Spec] = ["rouge_l", "rouge_1", "rouge_2", "chrf", "empty"]
 QUESTIONS: list[Spec] = ["token_f1", "exact_match", "rouge_l", "unparsed"]
 RESTORATIONS: list[Spec] = ["chrf", "bleu", "word_acc", "tone_acc", "dot_acc", "empty", "copied"]
+OF_TEXTS: list[Spec] = ["probability", "loss"]
 SPANS: list[Spec] = ["span_f1", "unparsed"]  # and `span_f1` of each type
 TAGS: list[Spec] = ["tag_acc", "unparsed"]
 INSTRUCTIONS: list[Spec] = [f"{level}_level_{way}_acc" for level in ("prompt", "inst") for way in ("strict", "loose")]

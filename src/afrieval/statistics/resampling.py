@@ -4,7 +4,7 @@ A statistic takes weights of shape (b, n), one row per resample, and returns b v
 replacement is to weigh each by how often it was drawn.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -17,18 +17,23 @@ SEED = 42  # of the intervals of scores, which are the same wherever they are sh
 ENTRIES = 2_000_000  # of a matrix of weights
 
 
-def percentile(statistic: Statistic, n: int, rng: np.random.Generator, resamples: int = RESAMPLES) -> Interval | None:
+def percentile(
+    statistic: Statistic, n: int | Sequence[int], rng: np.random.Generator, resamples: int = RESAMPLES
+) -> Interval | None:
     """Returns the percentile bootstrap interval of a statistic, or None where nothing varies.
 
     Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13.
 
     Args:
         statistic: returns what is estimated.
-        n: number of documents.
+        n: number of documents; of several data sets, the number of each, which are drawn from separately.
         rng: source of randomness.
         resamples: how many samples are drawn.
     """
-    found = np.concatenate([statistic(_drawn(n, size, rng)) for size in _steps(n, resamples)])
+    sizes = [n] if isinstance(n, int) else n
+    found = np.concatenate(
+        [statistic(np.hstack([_drawn(k, size, rng) for k in sizes])) for size in _steps(sum(sizes), resamples)]
+    )
     found = found[np.isfinite(found)]  # a small group of documents may not be drawn at all
     if not len(found) or np.ptp(found) <= 1e-12 * max(1.0, float(np.abs(found).max())):
         return None

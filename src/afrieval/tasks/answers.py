@@ -29,6 +29,7 @@ class AnswerType:
         is_list: whether a cell may hold a list.
         is_tagged: whether it is made from a list of tokens and one of tags.
         is_worked_out: whether models reason before they answer, even without being asked.
+        is_measured: whether there is no answer: it is measured how likely the texts of a row are.
         columns: the columns that make up the answer, if not the task file's `answer`.
         prepare: downloads resources that scoring needs and the package does not include.
     """
@@ -42,6 +43,7 @@ class AnswerType:
     is_list: bool = False
     is_tagged: bool = False
     is_worked_out: bool = False
+    is_measured: bool = False
     columns: tuple[str, ...] = ()
     prepare: Callable[[], None] = lambda: None
 
@@ -134,6 +136,7 @@ ANSWERS = {
     "entries": AnswerType(["x"], _entries, shown=", ".join, is_list=True),
     "spans": AnswerType([["PER", "x"]], _spans, spans_shown, missing=UNTAGGED, is_list=True, is_tagged=True),
     "tags": AnswerType([["x", "NOUN"]], _pairs, tags_shown, missing=UNTAGGED, is_list=True, is_tagged=True),
+    "likelihoods": AnswerType(None, missing="an empty or missing text", is_list=True, is_measured=True),
     "mathematics": AnswerType("x", lambda value: last_boxed(normalise(value)) or None, is_worked_out=True),
     "instructions": AnswerType(
         {"strict": [True], "loose": [True]},

@@ -7,6 +7,7 @@ from typing import Any
 
 from afrieval.results.prompts import PromptId
 from afrieval.results.samples import Sample
+from afrieval.scoring.tokens import Need
 from afrieval.tasks.shown import Shown
 
 RunPart = dict[str, Any]  # nested maps as run.yaml has them; results/schema.py says what is in them
@@ -99,6 +100,7 @@ class Cell:
         facts: further information about its samples; part of the rest of run.yaml.
         commits: data set to commit, for rows from the hub.
         can_generate: whether generated answers are among the task's answer forms.
+        needs: what its metrics need besides the likelihoods of whole texts, as they name it.
         complete: whether its prompts already include all parts of a chat, so that nothing may be
             added.
     """
@@ -118,6 +120,7 @@ class Cell:
     facts: RunPart = field(default_factory=dict)
     commits: dict[str, str] = field(default_factory=dict)
     can_generate: bool = False
+    needs: frozenset[Need] = frozenset()
     complete: bool = False
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from afrieval.tasks.spec import TaskSpec
 
 # Names already used in prompts and documents.
-RESERVED = ("id", "choices", "gold", "worked", "labels", "language", "prompt", "examples")
+RESERVED = ("id", "choices", "roles", "gold", "worked", "labels", "language", "prompt", "examples")
 
 
 def check_consistent(spec: "TaskSpec", path: Path) -> None:
@@ -46,11 +46,20 @@ def check_consistent(spec: "TaskSpec", path: Path) -> None:
         f"name is {spec.name!r}, but its folder is {path.parent.name!r}": spec.name != path.parent.name,
         "either choices or labels must be given": answer.is_choice and bool(spec.choices) == bool(spec.labels),
         "tags must be given where answers are spans or tags, and only there": answer.is_tagged != bool(spec.tags),
+        "the only answer form of this kind is text": answer.is_measured and spec.answer_forms != ["text"],
+        "`answer` must be given, except where likelihoods are measured": not spec.texts and spec.answer in ("", []),
+        "request rolling, end and tokens are for texts whose likelihoods are measured": not spec.texts
+        and (spec.request == "rolling" or spec.end or spec.tokens is not None),
+        "whole texts have no prompts and no examples: remove the fields, the prompts or data.fewshot": spec.request
+        == "rolling"
+        and bool(spec.prompts or spec.data.fewshot or spec.field_columns),
+        "tokens needs request rolling": spec.tokens is not None and spec.request != "rolling",
         "a task of this kind needs labels": answer.is_class and not spec.labels,
         "choice_labels and shuffle need choices": bool(spec.choice_labels or spec.shuffle) and not spec.choices,
         "choices and labels are not supported for this kind": not answer.is_choice
         and bool(spec.choices or spec.labels),
-        "the only answer form of this kind is generate": not answer.is_choice and spec.answer_forms != ["generate"],
+        "the only answer form of this kind is generate": not (answer.is_choice or answer.is_measured)
+        and spec.answer_forms != ["generate"],
         f"no answer form supports the request {spec.request}": not spec.answer_forms,
         "`read` and `extract` must not both be given": bool(spec.read and spec.extract),
         f"groups must name fields: {', '.join(spec.fields)}": not _fields_of_groups(spec) <= set(spec.fields),

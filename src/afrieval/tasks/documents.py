@@ -19,6 +19,7 @@ from afrieval.scoring.restored import without_marks
 from afrieval.tasks.answers import TOKENS, Tagged, normalise, parse_list
 from afrieval.tasks.grouped_fields import with_groups
 from afrieval.tasks.spec import TaskSpec
+from afrieval.tasks.texts import texts_of
 
 LETTERS = ascii_uppercase
 TEXTS = (str, int, float, Decimal, NoneType)  # what a cell with a text or a number holds
@@ -41,6 +42,7 @@ class Document:
         prompt: the complete prompt, if the row has one.
         verdict: whether the answer that the data's authors recorded was right; None if unknown.
         key: identifies the question in every language; empty if it is missing or not unique.
+        roles: what each choice is, if the choices are texts whose likelihood is measured.
     """
 
     id: int
@@ -52,6 +54,7 @@ class Document:
     prompt: str = ""
     verdict: bool | None = None
     key: str = ""
+    roles: tuple[str, ...] = ()
 
     @property
     def gold_cell(self) -> int | str | None:
@@ -73,7 +76,7 @@ def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str
     """
     columns = [spec.choices] if isinstance(spec.choices, str) else spec.choices or []
     labels = [spec.choice_labels] if spec.choice_labels else []
-    check_columns([*spec.field_columns.values(), *columns, *labels], rows, spec.name, where)
+    check_columns([*spec.field_columns.values(), *columns, *labels, *spec.texts.values()], rows, spec.name, where)
     check_answer_columns(spec, rows, where)
     texts = columns if isinstance(spec.choices, list) else []
     texts = [*texts, spec.worked] if spec.worked else texts
@@ -109,6 +112,9 @@ def keyed(spec: TaskSpec, rows: Sequence[Mapping[str, Any]], found: list[Documen
 def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document], where: str) -> None:
     """Rejects a file whose answers are coded differently; a single row without one is only marked."""
     if all(d.gold is None for d in found):
+        if spec.texts:
+            needed = ", ".join(map(repr, spec.texts.values()))
+            raise UserError(f"{where}: no row has texts in all of {needed}", "check the texts of the task file")
         shown = ", ".join(sorted({repr(_answer(spec, row)) for row in rows})[:4])
         named = " or ".join(map(repr, spec.scoring.answer.columns or spec.answer_columns))
         raise UserError(f"{where}: no row has a gold answer; column {named} has {shown}", "check the task file")
@@ -209,6 +215,10 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
     texts = with_groups(spec, texts, f"{where}, row {number}")
     answer, choices = spec.scoring.answer, tuple(spec.labels)
     gold: Any
+    if answer.is_measured:
+        roles, measured = tuple(zip(*texts_of(spec, row, f"{where}, row {number}"), strict=True)) or ((), ())
+        defect = _defect(texts, (), None) if measured else answer.missing
+        return Document(number, texts, measured, 0 if measured else None, defect, roles=roles)
     if answer.is_choice:
         choices = choices or _choices(spec, row, f"{where}, row {number}")
         gold = _gold(_answer(spec, row), _names(spec, row, len(choices)), spec.first_answer)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from afrieval.errors import UserError, nearest
 from afrieval.languages import ENGLISH
 from afrieval.scoring import usual
@@ -14,6 +16,7 @@ from afrieval.scoring.guesses import OPTIONS
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.named import Spec
 from afrieval.scoring.tagged import types
+from afrieval.scoring.tokens import Need, Tokens
 from afrieval.tasks.answers import ANSWERS, AnswerType
 from afrieval.tasks.schema import AnswerSpec, DerivedSpec
 
@@ -34,8 +37,10 @@ Kind = Literal[
     "restoration",
     "spans",
     "tags",
+    "likelihoods",
 ]
 FORMS: list[AnswerForm] = ["text", "letter", "generate"]
+LIKELY = np.zeros(1)  # log-probabilities of the only token of an example
 CHOSEN: list[AnswerForm] = ["text", "generate"]
 
 
@@ -69,6 +74,7 @@ PRESETS: dict[str, Preset] = {
     "restoration": Preset("text", usual.RESTORATIONS, "passage"),
     "spans": Preset("spans", usual.SPANS, "spans"),
     "tags": Preset("tags", usual.TAGS, "tags"),
+    "likelihoods": Preset("likelihoods", usual.OF_TEXTS, "whole", ("text",)),
     "mathematics": Preset("mathematics", usual.MATHEMATICS, "boxed"),
     "instructions": Preset(
         "instructions",
@@ -93,6 +99,7 @@ class Scoring:
         contrast: the metric that compares prompt languages; None for the main one.
         names: types of spans, or tags, of tokens.
         fields: names of the fields of a question.
+        roles: of the texts whose likelihood is measured.
     """
 
     answer: AnswerType
@@ -104,6 +111,12 @@ class Scoring:
     contrast: str | None = None
     names: Sequence[str] = ()
     fields: Sequence[str] = ()
+    roles: Sequence[str] = ()
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What its metrics need of each token of a text."""
+        return frozenset(need for metric in self.metrics for need in metric.needs)
 
     def metrics_of(self, answer_form: str, counts_tokens: bool = True, language: str = "") -> list[Metric]:
         """Returns the metrics that apply to an answer form, the main one first.
@@ -128,9 +141,13 @@ class Scoring:
 
     def _applies(self, found: Metric, answer_form: str, counts_tokens: bool = True) -> bool:
         """Returns whether a metric applies, by scoring an example with a right answer."""
-        choices = ("x", "y") if self.answer.is_choice else ()
-        likelihoods = [Likelihood(-1.0, True, 1 if counts_tokens else None) for _ in choices]
-        asked = Question(self.answer.example, choices, choices, dict.fromkeys(self.fields, "y"), ENGLISH)
+        if self.answer.is_measured and not found.needs:
+            return False
+        choices = ("x", "y") if self.answer.is_choice else tuple(self.roles)
+        tokens = Tokens(LIKELY, LIKELY == 0, LIKELY, LIKELY, gradient_norm=1.0) if self.roles else None
+        likelihoods = [Likelihood(-1.0, True, 1 if counts_tokens else None, tokens) for _ in choices]
+        fields = dict.fromkeys(self.fields, "y")
+        asked = Question(self.answer.example, choices, choices, fields, ENGLISH, tuple(self.roles))
         given = Response(self.answer.example)
         if by_likelihood(answer_form):
             given = Response(self.answer.example, likelihoods=likelihoods, neutral=[[-1.0] * len(choices)])
@@ -169,21 +186,33 @@ def scoring(declared: "TaskFile", switched: Mapping[str, bool] | None = None) ->
     answer = (declared.answer.type if isinstance(declared.answer, AnswerSpec) else None) or preset.answer
     if answer not in ANSWERS:
         raise UserError(f"unknown answer type {answer!r}", nearest(answer, sorted(ANSWERS)))
+    if ANSWERS[answer].is_measured != bool(declared.texts):
+        hint = "give texts, and kind: likelihoods"
+        raise UserError("texts must be given where likelihoods are measured, and only there", hint)
     extract = extract_of(declared)
     extract = {**({"name": extract} if isinstance(extract, str) else extract), **(switched or {})}
     names = types(declared.tags) if answer == "spans" else declared.tags
     specs: Sequence[Spec] = declared.metrics or [*preset.metrics, *_of_names(declared)]
     specs = [*specs, "guessed"] if any(extract.get(name) for name in OPTIONS) and "guessed" not in specs else specs
     derived = {**({} if declared.metrics else preset.derived), **declared.derived}
-    requests = {form: "loglikelihood" if by_likelihood(form) else "generate" for form in FORMS}
-    forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, requests[f])]
+    requests = {form: {"loglikelihood", "rolling"} if by_likelihood(form) else {"generate"} for form in FORMS}
+    forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, *requests[f])]
     metrics = [metric(spec) for spec in specs]
     known = [m.name for m in metrics]
     contrast = declared.contrast or (usual.OF_CONTRASTS if usual.OF_CONTRASTS in known else None)
     if contrast not in (None, *known):
         raise UserError(f"contrast: the task has no metric {contrast!r}", nearest(str(contrast), known))
     found = Scoring(
-        ANSWERS[answer], extractor(extract), specs, metrics, derived, forms, contrast, names, list(declared.fields)
+        ANSWERS[answer],
+        extractor(extract),
+        specs,
+        metrics,
+        derived,
+        forms,
+        contrast,
+        names,
+        list(declared.fields),
+        list(declared.texts),
     )
     _check_metrics(found, answer)
     if not declared.labels and (of_labels := [m.name for m in metrics if m.calibrated]):

@@ -191,7 +191,7 @@ def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_fo
     """Returns the answer shown in a worked example; the document must have a gold answer."""
     if spec.chain_of_thought and document.worked:
         return document.worked
-    if not spec.scoring.answer.is_choice:
+    if not document.choices:
         return spec.scoring.answer.shown(document.gold)
     return answers(prompt, document, answer_form)[int(document.gold or 0)]
 
@@ -208,16 +208,16 @@ def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
 def prompt_languages(spec: TaskSpec) -> list[str]:
     """Returns the languages of the task's prompts, sorted; tasks that share them may have others."""
     files = {path.stem for path in spec.prompts_folder.glob("*.yaml")} & {ENGLISH, *spec.languages}
-    return sorted(files | {ENGLISH}) if spec.prompt or spec.prompts else sorted(files)
+    return sorted(files | {ENGLISH}) if spec.prompts or not spec.prompted else sorted(files)
 
 
 def load_prompts(spec: TaskSpec, language: str) -> dict[int, Prompt]:
-    """Returns the prompts of a file by number; a single empty one if rows have complete prompts.
+    """Returns the prompts of a file by number; a single empty one if rows have complete prompts, or need none.
 
     Raises:
         UserError: if the file does not exist, or a key, name or template in it is invalid.
     """
-    if spec.prompt and language == ENGLISH:
+    if not spec.prompted and language == ENGLISH:
         return {1: Prompt(ENGLISH, 1, "", origin="paper")}
     path, content = _content(spec, language)
     check_keys(content.values or {}, spec.fields, f"{path}, values")

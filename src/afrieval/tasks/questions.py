@@ -4,8 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from afrieval.scoring.base import Asked, Likelihood, Metric, Question, Score
+from afrieval.scoring.base import Asked, Likelihood, Metric, Question, Response, Score
+from afrieval.scoring.detailed import details_of
 from afrieval.scoring.scorers import Generation, of_likelihoods, of_text, scored
+from afrieval.scoring.tokens import tokens_of
 from afrieval.tasks.documents import Document
 from afrieval.tasks.presets import by_likelihood
 from afrieval.tasks.prompts import Prompt, answers, choice_texts
@@ -41,8 +43,10 @@ def scorer(
 
     def score(document: Document, given: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Score:
         names, texts = scoring.names or answers(prompt, document, answer_form), choice_texts(prompt, document)
-        question = Question(document.gold, texts, names, document.fields, answer_language)
-        if by_likelihood(answer_form):
+        question = Question(document.gold, texts, names, document.fields, answer_language, document.roles)
+        if document.roles:
+            response = Response(None, likelihoods=[*map(_with_tokens, given)])
+        elif by_likelihood(answer_form):
             response = of_likelihoods([Likelihood(*likelihood) for likelihood in given], neutral)
         else:
             response = of_text(given[0], question, scoring.extract, asked, ends.thinking_end)
@@ -52,3 +56,9 @@ def scorer(
         return scored(response, question, measured)
 
     return score
+
+
+def _with_tokens(given: Any) -> Likelihood:
+    """Returns the likelihood of a text, which is a number if nothing else was asked for."""
+    known = Likelihood(*given) if isinstance(given, tuple | list) else Likelihood(given, False)
+    return known._replace(tokens=tokens_of(details_of(given)))

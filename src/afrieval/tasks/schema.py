@@ -14,6 +14,7 @@ WITH_COLUMNS = (
     "answer",
     "worked",
     "key",
+    "texts",
 )  # the keys that name columns of the data
 
 

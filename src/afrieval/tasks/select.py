@@ -12,6 +12,7 @@ from afrieval.languages import ENGLISH
 from afrieval.resources import shipped
 from afrieval.scoring.extract import switches
 from afrieval.tasks.meta import GROUPS, Llama, chosen_evals, members, of_evals
+from afrieval.tasks.options import check_options
 from afrieval.tasks.presets import by_likelihood, extract_of, scoring
 from afrieval.tasks.prompts import Prompt, load_prompts, suits
 from afrieval.tasks.sources.complete_prompts import check_complete
@@ -34,13 +35,16 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
         if name not in known:
             raise UserError(f"unknown task {name!r}", nearest(name, known))
     grouped = any(name in GROUPS for name in config.task_names)
-    declared = {name: load_task(name, folder) for name in (task_names(folder) if grouped else config.task_names)}
+    options = config.task.options
+    loaded = task_names(folder) if grouped else config.task_names
+    declared = {name: load_task(name, folder, options) for name in loaded}
     asked = [declared[name] for name in config.task_names if name not in GROUPS]
     evals = _evals(config, needed=grouped or any(spec.evals for spec in asked))
     names: list[str] = []
     for name in config.task_names:
         names += members(name, list(declared.values()), evals) if name in GROUPS else [name]
     specs = [of_evals(declared[name], evals, config.data.source == SAMPLES) for name in dict.fromkeys(names)]
+    check_options(options, {spec.name: spec.options for spec in specs})
     for spec in specs:
         check_complete(spec, config)
     if config.task.suite:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,6 +17,7 @@ from afrieval.languages import ENGLISH
 from afrieval.resources import shipped
 from afrieval.tasks.consistency import check_consistent
 from afrieval.tasks.grouped_fields import with_groups_of
+from afrieval.tasks.options import chosen_options, with_options
 from afrieval.tasks.presets import AnswerForm, Kind, Scoring, scoring
 from afrieval.tasks.schema import (
     AnswerSpec,
@@ -57,9 +59,14 @@ class TaskFile:
         answer: column with the gold answer (a letter, number, label name or text); of several
             columns, the first with a value; or a map with the answer's type.
         answer_forms: supported answer forms; the first is the default. Defaults to the kind's.
-        request: `loglikelihood` or `generate`, to support only one of them.
+        request: `loglikelihood` or `generate`, to support only one of them; or `rolling`, for the likelihood of
+            whole texts without a prompt.
         extract: extracts the answer from a generated text.
         metrics: the first is the main one.
+        texts: role to column, for texts whose likelihood is measured; a cell may have a list of them.
+        end: whether the likelihood of a text includes that of its end.
+        tokens: how many tokens of a whole text are used; None for all.
+        options: name to values of what stands as `{name}` in `data` and in names of columns; the first is the default.
         contrast: the metric that compares prompt languages, if not the main one.
         derived: name to a score computed from others.
         groups: name to documents that are reported together, selected by field and values.
@@ -108,11 +115,15 @@ class TaskFile:
     languages: Annotated[dict[str, str], AT_LEAST_ONE]
     parallel: dict[str, list[list[str]]]
     fields: dict[str, str | Annotated[list[str], AT_LEAST_ONE] | GroupedField]
-    answer: str | list[str] | AnswerSpec
+    answer: str | list[str] | AnswerSpec = ""
     answer_forms: Annotated[list[AnswerForm], AT_LEAST_ONE] = field(default_factory=list)
-    request: Literal["loglikelihood", "generate"] | None = None
+    request: Literal["loglikelihood", "generate", "rolling"] | None = None
     extract: str | Options | None = None
     metrics: Annotated[list[str | Options], AT_LEAST_ONE] | None = None
+    texts: dict[str, str] = field(default_factory=dict)
+    end: bool = False
+    tokens: Positive | None = None
+    options: dict[str, Annotated[list[str], AT_LEAST_ONE]] = field(default_factory=dict)
     contrast: str | None = None
     derived: dict[str, DerivedSpec] = field(default_factory=dict)
     groups: dict[str, dict[str, list[str]]] = field(default_factory=dict)
@@ -158,6 +169,7 @@ class TaskSpec(TaskFile):
         kin: the task that it is like.
         direct: the original task, if this is a translated variant.
         switched: options of its extractor that the user has changed.
+        chosen: its options, with their values.
         verbatim: whether texts of rows are used as they are, instead of in NFC and stripped.
     """
 
@@ -167,13 +179,19 @@ class TaskSpec(TaskFile):
     kin: "TaskSpec | None" = field(default=None, kw_only=True)
     direct: "TaskSpec | None" = field(default=None, kw_only=True)
     switched: dict[str, bool] = field(default_factory=dict, kw_only=True)
+    chosen: dict[str, str] = field(default_factory=dict, kw_only=True)
     verbatim: bool = field(default=False, kw_only=True)
 
     @property
     def answer_columns(self) -> list[str]:
         """Columns of the gold answer; the first with a value is used."""
         column = self.answer.field if isinstance(self.answer, AnswerSpec) else self.answer
-        return [column] if isinstance(column, str) else column
+        return [*self.texts.values()] or ([column] if isinstance(column, str) else column)
+
+    @property
+    def prompted(self) -> bool:
+        """Whether models get prompts made from templates."""
+        return not self.prompt and self.request != "rolling"
 
     @property
     def grouped_fields(self) -> dict[str, GroupedField]:
@@ -233,6 +251,7 @@ class TaskSpec(TaskFile):
         parts += ["examples", asdict(self.examples)] if self.examples != ExamplesSpec() else []
         parts += ["texts", self.data.verbatim, self.data.cut] if self.data.verbatim or self.data.cut else []
         parts += ["switched", self.switched] if self.switched else []
+        parts += ["measured", self.texts, self.request, self.end, self.tokens] if self.texts else []
         parts += ["fit", self.fit] if self.fit else []
         parts += ["without_marks", self.without_marks] if self.without_marks else []
         parts += ["generation", asdict(self.generation)] if self.generation and not self.prompt else []
@@ -251,12 +270,13 @@ def _task_files(folder: Path) -> dict[str, Path]:
     return {path.parent.name: path for pattern in ("*/task.yaml", "*/*/task.yaml") for path in folder.glob(pattern)}
 
 
-def load_task(name: str, folder: Path = TASKS) -> TaskSpec:
+def load_task(name: str, folder: Path = TASKS, options: Mapping[str, str] | None = None) -> TaskSpec:
     """Returns the declaration of a task.
 
     Args:
         name: its folder's name.
         folder: contains the task folders.
+        options: values of options, of which those that the task has are used.
 
     Raises:
         UserError: if the task does not exist, or its file has an invalid or missing key.
@@ -269,13 +289,15 @@ def load_task(name: str, folder: Path = TASKS) -> TaskSpec:
         path = files[name]
     file = read_map_file(path)
     kin = _kin(file, folder)
-    content = _completed(file, kin).checked(TaskFile)
+    whole = _completed(file, kin)
+    chosen = chosen_options(name, whole.content.get("options"), options or {})
+    content = with_options(whole, chosen).checked(TaskFile)
     try:
         scored = scoring(content)
     except UserError as e:
         raise UserError(f"{path}: {e.message}", e.hint) from None
     declared = {f.name: getattr(content, f.name) for f in fields(TaskFile)} | {"answer_forms": scored.answer_forms}
-    spec = TaskSpec(**declared, folder=path.parent, root=folder, scoring=scored, kin=kin)
+    spec = TaskSpec(**declared, folder=path.parent, root=folder, scoring=scored, kin=kin, chosen=chosen)
     check_consistent(spec, path)
     check_sources(path, spec.data, spec.translate, spec.join, spec.languages)
     return spec

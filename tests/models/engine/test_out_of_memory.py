@@ -10,7 +10,7 @@ from tests.models.engine.written import generated, shared_prompts, stops, strang
 from tests.models.shapes import decoder, encoder_decoder, loaded
 
 from afrieval.errors import UserError
-from afrieval.models.engine import likelihood
+from afrieval.models.engine import likelihood, reading
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.memory import SMALLEST
 
@@ -97,7 +97,7 @@ def test_logits_may_be_what_does_not_fit(
 ) -> None:
     """Their logarithms take as much again as they do, after a pass that went well."""
     lm, requests = loaded(decoder("llama")), shared_requests()
-    expected, real, reads = plain(lm, requests), likelihood._read, list[int]()
+    expected, real, reads = plain(lm, requests), reading.read, list[int]()
 
     def read(*args: Any) -> Any:
         reads.append(1)
@@ -105,7 +105,7 @@ def test_logits_may_be_what_does_not_fit(
             full()
         return real(*args)
 
-    monkeypatch.setattr(likelihood, "_read", read)
+    monkeypatch.setattr(likelihood, "read", read)
     found = tree(lm, requests, 64)
     assert len(warnings(caplog)) == 1
     assert distance(expected, found) <= CLOSE and verdicts(expected) == verdicts(found)

@@ -2,7 +2,7 @@
 
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -12,6 +12,7 @@ from lm_eval.models.huggingface import HFLM
 from afrieval.errors import UserError
 from afrieval.models.backends.encoding import EncodesAtOnce
 from afrieval.models.backends.generating import GeneratesTogether
+from afrieval.models.backends.texts import Text, ahead, apart, pair_text, scored_texts, whole_text
 from afrieval.models.base import Model
 from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.checkpoint import check_found, check_sizes
@@ -38,11 +39,13 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     Attributes:
         engine: `tree` computes shared prefixes once, `plain` is the harness' way; set by
             `choose_engine`.
+        noted_no_end: whether it was said that the tokenizer has no token that ends a text.
     """
 
     cache_hook: Any
     batch_size_per_gpu: int | str
     engine = "plain"
+    noted_no_end = False
     _model: Any
     AUTO_MODEL_CLASS: Any
     _has_written = False
@@ -144,19 +147,37 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
         """Returns an answer's log-probabilities, from which the harness takes the greedy tokens."""
         return super()._select_cont_toks(*args, **kwargs).as_subclass(Decided)
 
-    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
-        """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""
-        answers: list[tuple[float, bool]] = []
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+        """Returns (log-likelihood, is greedy, number of tokens) per request, with each token if it has options."""
+        return apart(requests, self._pairs, partial(self._with_tokens, "loglikelihood", pair_text))
+
+    def _pairs(self, requests: list[Any]) -> list[Any]:
+        answers: list[Any] = []
         for part in portions(requests):
             pairs = [r.args for r in part] if self.backend == "causal" else []
             with self.encoded_at_once([text for c, a in pairs for text in (c.rstrip(), c + a)]):
-                answers += super().loglikelihood(part, disable_tqdm)
+                answers += super().loglikelihood(part, disable_tqdm=True)
         return answers
 
-    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
-        """Returns the log-likelihood of each whole text."""
+    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+        """Returns the log-likelihood of each whole text; of a request with options, as `loglikelihood` does."""
+        return apart(requests, self._wholes, partial(self._with_tokens, "loglikelihood_rolling", whole_text))
+
+    def _wholes(self, requests: list[Any]) -> list[Any]:
         with self.batches():
-            answers: list[float] = super().loglikelihood_rolling(requests, disable_tqdm)
+            answers: list[Any] = super().loglikelihood_rolling(requests, disable_tqdm=True)
+        return answers
+
+    def _with_tokens(self, method: str, encoded: Callable[[Any, Any], Text], requests: list[Any]) -> list[Any]:
+        answers: list[Any] = []
+        size = self.batch_size_per_gpu
+        for part in portions(requests):
+            with self.encoded_at_once([text for r in part for text in ahead(r.args)]):
+                texts = [encoded(self, r.args) for r in part]
+            windows = [window for text in texts for window in text.windows]
+            check_lengths(windows, self.max_length)
+            self.too_long += self._count_too_long(windows)
+            answers += scored_texts(self, method, texts, size if isinstance(size, int) else self.max_batch_size)
         return answers
 
     @property

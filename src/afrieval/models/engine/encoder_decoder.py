@@ -12,6 +12,7 @@ from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from afrieval.models.engine.forward import inference
 from afrieval.models.engine.likelihood import Answer, TokenRequest
 from afrieval.models.engine.memory import Packs, too_small
+from afrieval.models.engine.padded import padded
 from afrieval.models.engine.ties import most_probable
 
 log = logging.getLogger("afrieval")
@@ -89,7 +90,7 @@ def _batch(lm: Any, requests: list[TokenRequest]) -> list[Answer]:
     """
     contexts = [(context, len(list(group))) for context, group in groupby(request[1] for request in requests)]
     answers = [answer for _, _, answer in requests]
-    encoded, mask = _padded(lm, [context for context, _ in contexts])
+    encoded, mask = padded(lm, [context for context, _ in contexts])
     which = torch.tensor([row for row, (_, n) in enumerate(contexts) for _ in range(n)], device=lm.device)
     cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
     start = torch.full((len(contexts), 1), lm.model.config.decoder_start_token_id, device=lm.device)
@@ -98,25 +99,17 @@ def _batch(lm: Any, requests: list[TokenRequest]) -> list[Answer]:
         shared = {"encoder_outputs": states, "attention_mask": mask, "past_key_values": cache, "use_cache": True}
         logits = lm.model(decoder_input_ids=start, **shared).logits[which]
         if max(map(len, answers)) > 1:
-            begun, _ = _padded(lm, [answer[:-1] for answer in answers])
+            begun, _ = padded(lm, [answer[:-1] for answer in answers])
             cache.batch_select_indices(which)
             states = type(states)(last_hidden_state=states.last_hidden_state[which])
             shared |= {"encoder_outputs": states, "attention_mask": mask[which]}
             logits = torch.cat([logits, lm.model(decoder_input_ids=begun, **shared).logits], dim=1)
     logprobs = torch.log_softmax(logits, dim=-1, dtype=lm.softmax_dtype)
     best = most_probable(logits)
-    wanted, _ = _padded(lm, answers)
+    wanted, _ = padded(lm, answers)
     values = logprobs.gather(2, wanted[:, :, None])[:, :, 0].double().cpu().numpy()
     greedy = (best == wanted).cpu().numpy()
     return [
         (float(values[i, : len(answer)].sum()), bool(greedy[i, : len(answer)].all()))
         for i, answer in enumerate(answers)
     ]
-
-
-def _padded(lm: Any, rows: list[Any]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Returns token ids, padded on the right, and where there are any."""
-    longest = max(map(len, rows))
-    ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], dtype=torch.long)
-    mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows])
-    return ids.to(lm.device), mask.to(lm.device)

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
-from numpy.typing import NDArray
 
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.memory import Packs
-from afrieval.models.engine.ties import most_probable
+from afrieval.models.engine.reading import Table, read
 from afrieval.models.engine.tree import Ints, Tree, plant
 
 TokenRequest = tuple[Any, list[int], list[int]]
@@ -31,29 +30,43 @@ def loglikelihoods(
     Raises:
         UserError: if a few tokens need too much memory.
     """
+    answers: list[Answer] = [(0.0, False)] * len(requests)
+    for i, (logprobs, greedy) in tokens_in_tree(lm, requests, packs):
+        answers[i] = (float(logprobs.sum()), bool(greedy.all()))
+        answered(i, answers[i])
+    return answers
+
+
+def tokens_in_tree(
+    lm: Any, requests: list[TokenRequest], packs: Packs, vocabulary: bool = False
+) -> Iterator[tuple[int, Table]]:
+    """Yields the number of a request and what is known of its answer's tokens, as soon as it is.
+
+    Args:
+        lm: as for `loglikelihoods`, and so are `requests`, `packs` and errors.
+        requests: what is asked.
+        packs: how much is computed at a time.
+        vocabulary: whether mean and variance over the vocabulary are wanted too.
+    """
     if not requests:
-        return []
+        return
     room = lm.max_length + 1
     sequences = [np.array((context + answer)[-room:-1], dtype=np.int32) for _, context, answer in requests]
     tree = plant(sequences, [answer for _, _, answer in requests])
     last = tree.scored[tree.starts[1:] - 1]
     by_last = np.argsort(last, kind="stable")
-    values, greedy = np.zeros(len(tree.scored)), np.zeros(len(tree.scored), dtype=bool)
-    answers: list[Answer] = [(0.0, False)] * len(requests)
+    table = np.zeros((4 if vocabulary else 2, len(tree.scored)))
     done = 0
-    for end, entries, logprobs, best in _packs(lm, tree, packs):
-        values[entries], greedy[entries] = logprobs, best
+    for end, entries, found in _packs(lm, tree, packs, vocabulary):
+        table[:, entries] = found
         ready = int(np.searchsorted(last, end, sorter=by_last))
         for i in by_last[done:ready]:
-            part = slice(tree.starts[i], tree.starts[i + 1])
-            answers[i] = (float(values[part].sum()), bool(greedy[part].all()))
-            answered(int(i), answers[i])
+            yield int(i), table[:, tree.starts[i] : tree.starts[i + 1]]
         done = ready
-    return answers
 
 
-def _packs(lm: Any, tree: Tree, packs: Packs) -> Iterator[tuple[int, Ints, NDArray[np.float64], NDArray[np.bool_]]]:
-    """Yields the first node behind a pack, the entries of `scored` in it, their log-probabilities, if they are greedy.
+def _packs(lm: Any, tree: Tree, packs: Packs, vocabulary: bool) -> Iterator[tuple[int, Ints, Table]]:
+    """Yields the first node behind a pack, the entries of `scored` in it, and what is read of each.
 
     What a pack leaves in the cache are the ancestors of the next node: whatever comes later sees no others of it. So
     the cache never holds more than the longest sequence and a pack.
@@ -74,11 +87,12 @@ def _packs(lm: Any, tree: Tree, packs: Packs) -> Iterator[tuple[int, Ints, NDArr
         queries = keys[len(cached) :]
         sees = (keys <= queries[:, None]) & (queries[:, None] < ends[keys])
         try:  # no name for the logits: they would stay in memory beside those of the next pack
-            result = _read(
+            result = read(
                 lm,
                 forward(tokens[begin:end], depth[begin:end], sees, depth[keys], (at - begin).tolist()),
                 tree.answers[entries],
                 where,
+                vocabulary,
             )
         except RuntimeError as e:
             if not should_reduce_batch_size(e):
@@ -88,7 +102,7 @@ def _packs(lm: Any, tree: Tree, packs: Packs) -> Iterator[tuple[int, Ints, NDArr
             size = packs.reduce(end - begin, size)
             forward.cache.crop(len(cached))
             continue
-        yield end, entries, *result
+        yield end, entries, result
         stay = torch.nonzero(ends[keys] > end)[:, 0]
         forward.cache.keep(stay)
         cached, begin = keys[stay], end
@@ -99,18 +113,3 @@ def _end(begin: int, size: int, nodes: Ints, most: int, n: int) -> int:
     end = min(begin + size, n)
     beyond = int(np.searchsorted(nodes, begin)) + most
     return min(end, int(nodes[beyond])) if beyond < len(nodes) else end
-
-
-def _read(lm: Any, logits: torch.Tensor, answers: Ints, where: Ints) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Returns the log-probabilities of answer tokens, and whether each is the most probable one.
-
-    Args:
-        lm: the model.
-        logits: [positions, vocabulary].
-        answers: token ids.
-        where: the position of each.
-    """
-    rows, asked = torch.from_numpy(where).to(logits.device), torch.from_numpy(answers).to(logits.device)
-    logprobs = torch.log_softmax(logits, dim=-1, dtype=lm.softmax_dtype)[rows, asked]
-    greedy = most_probable(logits)[rows] == asked
-    return logprobs.double().cpu().numpy(), greedy.cpu().numpy()

@@ -10,10 +10,11 @@ from afrieval.scoring.base import Array, Derived, Input
 def ks_test() -> Derived:
     """Returns the p-value of the test, two-sided: small if the two sets of values differ in distribution.
 
-    It has two inputs: a metric of this run and the same metric of the reference run. Weights count
-    how often a document is in the sample, and must be whole numbers.
+    It has two inputs: a metric of this run and the same metric of the reference run. The values are the first
+    number that is stored of each document: of a truth ratio, the ratio itself, not what its mean is made of.
+    Weights count how often a document is in the sample, and must be whole numbers.
     """
-    return Derived("ks_test", _score, bounds=(0.0, 1.0), interval="none", n_inputs=2)
+    return Derived("ks_test", _score, bounds=(0.0, 1.0), interval="none", n_inputs=2, needs="documents")
 
 
 def _score(inputs: Sequence[Input]) -> Array:
@@ -25,4 +26,4 @@ def _score(inputs: Sequence[Input]) -> Array:
 
 
 def _repeated(given: Input, weights: Array) -> Array:
-    return np.repeat(given.values, np.rint(weights).astype(np.int64))
+    return np.repeat(given.measures[:, 0], np.rint(weights).astype(np.int64))

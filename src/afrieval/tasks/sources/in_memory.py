@@ -28,7 +28,9 @@ class Row(dict[str, Any]):
     """A document as a map, which the harness hashes and logs, with the document as an attribute."""
 
     def __init__(self, document: Document):
-        own = {"choices": list(document.choices), "gold": document.gold_cell, "worked": document.worked}
+        own: dict[str, Any] = {"choices": list(document.choices)}
+        own |= {"roles": list(document.roles)} if document.roles else {"gold": document.gold_cell}
+        own |= {"worked": document.worked}
         own |= {"prompt": document.prompt} if document.prompt else {}
         super().__init__({"id": document.id, **document.fields, **own})
         self.document = document
@@ -180,7 +182,7 @@ def _of_choices(questions: TemplatedQuestions) -> Config:
     return {
         "output_type": "multiple_choice",
         "doc_to_choice": lambda row: answers(questions.prompt, row.document, questions.answer_form),
-        "doc_to_target": lambda row: row["gold"],
+        "doc_to_target": lambda row: row.document.gold,
     }
 
 

@@ -1,7 +1,8 @@
 """Converts documents of declared tasks to lines of sample files, and these to printed documents."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from afrieval.results.samples import DROPPED, Sample, verdict
 from afrieval.scoring.base import Metric, Score
@@ -11,6 +12,8 @@ from afrieval.tasks.shown import NOT_KEPT, Block, Shown
 
 if TYPE_CHECKING:
     from afrieval.tasks.sources.templated import TemplatedQuestions
+
+TOKENS = "tokens"  # in the details of a likelihood
 
 
 def sample_line(
@@ -44,8 +47,10 @@ def sample_line(
         "prompt_language": questions.prompt_language,
         "fewshot_ids": [e.id for e in (fitted or [document, *questions.examples(document)])[1:]] if answered else [],
         "defect": document.defect,
-        "n_choices": len(document.choices),
-        **({"answer": score.answer, "measures": score.measures} if score else {}),
+        "n_choices": None if document.roles else len(document.choices),
+        **({"roles": document.roles} if document.roles else {}),
+        **({"answer": score.answer} if score and not document.roles else {}),
+        **({"measures": score.measures} if score else {}),
         **({"gold": document.gold, "picked": score.answer} if score and task.scoring.answer.is_choice else {}),
         **({"guess": score.guessed} if score and score.guessed else {}),
         **({"neutral": score.neutral} if score and score.neutral else {}),
@@ -58,8 +63,9 @@ def sample_line(
 
 
 def _details(sample: Sample) -> Details:
-    """Returns what a backend reports of the answers of a document."""
-    return together(details_of(answer) for answers in sample["resps"] for answer in answers)
+    """Returns what a backend reports of the answers of a document; the answer file has that of each token."""
+    every = (details_of(answer) for answers in sample["resps"] for answer in answers)
+    return together({k: v for k, v in details.items() if k != TOKENS} for details in every)
 
 
 def _kept(questions: "TemplatedQuestions", document: Document, fitted: Sequence[Document]) -> dict[str, list[int]]:
@@ -94,8 +100,27 @@ def recalled(title: str, main: Metric, samples: Iterator[Sample]) -> Shown:
 def _answers(sample: Sample, main: Metric) -> list[str]:
     if isinstance(sample["resps"][0][0], str):
         return [f"answer: {sample['resps'][0][0]!r}  {verdict(sample, main)}"]
-    lines = []
-    for i, ((_, continuation), (answer,)) in enumerate(zip(sample["arguments"], sample["resps"], strict=True)):
-        marks = ("gold " if i == sample["gold"] else "") + ("picked" if i == sample["picked"] else "")
-        lines.append(f"{answer[0]:12.4f}  {continuation!r}  {marks}".rstrip())
-    return lines
+    return likelihood_lines(sample)
+
+
+def likelihood_lines(sample: Sample) -> list[str]:
+    """Returns a line for each continuation of a sample: its likelihood, and its role or whether it is right."""
+    answers = [answer if isinstance(answer, tuple | list) else [answer] for (answer,) in sample["resps"]]
+    asked = [text_of(arguments) for arguments in sample.get("arguments", [])]
+    texts = asked or [f" choice {i}" for i in range(len(answers))]
+    marks = map(partial(_mark, sample), range(len(answers)), answers)
+    lines = zip(answers, texts, marks, strict=True)
+    return [f"{answer[0]:12.4f}  {text!r}  {mark}".rstrip() for answer, text, mark in lines]
+
+
+def text_of(arguments: Sequence[Any]) -> str:
+    """Returns the text whose likelihood a request is for: a continuation, or a whole text."""
+    return next(str(text) for text in reversed(arguments) if isinstance(text, str))
+
+
+def _mark(sample: Sample, i: int, answer: Sequence[Any]) -> str:
+    """Returns the role of a text and its loss, or what is known of a choice."""
+    if roles := sample.get("roles"):
+        n = answer[2] if len(answer) > 2 else None
+        return f"{roles[i]}, loss {-answer[0] / n:.4f}" if n else str(roles[i])
+    return " ".join(name for name in ("gold", "picked") if sample.get(name) == i)

@@ -14,6 +14,7 @@ from afrieval.tasks.paper import chosen_paper_prompts, left_out_of_paper
 from afrieval.tasks.prompts import Prompt, PromptFiles, suits, telling
 from afrieval.tasks.select import answer_form, chosen_tasks, named_languages
 from afrieval.tasks.sources.complete_prompts import CompleteQuestions
+from afrieval.tasks.sources.likelihoods import TextQuestions
 from afrieval.tasks.sources.notes import all_notes
 from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import TaskSpec
@@ -61,7 +62,7 @@ def task_questions(
             metric.fetch()
     check_source(spec, config.data.source)
     languages, missing = _languages(spec, config, lock)
-    files, make = PromptFiles(spec), CompleteQuestions if spec.prompt else TemplatedQuestions
+    files, make = PromptFiles(spec), _questions_of(spec)
     asked: list[TemplatedQuestions] = []
     unprompted: list[str] = []
     absent: list[str] = []
@@ -82,6 +83,10 @@ def task_questions(
     left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
     left_out += left_out_of_paper(spec, config, absent)
     return asked, left_out
+
+
+def _questions_of(spec: TaskSpec) -> type[TemplatedQuestions]:
+    return CompleteQuestions if spec.prompt else TextQuestions if spec.texts else TemplatedQuestions
 
 
 def _languages(

@@ -67,7 +67,7 @@ class TemplatedQuestions:
             title,
             Coordinates(*place, self.shots, self.answer_form),
             [metric.name for metric in self.metrics],
-            asks=frozenset({"generate_until" if self.generates else "loglikelihood"}),
+            asks=frozenset({self.asks}),
             n=len(self.documents),
             n_requests=sum(1 if self.generates else len(d.choices) for d in self.scorable) + self.n_neutral,
             identity=identity(self),
@@ -79,6 +79,7 @@ class TemplatedQuestions:
             commits=self.data.commits,
             can_generate="generate" in self.task.answer_forms,
             complete=self.complete,
+            needs=self.task.scoring.needs,
         )
 
     @property
@@ -92,6 +93,11 @@ class TemplatedQuestions:
     def generates(self) -> bool:
         """Whether answers are generated rather than chosen by likelihood."""
         return self.answer_form == "generate"
+
+    @property
+    def asks(self) -> str:
+        """The type of its requests, as the harness names it."""
+        return "generate_until" if self.generates else "loglikelihood"
 
     @property
     def shots(self) -> int:
@@ -161,6 +167,10 @@ class TemplatedQuestions:
             ranked = self._ranked(ranked, document.id)
         return examples(ranked, self.shots, document, self.task.apart, same)
 
+    def chosen(self, document: Document, shots: int) -> list[Document]:
+        """Returns the examples of a document, for the harness, which passes their number."""
+        return self.examples(document)
+
     @cached_property
     def _pools(self) -> dict[tuple[str, ...], list[Document]]:
         """The rows that may be examples of each kind of document, in order."""
@@ -194,10 +204,7 @@ class TemplatedQuestions:
     ) -> Any:
         from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
 
-        def chosen(document: Document, shots: int) -> list[Document]:
-            return self.examples(document)
-
-        return InMemoryTask(task_config(self, generation), documents, chosen, self.neutral, fit, self.header)
+        return InMemoryTask(task_config(self, generation), documents, self.chosen, self.neutral, fit, self.header)
 
     def _collect(
         self, scores: Mapping[int, Score], shortened: Mapping[int, Fitted], results: dict[str, Any]
@@ -232,7 +239,7 @@ class TemplatedQuestions:
 
     def preview(self, title: str, number: int) -> Shown:
         """Returns a document as a model would get it."""
-        documents, chat = self.data.documents, self.config.model.chat_template
+        documents = self.data.documents
         if number >= len(documents):
             raise UserError(
                 f"{self.task.name} {self.language} has no document {number}", f"give 0 to {len(documents) - 1}"
@@ -241,11 +248,7 @@ class TemplatedQuestions:
         if document.gold is None:
             return Shown(f"{title}, document {number}: left out, {one_line(document.defect)}\n")
         rows = [e.id for e in self.examples(document)] or "none"
-        answer = self.task.scoring.answer
-        lines = [] if answer.is_choice else [f"  gold: {one_line(answer.shown(document.gold))}"]
-        for i, continuation in enumerate(answers(self.prompt, document, self.answer_form)):
-            shown = f"{'' if chat else self.prompt.delimiter}{continuation}"
-            lines.append(f"  {shown!r}{'  gold' if i == document.gold else ''}")
+        lines = self.lines(document)
         if self.task.fit:
             lines.append(
                 f"  {self.task.fit}: whole here; a run shortens it if the prompt does not fit the model's context"
@@ -254,3 +257,11 @@ class TemplatedQuestions:
             lines.append("  all examples here; a run leaves out the last ones if they do not fit the model's context")
         text = self.prompt_text(document, turns)
         return Shown(f"{title}, document {number}, few-shot rows {rows}", [Block(text, lines)])
+
+    def lines(self, document: Document) -> list[str]:
+        """Returns lines about the right answer and the continuations that are scored."""
+        answer, delimiter = self.task.scoring.answer, "" if self.config.model.chat_template else self.prompt.delimiter
+        lines = [] if document.choices else [f"  gold: {one_line(answer.shown(document.gold))}"]
+        marks = document.roles or ["gold" if i == document.gold else "" for i in range(len(document.choices))]
+        scored = answers(self.prompt, document, self.answer_form)
+        return lines + [f"  {delimiter + text!r}  {mark}".rstrip() for text, mark in zip(scored, marks, strict=True)]

@@ -1,0 +1,75 @@
+"""How strongly a text would change a model: the norm of the gradient of its loss.
+
+The model stays in the mode for evaluation, without dropout, so that the same text has the same norm each time.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from accelerate.utils.memory import should_reduce_batch_size
+
+from afrieval.errors import UserError
+from afrieval.models.engine.likelihood import TokenRequest
+from afrieval.models.engine.padded import logits_of
+
+
+def gradient_norm(lm: Any, windows: list[TokenRequest]) -> float:
+    """Returns the mean over the model's parameter tensors of the 2-norm of the gradient of a text's mean loss.
+
+    Parameters that the loss does not depend on do not count.
+
+    Args:
+        lm: a model of the harness' hf backend; its parameters and their gradients are left as they were.
+        windows: the parts of the text, each with its context.
+
+    Raises:
+        UserError: if the device's memory is too small.
+    """
+    n = sum(len(answer) for _, _, answer in windows)
+    try:
+        with differentiable(lm.model) as parameters:
+            total: list[torch.Tensor | None] = [None] * len(parameters)
+            for window in windows:
+                for i, new in enumerate(_gradients(lm, window, n, parameters)):
+                    before = total[i]
+                    total[i] = new if before is None else before if new is None else before.add_(new)
+            norms = [float(torch.linalg.vector_norm(g, dtype=torch.float32)) for g in total if g is not None]
+    except RuntimeError as e:
+        if not should_reduce_batch_size(e):
+            raise
+        raise UserError(
+            f"the device's memory is too small for the gradient of a text of {n} tokens, which takes as much as the "
+            "model again",
+            "give --model.dtype bfloat16, a device with more memory or a smaller model, or leave gradient_norm out",
+        ) from None
+    return float(np.mean(norms))
+
+
+def _gradients(
+    lm: Any, window: TokenRequest, n: int, parameters: list[torch.Tensor]
+) -> tuple[torch.Tensor | None, ...]:
+    """Returns the gradients of a window's share of the mean loss of `n` tokens."""
+    mixed = lm.mixed_precision_dtype
+    with torch.enable_grad(), torch.autocast(lm.device.type, mixed, mixed is not None):
+        (logits,) = logits_of(lm, [window])
+        answer = torch.tensor(window[2], device=logits.device)
+        loss = torch.nn.functional.cross_entropy(logits.float(), answer, reduction="sum") / n
+        found: tuple[torch.Tensor | None, ...] = torch.autograd.grad(loss, parameters, allow_unused=True)
+        return found
+
+
+@contextmanager
+def differentiable(model: Any) -> Iterator[list[torch.Tensor]]:
+    """Yields a model's parameters, all of which have gradients inside, whatever is trained otherwise."""
+    parameters = [p for p in model.parameters() if p.is_floating_point()]
+    before = [p.requires_grad for p in parameters]
+    try:
+        for p in parameters:
+            p.requires_grad_(True)
+        yield parameters
+    finally:
+        for p, needed in zip(parameters, before, strict=True):
+            p.requires_grad_(needed)

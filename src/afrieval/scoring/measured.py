@@ -1,0 +1,77 @@
+"""Metrics of texts whose likelihood is measured: the mean over the texts of a document that have one role."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from afrieval.errors import UserError
+from afrieval.scoring.base import Metric, Question, Response
+from afrieval.scoring.tokens import Need, Tokens
+
+ANSWER = "answer"  # the role of the texts that a metric is of, if it names no other
+Value = Callable[[Tokens, str], float]
+
+
+def of_texts(
+    name: str,
+    of: str,
+    value: Value,
+    high: float = 1.0,
+    low: float = 0.0,
+    needs: tuple[Need, ...] = ("tokens",),
+    higher_is_better: bool = True,
+) -> Metric:
+    """Returns the mean over documents of a value of texts; of several texts of a document, their mean.
+
+    Args:
+        name: of the metric; that of a role other than `answer` is added to it.
+        of: the role of the texts.
+        value: tokens and text to the value.
+        high: highest score.
+        low: lowest score.
+        needs: what the metric needs of each token.
+        higher_is_better: whether more is better.
+    """
+    measure = partial(_measure, of, value)
+    name = name if of == ANSWER else f"{name}_{of}"
+    return Metric(
+        name, measure, higher_is_better=higher_is_better, bounds=(low, high), interval="bootstrap", needs=needs
+    )
+
+
+def _measure(of: str, value: Value, response: Response, question: Question) -> list[float] | None:
+    values = [value(tokens, text) for tokens, text in tokens_with(of, response, question)]
+    return [float(np.mean(values))] if values else None
+
+
+def tokens_with(role: str, response: Response, question: Question) -> list[tuple[Tokens, str]]:
+    """Returns tokens and text of each text of a role; empty if the task has no such texts.
+
+    Raises:
+        UserError: for a text without tokens, which nothing can be measured of.
+    """
+    if not question.roles or not response.likelihoods:
+        return []
+    every = zip(question.roles, response.likelihoods, question.choices, strict=True)
+    found = [(given.tokens, text) for name, given, text in every if name == role and given.tokens is not None]
+    for tokens, text in found:
+        if not len(tokens.of_text.logprobs):
+            raise UserError(f"the model's tokenizer gives no tokens for the text {text!r:.60}", "leave the row out")
+    return found
+
+
+def loss_of(role: str, response: Response, question: Question) -> list[float]:
+    """Returns the mean negative log-likelihood of each text of a role, with that of its end if it was asked for."""
+    return [tokens.loss for tokens, _ in tokens_with(role, response, question)]
+
+
+def lowest(values: np.ndarray[tuple[int], np.dtype[np.float64]], k: float) -> float:
+    """Returns the mean of the lowest share of some values, at least of one.
+
+    Args:
+        values: at least one.
+        k: the share; of n values, the whole number below k n counts.
+    """
+    n = max(1, int(round(k * len(values), 9)))  # 0.29 * 100 is a little less than 29
+    return float(np.partition(values, n - 1)[:n].mean())

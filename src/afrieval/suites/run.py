@@ -1,0 +1,134 @@
+"""The derived metrics of a run folder, with those of its reference runs, and the file that stores them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from afrieval.grouping import grouped
+from afrieval.results.files import DERIVED, read_run, write_derived
+from afrieval.results.schema import RunRecord
+from afrieval.results.scores import CellScores
+from afrieval.suites.nodes import Find
+from afrieval.suites.places import Declared, references_of, tasks_of
+from afrieval.suites.reference import Reference, check_fits, check_rows, open_references
+from afrieval.suites.scores import DerivedScore, derived_scores
+from afrieval.tasks.derived import check_references
+from afrieval.terminal import note
+
+
+def scores_of_run(
+    record: RunRecord, cells: Sequence[CellScores], references: Sequence[Reference]
+) -> list[DerivedScore]:
+    """Returns the derived metrics of a run; none if its suite declares none.
+
+    Args:
+        record: what run.yaml says.
+        cells: all of our own tasks.
+        references: the runs to compare with.
+
+    Raises:
+        UserError: for a reference that is not comparable with the run.
+    """
+    declared = _declared(record)
+    if not declared:
+        return []
+    check_fits(references, record["identity"], compared_tasks(declared))
+    return derived_scores(declared, cells, {of.name: _checked(of) for of in references})
+
+
+def finish(
+    folder: Path, record: RunRecord, cells: Sequence[CellScores], given: Mapping[str, str]
+) -> list[DerivedScore]:
+    """Returns the derived metrics of a run, and stores them in its folder.
+
+    Args:
+        folder: the run folder.
+        record: what run.yaml says.
+        cells: all of our own tasks.
+        given: name of a reference run to its path.
+
+    Raises:
+        UserError: for a reference that is not a run, or is not comparable with this one.
+    """
+    references = open_references(given)
+    found = scores_of_run(record, cells, references)
+    store(folder, record, found, references)
+    return found
+
+
+def of_runs(cells: Sequence[CellScores], given: Mapping[str, str]) -> dict[str, list[DerivedScore]]:
+    """Returns the derived metrics of several runs by suite, and stores those that are compared with a reference.
+
+    Args:
+        cells: of all runs.
+        given: name of a reference run to its path.
+
+    Raises:
+        UserError: for a reference that is not a run, is not used, or is not comparable with a run.
+    """
+    of_folders = {folder: of for folder, of in grouped(cells, lambda c: c.folder).items() if folder}
+    records = {folder: read_run(folder) for folder in of_folders}
+    declared = [spec for record in records.values() for spec in _declared(record).values()]
+    check_references(list(given), [spec.get("reference") or "" for spec in declared])
+    references = open_references(given)
+    found: dict[str, list[DerivedScore]] = {}
+    for folder, record in records.items():
+        if scores := scores_of_run(record, of_folders[folder], references):
+            found.setdefault(record["suite"]["name"], []).extend(scores)
+            if references:
+                store(folder, record, scores, references)
+    return found
+
+
+def _declared(record: RunRecord) -> Declared:
+    return record.get("suite", {}).get("derived", {})
+
+
+def compared_tasks(declared: Declared) -> dict[str, list[str]]:
+    """Returns, for each reference, the tasks whose metrics are compared with those of the run."""
+    found: dict[str, list[str]] = {}
+    for name in declared:
+        for reference in references_of(name, declared):
+            found.setdefault(reference, []).extend(tasks_of(name, declared))
+    return {reference: list(dict.fromkeys(tasks)) for reference, tasks in found.items()}
+
+
+def _checked(reference: Reference) -> Find:
+    def find(own: CellScores) -> CellScores | None:
+        other = reference.find(own)
+        check_rows(reference, own, other)
+        return other
+
+    return find
+
+
+def store(folder: Path, record: RunRecord, found: Sequence[DerivedScore], references: Sequence[Reference]) -> None:
+    """Writes derived.json, with all that each number depends on, to the run folder; nothing if there are none."""
+    try:
+        if found:
+            write_derived(folder, [_stored(score, record, references) for score in found])
+    except OSError as e:  # somebody else's run
+        note(f"{folder / DERIVED} cannot be written: {e.strerror}")
+
+
+def _stored(score: DerivedScore, record: RunRecord, references: Sequence[Reference]) -> dict[str, Any]:
+    used = [of for of in references if of.name in score.references]
+    identity = record["identity"]
+    model: Mapping[str, Any] = identity["model"]
+    return {
+        "name": score.name,
+        "how": record["suite"]["derived"][score.name],
+        "value": score.score,
+        "interval": score.interval,
+        "n": score.n,
+        "reason": score.reason,
+        "notes": list(score.notes),
+        "cells": sorted(cell.name for cell in score.cells.values()),
+        "identity": {
+            "model": dict(model),
+            "tasks": {task: identity.get("tasks", {}).get(task) for task in score.cells},
+            "rows": {cell.name: cell.rows for cell in score.cells.values()},
+            "settings": {key: of for key, of in identity.items() if key not in ("model", "tasks", "harness_tasks")},
+            "references": {of.name: {"path": str(of.path), "fingerprint": of.fingerprint} for of in used},
+        },
+    }

@@ -1,0 +1,59 @@
+"""Derived metrics of suites: what is refused before anything runs."""
+
+from typing import Any
+
+import pytest
+
+from afrieval.config.settings import RunConfig, TaskConfig
+from afrieval.errors import UserError
+from afrieval.tasks.derived import check_derived
+
+ATTACK = {"how": "auc", "of": ["afrixnli.acc", "belebele.acc"]}
+
+
+def check(derived: Any, reference: dict[str, str] | None = None) -> None:
+    task = TaskConfig(suite="x", groups={"a": ["afrixnli"], "b": ["belebele"]}, derived=derived)
+    check_derived(RunConfig(task=task, reference=reference or {}))
+
+
+def test_what_is_allowed() -> None:
+    leak = {"how": "privleak", "of": "attack", "reference": "retain"}
+    of_pairs = {"how": "auc_of_differences", "of": ATTACK["of"], "reference": "base"}
+    check({"attack": ATTACK, "leak": leak, "pairs": of_pairs}, {"retain": "x", "base": "y"})
+    check_derived(RunConfig(task=TaskConfig(task_name="afrixnli")))
+
+
+@pytest.mark.parametrize(
+    ("derived", "problem", "hint"),
+    [
+        ({"x": {"how": "ac", "of": "afrixnli.acc"}}, "no derived metric 'ac'", "auc"),
+        ({"x": {"how": "mean", "of": "afrixnl.acc"}}, "has no task 'afrixnl'", "afrixnli"),
+        ({"x": {"how": "mean", "of": "afrimmlu.acc"}}, "has no task 'afrimmlu'", "afrixnli"),
+        ({"x": {"how": "mean", "of": "afrixnli.ac"}}, "afrixnli has no metric 'ac'", "acc"),
+        ({"x": {"how": "mean", "of": "y"}}, "no derived metric 'y' before it", "TASK.METRIC"),
+        ({"a": ATTACK, "x": {"how": "mean", "of": "b"}}, "no derived metric 'b' before it", "choose from a"),
+        ({"x": {"how": "mean", "of": []}}, "has 0 inputs", "one or more"),
+        ({"x": {"how": "auc", "of": "afrixnli.acc"}}, "has 1 inputs", "give auc 2"),
+        ({"x": {"how": "privleak", "of": "afrixnli.acc"}}, "has 1 inputs", "reference"),
+        ({"x.y": {"how": "mean", "of": "afrixnli.acc"}}, "the name 'x.y'", "full stop"),
+        ({"a": ATTACK, "x": {"how": "ks_test", "of": "a", "reference": "r"}}, "needs documents", "metrics of tasks"),
+        (
+            {"x": {"how": "auc_of_differences", "of": ["afrixnli.acc", "belebele.acc"] * 2}},
+            "needs a reference run",
+            "reference:",
+        ),
+    ],
+)
+def test_what_is_refused(derived: Any, problem: str, hint: str) -> None:
+    with pytest.raises(UserError) as caught:
+        check(derived)
+    assert problem in caught.value.message and hint in caught.value.hint
+
+
+def test_a_reference_must_be_used() -> None:
+    leak = {"how": "privleak", "of": "attack", "reference": "retain"}
+    with pytest.raises(UserError, match="uses the reference 'retained'") as caught:
+        check({"attack": ATTACK, "leak": leak}, {"retained": "x"})
+    assert caught.value.hint == "did you mean retain?"
+    with pytest.raises(UserError, match="leave --reference out"):
+        check({"attack": ATTACK}, {"retain": "x"})

@@ -1,0 +1,162 @@
+"""Tasks that measure how likely texts are: their files, rows, requests and sample lines."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.tasks.texts import TASK, WHOLE, answer, config, row, write_task
+
+from afrieval.errors import UserError
+from afrieval.scoring.detailed import details_of
+from afrieval.tasks.sources.lines import recalled, sample_line
+from afrieval.tasks.sources.plan import all_questions, plan_declared
+from afrieval.tasks.sources.templated import TemplatedQuestions
+from afrieval.tasks.spec import load_task
+
+NAMES = ["Ada", "Musa", "Bola"]
+ANSWERS = [
+    answer(-1.0, -1.0, -4.0, greedy=(1, 0, 1), ends=1),
+    answer(-2.0, -2.0, ends=1),
+    answer(-3.0, -3.0, ends=1),
+    answer(-5.0, ends=0),
+]
+
+
+def questions(folder: Path, **task: Any) -> TemplatedQuestions:
+    (found,), _ = all_questions(config(folder, **task))
+    return found
+
+
+def requests(asked: TemplatedQuestions) -> list[Any]:
+    task = asked._task(asked.scorable)
+    task.build_all_requests()
+    return [(r.request_type, r.args) for r in task.instances]
+
+
+def test_each_text_is_asked_for_with_its_options(tmp_path: Path) -> None:
+    asked = questions(write_task(tmp_path, [row("Ada")]))
+    texts = ["Ada is a baker.", "A baker is Ada.", "Ada is a cook.", "Ada is a smith."]
+    options = {"tokens": True, "end": True}
+    assert requests(asked) == [("loglikelihood", ("Who is Ada?", f" {text}", options)) for text in texts]
+    cell = asked.cell()
+    assert ([*cell.asks], [*cell.needs], cell.n_requests) == (["loglikelihood"], ["tokens"], 4)
+
+
+def test_whole_texts_have_no_prompt(tmp_path: Path) -> None:
+    asked = questions(write_task(tmp_path, [row("Ada")], WHOLE))
+    options = {"tokens": True, "vocabulary": True, "first": 64}
+    assert requests(asked) == [("loglikelihood_rolling", ("Ada is a baker.", options))]
+    cell = asked.cell()
+    assert ([*cell.asks], sorted(cell.needs)) == (["loglikelihood_rolling"], ["tokens", "vocabulary"])
+    (block,) = cell.preview(0).blocks
+    assert block.prompt == "Ada is a baker." and "first 64 tokens" in block.lines[0]
+
+
+def test_what_is_shown_of_a_document(tmp_path: Path) -> None:
+    cell = questions(write_task(tmp_path, [row("Ada")])).cell()
+    (block,) = cell.preview(0).blocks
+    assert block.prompt == "Who is Ada?" and block.lines[0] == "  ' Ada is a baker.'  answer"
+    assert [line.split()[-1] for line in block.lines] == ["answer", "paraphrased", "perturbed", "perturbed"]
+
+
+def test_the_line_of_a_document_has_roles_and_measures_but_no_tokens(tmp_path: Path) -> None:
+    asked = questions(write_task(tmp_path, [row("Ada")]))
+    task, (document,) = asked._task(asked.scorable), asked.documents
+    task.build_all_requests()
+    task.process_results(task.eval_docs[0], ANSWERS)
+    sample: dict[str, Any] = {
+        "doc": {},
+        "resps": [[each] for each in ANSWERS],
+        "arguments": [r.args for r in task.instances],
+        "metrics": [metric.name for metric in asked.metrics],
+    }
+    sample |= {"probability": 0.5}
+    line = sample_line(asked, document, sample, task.scores[0])
+    assert line["roles"] == ("answer", "paraphrased", "perturbed", "perturbed")
+    assert line["measures"] == {
+        "probability": [math.exp(-2)],
+        "truth_ratio": [pytest.approx(math.exp(2 - 4))],
+        "loss": [1.0],  # without the end
+        "exact_memorisation": [0.5],
+    }
+    assert details_of(ANSWERS[0]) and not {"details", "gold", "picked", "answer"} & set(line)
+    assert line["n_choices"] is None
+    shown = recalled("bakers", asked.metrics[0], iter([line])).blocks[0]
+    assert shown.prompt == "Who is Ada?" and shown.lines[0].endswith("' Ada is a baker.'  answer, loss 2.0000")
+
+
+@pytest.mark.parametrize(
+    "change", [{"answer": " "}, {"answer": None}, {"wrong": []}, {"wrong": None}, {"wrong": ["Ada is a cook.", ""]}]
+)
+def test_a_row_without_a_text_is_left_out(tmp_path: Path, change: dict[str, Any]) -> None:
+    asked = questions(write_task(tmp_path, [row("Ada"), row("Musa") | change]))
+    assert [d.defect for d in asked.documents] == ["", "an empty or missing text"]
+    assert [d.id for d in asked.scorable] == [0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"wrong": [["Ada"]]}, "row 1: column 'wrong' must be a text or a list of texts"),
+        ({"answer": {"a": 1}}, "column 'answer' must be a text"),
+    ],
+)
+def test_a_text_of_another_type_is_an_error(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        questions(write_task(tmp_path, [row("Ada"), row("Musa") | change]))
+
+
+def test_a_missing_column_is_an_error(tmp_path: Path) -> None:
+    rows = [{name: cell for name, cell in row("Ada").items() if name != "paraphrase"}]
+    with pytest.raises(UserError, match="has no column 'paraphrase'"):
+        questions(write_task(tmp_path, rows))
+    with pytest.raises(UserError, match="no row has texts in all of 'answer', 'paraphrase', 'wrong'"):
+        questions(write_task(tmp_path, [row("Ada") | {"wrong": []}]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("texts: {answer: answer, paraphrased: paraphrase, perturbed: wrong}\n", "", "texts must be given"),
+        ("kind: likelihoods", "kind: text\nextract: whole\nanswer: answer", "texts must be given"),
+        ("end: true", "request: rolling", "whole texts have no prompts"),
+        ("end: true", "tokens: 5", "tokens needs request rolling"),
+        ("end: true", "answer_forms: [generate]", "the only answer form of this kind is text"),
+        ("metrics: [", "metrics: [acc, ", "the metric acc cannot score answers of type likelihoods"),
+        ("metrics: [", "metrics: [{name: loss, of: gold}, ", "the metric loss_gold cannot score"),
+        ("paraphrased: paraphrase, ", "", "the metric truth_ratio cannot score"),
+        ("part10, part05", "", "options.part must be a list or map that is not empty"),
+        ("{part: [part10, part05], ", "{", "data.files support no placeholders except"),
+    ],
+)
+def test_contradictions_in_a_task_file(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in TASK
+    with pytest.raises(UserError) as caught:
+        load_task("bakers", write_task(tmp_path, [], TASK.replace(old, new)))
+    assert message in caught.value.message
+
+
+def test_options_stand_in_files_and_columns(tmp_path: Path) -> None:
+    folder = write_task(tmp_path, [row("Ada")])
+    spec = load_task("bakers", folder)
+    assert (spec.data.files["test"], spec.chosen) == ("part10.json", {"part": "part10", "asked": "question"})
+    chosen = questions(folder, options={"part": "part05", "asked": "other"})
+    assert chosen.task.data.files["test"] == "part05.json" and chosen.text(chosen.documents[0]).startswith("And Ada")
+    cell, usual = chosen.cell(), questions(folder).cell()
+    assert cell.identity["tasks"]["bakers"]["options"] == {"part": "part05", "asked": "other"}
+    assert cell.facts["declared"]["bakers"]["options"] == {"part": "part05", "asked": "other"}
+    assert usual.identity["tasks"]["bakers"]["options"] == {"part": "part10", "asked": "question"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "hint"),
+    [
+        ({"part": "part5"}, "the option part of bakers has no value 'part5'", "did you mean part05?"),
+        ({"parts": "part05"}, "bakers: there is no option 'parts'", "did you mean part?"),
+    ],
+)
+def test_unknown_options(tmp_path: Path, options: dict[str, str], message: str, hint: str) -> None:
+    with pytest.raises(UserError) as caught:
+        plan_declared(config(write_task(tmp_path, [row("Ada")]), options=options))
+    assert (caught.value.message, caught.value.hint) == (message, hint)
