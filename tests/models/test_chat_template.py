@@ -1,6 +1,8 @@
 """Chats are written as transformers writes them, to the byte, in time; what fails names the model."""
 
+import json
 import sys
+from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,10 +13,13 @@ from hypothesis import strategies as st
 from lm_eval.models.huggingface import HFLM
 from tests.conftest import Cli
 from tests.models.tiny import CHAT, tiny_llama
+from transformers.utils import chat_template_utils
 
+from afrieval.config.chat import ChatTags
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.errors import UserError
 from afrieval.models.backends.vllm import backend
+from afrieval.models.chat_tags import template_of
 from afrieval.models.chat_template import KeepsSystemText, chat_text
 from afrieval.models.demo import byte_tokenizer
 from afrieval.models.load import load_model
@@ -49,6 +54,12 @@ CHATS: tuple[list[dict[str, Any]], ...] = (
 )
 BEGUN = {"add_generation_prompt": True, "continue_final_message": False}
 CONTINUED = {"add_generation_prompt": False, "continue_final_message": True}
+
+
+@pytest.fixture(autouse=True)
+def a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the day that templates are given; another process does not notice."""
+    monkeypatch.setattr(chat_template_utils, "datetime", SimpleNamespace(now=lambda: datetime(2024, 7, 26)))
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +128,61 @@ def test_vllm_hands_over_what_the_harness_does(monkeypatch: pytest.MonkeyPatch, 
     assert lm.apply_chat_template([USER]).endswith("</think>")
 
 
+LLAMA_3_2 = (
+    "{%- if not date_string is defined %}{%- set date_string = strftime_now('%d %b %Y') %}{%- endif %}"
+    "{{ date_string }} {{ messages[0].content }}"
+)
+
+
+@pytest.mark.parametrize("template", [LLAMA_3_2, "{{ strftime_now('%d %b %Y') }} {{ messages[0].content }}"])
+def test_the_date_is_not_todays(tokenizer: Any, template: str) -> None:
+    lm = KeepsSystemText()
+    lm.tokenizer, tokenizer.chat_template = tokenizer, template
+    assert lm.apply_chat_template([{"role": "user", "content": "a"}]) == "26 Jul 2024 a"
+    lm.chat_date = "10 Apr 2025"
+    assert lm.apply_chat_template([{"role": "user", "content": "a"}]) == "10 Apr 2025 a"
+
+
+def test_a_system_text_of_the_model_gives_way_to_that_of_a_prompt(tokenizer: Any) -> None:
+    lm = KeepsSystemText()
+    lm.tokenizer, tokenizer.chat_template, lm.chat_system = tokenizer, QWEN, "be kind"
+    own = {"role": "system", "content": "be short"}
+    assert "be kind" in lm.apply_chat_template([USER])
+    assert "be short" in (text := lm.apply_chat_template([own, USER])) and "be kind" not in text
+
+
+@pytest.mark.parametrize(
+    ("tags", "text"),
+    [
+        (ChatTags("[INST] ", " [/INST]", assistant_end=" "), "[INST] be short\n\nQ1 [/INST]A1 [INST] Q2 [/INST]"),
+        (ChatTags("Q: ", "\n", "A: ", "\n\n"), "Q: be short\n\nQ1\nA: A1\n\nQ: Q2\nA: "),
+        (ChatTags('"}}{{\\ 😀', "", "", "", "<<", ">>"), '<<be short>>"}}{{\\ 😀Q1A1"}}{{\\ 😀Q2'),
+    ],
+)
+def test_tags_in_place_of_a_template(tokenizer: Any, tags: ChatTags, text: str) -> None:
+    lm = KeepsSystemText()
+    lm.tokenizer, tokenizer.chat_template, lm.own_template = tokenizer, CHAT, template_of(tags)
+    turns = [("system", "be short"), ("user", "Q1"), ("assistant", "A1"), ("user", "Q2")]
+    assert lm.apply_chat_template([{"role": role, "content": said} for role, said in turns]) == text
+
+
+def test_a_run_with_tags_and_dates(run_demo: Cli, tmp_path: Path) -> None:
+    model = tiny_llama(tmp_path / "model", chat_template=LLAMA_3_2)
+    some = ("--model.model_name", model, "--task.languages", "yor", "--task.task_name", "afrixnli", "--eval.limit", 2)
+    tags = ("--model.chat_tags.user_start", "[INST] ", "--model.chat_tags.user_end", " [/INST]")
+    assert run_demo(*some, *tags).code == 0
+    (path, *_) = sample_files(tmp_path / "run")
+    first = json.loads(path.read_text().splitlines()[0])
+    assert all(prompt.startswith("[INST] ") and prompt.endswith(" [/INST]") for prompt, *_ in first["arguments"])
+    for other in ((*tags, "--model.chat_tags.assistant_end", " "), ("--model.chat_template", "true")):
+        assert "chat_tags" in run_demo(*some, *other).err
+    dated = run_demo(*some, *tags, "--model.chat_date", "10 Apr 2025")
+    assert dated.code == 2 and "chat_date was not given and is '10 Apr 2025'" in dated.err
+    wrong = run_demo(*some, *tags, "--model.chat_date", "2025-04-10")
+    assert wrong.code == 2 and "model.chat_date is '2025-04-10'" in wrong.err and "26 Jul 2024" in wrong.err
+    assert "without a chat template" in run_demo(*some, "--model.chat_date", "10 Apr 2025").err
+
+
 ENDLESS = "{% for i in range(10**5) %}{% for j in range(10**5) %}{% endfor %}{% endfor %}"
 HOSTILE = {
     "{{ 1 / 0 }}": "divides by zero",
@@ -144,7 +210,14 @@ def test_what_fails_names_the_model_and_what_to_do(
 ) -> None:
     if "memory" in reason and sys.platform != "linux":
         pytest.skip("the system does not limit memory")
-    monkeypatch.setattr(chat_text, "__defaults__", (0.4 if "0.4 s" in reason else 30.0,))
+    monkeypatch.setattr(
+        chat_text,
+        "__defaults__",
+        (
+            None,
+            0.4 if "0.4 s" in reason else 30.0,
+        ),
+    )
     lm = KeepsSystemText()
     lm.tokenizer, tokenizer.chat_template = tokenizer, template
     tokenizer.name_or_path = "org/model"

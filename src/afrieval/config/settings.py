@@ -13,6 +13,7 @@ from annotated_types import Ge, Le
 from typing_extensions import TypedDict
 
 from afrieval.config.api import OPENAI, APIConfig
+from afrieval.config.chat import ChatTags, check_chat
 from afrieval.config.options import Folder, Metavar, References
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
@@ -55,6 +56,14 @@ class ModelConfig:
     chat_template: bool = False
     """Apply the tokenizer's chat template to each prompt. For a server that accepts only chats, send prompts as
     messages."""
+    chat_tags: ChatTags = field(default_factory=ChatTags)
+    """Literal texts around the turns of a chat, in place of the tokenizer's chat template. They turn chat_template
+    on."""
+    chat_system: str | None = None
+    """System text of chats whose prompts have none. Default: none."""
+    chat_date: str | None = None
+    """Date for chat templates that write one, such as 10 Apr 2025. Default: 26 Jul 2024, never today's, so that scores
+    do not change from day to day."""
     thinking_end: str | None = None
     """Text that ends the thinking of a reasoning model, such as </think>. The answer is extracted from what follows it.
     Default: the whole output is the answer."""
@@ -69,11 +78,18 @@ class ModelConfig:
     """Server of model_type openai."""
 
     def __post_init__(self) -> None:
-        given: Any = self.api
-        if not isinstance(given, APIConfig):  # a map, from Python
-            object.__setattr__(self, "api", validated(APIConfig, given, "ModelConfig.api"))
+        for name, kind in (("api", APIConfig), ("chat_tags", ChatTags)):
+            if not isinstance(given := getattr(self, name), kind):  # a map, from Python
+                object.__setattr__(self, name, validated(kind, given, f"ModelConfig.{name}"))
+        if self.has_chat_tags:
+            object.__setattr__(self, "chat_template", True)
         if self.is_api and self.api.endpoint == "chat":
             object.__setattr__(self, "chat_template", True)  # the server applies it
+
+    @property
+    def has_chat_tags(self) -> bool:
+        """Whether `chat_tags` take the place of the tokenizer's chat template."""
+        return self.chat_tags != ChatTags()
 
     @property
     def is_api(self) -> bool:
@@ -301,6 +317,7 @@ def _check_model(model: ModelConfig, needed: bool) -> None:
         "model_name": "give a hub id or a folder",
         "revision": "give a branch, tag or commit, or leave it out",
         "device": "give cuda, cuda:1, mps or cpu, or leave it out",
+        "chat_system": "give the system text, or leave it out",
         "thinking_end": "give the text that ends the thinking, such as </think>, or leave it out",
     }
     for name, hint in hints.items():
@@ -309,6 +326,7 @@ def _check_model(model: ModelConfig, needed: bool) -> None:
     for code in model.languages_supported:
         if not re.fullmatch("[a-z]{3}", code):
             raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
+    check_chat(model.chat_template, model.chat_system, model.chat_date)
     if model.api != APIConfig() and not model.is_api:
         raise UserError(
             f"model.api is given, but model.model_type is {model.model_type}",

@@ -10,13 +10,23 @@ from afrieval.templates.fault import TemplateFault, checked, fault
 
 WORKER = "afrieval.models.chat_template_worker"
 MARK = "system text"
+DATE = "26 Jul 2024"  # which Llama's own templates take where they cannot ask for the date
 Turns = list[dict[str, str]]
 
 
 class KeepsSystemText:
-    """Mixin for the harness' models, which otherwise drop a system text that a template rejects."""
+    """Mixin for the harness' models, which otherwise drop a system text that a template rejects.
+
+    Attributes:
+        chat_system: the system text of chats without one; None for none.
+        chat_date: the date that templates write; None for `DATE`.
+        own_template: a template in place of the tokenizer's; None for that one.
+    """
 
     tokenizer: Any
+    chat_system: str | None = None
+    chat_date: str | None = None
+    own_template: str | None = None
 
     @property
     def template_arguments(self) -> dict[str, Any]:
@@ -28,7 +38,7 @@ class KeepsSystemText:
         """Whether the template renders a system turn; some raise an error, some silently omit it."""
         turns = [{"role": "system", "content": MARK}, {"role": "user", "content": "question"}]
         try:
-            return MARK in chat_text(self.tokenizer, turns, self.template_arguments)
+            return MARK in self._text(turns)
         except TemplateFault as e:
             if e.ended:
                 raise self._refused(e) from None
@@ -45,12 +55,20 @@ class KeepsSystemText:
         Raises:
             UserError: if the template cannot be filled in, or needs too much time or memory.
         """
-        turns = chat_history if self._takes_system_turn else without_system_turn(chat_history)
+        has_own = self.chat_system is None or any(turn["role"] == "system" for turn in chat_history)
+        said = chat_history if has_own else [{"role": "system", "content": str(self.chat_system)}, *chat_history]
+        turns = said if self._takes_system_turn else without_system_turn(said)
         ends = {"add_generation_prompt": add_generation_prompt, "continue_final_message": not add_generation_prompt}
         try:
-            return chat_text(self.tokenizer, turns, {**ends, **self.template_arguments})
+            return self._text(turns, **ends)
         except TemplateFault as e:
             raise self._refused(e) from None
+
+    def _text(self, turns: Turns, **arguments: Any) -> str:
+        named = {"date_string": self.chat_date} if self.chat_date else {}  # Llama's templates ask for it first
+        own = {"chat_template": self.own_template} if self.own_template else {}
+        given = {**named, **arguments, **self.template_arguments, **own}
+        return chat_text(self.tokenizer, turns, given, self.chat_date)
 
     def _refused(self, e: TemplateFault) -> UserError:
         name = getattr(self.tokenizer, "name_or_path", "") or "the model"
@@ -60,7 +78,9 @@ class KeepsSystemText:
         )
 
 
-def chat_text(tokenizer: Any, turns: Turns, arguments: Mapping[str, Any], seconds: float = SECONDS) -> str:
+def chat_text(
+    tokenizer: Any, turns: Turns, arguments: Mapping[str, Any], date: str | None = None, seconds: float = SECONDS
+) -> str:
     """Returns the result of the tokenizer's `apply_chat_template`, rendered in a separate process.
 
     Tokenizers that override `apply_chat_template` render the chat themselves.
@@ -69,6 +89,7 @@ def chat_text(tokenizer: Any, turns: Turns, arguments: Mapping[str, Any], second
         tokenizer: the model's tokenizer.
         turns: the chat.
         arguments: of `apply_chat_template`; unknown ones are passed to the template.
+        date: what a template gets that asks for today's; `DATE` if not given.
         seconds: time limit.
 
     Raises:
@@ -84,7 +105,7 @@ def chat_text(tokenizer: Any, turns: Turns, arguments: Mapping[str, Any], second
         raise fault(e) from None
     said = [{k: v for k, v in turn.items() if v is not None} for turn in turns]
     question = {**tokenizer.special_tokens_map, **arguments, "conversations": [said], "chat_template": template}
-    return str(ask(WORKER, question, seconds))
+    return str(ask(WORKER, [date or DATE, question], seconds))
 
 
 def without_system_turn(turns: Turns) -> Turns:

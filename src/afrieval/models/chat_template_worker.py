@@ -1,19 +1,26 @@
 """Renders chat templates in a separate process: `python -m afrieval.models.chat_template_worker`.
 
-A request contains the arguments of transformers' own function, so that the text is identical.
+A request contains a date and the arguments of transformers' own function, so that the text is identical but for today's
+date, which would change prompts and scores from day to day.
 """
 
+from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
-from transformers.utils.chat_template_utils import render_jinja_template
+from transformers.utils import chat_template_utils
 
+from afrieval.config.chat import DATE_FORM
 from afrieval.isolated.serve import serve
 from afrieval.templates.fault import MEMORY, checked, replying
 
 
-def answer(question: dict[str, Any]) -> str:
+def answer(question: tuple[str, dict[str, Any]]) -> str:
     """Returns the chat as one text."""
-    (text,), _ = render_jinja_template(**question)
+    date, arguments = question
+    day = datetime.strptime(date, DATE_FORM)
+    chat_template_utils.datetime = SimpleNamespace(now=lambda: day)  # which strftime_now of templates asks
+    (text,), _ = chat_template_utils.render_jinja_template(**arguments)
     return checked(str(text))
 
 

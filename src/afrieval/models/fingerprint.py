@@ -13,8 +13,9 @@ def fingerprint(lm: Any) -> str:
     """Returns a hash that identifies the loaded weights and tokenizer.
 
     It covers 256 values of each parameter, its name and shape, the model's settings, the tokens of a
-    text in several scripts and the chat template, so checkpoints of the same name differ. vLLM keeps
-    the parameters in separate processes; there the hub's commit distinguishes checkpoints.
+    text in several scripts, the chat template, its system text and date, so checkpoints of the same
+    name differ. vLLM keeps the parameters in separate processes; there the hub's commit distinguishes
+    checkpoints.
     """
     digest = hashlib.sha256()
     settings = model_settings(lm)
@@ -27,9 +28,10 @@ def fingerprint(lm: Any) -> str:
         digest.update(sample.numpy().tobytes())
     kept = {k: v for k, v in settings.to_dict().items() if k not in NOT_THE_MODEL}
     commit = None if hasattr(lm.model, "named_parameters") else getattr(settings, "_commit_hash", None)
+    chats = [text for name in ("chat_system", "chat_date") if (text := getattr(lm, name, None))]
     digest.update(
         json.dumps(
-            [kept, *([commit] if commit else []), lm.tok_encode(PROBE), lm.tokenizer.chat_template], default=str
+            [kept, *([commit] if commit else []), lm.tok_encode(PROBE), lm.tokenizer.chat_template, *chats], default=str
         ).encode()
     )
     return digest.hexdigest()[:16]

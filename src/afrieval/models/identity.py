@@ -25,7 +25,8 @@ FREE_API = ("key_env", "max_cost", "max_requests", "prices", "max_concurrency", 
 def stored(config: ModelConfig) -> dict[str, Any]:
     """Returns a model's settings without secret keys and passwords."""
     settings = asdict(config) | {"backend_args": without_secrets(config.backend_args)}
-    return {name: value for name, value in settings.items() if name != "api" or config.is_api}
+    unused = {"api": not config.is_api, "chat_tags": not config.has_chat_tags}
+    return {name: value for name, value in settings.items() if not unused.get(name)}
 
 
 def telling_api(config: ModelConfig) -> dict[str, Any]:
@@ -45,6 +46,7 @@ def telling_args(config: ModelConfig) -> str:
 def identity_of_model(config: ModelConfig) -> dict[str, Any]:
     """Returns everything that identifies a model and is known before it is loaded."""
     model = {name: value for name, value in asdict(config).items() if name not in (*FREE, "api")}
+    model["chat_tags"] = model["chat_tags"] if config.has_chat_tags else None  # none at all differ from some
     of_api = {"api": api} if (api := telling_api(config)) else {}
     return {**model, **of_api, "backend_args": telling_args(config), **_local(str(config.model_name))}
 

@@ -13,6 +13,8 @@ from afrieval.models.backends.other import load_other
 from afrieval.models.backends.recorded import load_recorded
 from afrieval.models.backends.vllm import load_vllm
 from afrieval.models.capabilities import OURS, RECORDED
+from afrieval.models.chat_tags import template_of
+from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.demo import demo_folder
 from afrieval.models.faults import loading
 from afrieval.models.folder import Shapes, check_adapter, check_files, model_folder
@@ -89,6 +91,7 @@ def ready(config: ModelConfig, evaluation: EvalConfig, lm: Any) -> Any:
 
 def _finished(config: ModelConfig, lm: Any) -> Any:
     if config.chat_template:
+        _set_chat(config, lm)
         _check_chat_template(config, lm)
     if config.model_type == "hf":
         lm.choose_engine(config.engine)
@@ -131,6 +134,24 @@ def _check_parts(config: ModelConfig) -> Shapes:
 def _check_model(name: str, subfolder: str) -> Shapes:
     folder = model_folder(name)
     return check_files(folder / subfolder) if folder else {}
+
+
+def _set_chat(config: ModelConfig, lm: Any) -> None:
+    """Gives a model what the settings say of its chats.
+
+    Raises:
+        UserError: if its backend takes none.
+    """
+    given = {"chat_tags": config.has_chat_tags, "chat_system": config.chat_system, "chat_date": config.chat_date}
+    if isinstance(lm, KeepsSystemText) and lm.can.chat != "messages":  # type: ignore[attr-defined]
+        lm.chat_system, lm.chat_date = config.chat_system, config.chat_date
+        if config.has_chat_tags:
+            lm.own_template = lm.tokenizer.chat_template = template_of(config.chat_tags)
+    elif wrong := next((name for name, there in given.items() if there), None):
+        raise UserError(
+            f"model.{wrong} is not supported with model.model_type {config.model_type}",
+            f"leave model.{wrong} out, or use model.model_type hf, vllm or local-completions",
+        )
 
 
 def _check_chat_template(config: ModelConfig, lm: Any) -> None:

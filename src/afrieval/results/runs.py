@@ -15,7 +15,7 @@ from afrieval.results.scores import CellScores
 
 SETTINGS = ("dtype", "device", "batch_size", "processes", "max_length", "model_commit", "git_commit", "versions")
 API_SETTINGS = ("reasoning_effort", "temperature")
-MODEL_SETTINGS = ("chat_template", "thinking_end", "add_bos_token")
+MODEL_SETTINGS = ("chat_template", "chat_tags", "chat_system", "chat_date", "thinking_end", "add_bos_token")
 
 
 def read_runs(folders: Iterable[Path], sent: bool = False) -> list[CellScores]:

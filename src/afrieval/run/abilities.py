@@ -43,6 +43,10 @@ def check_chat(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) ->
             "give --model.chat_template false, or use local-chat-completions, "
             "or local-completions with --model.backend_args.tokenizer",
         )
+    if config.has_chat_tags and can.chat == "messages":
+        raise UserError(
+            f"model.chat_tags is given, but {config.model_type} sends chats as messages", "leave model.chat_tags out"
+        )
     if not config.chat_template and can.chat == "messages":
         raise UserError(f"{config.model_type} accepts only chats", "give --model.chat_template true")
 

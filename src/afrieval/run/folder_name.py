@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 from afrieval.config.settings import ModelConfig, RunConfig
@@ -34,6 +35,9 @@ def default_folder(config: RunConfig, planned: Plan) -> Path:
     settings += ["clean"] if config.task.clean_prompts and config.wants_harness else []
     settings += [model.model_type] if model.model_type != "hf" else []
     settings += ["chat"] if model.chat_template else []
+    settings += ["tags" + _short_hash(json.dumps(asdict(model.chat_tags)))] if model.has_chat_tags else []
+    settings += ["system" + _short_hash(model.chat_system)] if model.chat_system else []
+    settings += [model.chat_date.replace(" ", "-")] if model.chat_date else []
     settings += ["thinks"] if model.thinks else []
     settings += [model.dtype] if model.dtype != "auto" else []
     if (args := telling_args(model)) != "{}":
