@@ -4,6 +4,7 @@ from pathlib import Path
 
 from afrieval.commands.options import Export
 from afrieval.config.arguments import read_given, run_config
+from afrieval.config.memorisation import MEMORISATION
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
@@ -43,6 +44,8 @@ def _tasks(config: RunConfig, folder: Path, run: str | None) -> None:
             raise UserError(f"--{name} has no effect with --to harness", "leave it out")
     if config.wants_harness:
         raise UserError("the harness' own tasks cannot be exported", "remove task.harness_tasks and task.task_template")
+    if config.asks_memorisation:
+        raise UserError(f"{MEMORISATION} cannot be exported: the harness has no such task", "run it with afrieval")
     from afrieval.harness.export import definitions, unfitted, write_definitions
 
     found = definitions(config)

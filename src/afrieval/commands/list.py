@@ -5,6 +5,7 @@ from textwrap import fill, shorten
 
 from afrieval.commands.options import List
 from afrieval.config.arguments import read_options
+from afrieval.config.memorisation import MEMORISATION
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.results.prompts import prompt_ranges
 from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
@@ -17,8 +18,15 @@ HEAD = ("task", "kind", "lang.", "prompts", "native", "rows")
 NOTES = """
 lang.: African languages + others. prompts: numbers of the English prompts. native: languages that have prompts in the
 language itself. rows: in each language, if known. The second line has the main metric and the
-licence. `afrieval list TASK` shows all that is known of a task.
+licence. `afrieval list TASK` shows all that is known of a task. The task memorisation is about other tasks: it asks
+whether a model has seen their test sets.
 """
+
+ABOUT_MEMORISATION = (
+    "memorisation: asks whether a model has seen the test sets of other tasks, which --of names. Second halves of "
+    "questions, min-k++ against unseen rows, and the likelihood of the published order of rows against shuffled ones; "
+    "docs/contamination.md explains them."
+)
 
 
 def main(argv: list[str]) -> None:
@@ -30,7 +38,10 @@ def main(argv: list[str]) -> None:
     names = read_options(List, argv, "list").tasks
     if not names:
         _print_all([load_task(name) for name in task_names()])
-    for spec in map(load_task, names):
+    if MEMORISATION in names:
+        say(fill(ABOUT_MEMORISATION, WIDTH, break_on_hyphens=False))
+        say()
+    for spec in map(load_task, [name for name in names if name != MEMORISATION]):
         say(fill(f"{spec.name} (version {spec.version}): {spec.description}", WIDTH))
         for label, text in _facts(spec):
             head = f"  {label}".ljust(LABEL)

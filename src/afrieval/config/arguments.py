@@ -15,7 +15,7 @@ from afrieval.resources import here_or_shipped
 __all__ = ["Given", "read_config", "read_given", "read_options", "run_config", "sections_of"]
 
 T = TypeVar("T")
-SHORT = {"-o": "--output"}
+SHORT = {"-o": "--output", "--of": "--task.of"}
 ARGS = "model.backend_args."
 OPEN_MAPS = {ARGS: Any, "task.extract.": bool | Any, "task.options.": str}  # to the type of their values
 # What lm_eval, vLLM and Meta's recipe call options that have other names here.
@@ -91,7 +91,8 @@ def _parsed(argv: list[str], kind: type, command: str) -> Given:
     words, given, alone = list(argv), Given(), []
     while words:
         word = words.pop(0)
-        word = SHORT.get(word, word)
+        short, equals, rest = word.partition("=")
+        word = SHORT.get(short, short) + equals + rest
         if not word.startswith("--"):
             alone.append(word)
             continue

@@ -5,7 +5,6 @@
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -14,7 +13,9 @@ from typing_extensions import TypedDict
 
 from afrieval.config.api import OPENAI, APIConfig
 from afrieval.config.chat import ChatTags, check_chat
+from afrieval.config.memorisation import MEMORISATION, check_memorisation
 from afrieval.config.options import Folder, Metavar, References
+from afrieval.config.texts import check_text
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
 from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive, validated
@@ -159,6 +160,12 @@ class TaskConfig:
     is used with English prompts."""
     evals_dataset: str | None = None
     """For Meta's Llama tasks: the data set that holds their prompts. Default: the one published for the model."""
+    of: list[str] | None = None
+    """For the task memorisation: the tasks whose test sets the model may have seen. --of is short for it. Default:
+    none."""
+    unseen: Annotated[str, Metavar("FILE")] | None = None
+    """For the task memorisation: a file with texts that the model cannot have seen: JSON lines, CSV or parquet with a
+    column text, or one text per line (.txt). Default: the sample rows of each task."""
     folder: Folder | None = None
     """Folder with task declarations. Default: the tasks of the suite."""
     task_template: str | None = None
@@ -200,7 +207,7 @@ class EvalConfig:
     max_batch_size: Positive = 64
     """Batch size at which the search starts. vllm ignores it."""
     random_seed: Seed = 42
-    """Seed of Python's random module, for libraries that use it."""
+    """Seed of Python's random module, for libraries that use it, and of the orders that memorisation compares."""
     numpy_random_seed: Seed = 42
     """Seed of the bootstrap."""
     torch_random_seed: Seed = 42
@@ -258,6 +265,11 @@ class RunConfig:
         return [names] if isinstance(names, str) else list(dict.fromkeys(names or grouped))
 
     @property
+    def asks_memorisation(self) -> bool:
+        """Whether the run asks what a model remembers of other tasks."""
+        return MEMORISATION in self.task_names
+
+    @property
     def harness_names(self) -> list[str]:
         """The harness tasks asked for by name, in order."""
         names = self.task.harness_tasks
@@ -280,31 +292,13 @@ def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> N
     Raises:
         UserError: for the first setting that is missing or not allowed.
     """
-    _check_text(config)
+    check_text(asdict(config))
     for path in (config.model.model_name, config.task.folder, config.data.source, config.run_dir):
         user_path(path or "")
     _check_model(config.model, needs_model)
     _check_task(config, needs_task)
     if not is_batch_size(config.eval.batch_size):
         raise UserError(f"eval.batch_size is {config.eval.batch_size!r}", "give 1 or more, auto or auto:N")
-
-
-def _check_text(config: RunConfig) -> None:
-    for name, text in _texts(asdict(config)):
-        if found := re.search("[\0\ud800-\udc7f\udd00-\udfff]", text):  # other surrogates are bytes of a path
-            raise UserError(f"{name} is {text!r}", f"remove {found[0]!r}, which no name or path can contain")
-
-
-def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yields all texts of nested maps and lists, each with the name of its setting."""
-    if isinstance(value, str):
-        yield name, value
-    elif isinstance(value, list):
-        for member in value:
-            yield from _texts(member, name)
-    elif isinstance(value, dict):
-        for key, member in value.items():
-            yield from _texts(member, f"{name}.{key}" if name else str(key))
 
 
 def _check_model(model: ModelConfig, needed: bool) -> None:
@@ -356,6 +350,7 @@ def _check_task(config: RunConfig, needed: bool) -> None:
     for name in ("extract", "options"):
         if getattr(config.task, name) and not config.task_names:
             raise UserError(f"task.{name} has no effect on task.harness_tasks", "leave it out")
+    check_memorisation(config, TaskConfig())
     _check_prompt_set(config)
     _check_groups(config)
     for name in ("wandb_project", "wandb_job_type"):

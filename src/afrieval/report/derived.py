@@ -29,13 +29,24 @@ def derived_tables(suite: str, found: Sequence[DerivedScore], published: Sequenc
     varying = [name for name in HEADS if len({place[name] for place in places} - {None}) > 1]
     columns = [Column("metric", "name"), *(_column(name) for name in varying)]
     columns += [Column("score", "exact"), Column(INTERVAL, "limits", "interval", ANY), Column("n", "count")]
-    columns += [Column("needs", "text", "references"), Column("absent because", "text", "reason")]
+    columns += [Column("needs", "text", "references"), Column("", "hidden", "reason")]
     rows = [_row(line, [place[name] for name in varying]) for line, place in zip(lines, places, strict=True)]
     notes = [f"{score.name}: {note}." for score in found for note in score.notes]
-    notes += [f"{of.model} is published by {of.source}." for of in published]
+    notes += [f"Published scores are those of {of.source}." for of in published]
     dimmed = [number for number, line in enumerate(lines) if isinstance(line, PublishedScore)]
-    about = {"suite": suite}
-    return [Table("derived", suite, columns, rows, list(dict.fromkeys(notes)), about=about, dimmed=dimmed)]
+    about, notes = {"suite": suite}, list(dict.fromkeys(notes))
+    return [Table("derived", suite, columns, rows, notes, _absent(found), about=about, dimmed=dimmed)]
+
+
+def _absent(found: Sequence[DerivedScore]) -> list[str]:
+    """Returns a line for each reason why a metric has no score."""
+    several = len({score.model for score in found}) > 1
+    reasons: dict[str, list[str]] = {}
+    for score in found:
+        if score.reason:
+            whose = f" of {score.model}" if several else ""
+            reasons.setdefault(score.reason, []).append(f"{score.name.replace('_', ' ')}{whose}")
+    return [f"Without a score: {', '.join(dict.fromkeys(names))}: {reason}." for reason, names in reasons.items()]
 
 
 def _lines(

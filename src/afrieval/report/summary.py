@@ -8,6 +8,7 @@ import numpy as np
 from afrieval.analysis.averages import suite_averages
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
+from afrieval.analysis.memorisation import about
 from afrieval.analysis.reference import has_evals
 from afrieval.analysis.scores import by_language
 from afrieval.analysis.trees import outlines
@@ -17,6 +18,7 @@ from afrieval.report.contrasts import contrast_table
 from afrieval.report.defects import defects_of, marked
 from afrieval.report.formats import show as show_tables
 from afrieval.report.harness import harness_table
+from afrieval.report.memorisation import memorisation_tables
 from afrieval.report.options import naming_options
 from afrieval.report.reference import reference_tables
 from afrieval.report.scores import score_table
@@ -94,7 +96,8 @@ def show(
         seed: of the bootstrap.
     """
     published = [cell for cell in cells if cell.n and has_evals(cell)]
-    own = [cell for cell in cells if cell.n and not has_evals(cell)]
+    remembered = [cell for cell in cells if about(cell)]
+    own = [cell for cell in cells if cell.n and not has_evals(cell) and not about(cell)]
     metrics = metrics_of(own)
     scores = by_language(own)
     tasks = list(dict.fromkeys(s.task for s in scores))
@@ -112,7 +115,7 @@ def show(
         own_tables += [contrast_table(contrast, doubtful, metric=metrics[task]) for contrast in of_prompts]
         own_tables += tree_tables(outlines(of_cells), metrics)
         tables += [marked(table, defects_of(of_cells)) for table in naming_options(own_tables, of_cells)]
-    tables += reference_tables(published)
+    tables += [*reference_tables(published), *memorisation_tables(remembered)]
     say()
     show_tables([*tables, *suite_tables(suite_averages(own)), *usage_tables(usage_rows(cells))])
 

@@ -83,6 +83,15 @@ class Groups(TypedDict):
     groups: dict[str, list[str]]
 
 
+class Remembered(TypedDict):
+    """What a cell of the task memorisation asks: about a task, in one of three parts."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    of: str
+    part: Literal["completion", "membership", "order"]
+    sorted_by: dict[str, list[str]]
+
+
 class Declared(TypedDict, total=False):
     """What a reader of the samples has to know of a task; older versions wrote less of it.
 
@@ -114,6 +123,7 @@ class Declared(TypedDict, total=False):
     macro: str | None
     rows: int | None
     samples: bool
+    memorisation: Remembered
 
 
 class HarnessGroup(TypedDict):

@@ -54,7 +54,7 @@ def harness_results(cells: list[CellScores], shots: int, versions: Mapping[str, 
     for cell in cells:
         metrics: dict[str, Any] = {"name": cell.name, "alias": cell.name, "sample_len": cell.n}
         for of in map(cell.on, cell.metrics):
-            metrics[f"{of.main},none"] = of.score
+            metrics[f"{of.main},none"] = of.score if math.isfinite(of.score) else "N/A"
             metrics[f"{of.main}_stderr,none"] = "N/A" if math.isnan(of.standard_error) else of.standard_error
         results[cell.name] = metrics
     names = [c.name for c in cells]

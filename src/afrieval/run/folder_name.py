@@ -30,6 +30,7 @@ def default_folder(config: RunConfig, planned: Plan) -> Path:
     settings += ["uncleaned"] if config.task.uncleaned else []
     settings += [name if on else f"no-{name}" for name, on in sorted(config.task.extract.items())]
     settings += [re.sub(r"[^\w.-]+", "-", value) for _, value in sorted(config.task.options.items())]
+    settings += [f"unseen{_short_hash(config.task.unseen)}"] if config.task.unseen else []
     settings += ["translate"] if config.task.variant == "translate" else []
     settings += [f"max{evaluation.max_gen_toks}"] if evaluation.max_gen_toks else []
     settings += ["clean"] if config.task.clean_prompts and config.wants_harness else []
@@ -63,7 +64,12 @@ def _task_folder(config: RunConfig) -> str:
     if config.task.suite:
         return re.sub(r"[^\w.()-]+", "-", config.task.suite)
     template = re.sub(r"{{.*?}}", "LANG", config.task.task_template or "")
-    names = [*config.task_names, *(n.strip() for n in template.split(",") if n.strip()), *config.harness_names]
+    names = [
+        *config.task_names,
+        *(config.task.of or []),
+        *(n.strip() for n in template.split(",") if n.strip()),
+        *config.harness_names,
+    ]
     joined = "+".join(re.sub(r"[^\w.()-]+", "-", name) for name in names)
     return joined if len(joined) <= 100 else f"{joined[:80]}-{_short_hash(joined)}"
 

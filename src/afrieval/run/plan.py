@@ -7,6 +7,7 @@ from afrieval.models.capabilities import capabilities
 from afrieval.run.abilities import check_chat, check_recorded, check_requests, length_notes
 from afrieval.tasks.cell import Plan
 from afrieval.tasks.derived import check_derived
+from afrieval.tasks.memorisation.plan import plan_memorisation
 from afrieval.tasks.sources.plan import FOR_EXAMPLES, plan_declared
 
 
@@ -20,7 +21,10 @@ def plan(config: RunConfig) -> Plan:
     check_derived(config)
     can = capabilities(config.model)
     only_texts = (can.chat == "messages" or can.recorded) and not can.loglikelihood
-    planned = plan_declared(config, not only_texts) + plan_harness(config)
+    if config.asks_memorisation:
+        planned = plan_memorisation(config, can.tokens)
+    else:
+        planned = plan_declared(config, not only_texts) + plan_harness(config)
     if not planned.cells:
         why = f" ({'; '.join(planned.left_out)})" if planned.left_out else ""
         lacks_examples = planned.left_out and all(line.endswith(FOR_EXAMPLES) for line in planned.left_out)

@@ -18,6 +18,7 @@ from afrieval.suites.elsewhere import Elsewhere, Place, all_elsewhere, of_suite
 from afrieval.suites.reference import open_references
 from afrieval.suites.run import scores_of_run
 from afrieval.suites.scores import DerivedScore
+from afrieval.tasks.derived import check_references
 
 Results = dict[str, Any]
 
@@ -40,6 +41,8 @@ def export_run(run: Path, references: Mapping[str, str], folder: Path) -> list[P
     if names is None:
         known = ", ".join(suite for each in all_elsewhere() for suite in each.suites)
         raise UserError(f"{run} is not a run of a suite that open-unlearning has", f"export a run of {known}")
+    used = [spec.get("reference") or "" for spec in stored.record["suite"].get("derived", {}).values()]
+    check_references(list(references), used)
     scores = scores_of_run(stored.record, cells, open_references(references))
     whole, summary = _results(names, _of_tasks(cells), scores)
     folder.mkdir(parents=True, exist_ok=True)

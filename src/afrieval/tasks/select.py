@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from afrieval.config.memorisation import MEMORISATION
 from afrieval.config.settings import RunConfig, TaskConfig
 from afrieval.data.files import SAMPLES
 from afrieval.errors import UserError, nearest
@@ -22,12 +23,16 @@ from afrieval.tasks.spec import TASKS, TaskSpec, load_task, task_names, translat
 def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     """Returns the tasks that a config names, in order; Meta's groups are expanded.
 
+    For the task memorisation, they are those that it is about.
+
     Raises:
         UserError: for an unknown task, data set or variant, or settings that are incompatible with
             its prompts.
     """
-    folder = task_folder(config)
-    known = [*task_names(folder), *GROUPS]
+    folder, of = task_folder(config), config.task.of
+    if config.asks_memorisation and of:
+        config = replace(config, task=replace(config.task, task_name=of, of=None))
+    known = [*task_names(folder), *GROUPS, *([] if of else [MEMORISATION])]
     suites = {path.stem for path in shipped("configs").glob("suites/*.yaml")} - {*known}
     for name in config.task_names:
         if name in suites:
@@ -44,7 +49,9 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     for name in config.task_names:
         names += members(name, list(declared.values()), evals) if name in GROUPS else [name]
     specs = [of_evals(declared[name], evals, config.data.source == SAMPLES) for name in dict.fromkeys(names)]
-    check_options(options, {spec.name: spec.options for spec in specs})
+    others = [name for members in config.task.groups.values() for name in members if options and name not in declared]
+    known = {spec.name: spec.options for spec in specs}
+    check_options(options, known | {name: load_task(name, folder).options for name in others})
     for spec in specs:
         check_complete(spec, config)
     if config.task.suite:

@@ -13,7 +13,7 @@ def gibberish(classifier: str = USUAL, class_id: int = 0, max_length: int = 32) 
     """Returns the mean over documents of the probability that a text is clean, from 0 to 1.
 
     As in open-unlearning: the softmax probability of a class of a sequence classifier. Higher is better: the text is
-    less like gibberish. The classifier runs on the CPU.
+    less like gibberish. An empty text has 0. The classifier runs on the CPU.
 
     Args:
         classifier: a sequence classifier of transformers, by name on the hub or as a folder.
@@ -24,7 +24,7 @@ def gibberish(classifier: str = USUAL, class_id: int = 0, max_length: int = 32) 
     def measure(response: Response, question: Question) -> list[float] | None:
         if response.likelihoods or question.choices or not isinstance(question.gold, str):
             return None
-        return [_probability(classifier, class_id, max_length, response.text)]
+        return [_probability(classifier, class_id, max_length, response.text) if response.text.strip() else 0.0]
 
     return Metric(
         "gibberish",
@@ -43,8 +43,6 @@ def _probability(classifier: str, class_id: int, max_length: int, text: str) -> 
     if not 0 <= class_id < model.config.num_labels:
         raise UserError(f"{classifier} has no class {class_id}", f"give 0 to {model.config.num_labels - 1}")
     tokens = tokenizer(text, truncation=True, max_length=max_length, return_tensors="pt")
-    if not tokens["input_ids"].shape[1]:
-        return 0.0  # an empty text, with a tokenizer that adds nothing
     with torch.inference_mode():
         return float(model(**tokens).logits[0].double().softmax(-1)[class_id])
 

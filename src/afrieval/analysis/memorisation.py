@@ -1,0 +1,151 @@
+"""What a run says of the test sets that its model may have seen: numbers per language, and careful words."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from afrieval.results.schema import Remembered
+from afrieval.results.scores import CellScores
+from afrieval.scoring.derived.order_visible import smallest_gain
+from afrieval.statistics.intervals import Interval
+from afrieval.statistics.membership import smallest_auc
+from afrieval.statistics.significance import LEVEL, holm
+
+ALIKE = 0.05  # below it, adjacent rows are more alike than others
+NO_EVIDENCE = "no evidence"
+LENGTH, LIKELIER = "no more than length tells", "likelier than unseen rows"
+TOO_FEW, SORTED, SEEN = "too few rows", "order not arbitrary", "evidence: seen in this order"
+
+
+@dataclass(frozen=True)
+class RowsFound:
+    """Rows of a test set in a language against unseen rows; what could not be measured is None.
+
+    Attributes:
+        completed: share of the tokens of second halves that the model would write.
+        completed_unseen: the same of unseen rows.
+        gain: the interval of their difference.
+        auc: of min-k++.
+        auc_interval: its interval.
+        visible: the smallest AUC that so many rows show.
+        length: AUC of length alone, in the direction in which it tells more.
+        n: rows of the test set.
+        n_unseen: unseen rows.
+        verdict: in words.
+    """
+
+    language: str
+    completed: float | None
+    completed_unseen: float | None
+    gain: Interval | None
+    auc: float | None
+    auc_interval: Interval | None
+    visible: float | None
+    length: float | None
+    n: int
+    n_unseen: int
+    verdict: str
+
+
+@dataclass(frozen=True)
+class OrderFound:
+    """The exchangeability test of a language.
+
+    Attributes:
+        gain: of the published order, in nats per token.
+        p: adjusted for the number of languages.
+        visible: the smallest gain that the test finds; None if it can find none.
+        alike: p-value of what adjacent rows have in common.
+        sorted_by: what rows are sorted by, and change places within.
+        shards: their number.
+        verdict: in words.
+    """
+
+    language: str
+    gain: float
+    interval: Interval | None
+    p: float
+    visible: float | None
+    alike: float
+    sorted_by: Sequence[str]
+    shards: int
+    verdict: str
+
+
+def about(cell: CellScores) -> Remembered | None:
+    """Returns what a cell asks, if it is one of the task memorisation."""
+    return cell.declared.get("memorisation")
+
+
+def part_of(cell: CellScores) -> str:
+    """Returns the part of the task memorisation that a cell is; empty for cells of other tasks."""
+    found = about(cell)
+    return found["part"] if found else ""
+
+
+def rows_found(cells: Sequence[CellScores]) -> list[RowsFound]:
+    """Returns what is known of rows against unseen ones, by language.
+
+    Args:
+        cells: those of a task, of all parts.
+    """
+    of_part = {(part_of(cell), cell.language): cell for cell in cells}
+    languages = dict.fromkeys(cell.language for cell in cells if part_of(cell) != "order")
+    pairs = [(of_part.get(("completion", code)), of_part.get(("membership", code))) for code in languages]
+    tests = sum(bool(membership) for _, membership in pairs)
+    return [_rows(*pair, tests) for pair in pairs]
+
+
+def _rows(completion: CellScores | None, membership: CellScores | None, tests: int) -> RowsFound:
+    some = membership or completion
+    assert some is not None  # a language is there because one of them is
+    unseen = int(some.measures[some.main][:, 1].sum())
+    auc, interval = _score(membership, "membership_auc"), _interval(membership, "membership_auc")
+    length = _score(membership, "length_auc")
+    length = None if length is None else max(length, 1 - length)
+    low = interval.low if interval else 0.0
+    verdict = NO_EVIDENCE if low <= 0.5 or length is None else LENGTH if low <= length else LIKELIER
+    return RowsFound(
+        some.language,
+        _score(completion, "completion"),
+        _score(completion, "completion_unseen"),
+        _interval(completion, "completion_gain"),
+        auc,
+        interval,
+        smallest_auc(some.n - unseen, unseen, tests) if membership else None,
+        length,
+        some.n - unseen,
+        unseen,
+        verdict if membership else "too few unseen rows",
+    )
+
+
+def _score(cell: CellScores | None, metric: str) -> float | None:
+    return cell.on(metric).score if cell and metric in cell.metrics else None
+
+
+def _interval(cell: CellScores | None, metric: str) -> Interval | None:
+    return cell.on(metric).interval if cell and metric in cell.metrics else None
+
+
+def orders_found(cells: Sequence[CellScores]) -> list[OrderFound]:
+    """Returns the exchangeability test of each language, with p-values adjusted by Holm's method.
+
+    Args:
+        cells: those of a task, of all parts.
+    """
+    asked = [cell for cell in cells if part_of(cell) == "order"]
+    adjusted = holm([cell.on("order_p").score for cell in asked])
+    return [_order(cell, p, len(asked)) for cell, p in zip(asked, adjusted, strict=True)]
+
+
+def _order(cell: CellScores, p: float, tests: int) -> OrderFound:
+    visible = smallest_gain(cell.measures["order_gain"], tests)
+    alike = cell.on("order_overlap_p").score
+    possible = math.isfinite(visible)
+    verdict = TOO_FEW if not possible else NO_EVIDENCE if p >= LEVEL else SORTED if alike < ALIKE else SEEN
+    asked = about(cell)
+    sorted_by = asked["sorted_by"][cell.language] if asked else []
+    return OrderFound(
+        cell.language, cell.score, cell.interval, p, visible if possible else None, alike, sorted_by, cell.n, verdict
+    )

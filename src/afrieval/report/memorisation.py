@@ -1,0 +1,85 @@
+"""Tables of what a model remembers of test sets."""
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from afrieval.analysis.memorisation import OrderFound, RowsFound, about, orders_found, rows_found
+from afrieval.grouping import grouped
+from afrieval.report.scores import INTERVAL
+from afrieval.report.table import Column, Table
+from afrieval.report.values import ANY
+from afrieval.results.scores import CellScores
+
+DOCS = "docs/contamination.md says what they cannot show."
+OF_ROWS = [
+    "done: share of the tokens of second halves that the model would write, of rows of the test set and of unseen "
+    "rows, and the interval of the difference. AUC: how often an unseen row has a higher min-k++ than a row of the "
+    "test set; 50 if the two cannot be told apart. visible: the smallest AUC detectable with 80% power. length: the "
+    "AUC of length alone, in the direction that tells more.",
+    f"No evidence does not mean that rows were not seen; {DOCS}",
+]
+OF_ORDERS = [
+    "gain: log-likelihood of the published order above the mean of shuffled ones, in nats per token. p: "
+    "exchangeability test, Holm-adjusted. visible: the smallest gain detectable with 80% power. alike: p-value of what "
+    "adjacent rows have in common; if it is small, the order is not arbitrary, and p proves nothing. "
+    "within: what rows are sorted by; they change places only within it.",
+    f"No evidence does not mean that rows were not seen; {DOCS}",
+]
+COLUMNS_OF_ROWS = [
+    Column("language", "language"),
+    Column("done", "score", "completed"),
+    Column("unseen", "score", "completed_unseen"),
+    Column(INTERVAL, "changes", "gain"),
+    Column("AUC", "score", "auc"),
+    Column(INTERVAL, "interval", "auc_interval"),
+    Column("visible", "score"),
+    Column("length", "score"),
+    Column("n", "count"),
+    Column("n unseen", "count", "n_unseen"),
+    Column("verdict"),
+]
+COLUMNS_OF_ORDERS = [
+    Column("language", "language"),
+    Column("gain", "change", "gain", ANY),
+    Column(INTERVAL, "changes", "interval", ANY),
+    Column("p", "p", "p_adjusted"),
+    Column("visible", "score", "visible", ANY),
+    Column("alike", "p"),
+    Column("within", "members", "sorted_by"),
+    Column("shards", "count"),
+    Column("verdict"),
+]
+
+
+def memorisation_tables(cells: Sequence[CellScores]) -> list[Table]:
+    """Returns two tables for each task that a run asked about: of its rows, and of their order.
+
+    Args:
+        cells: those that ask for memorisation.
+    """
+    tables = []
+    for task, of_task in grouped(cells, _task).items():
+        tables += [_of_rows(task, found)] if (found := rows_found(of_task)) else []
+        tables += [_of_orders(task, orders)] if (orders := orders_found(of_task)) else []
+    legends = {table.kind: number for number, table in enumerate(tables)}  # the last of each kind has one
+    return [t if legends[t.kind] == number else replace(t, notes=[]) for number, t in enumerate(tables)]
+
+
+def _task(cell: CellScores) -> str:
+    found = about(cell)
+    return found["of"] if found else ""
+
+
+def _of_rows(task: str, found: Sequence[RowsFound]) -> Table:
+    title, about_task = f"{task}: rows of the test set and unseen rows", {"task": task}
+    return Table("memorisation_rows", title, COLUMNS_OF_ROWS, [*map(_values, found)], OF_ROWS, about=about_task)
+
+
+def _of_orders(task: str, found: Sequence[OrderFound]) -> Table:
+    title, about_task = f"{task}: the order of its rows", {"task": task}
+    return Table("memorisation_order", title, COLUMNS_OF_ORDERS, [*map(_values, found)], OF_ORDERS, about=about_task)
+
+
+def _values(found: RowsFound | OrderFound) -> list[Any]:
+    return [getattr(found, each.name) for each in fields(found)]

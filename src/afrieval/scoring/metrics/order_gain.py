@@ -1,0 +1,33 @@
+"""How much likelier rows are in the order in which they were published than in others."""
+
+import numpy as np
+
+from afrieval.scoring.base import Array, Metric, Question, Response, ratio
+
+
+def order_gain() -> Metric:
+    """Returns the log-likelihood that the published order has above the mean of shuffled ones, in nats per token.
+
+    Each sample is a shard of a test set (see `tasks/memorisation/orders.py`); its measure is the number of tokens,
+    then the log-likelihoods of the published order and of the shuffled ones.
+    """
+    return Metric("order_gain", _not_measured, _score, bounds=(-np.inf, np.inf), interval="bootstrap")
+
+
+def order_overlap() -> Metric:
+    """Returns the same for what adjacent rows have in common, which no model has to do with.
+
+    Its measure is 1, then the overlap of adjacent rows in the published order and in the shuffled ones. If it is above
+    0, the published order is not arbitrary, and a model without knowledge of the rows may prefer it as well.
+    """
+    return Metric("order_overlap", _not_measured, _score, bounds=(-np.inf, np.inf), interval="bootstrap")
+
+
+def _score(measures: Array, weights: Array) -> Array:
+    gains = measures[:, 1] - measures[:, 2:].mean(axis=1)
+    return ratio(np.column_stack([gains, measures[:, 0]]), weights)
+
+
+def _not_measured(response: Response, question: Question) -> list[float] | None:
+    """No document of a task has it: it is of a shard."""
+    return None

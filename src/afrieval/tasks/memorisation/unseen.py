@@ -1,0 +1,85 @@
+"""Texts that a model cannot have seen: the suite's sample rows, or a file."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from afrieval.config.settings import TaskConfig
+from afrieval.data.files import SAMPLES
+from afrieval.data.tables import DEFECT, Row, decoded, read_rows
+from afrieval.errors import UserError
+from afrieval.files.content import read_bytes
+from afrieval.files.paths import user_path
+from afrieval.tasks.answers import normalise
+from afrieval.tasks.memorisation.units import question_text, units
+from afrieval.tasks.spec import TaskSpec
+from afrieval.tasks.splits import load_split
+
+TEXT, LANGUAGE, TASK = "text", "language", "task"  # columns
+TABLES = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
+
+
+class Unseen(NamedTuple):
+    """Texts that a model cannot have seen, and a hash of them; neither where there are none."""
+
+    texts: list[str]
+    sha256: str
+
+
+def unseen_rows(spec: TaskSpec, language: str, source: str, rows: Sequence[Row] | None) -> Unseen:
+    """Returns texts to compare the rows of a test set with.
+
+    Args:
+        spec: the task.
+        language: the suite's code.
+        source: where the test set is from; sample rows are not compared with themselves.
+        rows: of a file, as `read_unseen` returns them; None for sample rows.
+    """
+    if rows is not None:
+        wanted = {LANGUAGE: language, TASK: spec.name}
+        own = [row for row in rows if all(row.get(name, value) == value for name, value in wanted.items())]
+        texts = list(dict.fromkeys(normalise(row[TEXT]) for row in own))
+    elif source == SAMPLES:
+        texts = []
+    else:
+        splits = [load_split(spec, language, split, SAMPLES) for split in spec.data.files]
+        found = [question_text(spec, unit[0]) for split in splits if split for unit in units(spec, split.documents)]
+        texts = list(dict.fromkeys(found))
+    return Unseen(texts, hashlib.sha256(json.dumps(texts).encode()).hexdigest() if texts else "")
+
+
+def read_unseen(task: TaskConfig) -> list[Row] | None:
+    """Returns the rows of the file of unseen texts, each with a text; None if none is named.
+
+    Raises:
+        UserError: if it cannot be read, a row has no text, or it is not clear of which task and language rows are.
+    """
+    if task.unseen is None:
+        return None
+    path = user_path(task.unseen)
+    rows = _rows(path)
+    for number, row in enumerate(rows, 1):
+        text = row.get(TEXT)
+        if DEFECT in row or not isinstance(text, str) or not text.strip():
+            raise UserError(f"{path}, row {number}: {row.get(DEFECT) or 'it has no text'}", _COLUMNS)
+    if not rows:
+        raise UserError(f"{path} has no texts", "give a file with unseen texts to task.unseen")
+    for column, named in ((LANGUAGE, task.languages), (TASK, task.of)):
+        has = sum(column in row for row in rows)
+        if has < len(rows) and (has or len(named or ["all", "languages"]) > 1):
+            raise UserError(f"{path} does not say which {column} each text is of", f"name one {column}, or {_COLUMNS}")
+    return rows
+
+
+_COLUMNS = f"give JSON lines, CSV or parquet with the column {TEXT}, and {LANGUAGE} and {TASK} if there are several"
+
+
+def _rows(path: Path) -> list[Row]:
+    content = read_bytes(path, "give another file to task.unseen")
+    if path.suffix in TABLES:
+        return read_rows(path, content)
+    if path.suffix != ".txt":
+        raise UserError(f"{path}: the format {path.suffix or '(no suffix)'} is not supported", f"{_COLUMNS}, or .txt")
+    return [{TEXT: line.strip()} for line in decoded(path, content).splitlines() if line.strip()]
