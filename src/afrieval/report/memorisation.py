@@ -14,7 +14,7 @@ from afrieval.results.scores import CellScores
 DOCS = "docs/contamination.md says what they cannot show."
 OF_ROWS = [
     "done: share of the tokens of second halves that the model would write, of rows of the test set and of unseen "
-    "rows, and the interval of the difference. AUC: how often an unseen row has a higher min-k++ than a row of the "
+    "rows; difference: its 95% CI. AUC: how often an unseen row has a higher min-k++ than a row of the "
     "test set; 50 if the two cannot be told apart. visible: the smallest AUC detectable with 80% power. length: the "
     "AUC of length alone, in the direction that tells more.",
     f"No evidence does not mean that rows were not seen; {DOCS}",
@@ -30,7 +30,7 @@ COLUMNS_OF_ROWS = [
     Column("language", "language"),
     Column("done", "score", "completed"),
     Column("unseen", "score", "completed_unseen"),
-    Column(INTERVAL, "changes", "gain"),
+    Column("difference", "changes", "gain"),
     Column("AUC", "score", "auc"),
     Column(INTERVAL, "interval", "auc_interval"),
     Column("visible", "score"),
