@@ -36,7 +36,7 @@ COMMANDS = {
     "compare": "compare stored runs: differences, intervals, p-values, means",
     "samples": "show documents of a stored run, with prompts and answers",
     "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
-    "export": "write task files for lm_eval --include_path",
+    "export": "write task files for lm_eval --include_path, or results for open-unlearning",
     "prefetch": "download data and model, so that a run needs no network",
     "check-data": "look for defects in the data of tasks: rows out of order, other right answers",
     "review": "write or read a sheet with which speakers review native prompts",

@@ -109,3 +109,15 @@ def test_details_of_answers_come_back(tmp_path: Path) -> None:
         assert [details_of(answers.get(key)) for key in "abcd"] == [{"tokens": 3}, {"letters": 4}, {}, {}]
         assert answers.details() == [{"tokens": 3}, {"letters": 4}]
     assert len((tmp_path / "answers.jsonl").read_text().splitlines()) == 4
+
+
+def test_numbers_of_tokens_come_back_as_they_were(tmp_path: Path) -> None:
+    details = {"tokens": {"logprobs": [-1.25, -math.inf], "greedy": [0, 1], "ends": 1}}
+    whole = Scored([-3.5, False, 2], details)
+    for _ in range(2):
+        with AnswerFile(tmp_path / "answers") as answers:
+            answers.put("key", whole)
+            answers.put("key", whole)
+            found = answers.get("key", "loglikelihood_rolling")
+            assert list(found) == list(whole) and found.details == details and not answers.details()
+    assert (tmp_path / "answers").read_bytes().count(b"\n") == 1

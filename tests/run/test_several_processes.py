@@ -80,6 +80,19 @@ def test_two_processes_score_as_one_and_once(run_demo: Cli, tmp_path: Path) -> N
     assert {p.name: (p.stat().st_mtime_ns, p.read_bytes()) for p in two.iterdir() if p.name in before} == before
 
 
+def test_tokens_of_texts_come_from_two_processes(run_demo: Cli, tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    words = ("--task.task_name", "tofu_forget,muse_forget", "--task.prompts", "1", "--eval.limit", "3")
+    assert run_demo(*words, "--run_dir", one).code == 0
+    code, _, err = run_two(two, *words)
+    assert code == 0, err
+    for ours, theirs in zip(samples(one).values(), samples(two).values(), strict=True):
+        for a, b in zip(ours, theirs, strict=True):
+            assert a["metrics"] and {m: a[m] for m in a["metrics"]} == pytest.approx(
+                {m: b[m] for m in b["metrics"]}, rel=1e-4
+            )
+
+
 def test_one_document_for_two_processes_then_one_goes_on(run_demo: Cli, tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     words = ("--task.languages", "yor", "--task.prompts", "1", "--task.answer_form", "generate")

@@ -188,6 +188,8 @@ def has_letters(case: Case) -> bool:
 
 def names_what_is_scored(case: Case) -> Complaints:
     """Labels as whole words, exactly as scored; letters before the texts of their choices."""
+    if case.spec.texts:  # nothing is chosen
+        return []
     text = case.render(case.placeholder)
     scored = choice_texts(case.prompt, case.placeholder)
     complaints = _letters(case) if has_letters(case) else []

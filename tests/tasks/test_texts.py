@@ -126,7 +126,7 @@ def test_a_missing_column_is_an_error(tmp_path: Path) -> None:
         ("metrics: [", "metrics: [acc, ", "the metric acc cannot score answers of type likelihoods"),
         ("metrics: [", "metrics: [{name: loss, of: gold}, ", "the metric loss_gold cannot score"),
         ("paraphrased: paraphrase, ", "", "the metric truth_ratio cannot score"),
-        ("part10, part05", "", "options.part must be a list or map that is not empty"),
+        ("part10, part05", "", "options.part must be text or a list or map that is not empty"),
         ("{part: [part10, part05], ", "{", "data.files support no placeholders except"),
     ],
 )

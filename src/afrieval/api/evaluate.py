@@ -42,6 +42,7 @@ def evaluate(
     uncleaned: bool = False,
     answer_form: AnswerForm | None = None,
     extract: Mapping[str, bool] | None = None,
+    options: Mapping[str, str] | None = None,
     num_fewshot: int = 0,
     limit: int | None = None,
     batch_size: int | str = "auto",
@@ -67,6 +68,7 @@ def evaluate(
         uncleaned: whether to use the paper's prompts exactly as lm-evaluation-harness has them.
         answer_form: `text`, `letter` or `generate`; each task's first if not given.
         extract: options of the extractors of generated answers to switch, such as `{"lone": True}` for MMLU-Pro.
+        options: of tasks, such as `{"forget_split": "forget01"}` for TOFU.
         num_fewshot: worked examples before each question.
         limit: only the first so many documents of each cell.
         batch_size: answers generated side by side; `auto` finds a number on a GPU.
@@ -89,6 +91,7 @@ def evaluate(
         uncleaned=uncleaned or None,
         answer_form=answer_form,
         extract=None if extract is None else dict(extract),
+        options=None if options is None else dict(options),
     )
     shots = num_fewshot or base.eval.shots
     evaluation = replace(_but(base.eval, limit=limit), num_fewshot=shots, batch_size=batch_size)

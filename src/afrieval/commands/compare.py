@@ -23,45 +23,58 @@ def main(argv: list[str]) -> None:
     from afrieval.analysis.reference import evaluated
     from afrieval.report.agreement import verdict_tables
     from afrieval.report.comparison import comparison_tables
-    from afrieval.report.derived import derived_tables
     from afrieval.report.leaderboard import published_tables
     from afrieval.report.reference import reference_tables
     from afrieval.report.suites import suite_tables
+    from afrieval.suites.published import methods
     from afrieval.suites.run import of_runs
 
-    whole = read_inputs([user_path(p) for p in options.runs])
-    derived = of_runs(whole.own, options.reference)
+    paths = [user_path(p) for p in options.runs]
+    files = [path for path in paths if path.suffix == ".json"]
+    whole = read_inputs([path for path in paths if path not in files])
+    derived = of_runs(whole.own, options.reference, files)
     given = whole.on(options.metric)
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
     found = all_contrasts(units, given.foreign, options.contrast, options.seed)
     of_meta = [] if options.metric else evaluated(units)
     if units and (options.contrast or not of_meta):
-        folders = [run for run in options.runs if not run.endswith(".csv")]
+        folders = [run for run in options.runs if not run.endswith((".csv", ".json"))]
         check_compared(found, units, needed=len(folders) > 1 or bool(options.contrast))
     asked = options.metric if any(c.main != options.metric for c in [*whole.own, *whole.foreign]) else None
     averaged = all_as_published(units) if options.average == "afrobench" and not options.metric else units
     groupings: list[str] = list(dict.fromkeys(["Africa", options.means]))
-    tables = comparison_tables(units, found, groupings, options.by, asked, _published(units, options))
+    of_suites = [name for name in options.published if derived and name in methods()]
+    of_tasks = [name for name in options.published if name not in of_suites]
+    tables = comparison_tables(units, found, groupings, options.by, asked, _published(units, of_tasks, options))
     tables += [
         *suite_tables(suite_averages(averaged, options.average), options.average),
         *reference_tables(of_meta),
         *verdict_tables(of_meta),
         *published_tables([] if asked else units, given.published),
-        *(table for suite, scores in derived.items() for table in derived_tables(suite, scores)),
+        *_derived_tables(derived, of_suites),
     ]
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")
     write_tables(tables, options)
 
 
-def _published(units: list[Any], options: Compare) -> list[str]:
-    """Returns the names of the requested published scores, which only breakdowns show."""
+def _derived_tables(derived: dict[str, Any], published: list[str]) -> list[Any]:
+    """Returns the tables of suites' derived metrics, with published scores."""
+    from afrieval.report.derived import derived_tables
+    from afrieval.suites.published import published_for
+
+    of_suites = [(suite, scores, published_for(suite, scores, published)) for suite, scores in derived.items()]
+    return [table for of in of_suites for table in derived_tables(*of)]
+
+
+def _published(units: list[Any], names: list[str], options: Compare) -> list[str]:
+    """Returns the names of the requested published scores of tasks, which only breakdowns show."""
     from afrieval.analysis.published_parts import check_published
 
-    if options.published and (not options.by or options.metric):
+    if names and (not options.by or options.metric):
         raise UserError("--published needs --by, and the main metric", "give --by subject, without --metric")
-    check_published(units, options.published)
-    return options.published
+    check_published(units, names)
+    return names
 
 
 def _chosen(units: list[Any], options: Compare) -> list[Any]:

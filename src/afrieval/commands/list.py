@@ -88,7 +88,7 @@ def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
     yield "kind", f"{spec.kind}; {', '.join(metric.name for metric in spec.scoring.metrics)}"
     yield "examples", f"{fewshot} split{left_out}" if fewshot else "in the prompts" if spec.prompt else "none"
     if spec.options:
-        yield "options", "; ".join(f"{name}: {', '.join(values)}" for name, values in spec.options.items())
+        yield "options", "; ".join(f"{name}: {_values(of)}" for name, of in spec.options.items())
     yield "variants", "direct" + (f"; translate ({spec.translate.hub})" if spec.translate else "")
     yield "answer forms", ", ".join(spec.answer_forms)
     yield f"{len(spec.languages)} language{'s' if len(spec.languages) > 1 else ''}", " ".join(spec.languages)
@@ -103,6 +103,10 @@ def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
         yield "", f"{spec.paper.name} {prompt_ranges(spec.paper.prompts)}, with --task.prompt_set paper"
     for described, languages in natives.items():
         yield "", f"native {described}: {' '.join(languages)}"
+
+
+def _values(option: str | list[str]) -> str:
+    return f"any, as {option}" if isinstance(option, str) else ", ".join(option)
 
 
 def _numbers(prompts: dict[int, Prompt]) -> str:

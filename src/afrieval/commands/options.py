@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from afrieval.config.options import File, Metavar, Options, References, Repeated, RunOptions, Word
+from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import NotNegative, Seed
 from afrieval.files.schema import Positive
 
@@ -85,7 +85,7 @@ class Compare(Tables):
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, folders of lm_eval --output_path, or published tables (CSV)."""
+    """Run folders, folders of lm_eval --output_path, published tables (CSV), or results of open-unlearning (JSON)."""
     contrast: Repeated[Dimension] = field(default_factory=list)
     """What to compare. Default: everything that differs, except prompts and languages."""
     task: Repeated[str] = field(default_factory=list)
@@ -103,7 +103,8 @@ class Compare(Tables):
     """Break scores down by a field such as subject, or by confusion: right answers against chosen ones. Default: no
     breakdown."""
     published: Repeated[str] = field(default_factory=list)
-    """Published scores to show with --by, such as Phi-3-3.8B-4K for MMLU. Default: those of the run's model."""
+    """Published scores to show: with --by, such as Phi-3-3.8B-4K for MMLU; or of a suite, such as NPO for TOFU.
+    Default: those of the run's model."""
     reference: References = field(default_factory=dict)
     """Stored run that derived metrics of a suite compare with, as for afrieval run. May be repeated. Default: none."""
     seed: Seed = 42
@@ -174,7 +175,7 @@ class Llama(RunOptions):
 
 @dataclass(frozen=True)
 class Export(RunOptions):
-    """Writes task files for lm_eval --include_path FOLDER.
+    """Writes task files for lm_eval --include_path FOLDER, or results of a run for open-unlearning.
 
     Without --task.task_name, all tasks are written except Meta's, which depend on a model. Prompts in English,
     prompts in the language itself and translated test sets get different names; --task.prompt_language and
@@ -182,12 +183,15 @@ class Export(RunOptions):
 
     Examples:
         afrieval export --to harness my-tasks --task.task_name afrimmlu --task.languages yor,hau
+        afrieval export --to open-unlearning results --run runs/tofu --reference retain=runs/RETAIN
     """
 
-    to: Literal["harness"]
+    to: Literal["harness", "open-unlearning"]
     """Program that the files are for."""
     folder: Annotated[str, Word("FOLDER")]
     """Folder to write to. It must be new or empty."""
+    run: Folder | None = None
+    """For open-unlearning: folder of the run, of the suite tofu or muse. Default: none."""
 
 
 @dataclass(frozen=True)

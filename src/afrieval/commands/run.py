@@ -63,6 +63,7 @@ def _finish(run: Session) -> None:
     from afrieval.report.derived import derived_tables
     from afrieval.report.formats import show as show_tables
     from afrieval.report.summary import show, show_harness, summarise
+    from afrieval.suites.published import published_for
     from afrieval.suites.run import finish
 
     summary = summarise(run.stored)
@@ -78,7 +79,8 @@ def _finish(run: Session) -> None:
     if of_plan := [of_task[cell.name] for cell in planned.cells if cell.name in of_task]:
         show_harness(of_plan, summary.groups, config.task.clean_prompts)
     if derived := finish(run.stored.path, record, summary.cells, config.reference):
-        show_tables(derived_tables(record["suite"]["name"], derived))
+        suite = record["suite"]["name"]
+        show_tables(derived_tables(suite, derived, published_for(suite, derived)))
     if config.model.model_name == DEMO:
         generated = {cell.coordinates.answer_form == "generate" for cell in planned.cells}
         kinds = {False: "scores at chance level", True: "unparsed or wrong answers"}

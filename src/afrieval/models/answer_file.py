@@ -29,7 +29,7 @@ class AnswerFile:
             return
         content = path.read_bytes() if path.exists() else b""
         *lines, tail = content.split(b"\n")
-        self._answers = dict(entry for line in (*lines, tail) if (entry := _entry(line)))
+        self._answers = {entry[0]: _kept(line, entry[1]) for line in (*lines, tail) if (entry := _entry(line))}
         self._file = path.open("ab")
         if tail and _entry(tail):
             self._file.write(b"\n")
@@ -39,11 +39,11 @@ class AnswerFile:
 
     def get(self, key: str, method: str | None = None) -> Any:
         """Returns the stored answer, or None; with a method, only an answer valid for it."""
-        answer = self._answers.get(key)
+        answer = _answer(self._answers.get(key))
         return answer if method is None or is_answer(answer, method) else None
 
     def details(self) -> list[Details]:
-        """Returns the details of all answers that have some."""
+        """Returns the details of all answers that have some, except those of tokens, which cost nothing."""
         return [details for answer in self._answers.values() if (details := details_of(answer))]
 
     def put(self, key: str, answer: Any) -> None:
@@ -53,9 +53,9 @@ class AnswerFile:
             UserError: if the file was deleted: writing would still succeed, but nothing would be kept.
         """
         line = _line(key, answer)
-        if key in self._answers and _line(key, self._answers[key]) == line:
+        if key in self._answers and _line(key, _answer(self._answers[key])) == line:
             return
-        self._answers[key] = list(answer) if type(answer) is tuple else answer
+        self._answers[key] = _kept(line.encode(), list(answer) if type(answer) is tuple else answer)
         if self._file is not None:
             with self._named():
                 self._file.write(line.encode() + b"\n")
@@ -117,6 +117,17 @@ def _entry(line: bytes) -> tuple[str, Any] | None:
     if details and isinstance(answer, str | list) and isinstance(details[0], dict):
         answer = detailed(answer, details[0])
     return (key, answer) if isinstance(key, str) else None
+
+
+def _kept(line: bytes, answer: Any) -> Any:
+    """Returns an answer as it is kept in memory: as its line if it has numbers for each token, which is far smaller."""
+    return line if isinstance(details_of(answer).get("tokens"), dict) else answer
+
+
+def _answer(kept: Any) -> Any:
+    """Returns the answer of what is kept."""
+    entry = _entry(kept) if isinstance(kept, bytes) else None
+    return entry[1] if entry else kept
 
 
 def _line(key: str, answer: Any) -> str:

@@ -1,54 +1,75 @@
 """Derived metrics of suites as a table."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from afrieval.report.scores import INTERVAL, WRITTEN
 from afrieval.report.table import Column, Table
 from afrieval.report.values import ANY
 from afrieval.suites.places import DIMENSIONS
+from afrieval.suites.published import PublishedScore
 from afrieval.suites.scores import DerivedScore
 
 HEADS = {"model": "model", "language": "language", "prompt_language": "prompts", "prompt": "prompt"}
+Place = dict[str, object]
 
 
-def derived_tables(suite: str, found: Sequence[DerivedScore]) -> list[Table]:
+def derived_tables(suite: str, found: Sequence[DerivedScore], published: Sequence[PublishedScore] = ()) -> list[Table]:
     """Returns the table of a suite's derived metrics, a row for each; none if there are none.
 
     Args:
         suite: its name.
         found: of one run, or several.
+        published: scores to show below those of the same metric.
     """
     if not found:
         return []
-    places = [_place(score) for score in found]
-    varying = [name for name in HEADS if len({place[name] for place in places if place[name] is not None}) > 1]
-    columns = [
-        Column("metric", "name"),
-        *(Column(HEADS[n], "language" if n == "language" else "text", n) for n in varying),
-    ]
+    lines = [line for name in dict.fromkeys(s.name for s in found) for line in _lines(name, found, published)]
+    places = [_place(line) for line in lines]
+    varying = [name for name in HEADS if len({place[name] for place in places} - {None}) > 1]
+    columns = [Column("metric", "name"), *(_column(name) for name in varying)]
     columns += [Column("score", "exact"), Column(INTERVAL, "limits", "interval", ANY), Column("n", "count")]
-    columns += [Column("needs", "text", "references"), Column("absent because", "text", "reason")]
-    rows = [
-        [
-            score.name,
-            *(place[name] for name in varying),
-            score.score,
-            score.interval,
-            score.n or None,
-            " ".join(score.references),
-            score.reason,
-        ]
-        for score, place in zip(found, places, strict=True)
-    ]
-    if not any(score.reason for score in found):
-        columns, rows = columns[:-1], [row[:-1] for row in rows]
-    notes = dict.fromkeys(f"{score.name}: {note}." for score in found for note in score.notes)
-    return [Table("derived", suite, columns, rows, list(notes), about={"suite": suite})]
+    columns += [Column("needs", "text", "references"), Column("", "hidden", "reason")]
+    rows = [_row(line, [place[name] for name in varying]) for line, place in zip(lines, places, strict=True)]
+    notes = [f"{score.name}: {note}." for score in found for note in score.notes]
+    notes += [f"Published scores are those of {of.source}." for of in published]
+    dimmed = [number for number, line in enumerate(lines) if isinstance(line, PublishedScore)]
+    about, notes = {"suite": suite}, list(dict.fromkeys(notes))
+    return [Table("derived", suite, columns, rows, notes, _absent(found), about=about, dimmed=dimmed)]
 
 
-def _place(score: DerivedScore) -> dict[str, object]:
-    cells = list(score.cells.values())
+def _absent(found: Sequence[DerivedScore]) -> list[str]:
+    """Returns a line for each reason why a metric has no score."""
+    several = len({score.model for score in found}) > 1
+    reasons: dict[str, list[str]] = {}
+    for score in found:
+        if score.reason:
+            whose = f" of {score.model}" if several else ""
+            reasons.setdefault(score.reason, []).append(f"{score.name.replace('_', ' ')}{whose}")
+    return [f"Without a score: {', '.join(dict.fromkeys(names))}: {reason}." for reason, names in reasons.items()]
+
+
+def _lines(
+    name: str, found: Sequence[DerivedScore], published: Sequence[PublishedScore]
+) -> list[DerivedScore | PublishedScore]:
+    return [*(score for score in found if score.name == name), *(of for of in published if of.metric == name)]
+
+
+def _column(name: str) -> Column:
+    return Column(HEADS[name], "language" if name == "language" else "text", name)
+
+
+def _row(line: DerivedScore | PublishedScore, place: list[object]) -> list[Any]:
+    if isinstance(line, PublishedScore):
+        return [line.metric, *place, line.score, None, None, "", ""]
+    references = " ".join(line.references)
+    return [line.name, *place, line.score, line.interval, line.n or None, references, line.reason]
+
+
+def _place(line: DerivedScore | PublishedScore) -> Place:
+    if isinstance(line, PublishedScore):
+        return {**dict.fromkeys(HEADS), "model": line.model}
+    cells = list(line.cells.values())
     of = {name: {getattr(cell, name) for cell in cells} for name in DIMENSIONS}
-    found: dict[str, object] = {name: next(iter(values)) if len(values) == 1 else None for name, values in of.items()}
-    found["prompt_language"] = WRITTEN.get(str(found["prompt_language"]), found["prompt_language"])
-    return {"model": score.model, **found}
+    place: Place = {name: next(iter(values)) if len(values) == 1 else None for name, values in of.items()}
+    return {"model": line.model, **place, "prompt_language": WRITTEN.get(str(place["prompt_language"]))}

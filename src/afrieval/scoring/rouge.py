@@ -1,11 +1,14 @@
 """ROUGE by the library rouge-score, with words of every script."""
 
+from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from afrieval.scoring.base import Metric
 from afrieval.scoring.references import mean_of_best
 from afrieval.scoring.words import words
+
+STEMMED = "rouge-score's own words, with Porter's stemmer"
 
 
 class _Words:
@@ -16,23 +19,25 @@ class _Words:
 
 
 @cache
-def _scorer(kind: str) -> Any:
+def _scorer(kind: str, stem: bool) -> Any:
     from rouge_score.rouge_scorer import RougeScorer
 
-    return RougeScorer([kind], tokenizer=_Words())
+    return RougeScorer([kind], use_stemmer=True) if stem else RougeScorer([kind], tokenizer=_Words())
 
 
-def rouge(name: str, kind: str) -> Metric:
-    """Returns the mean over documents of a ROUGE F1, from 0 to 1.
+def rouge(name: str, kind: str, stem: bool = False, part: Literal["fmeasure", "recall"] = "fmeasure") -> Metric:
+    """Returns the mean over documents of a ROUGE score, from 0 to 1.
 
     Args:
         name: of the metric.
         kind: what rouge-score calls it.
+        stem: whether words are those of rouge-score, with Porter's stemmer: of English in ASCII letters.
+        part: F1, or the share of the right answer's words that the answer has.
     """
 
     def score(given: str, gold: str) -> float:
-        if not words(gold):
+        if not stem and not words(gold):
             return float(given.strip() == gold.strip())  # punctuation only
-        return float(_scorer(kind).score(gold, given)[kind].fmeasure)
+        return float(getattr(_scorer(kind, stem).score(gold, given)[kind], part))
 
-    return mean_of_best(name, score)
+    return replace(mean_of_best(name, score), signature=STEMMED if stem else "")

@@ -104,7 +104,7 @@ def _part(of: str, chosen: Chosen, references: Mapping[str, Find], side: str) ->
     there = ~np.isnan(measures).all(axis=1)
     if not there.any():
         raise Absent(f"{whose} has no document with {of}")
-    same = cell.rows == own.rows and np.array_equal(cell.ids, own.ids)
+    same = np.array_equal(cell.ids, own.ids)
     documents = str(own.must.get("data") or own.task)
     says = "" if same else f"{whose} has {cell.n:,} documents of {task}, this run {own.n:,}; they are not matched"
     return Part(

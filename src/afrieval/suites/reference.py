@@ -1,5 +1,6 @@
 """Reference runs: stored runs that derived metrics of a suite compare with."""
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,12 +8,14 @@ from typing import Any
 
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
+from afrieval.results.files import RUN
 from afrieval.results.identity import differences
 from afrieval.results.reader import RunFolder
 from afrieval.results.runs import check_run, described, model_labels
 from afrieval.results.schema import Identity
 from afrieval.results.scores import CellScores
 from afrieval.suites.nodes import Find
+from afrieval.suites.unlearning_files import file_cells
 
 FITTING = ("version", "options", "answer_form", "prompts", "data", "extract")  # what a reference must share, by task
 
@@ -25,7 +28,7 @@ class Reference:
         name: what derived metrics call it.
         path: its folder or file.
         find: finds the cell that is that of a run; None if it has none.
-        fingerprint: of its model; None if that is not stored.
+        fingerprint: of its model, or of its file; None if it is not stored.
         identity: what run.yaml says of it; None for files of other programs.
     """
 
@@ -45,14 +48,26 @@ def open_references(given: Mapping[str, str]) -> list[Reference]:
     Raises:
         UserError: for a path that is not a run.
     """
-    return [_of_folder(name, user_path(path)) for name, path in given.items()]
+    return [_opened(name, user_path(path)) for name, path in given.items()]
+
+
+def _opened(name: str, path: Path) -> Reference:
+    if path.is_dir() and not (path / RUN).exists():
+        path = next(iter(sorted(path.glob("*_EVAL.json"))), path)
+    try:
+        return _of_file(name, path) if path.is_file() else _of_folder(name, path)
+    except UserError as e:
+        raise UserError(f"the reference {name}: {e.message}", e.hint) from None
+
+
+def _of_file(name: str, path: Path) -> Reference:
+    cells = {cell.task: cell for cell in file_cells(path)[1]}
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return Reference(name, path, lambda own: cells.get(own.task), digest)
 
 
 def _of_folder(name: str, path: Path) -> Reference:
-    try:
-        check_run(path)
-    except UserError as e:
-        raise UserError(f"the reference {name}: {e.message}", e.hint) from None
+    check_run(path)
     run = RunFolder(path)
     label = model_labels({path: run.record})[path]
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from afrieval.config.suites import shipped_suites
 from afrieval.grouping import grouped
 from afrieval.results.files import DERIVED, read_run, write_derived
 from afrieval.results.schema import RunRecord
@@ -12,6 +13,7 @@ from afrieval.suites.nodes import Find
 from afrieval.suites.places import Declared, references_of, tasks_of
 from afrieval.suites.reference import Reference, check_fits, check_rows, open_references
 from afrieval.suites.scores import DerivedScore, derived_scores
+from afrieval.suites.unlearning_files import file_cells
 from afrieval.tasks.derived import check_references
 from afrieval.terminal import note
 
@@ -56,22 +58,30 @@ def finish(
     return found
 
 
-def of_runs(cells: Sequence[CellScores], given: Mapping[str, str]) -> dict[str, list[DerivedScore]]:
+def of_runs(
+    cells: Sequence[CellScores], given: Mapping[str, str], files: Sequence[Path] = ()
+) -> dict[str, list[DerivedScore]]:
     """Returns the derived metrics of several runs by suite, and stores those that are compared with a reference.
 
     Args:
         cells: of all runs.
         given: name of a reference run to its path.
+        files: results of open-unlearning or TOFU, whose suites come with the package.
 
     Raises:
         UserError: for a reference that is not a run, is not used, or is not comparable with a run.
     """
     of_folders = {folder: of for folder, of in grouped(cells, lambda c: c.folder).items() if folder}
     records = {folder: read_run(folder) for folder in of_folders}
-    declared = [spec for record in records.values() for spec in _declared(record).values()]
+    of_files = [file_cells(path) for path in files]
+    shipped = {names.suites[0]: cast(Declared, shipped_suites()[names.suites[0]].derived) for names, _ in of_files}
+    declared = [spec for of in [*map(_declared, records.values()), *shipped.values()] for spec in of.values()]
     check_references(list(given), [spec.get("reference") or "" for spec in declared])
     references = open_references(given)
     found: dict[str, list[DerivedScore]] = {}
+    for names, of_file in of_files:
+        scores = derived_scores(shipped[names.suites[0]], of_file, {of.name: of.find for of in references})
+        found.setdefault(names.suites[0], []).extend(scores)
     for folder, record in records.items():
         if scores := scores_of_run(record, of_folders[folder], references):
             found.setdefault(record["suite"]["name"], []).extend(scores)

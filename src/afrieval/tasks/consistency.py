@@ -64,6 +64,8 @@ def check_consistent(spec: "TaskSpec", path: Path) -> None:
         "`read` and `extract` must not both be given": bool(spec.read and spec.extract),
         f"groups must name fields: {', '.join(spec.fields)}": not _fields_of_groups(spec) <= set(spec.fields),
         "direction must be either `from` or `to` a language": len(spec.direction) > 1,
+        "examples.all needs data.fewshot, and excludes same and drop": spec.examples.all
+        and (spec.data.fewshot is None or bool(spec.examples.same) or spec.examples.drop),
         "complete prompts have no few-shot split": bool(spec.prompt and spec.data.fewshot),
         f"paper.metric must be a metric: {', '.join(m.name for m in spec.scoring.metrics)}": spec.paper is not None
         and spec.paper.metric not in (None, *(m.name for m in spec.scoring.metrics)),

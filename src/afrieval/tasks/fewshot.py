@@ -39,6 +39,12 @@ def kind(document: Document, same: Sequence[str]) -> tuple[str, ...]:
     return tuple(document.fields[name] for name in same)
 
 
+def usable(ranked: Sequence[Document], document: Document, apart: Sequence[str] = ()) -> list[Document]:
+    """Returns the rows that may be examples of a document; arguments are those of `examples`."""
+    others = [row for row in ranked if (row.fields, row.choices) != (document.fields, document.choices)]
+    return [row for row in others if all(row.fields[name] != document.fields[name] for name in apart)]
+
+
 def examples(
     ranked: Sequence[Document], shots: int, document: Document, apart: Sequence[str] = (), same: Sequence[str] = ()
 ) -> list[Document]:
@@ -56,8 +62,7 @@ def examples(
     Raises:
         UserError: if there are too few.
     """
-    usable = [row for row in ranked if (row.fields, row.choices) != (document.fields, document.choices)]
-    taken = [row for row in usable if all(row.fields[name] != document.fields[name] for name in apart)][:shots]
+    taken = usable(ranked, document, apart)[:shots]
     if len(taken) < shots:
         alike = f" for {', '.join(kind(document, same))}" if same else ""
         raise UserError(

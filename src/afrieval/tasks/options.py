@@ -1,6 +1,6 @@
 """Options of a task: words in its file that users choose, such as the name of a split."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from afrieval.data.patterns import fill
@@ -8,7 +8,7 @@ from afrieval.errors import UserError, nearest
 from afrieval.files.yaml import YamlFile
 from afrieval.tasks.schema import WITH_COLUMNS
 
-FILLED = ("data", *WITH_COLUMNS)  # the keys whose texts may contain `{name}`
+FILLED = ("data", "metrics", *WITH_COLUMNS)  # the keys whose texts may contain `{name}`
 
 
 def chosen_options(task: str, declared: object, given: Mapping[str, str]) -> dict[str, str]:
@@ -16,25 +16,28 @@ def chosen_options(task: str, declared: object, given: Mapping[str, str]) -> dic
 
     Args:
         task: the task's name.
-        declared: name to values, as in its file.
+        declared: name to values, as in its file; a single one may be replaced by any other.
         given: name to value; other tasks may have further options.
 
     Raises:
         UserError: for a value that the option does not have.
     """
-    known = {k: v for k, v in declared.items() if isinstance(v, list) and v} if isinstance(declared, dict) else {}
+    every = declared if isinstance(declared, dict) else {}
+    known = {
+        name: [of] if isinstance(of, str) else of for name, of in every.items() if of and isinstance(of, str | list)
+    }
     for name, values in known.items():
-        if name in given and given[name] not in values:
+        if name in given and given[name] not in values and isinstance(every[name], list):
             raise UserError(f"the option {name} of {task} has no value {given[name]!r}", nearest(given[name], values))
     return {name: given.get(name, values[0]) for name, values in known.items()}
 
 
-def check_options(given: Mapping[str, str], declared: Mapping[str, Mapping[str, list[str]]]) -> None:
+def check_options(given: Mapping[str, str], declared: Mapping[str, Iterable[str]]) -> None:
     """Rejects an option that no task has.
 
     Args:
         given: name to value.
-        declared: task to its options.
+        declared: task to the names of its options.
 
     Raises:
         UserError: for the first such option.

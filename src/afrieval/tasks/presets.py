@@ -143,11 +143,12 @@ class Scoring:
         """Returns whether a metric applies, by scoring an example with a right answer."""
         if self.answer.is_measured and not found.needs:
             return False
-        choices = ("x", "y") if self.answer.is_choice else tuple(self.roles)
-        tokens = Tokens(LIKELY, LIKELY == 0, LIKELY, LIKELY, gradient_norm=1.0) if self.roles else None
+        roles = tuple(self.roles) if self.answer.is_measured else ()
+        choices = ("x", "y") if self.answer.is_choice else roles
+        tokens = Tokens(LIKELY, LIKELY == 0, LIKELY, LIKELY, gradient_norm=1.0) if roles else None
         likelihoods = [Likelihood(-1.0, True, 1 if counts_tokens else None, tokens) for _ in choices]
         fields = dict.fromkeys(self.fields, "y")
-        asked = Question(self.answer.example, choices, choices, fields, ENGLISH, tuple(self.roles))
+        asked = Question(self.answer.example, choices, choices, fields, ENGLISH, roles)
         given = Response(self.answer.example)
         if by_likelihood(answer_form):
             given = Response(self.answer.example, likelihoods=likelihoods, neutral=[[-1.0] * len(choices)])

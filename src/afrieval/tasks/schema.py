@@ -168,6 +168,7 @@ class ExamplesSpec:
     Attributes:
         order: `file` takes the first usable rows of the file, `seed` ranks rows by eval.fewshot_random_seed.
         same: fields that an example must share with the question.
+        all: whether all usable rows are examples, whatever eval.num_fewshot.
         drop: whether examples are left out, from the last on, while prompt and answer exceed the model's context.
     """
 
@@ -175,6 +176,7 @@ class ExamplesSpec:
 
     order: Literal["file", "seed"] = "seed"
     same: list[str] = field(default_factory=list)
+    all: bool = False
     drop: bool = False
 
 

@@ -66,7 +66,8 @@ class TaskFile:
         texts: role to column, for texts whose likelihood is measured; a cell may have a list of them.
         end: whether the likelihood of a text includes that of its end.
         tokens: how many tokens of a whole text are used; None for all.
-        options: name to values of what stands as `{name}` in `data` and in names of columns; the first is the default.
+        options: name to values of what stands as `{name}` in `data`, metrics and names of columns; the first is the
+            default. Instead of a list, a value that any other may replace.
         contrast: the metric that compares prompt languages, if not the main one.
         derived: name to a score computed from others.
         groups: name to documents that are reported together, selected by field and values.
@@ -123,7 +124,7 @@ class TaskFile:
     texts: dict[str, str] = field(default_factory=dict)
     end: bool = False
     tokens: Positive | None = None
-    options: dict[str, Annotated[list[str], AT_LEAST_ONE]] = field(default_factory=dict)
+    options: dict[str, str | Annotated[list[str], AT_LEAST_ONE]] = field(default_factory=dict)
     contrast: str | None = None
     derived: dict[str, DerivedSpec] = field(default_factory=dict)
     groups: dict[str, dict[str, list[str]]] = field(default_factory=dict)

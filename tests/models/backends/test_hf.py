@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from tests.models.engine.asked import distance
 from tests.models.shapes import decoder, encoder_decoder, loaded
+from tests.models.tokenizers import merging
 
 from afrieval.errors import UserError
 from afrieval.models.backends.hf import portions
@@ -87,6 +88,14 @@ def test_whole_texts_are_scored_window_by_window(batch_size: int | str) -> None:
     assert tree.loglikelihood_rolling(texts, disable_tqdm=True) == pytest.approx(expected, abs=1e-3)
     assert len(seen) > 2 * len(texts), "windows"
     assert tree.batch_size_per_gpu == batch_size
+
+
+def test_an_answer_that_is_merged_into_the_prompt_keeps_a_token() -> None:
+    lm = loaded(decoder("llama"))
+    lm.tokenizer = merging()
+    seen = noted(lm)
+    lm.loglikelihood(asked(("Q: who?\nA", ":"), ("Q: who?\nA", " who")))
+    assert [lm.tokenizer.decode(answer) for *_, answer in seen] == [":", " who"]
 
 
 @pytest.mark.parametrize("engine", ["plain", "tree"])

@@ -159,6 +159,11 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
                 answers += super().loglikelihood(part, disable_tqdm=True)
         return answers
 
+    def _encode_pair(self, context: str, continuation: str) -> tuple[list[int], list[int]]:
+        """Returns the harness' tokens of a context and an answer; one that is lost in the context is encoded alone."""
+        given, answer = super()._encode_pair(context, continuation)
+        return given, answer or self.tok_encode(continuation, add_special_tokens=False)
+
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         """Returns the log-likelihood of each whole text; of a request with options, as `loglikelihood` does."""
         return apart(requests, self._wholes, partial(self._with_tokens, "loglikelihood_rolling", whole_text))

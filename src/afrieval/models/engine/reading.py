@@ -10,6 +10,7 @@ from afrieval.models.engine.ties import most_probable
 from afrieval.models.engine.tree import Ints
 
 CHUNK = 2**24  # logits at a time: their logarithms, in 32 bits, take as much memory again several times
+LEAST = -1e4  # for logarithms of probabilities that are 0 in 32 bits
 Table = NDArray[np.float64]  # rows are log-probabilities, whether tokens are greedy, and then means and variances
 
 
@@ -47,6 +48,6 @@ def _read(lm: Any, logits: torch.Tensor, asked: torch.Tensor, rows: torch.Tensor
 def moments(logprobs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Returns mean and variance of log p under p itself, of each distribution in the last dimension."""
     p = logprobs.exp()
-    finite = logprobs.masked_fill(p == 0, 0)  # what has no probability counts nothing, whatever its logarithm
+    finite = logprobs.clamp(min=LEAST)  # which counts nothing where p is 0
     mean = (p * finite).sum(dim=-1)
-    return mean, (p * (finite - mean[..., None]).square()).sum(dim=-1)
+    return mean, finite.sub_(mean[..., None]).square_().mul_(p).sum(dim=-1)

@@ -16,7 +16,7 @@ def identity(questions: "TemplatedQuestions") -> RunPart:
     """Returns everything except the model that a cell's scores depend on; fixed in a run folder."""
     evaluation = questions.config.eval
     fewshot = {
-        "num_fewshot": questions.shots,
+        "num_fewshot": evaluation.shots,
         "selection": evaluation.fewshot_selection,
         "seed": evaluation.fewshot_random_seed,
     }

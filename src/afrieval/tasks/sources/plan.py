@@ -60,6 +60,10 @@ def task_questions(
     for metric in spec.scoring.metrics:
         with suppress(UserError):  # a note says which metrics are left out
             metric.fetch()
+    if why := _unscored(spec, form):
+        if config.task.suite:
+            return [], [f"{spec.name}: {why}"]
+        raise UserError(f"{spec.name} cannot be scored: {why}", "remove the task, or provide what the metric needs")
     check_source(spec, config.data.source)
     languages, missing = _languages(spec, config, lock)
     files, make = PromptFiles(spec), _questions_of(spec)
@@ -85,6 +89,12 @@ def task_questions(
     return asked, left_out
 
 
+def _unscored(spec: TaskSpec, form: str) -> str:
+    """Returns why no metric of a task can be computed; empty if one can."""
+    missing = [m.missing("") for m in spec.scoring.metrics]
+    return "" if spec.scoring.metrics_of(form) else next(filter(None, missing), "no metric applies")
+
+
 def _questions_of(spec: TaskSpec) -> type[TemplatedQuestions]:
     return CompleteQuestions if spec.prompt else TextQuestions if spec.texts else TemplatedQuestions
 
@@ -98,7 +108,7 @@ def _languages(
     for language in named_languages(spec, config.task):
         data = load_split(spec, language, spec.data.evaluate, config.data.source, lock)
         pool = _pool(spec, language, config, lock)
-        if data is not None and (pool is not None or not config.eval.shots):
+        if data is not None and (pool is not None or not (config.eval.shots or spec.examples.all)):
             found[language] = (data, pool)
             continue
         lacking = spec.data.evaluate if data is None else str(spec.data.fewshot)
@@ -130,7 +140,7 @@ def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> S
     shots, split = config.eval.shots, spec.data.fewshot
     if shots and split is None:
         raise UserError(f"{spec.name} has no few-shot examples", "give --eval.num_fewshot 0")
-    if split is None or not (shots or spec.worked):
+    if split is None or not (shots or spec.worked or spec.examples.all):
         return None
     pool = load_split(spec.direct or spec, spec.text_language or language, split, config.data.source, lock)
     if shots and pool and spec.chain_of_thought and not any(d.worked for d in pool.documents):

@@ -13,7 +13,7 @@ from afrieval.scoring.scorers import Generation
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Probe
 from afrieval.tasks.closing import closing_lead_in
 from afrieval.tasks.documents import Document
-from afrieval.tasks.fewshot import examples, kind, ranking
+from afrieval.tasks.fewshot import examples, kind, ranking, usable
 from afrieval.tasks.fitting import Fitting, fit_of
 from afrieval.tasks.fitting import Shown as Fitted
 from afrieval.tasks.limits import generation
@@ -102,7 +102,8 @@ class TemplatedQuestions:
     @property
     def shots(self) -> int:
         """Number of worked examples per document."""
-        return self.config.eval.shots
+        every = self.task.examples.all and self.pool
+        return sum(not d.defect for d in every.documents) if every else self.config.eval.shots
 
     @property
     def neutral(self) -> Sequence[str]:
@@ -163,6 +164,8 @@ class TemplatedQuestions:
         """Returns the worked examples of a document; a run may leave out the last of them."""
         same = self.task.examples.same
         ranked = self._pools.get(kind(document, same), [])
+        if self.task.examples.all:
+            return usable(ranked, document, self.task.apart)
         if self.config.eval.fewshot_selection == "per_document":
             ranked = self._ranked(ranked, document.id)
         return examples(ranked, self.shots, document, self.task.apart, same)

@@ -1,0 +1,136 @@
+"""Reads results of open-unlearning (`*_EVAL.json`) and logs of TOFU's own code (`eval_log_aggregated.json`)."""
+
+import json
+import math
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from afrieval.errors import UserError
+from afrieval.files.content import read_bytes
+from afrieval.results.scores import CellScores
+from afrieval.scoring.base import Metric
+from afrieval.suites.elsewhere import Elsewhere, Place, all_elsewhere
+from afrieval.tasks.spec import load_task
+from afrieval.terminal import note
+
+HINT = "give a run folder, a *_EVAL.json of open-unlearning, or an eval_log_aggregated.json of TOFU"
+Values = dict[int, float]  # index of a document to its value; NaN where there is none
+
+
+def file_cells(path: Path) -> tuple[Elsewhere, list[CellScores]]:
+    """Returns what is in a file: the names that it has, and its results as cells in English.
+
+    Raises:
+        UserError: if it is not one of the two, or is damaged.
+    """
+    content = _content(path)
+    known = max(all_elsewhere(), key=lambda of: (path.name.startswith(of.evaluator), len(of.places(content))))
+    places = known.places(content)
+    if not places:
+        more = "; a summary has no values of documents" if path.name.endswith("_SUMMARY.json") else ""
+        raise UserError(f"{path} has no results that a suite has{more}", HINT)
+    found: dict[str, dict[str, Values]] = {}
+    for name, place in places.items():
+        task, _, metric = name.partition(".")
+        if values := _values(content, place, path):
+            found.setdefault(task, {})[metric] = values
+    return known, [_cell(task, of_task, path) for task, of_task in found.items()]
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(read_bytes(path, HINT))
+    except (ValueError, RecursionError) as e:
+        raise UserError(f"{path} is not valid JSON: {e}", HINT) from None
+    if not isinstance(content, dict):
+        raise UserError(f"{path} has no map of results", HINT)
+    return content
+
+
+def _cell(task: str, values: Mapping[str, Values], path: Path) -> CellScores:
+    ids = sorted({index for of_metric in values.values() for index in of_metric})
+    measures = {
+        name: np.array([[of_metric.get(index, math.nan)] for index in ids]) for name, of_metric in values.items()
+    }
+    return CellScores(
+        name=f"{task}_eng_eng_1",
+        task=task,
+        language="eng",
+        prompt_language="eng",
+        prompt=1,
+        metrics=_metrics(task, list(values)),
+        measures=measures,
+        ids=np.array(ids, dtype=np.int64),
+        rows=len(ids),
+        model=path.absolute().parent.name,
+        path=path,
+    )
+
+
+def _metrics(task: str, names: list[str]) -> dict[str, Metric]:
+    known = {metric.name: metric for metric in load_task(task).scoring.metrics}
+    return {name: known[name] for name in names}
+
+
+def _values(content: Mapping[str, Any], place: Place, path: Path) -> Values:
+    """Returns the values of a metric by document; those that are missing or not finite are NaN, and a note says so."""
+    result = content[place.of]
+    where = f"{path}: {place.of}"
+    result = result.get(place.part) if place.part and isinstance(result, dict) else result
+    names = [place.value] if isinstance(place.value, str) else place.value
+    number = partial(_number, where)
+    if isinstance(result, dict) and "value_by_index" in result:
+        by_index = result["value_by_index"] or {}
+        given = {key: [_entry(of, name, where) for name in names] for key, of in _map(by_index, where).items()}
+    else:  # TOFU's own: name to document to value
+        of_names = [_map(_entry(result, name, where) or {}, where) for name in names]
+        given = {key: [of.get(key) for of in of_names] for key in of_names[0]}
+    found = {_index(key, where): FORMS[place.form]([number(value) for value in of]) for key, of in given.items()}
+    if missing := sum(not math.isfinite(value) for value in found.values()):
+        note(f"{where}: {missing} of {len(found)} values are missing or not finite, and are left out")
+    return {index: value if math.isfinite(value) else math.nan for index, value in found.items()}
+
+
+def _map(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UserError(f"{where} has no values by index", HINT)
+    return value
+
+
+def _entry(of: Any, name: str, where: str) -> Any:
+    if of is None:
+        return None
+    if not isinstance(of, dict):
+        raise UserError(f"{where} has no {name}", HINT)
+    return of.get(name)
+
+
+def _index(key: str, where: str) -> int:
+    if not key.isascii() or not key.isdigit():
+        raise UserError(f"{where} has the index {key!r}, which is not a number", HINT)
+    return int(key)
+
+
+def _number(where: str, value: Any) -> Any:
+    """Returns a number, or an array of several; NaN for none."""
+    several = value if isinstance(value, list) else [value]
+    if any(isinstance(each, bool) or not isinstance(each, int | float | None) for each in several):
+        raise UserError(f"{where} has the value {str(value)[:60]!r}, which is not a number", HINT)
+    numbers = np.array([math.nan if each is None else each for each in several], dtype=np.float64)
+    return numbers if isinstance(value, list) else float(numbers[0])
+
+
+def _among(losses: list[Any]) -> float:
+    right, wrong = losses
+    return float(np.exp(-right) / (np.exp(-right) + np.exp(-np.asarray(wrong)).sum()))
+
+
+FORMS = {
+    "number": lambda values: float(np.mean(values[0])),
+    "probability": lambda losses: float(np.mean(np.exp(-np.asarray(losses[0])))),
+    "among": _among,
+}

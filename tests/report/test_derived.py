@@ -1,0 +1,55 @@
+"""The table of derived metrics of a suite, in all forms."""
+
+import json
+
+from afrieval.report.derived import derived_tables
+from afrieval.report.formats import write
+from afrieval.results.scores import CellScores
+from afrieval.statistics.intervals import Interval
+from afrieval.suites.published import PublishedScore
+from afrieval.suites.scores import DerivedScore
+
+
+def cell(prompt: int) -> CellScores:
+    return CellScores(f"forget_eng_eng_{prompt}", "forget", "eng", "eng", prompt)
+
+
+QUALITY = DerivedScore("forget_quality", "ks_test", "m", {"forget": cell(1)}, ["retain"], 1.1e-19, n=300)
+UTILITY = DerivedScore("model_utility", "harmonic_mean", "m", {"forget": cell(1)}, [], 0.63, Interval(0.6, 0.65), 400)
+ABSENT = DerivedScore("privleak", "privleak", "m", {"forget": cell(1)}, ["retain"], reason="it needs --reference x=RUN")
+
+
+def test_tiny_numbers_stay_visible_and_absent_ones_have_a_reason() -> None:
+    (table,) = derived_tables("tofu", [QUALITY, UTILITY, ABSENT])
+    assert table.heads == ["metric", "score", "95% CI", "n", "needs"] and table.title == "tofu"
+    assert table.cells() == [
+        ["forget quality", "1.10e-19", "", "300", "retain"],
+        ["model utility", "0.6300", "0.600-0.650", "400", ""],
+        ["privleak", "", "", "", "retain"],
+    ]
+    assert table.findings == ["Without a score: privleak: it needs --reference x=RUN."]
+    (whole,) = json.loads(write([table], "json"))
+    assert [row["score"] for row in whole["rows"]] == [1.1e-19, 0.63, None]
+    assert whole["rows"][2]["reason"] == "it needs --reference x=RUN"
+    assert "1.1e-19" in write([table], "csv")
+    for form in ("markdown", "latex"):
+        assert "1.10e-19" in write([table], form)
+
+
+def test_several_models_and_prompts_have_columns_and_published_scores_follow_theirs() -> None:
+    other = DerivedScore("forget_quality", "ks_test", "n", {"forget": cell(2)}, ["retain"], 0.5, n=300, notes=["so"])
+    published = PublishedScore("forget_quality", "m NPO", 0.4, "somebody: somehow")
+    (table,) = derived_tables("tofu", [QUALITY, UTILITY, other], [published])
+    assert table.heads[:3] == ["metric", "model", "prompt"]
+    assert [row[:2] for row in table.cells()] == [
+        ["forget quality", "m"],
+        ["forget quality", "n"],
+        ["forget quality", "m NPO"],
+        ["model utility", "m"],
+    ]
+    assert table.dimmed == [2]
+    assert table.notes == ["forget_quality: so.", "Published scores are those of somebody: somehow."]
+
+
+def test_nothing_makes_no_table() -> None:
+    assert derived_tables("tofu", []) == []
