@@ -1,7 +1,7 @@
 """What a run says of the test sets that its model may have seen: numbers per language, and careful words."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -77,6 +77,11 @@ class OrderFound:
 def about(cell: CellScores) -> Remembered | None:
     """Returns what a cell asks, if it is one of the task memorisation."""
     return cell.declared.get("memorisation")
+
+
+def remembered(units: Iterable[object]) -> list[CellScores]:
+    """Returns the cells of the task memorisation among cells and other results."""
+    return [unit for unit in units if isinstance(unit, CellScores) and unit.n and about(unit)]
 
 
 def part_of(cell: CellScores) -> str:
