@@ -39,7 +39,7 @@ def test_a_loaded_model_and_a_reference_run(suite: Path, tmp_path: Path) -> None
     models = [loaded(tiny_llama(tmp_path / "model", seed=3)), loaded(demo_folder())]
     retain = afrieval.evaluate(models[0], suite=suite, data_source="samples", run_dir=tmp_path / "retain")
     assert {row["reason"] for row in retain.derived()[0].records()} == {"", "it needs --reference retain=RUN"}
-    given: Any = {"reference": {"retain": retain.path}, "data_source": "samples", "run_dir": tmp_path / "run"}
+    given: Any = {"reference": {"retain": retain}, "data_source": "samples", "run_dir": tmp_path / "run"}
     run = afrieval.evaluate(models[1], suite=suite, **given)
     assert {row["task"]: row["n"] for row in run.scores().records()} == {"afrixnli": 4, "belebele": 4}
     attack, leak = run.derived()[0].records()

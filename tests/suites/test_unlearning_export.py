@@ -68,3 +68,19 @@ def test_only_suites_that_open_unlearning_has(cli: Cli, run_demo: Cli, tmp_path:
     assert run_demo("--task.languages", "yor", "--eval.limit", 1, "--task.prompts", 1).code == 0
     done = cli("export", "--to", "open-unlearning", tmp_path / "out", "--run", tmp_path / "run")
     assert done.code == 2 and "not a run of a suite that open-unlearning has" in done.err and "tofu" in done.err
+
+
+def test_a_reference_with_another_split_is_refused_before_the_model_is_loaded(
+    cli: Cli, run: Path, tmp_path: Path
+) -> None:
+    words = "run --model.model_name no/model --data.source samples --task-config-yaml configs/suites/tofu.yaml"
+    done = cli(
+        *words.split(), "--task.options.forget_split", "forget01", "--reference", f"retain={run}", "--run_dir", tmp_path
+    )
+    assert done.code == 2 and "options.forget_split was 'forget10' and is 'forget01' in this run" in done.err
+
+
+def test_tasks_in_english_have_no_african_average(cli: Cli, run: Path) -> None:
+    done = cli("compare", run)
+    assert done.code == 0 and "model utility" in done.out
+    assert "Average" not in done.out and "nan" not in done.out.lower()

@@ -89,6 +89,10 @@ class Run:
             raise UserError(f"{self.path} has no cell {name!r}", nearest(name, names))
         return self._folder.samples(name)
 
+    def __fspath__(self) -> str:
+        """Returns the folder, so that a run can be given where a folder can, such as for a reference."""
+        return str(self.path)
+
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r})"
 

@@ -1,5 +1,6 @@
 """The two-sample Kolmogorov-Smirnov test between the values of two runs."""
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,7 +23,9 @@ def _score(inputs: Sequence[Input]) -> Array:
 
     own, other = inputs
     resamples = zip(own.weights, other.weights, strict=True)
-    return np.array([ks_2samp(_repeated(own, w), _repeated(other, v)).pvalue for w, v in resamples])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # that the p-value is asymptotic, where no exact one is found
+        return np.array([ks_2samp(_repeated(own, w), _repeated(other, v)).pvalue for w, v in resamples])
 
 
 def _repeated(given: Input, weights: Array) -> Array:
