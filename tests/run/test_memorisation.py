@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.conftest import Cli, Outcome
 from tests.models.learnt import learnt
@@ -92,11 +93,16 @@ def test_the_half_that_was_seen_is_found_and_the_other_is_not(ask: Ask, place: P
     cells = read_runs([tmp_path / "run"])
     orders = {found.language: found for found in orders_found(cells)}
     rows = {found.language: found for found in rows_found(cells)}
-    assert orders[SEEN].p < 0.001 and orders[SEEN].gain > orders[SEEN].visible > 0
+    assert orders[SEEN].p < 0.001 and orders[SEEN].gain > (orders[SEEN].visible or np.inf)
     assert orders[SEEN].verdict.startswith("evidence") and orders[OTHER].verdict == "no evidence"
     assert orders[OTHER].p > 0.05 and min(orders[SEEN].alike, orders[OTHER].alike) > 0.05
-    assert rows[SEEN].auc > 0.95 and rows[SEEN].completed > 0.8 > 0.2 > rows[OTHER].completed
-    assert abs(rows[OTHER].auc - 0.5) < 0.15 and rows[OTHER].auc_interval.low < 0.5 < rows[OTHER].auc_interval.high
+    numbers = {
+        name: [rows[code].auc or 0, rows[code].completed or 0] for name, code in (("seen", SEEN), ("other", OTHER))
+    }
+    assert numbers["seen"][0] > 0.95 and numbers["seen"][1] > 0.8
+    assert 0.35 < numbers["other"][0] < 0.65 and numbers["other"][1] < 0.2
+    low, high = rows[OTHER].auc_interval or (1.0, 0.0)
+    assert low < 0.5 < high
     assert rows[SEEN].verdict == "likelier than unseen rows" and rows[OTHER].verdict == "no evidence"
     assert "rows: the order of its rows" in done.out and "Average over tasks" not in done.out
     with (tmp_path / "run/summary.csv").open(encoding="utf-8") as file:
