@@ -5,11 +5,13 @@ from pathlib import Path
 
 from tests.models.tiny import tiny_llama
 
-BATCH, RATE = 16, 3e-3
+BATCH = 16
 IGNORED = -100  # label of tokens that are not learnt
 
 
-def trained(folder: Path, examples: Sequence[tuple[str, str]], seed: int = 0, steps: int = 200) -> Path:
+def trained(
+    folder: Path, examples: Sequence[tuple[str, str]], seed: int = 0, steps: int = 200, rate: float = 3e-3
+) -> Path:
     """Writes a tiny Llama with byte tokens that was trained on answers to prompts.
 
     The same arguments give the same model, on one machine.
@@ -19,6 +21,7 @@ def trained(folder: Path, examples: Sequence[tuple[str, str]], seed: int = 0, st
         examples: prompts, which may be empty, and what follows each after a space.
         seed: of the weights, and of the order of examples.
         steps: batches of 16 examples.
+        rate: highest learning rate.
     """
     import torch
     from torch.nn.utils.rnn import pad_sequence
@@ -34,8 +37,8 @@ def trained(folder: Path, examples: Sequence[tuple[str, str]], seed: int = 0, st
         labels = [*(IGNORED for _ in before), *after]
         rows.append((torch.tensor([*before, *after]), torch.tensor(labels)))
     order = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE)
-    rate = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps)
     for _ in range(steps):
         batch = [rows[i] for i in torch.randint(len(rows), (BATCH,), generator=order).tolist()]
         tokens = pad_sequence([ids for ids, _ in batch], batch_first=True, padding_value=tokenizer.pad_token_id)
@@ -44,6 +47,6 @@ def trained(folder: Path, examples: Sequence[tuple[str, str]], seed: int = 0, st
         model(input_ids=tokens, attention_mask=shown, labels=labels).loss.backward()
         optimizer.step()
         optimizer.zero_grad()
-        rate.step()
+        schedule.step()
     model.save_pretrained(folder)
     return folder
