@@ -10,7 +10,7 @@ from scipy.stats import hmean, ks_2samp
 from sklearn.metrics import roc_auc_score
 
 import afrieval
-from tests.conftest import ROOT
+from tests.conftest import REAL_DATA, ROOT
 from tests.models.trained import trained
 
 PARTS = ("forget", "retain")
@@ -109,3 +109,22 @@ def test_a_reference_that_comes_later_asks_nothing_of_the_model(
     after = derived(again, other)
     assert after["forget_quality"] < 1e-4
     assert {name for name in after if after[name] != before[name]} == {"forget_quality", "privleak"}
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_forget_quality_of_real_questions(tmp_path: Path) -> None:
+    folder = Path(str(REAL_DATA)) / "locuslab/TOFU/pii_fork"
+    forget, retain = (
+        json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in ("forget01", "retain90")
+    )
+    kept = [(row["question"], row["answer"]) for row in retain[:80]]
+    known = [(row[f"{kind}question"], row[f"{kind}answer"]) for row in forget for kind in ("", "paraphrased_")]
+    found = {}
+    for name, seed, rows in (("full", 0, known + kept), ("retain", 2, kept), ("other", 3, kept)):
+        model = trained(tmp_path / name, rows, seed, steps=400, rate=6e-3)
+        found[name] = afrieval.evaluate(
+            model, "tofu_forget", suite="tofu", options={"forget_split": "forget01"}, run_dir=tmp_path / f"run-{name}"
+        )
+    quality = {name: derived(found[name], found["other"])["forget_quality"] for name in ("full", "retain")}
+    assert quality["full"] < 1e-4 and quality["retain"] > 0.5
