@@ -25,6 +25,13 @@ def test_it_reads_and_compares_what_it_wrote(
     assert printed.count("\n| ") == 6 and "20 cells, 2 differences" in printed
 
 
+def test_likelihoods_of_tokens_are_timed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    monkeypatch.setattr("sys.argv", ["tokens.py", "--shape", "tiny", "--questions", "1"])
+    runpy.run_path(str(ROOT / "bench/tokens.py"), run_name="__main__")
+    assert capsys.readouterr().out.count(" texts/s\n") == 4
+
+
 def test_too_little_room_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", [str(SCRIPT), "--cells", "20"])
     monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=10_000_000))

@@ -1,6 +1,7 @@
 """Numbers of cells and comparisons against ones worked out by hand."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,13 +72,13 @@ def test_one_prompt_has_wilsons_interval_and_several_one_with_documents_as_clust
 
 
 def test_results_have_the_harness_form() -> None:
-    results = json.loads(json.dumps(harness_results([cell([1.0, 0.0, 1.0])], 3, {"afrimmlu": 2})))
+    results = json.loads(json.dumps(harness_results([replace(cell([1.0, 0.0, 1.0]), shots=3)], {"afrimmlu": 2})))
     metrics = results["results"]["name"]
     assert metrics["acc,none"] == pytest.approx(2 / 3)
     assert metrics["acc_stderr,none"] == pytest.approx(np.std([1, 0, 1], ddof=1) / np.sqrt(3))
     assert results["n-shot"]["name"] == 3 and results["versions"]["name"] == 2
     assert results["n-samples"]["name"] == {"original": 3, "effective": 3}
-    single = harness_results([cell([1.0])], 0, {"afrimmlu": 1})["results"]["name"]
+    single = harness_results([cell([1.0])], {"afrimmlu": 1})["results"]["name"]
     assert single["acc_stderr,none"] == "N/A"
 
 

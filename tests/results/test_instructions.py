@@ -86,7 +86,7 @@ def test_a_cell_has_the_four_accuracies_and_the_two_means() -> None:
     assert {name: row[name] for name in FOLLOWED} == pytest.approx(expected)
     assert row["ifeval_recipe_mean"] == pytest.approx((4 / 8 + 5 / 8) / 2)
     assert row["ifeval_meta_mean"] == pytest.approx((4 / 8 + 6 / 8 + 5 / 8 + 6 / 8) / 4)
-    results = harness_results([cell], 0, {"meta_ifeval": 1})["results"][cell.name]
+    results = harness_results([cell], {"meta_ifeval": 1})["results"][cell.name]
     assert {name: results[f"{name},none"] for name in FOLLOWED} == pytest.approx(expected)
     assert results["inst_level_strict_acc_stderr,none"] == pytest.approx(cochran(STRICT))
 

@@ -64,7 +64,7 @@ def test_a_score_need_not_be_a_share(tmp_path: Path) -> None:
     assert cell.interval is not None and cell.interval.low < cell.score < cell.interval.high
     row = summary_row(cell)
     assert (row["score"], row["low"], row["unparsed"]) == (cell.score, cell.interval.low, 0.0)
-    results = harness_results([cell], 0, {"t": 1})
+    results = harness_results([cell], {"t": 1})
     assert results["results"][cell.name]["chrf,none"] == cell.score
     assert results["higher_is_better"][cell.name] == {"chrf": True, "unparsed": False}
 

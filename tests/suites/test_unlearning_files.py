@@ -86,6 +86,8 @@ def test_an_aggregated_log_of_tofu(tmp_path: Path) -> None:
     among = [math.exp(-1) / sum(map(math.exp, (-1, -2, -3))), math.exp(-2) / sum(map(math.exp, (-2, -1, -2)))]
     assert of_tasks["tofu_facts"].measures["probability_among"].ravel() == pytest.approx(among)
     assert of_tasks["tofu_facts"].on("truth_ratio").score == 0.25  # of 1 - 0.5, and 0
+    of_facts, of_texts = of_tasks["tofu_facts"].must["data"], of_tasks["tofu_facts_text"].must["data"]
+    assert of_facts == of_texts != of_tasks["tofu_forget"].must["data"]  # whose documents are drawn together
     assert of_tasks["tofu_forget"].on("probability").score == math.exp(-0.5)
 
 

@@ -52,7 +52,7 @@ def test_all_are_there() -> None:
 def test_a_model_that_knows_the_correct_texts(name: str) -> None:
     questions = asked(name)
     task = questions._task(questions.scorable)
-    more = {"means": [-1.0, -1.0], "variances": [0.0, 0.0], "gradient_norm": 0.5}
+    more: dict[str, Any] = {"means": [-1.0, -1.0], "variances": [0.0, 0.0], "gradient_norm": 0.5}
     sure, unsure = answer(0.0, 0.0, greedy=(1, 1), **more), answer(-1e4, -1e4, **more)
     sure.details["tokens"]["means"] = [0.0, 0.0]
     for row in task.eval_docs:
@@ -93,7 +93,8 @@ def test_all_rows_are_examples_in_the_order_of_the_file(shots: int | None) -> No
     questions = asked("muse_knowmem_forget", shots=shots)
     assert [e.id for e in questions.examples(questions.documents[3])] == [0, 1, 2, 3]
     cell = questions.cell()
-    assert cell.coordinates.shots == 4 and cell.identity["fewshot"]["num_fewshot"] == (shots or 0)
+    assert cell.coordinates.shots == cell.identity["tasks"]["muse_knowmem_forget"]["shots"] == 4
+    assert cell.identity["fewshot"]["num_fewshot"] == (shots or 0)
     task = questions._task(questions.scorable, questions.generation(UnknownTokenizer()))
     task.build_all_requests()
     prompt = task.instances[0].args[0]

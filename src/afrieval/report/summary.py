@@ -67,10 +67,9 @@ def summarise(run: RunFolder) -> Summary:
     cells = [described(cell, run, label) for cell in every if not cell.harness]
     identity, groups = record["identity"], record.get("harness_groups", {})
     versions = {task: known["version"] for task, known in identity.get("tasks", {}).items()}
-    shots = identity["fewshot"]["num_fewshot"] if "fewshot" in identity else 0
     others = [row for task in harness for row in summary_rows(task)]
     write_summary(run.path, summary_columns(cells, others), [*map(summary_row, cells), *others])
-    write_results(run.path, merged_results(harness_results(cells, shots, versions), harness, groups))
+    write_results(run.path, merged_results(harness_results(cells, versions), harness, groups))
     write_usage(run.path, COLUMNS, usage_rows(every))
     for line in write_probabilities(run):
         note(line)
@@ -122,7 +121,8 @@ def show(
 
 def _heading(task: str, identity: Identity) -> tuple[str, list[str]]:
     """Returns a table's title, and what has to be said of the examples."""
-    described, shots = identity["tasks"][task], identity["fewshot"]["num_fewshot"]
+    described = identity["tasks"][task]
+    shots = described.get("shots", identity["fewshot"]["num_fewshot"])
     notes = []
     if shots and described["fewshot"] == described["evaluate"]:
         notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]

@@ -75,11 +75,11 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
     suite = record.get("suite")
     try:
         identity, visit = record["identity"], record["visits"][-1]
-        task, shots = identity["tasks"][cell.task], identity["fewshot"]["num_fewshot"]
+        task = identity["tasks"][cell.task]
         return replace(
             cell,
             model=label,
-            shots=shots,
+            shots=task.get("shots", identity["fewshot"]["num_fewshot"]),
             answer_form=task["answer_form"],
             must=_must(record, task, cell),
             may={name: visit.get(name) for name in SETTINGS}
@@ -111,7 +111,8 @@ def model_labels(records: Mapping[Path, RunRecord]) -> dict[Path, str]:
 
 def _must(record: RunRecord, task: TaskIdentity, cell: CellScores) -> dict[str, object]:
     """Returns what has to match, each under the dimension that may change it; `data` is the language's own."""
-    identity, shots = record["identity"], record["identity"]["fewshot"]["num_fewshot"]
+    identity = record["identity"]
+    shots = task.get("shots", identity["fewshot"]["num_fewshot"])
     own = cell.prompt_language == "native" or cell.prompt_set != SUITE
     written = cell.language if own else "eng"
     fewshot, data = identity["fewshot"], list(task["data"][cell.language].values())

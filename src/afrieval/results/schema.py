@@ -39,6 +39,7 @@ class TaskIdentity(TypedDict):
     data: dict[str, Annotated[dict[str, str], MinLen(1)]]
     evaluate: NotRequired[str]
     fewshot: NotRequired[str]
+    shots: NotRequired[Index]  # of tasks that have all rows as examples
     no_examples: NotRequired[dict[str, list[int]]]
     extract: NotRequired[dict[str, bool]]
     options: NotRequired[dict[str, str]]

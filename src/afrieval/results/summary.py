@@ -42,12 +42,11 @@ def summary_row(cell: CellScores) -> Row:
     return row | ({"macro": found.score, "parts": found.parts} if (found := cell.macro) else {})
 
 
-def harness_results(cells: list[CellScores], shots: int, versions: Mapping[str, int]) -> dict[str, Any]:
+def harness_results(cells: list[CellScores], versions: Mapping[str, int]) -> dict[str, Any]:
     """Returns the harness' results format, with its standard errors filled in.
 
     Args:
         cells: the run's cells.
-        shots: worked examples before each question.
         versions: task to version.
     """
     results = {}
@@ -62,7 +61,7 @@ def harness_results(cells: list[CellScores], shots: int, versions: Mapping[str, 
         "results": results,
         "group_subtasks": {name: [] for name in names},
         "versions": {c.name: versions[c.task] for c in cells},
-        "n-shot": dict.fromkeys(names, shots),
+        "n-shot": {c.name: c.shots for c in cells},
         "higher_is_better": {c.name: {name: m.higher_is_better for name, m in c.metrics.items()} for c in cells},
         "n-samples": {c.name: {"original": c.rows, "effective": c.n} for c in cells},
     }

@@ -79,14 +79,14 @@ def of_runs(
     check_references(list(given), [spec.get("reference") or "" for spec in declared])
     references = open_references(given)
     found: dict[str, list[DerivedScore]] = {}
-    for names, of_file in of_files:
-        scores = derived_scores(shipped[names.suites[0]], of_file, {of.name: of.find for of in references})
-        found.setdefault(names.suites[0], []).extend(scores)
     for folder, record in records.items():
         if scores := scores_of_run(record, of_folders[folder], references):
             found.setdefault(record["suite"]["name"], []).extend(scores)
             if references:
                 store(folder, record, scores, references)
+    for names, of_file in of_files:
+        scores = derived_scores(shipped[names.suites[0]], of_file, {of.name: of.find for of in references})
+        found.setdefault(names.suites[0], []).extend(scores)
     return found
 
 

@@ -56,6 +56,7 @@ def _cell(task: str, values: Mapping[str, Values], path: Path) -> CellScores:
     measures = {
         name: np.array([[of_metric.get(index, math.nan)] for index in ids]) for name, of_metric in values.items()
     }
+    data = load_task(task).data
     return CellScores(
         name=f"{task}_eng_eng_1",
         task=task,
@@ -67,6 +68,7 @@ def _cell(task: str, values: Mapping[str, Values], path: Path) -> CellScores:
         ids=np.array(ids, dtype=np.int64),
         rows=len(ids),
         model=path.absolute().parent.name,
+        must={"data": f"{data.hub} {data.evaluate} {data.files}"},  # tasks with the same rows share documents
         path=path,
     )
 

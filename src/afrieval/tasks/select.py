@@ -50,8 +50,8 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
         names += members(name, list(declared.values()), evals) if name in GROUPS else [name]
     specs = [of_evals(declared[name], evals, config.data.source == SAMPLES) for name in dict.fromkeys(names)]
     others = [name for members in config.task.groups.values() for name in members if options and name not in declared]
-    known = {spec.name: spec.options for spec in specs}
-    check_options(options, known | {name: load_task(name, folder).options for name in others})
+    own = {spec.name: spec.options for spec in specs}
+    check_options(options, own | {name: load_task(name, folder).options for name in others})
     for spec in specs:
         check_complete(spec, config)
     if config.task.suite:

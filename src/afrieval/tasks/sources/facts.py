@@ -41,6 +41,7 @@ def _task(questions: "TemplatedQuestions") -> RunPart:
         "answer_form": questions.answer_form,
         **({"evaluate": split, "fewshot": str(task.data.fewshot)} if questions.shots else {}),
         **({"no_examples": {questions.language: [d.id for d in pool if d.defect]}} if pool else {}),
+        **({"shots": questions.shots} if task.examples.all else {}),
         **({"evals": task.data.hub} if task.evals else {}),
         "prompts": {_written_for(questions): {questions.prompt.id: questions.prompt.hash}},
         "data": {questions.language: hashes},
