@@ -167,7 +167,7 @@ def test_a_run_killed_within_a_cell_asks_nothing_twice(
     asked: list[str] = []
     whole = HFLM.loglikelihood_rolling
 
-    def counted(self: Any, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
+    def counted(self: Any, requests: list[Any], disable_tqdm: bool = False) -> Any:
         if len(asked) > 20 and "killed" not in asked:
             asked.append("killed")
             raise KeyboardInterrupt
