@@ -10,7 +10,7 @@ import pytest
 
 from afrieval.cli import COMMANDS
 from afrieval.commands.options import OPTIONS
-from afrieval.config.arguments import Files
+from afrieval.config.arguments import SHORT, Files
 from afrieval.config.options import options_of
 from afrieval.config.settings import RunConfig
 from afrieval.languages import LANGUAGES
@@ -68,8 +68,10 @@ def test_commands_use_options_that_exist(page: Path) -> None:
         for word in words:
             if word.startswith("--"):
                 name = word[2:].split("=")[0].replace("-", "_")
-                known = name in {*settings, *own} or name.startswith(
-                    ("model.backend_args.", "task.extract.", "task.options.")
+                known = (
+                    name in {*settings, *own}
+                    or word.split("=")[0] in SHORT
+                    or name.startswith(("model.backend_args.", "task.extract.", "task.options."))
                 )
                 assert known, f"{page.name}: {word}"
 

@@ -1,7 +1,6 @@
 """TOFU from end to end, with models that have or have not learnt what is to be forgotten."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ def pairs(part: str) -> list[tuple[str, str]]:
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, afrieval.Run]:
     """Returns runs of a model that has learnt both parts, and of two that have learnt what is to be kept."""
     folder = tmp_path_factory.mktemp("tofu")
-    learnt = {"full": (0, PARTS), "retain": (2, PARTS[1:]), "other": (3, PARTS[1:])}
+    learnt = {"full": (0, PARTS), "retain": (2, PARTS[1:]), "other": (5, PARTS[1:])}
     found: dict[str, afrieval.Run] = {}
     for name, (seed, parts) in learnt.items():
         examples = [pair for part in parts for pair in pairs(part)]
@@ -44,7 +43,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, afrieval.Ru
     return found
 
 
-def derived(run: afrieval.Run, reference: afrieval.Run | None = None) -> dict[str, float | None]:
+def derived(run: afrieval.Run, reference: afrieval.Run | None = None) -> dict[str, Any]:
     """Returns the derived metrics, compared with a reference if one is given."""
     against = {} if reference is None else {"retain": reference.path}
     (table,) = afrieval.load_run(run.path, against).derived()
@@ -121,7 +120,7 @@ def test_forget_quality_of_real_questions(tmp_path: Path) -> None:
     kept = [(row["question"], row["answer"]) for row in retain[:80]]
     known = [(row[f"{kind}question"], row[f"{kind}answer"]) for row in forget for kind in ("", "paraphrased_")]
     found = {}
-    for name, seed, rows in (("full", 0, known + kept), ("retain", 2, kept), ("other", 3, kept)):
+    for name, seed, rows in (("full", 0, known + kept), ("retain", 2, kept), ("other", 5, kept)):
         model = trained(tmp_path / name, rows, seed, steps=400, rate=6e-3)
         found[name] = afrieval.evaluate(
             model, "tofu_forget", suite="tofu", options={"forget_split": "forget01"}, run_dir=tmp_path / f"run-{name}"

@@ -63,7 +63,7 @@ def test_what_a_file_of_open_unlearning_says(tmp_path: Path) -> None:
 
 
 def test_values_that_are_missing_are_left_out_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    content = results() | {"forget_truth_ratio": by_index([1.0, None, math.nan, math.inf, 0.5])}
+    content = results() | {"forget_truth_ratio": by_index([1.0, None, math.nan, [], 0.5])}
     content["extraction_strength"] = {"agg_value": 1.0, "value_by_index": {"0": None, "3": {"score": 1.0}}}
     found = scores(written(tmp_path, content))
     assert found["forget_truth_ratio"] == 0.75 and found["extraction_strength"] == 1
@@ -102,6 +102,7 @@ def test_an_aggregated_log_of_tofu(tmp_path: Path) -> None:
         ({"forget_truth_ratio": by_index(["a"])}, "TOFU_EVAL.json", "the value 'a'"),
         ({"forget_truth_ratio": by_index([True])}, "TOFU_EVAL.json", "the value 'True'"),
         ({"forget_truth_ratio": {"value_by_index": {"x": {"score": 1}}}}, "TOFU_EVAL.json", "the index 'x'"),
+        ({"forget_truth_ratio": {"value_by_index": {"9" * 30: {"score": 1}}}}, "TOFU_EVAL.json", "the index '999"),
         ({"forget_truth_ratio": {"value_by_index": [1]}}, "TOFU_EVAL.json", "has no values by index"),
         ({"forget_truth_ratio": {"value_by_index": {"1": 2}}}, "TOFU_EVAL.json", "has no score"),
         ({"mia_min_k": {"forget": 3}}, "TOFU_EVAL.json", "mia_min_k has no"),

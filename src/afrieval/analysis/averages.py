@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from afrieval.analysis.means import by_question
+from afrieval.analysis.memorisation import about
 from afrieval.analysis.published import NOT_AVERAGED
 from afrieval.analysis.scores import averaged
 from afrieval.analysis.widths import Scores, Share, half_width
@@ -118,14 +119,15 @@ class _Task(NamedTuple):
 def suite_averages(cells: list[CellScores], rule: str = "suite") -> list[Average]:
     """Returns an average for each model, set and language of prompts, number of shots, and form of answer.
 
-    Tasks that have one form of answer only are in the averages of all forms.
+    Tasks that have one form of answer only are in the averages of all forms. What a model remembers of a test set is
+    in none.
 
     Args:
         cells: of all tasks.
         rule: one of `RULES`.
     """
     found = []
-    scored = (c for c in cells if c.n)
+    scored = (c for c in cells if c.n and not about(c))
     for of_side in grouped(scored, lambda c: tuple(c.but("language", "prompt", "answer_form").values())).values():
         found += [_average(of_form, RULES[rule], form) for form, of_form in _by_form(of_side)]
     return [average for average in found if average.parts]

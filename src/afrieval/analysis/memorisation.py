@@ -1,19 +1,21 @@
 """What a run says of the test sets that its model may have seen: numbers per language, and careful words."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from afrieval.results.schema import Remembered
 from afrieval.results.scores import CellScores
 from afrieval.scoring.derived.order_visible import smallest_gain
 from afrieval.statistics.intervals import Interval
-from afrieval.statistics.membership import smallest_auc
+from afrieval.statistics.membership import auc_interval, smallest_auc
 from afrieval.statistics.significance import LEVEL, holm
 
 ALIKE = 0.05  # below it, adjacent rows are more alike than others
 NO_EVIDENCE = "no evidence"
 LENGTH, LIKELIER = "no more than length tells", "likelier than unseen rows"
+TOO_FEW_UNSEEN = "too few unseen rows"
 TOO_FEW, SORTED, SEEN = "too few rows", "order not arbitrary", "evidence: seen in this order"
 
 
@@ -77,6 +79,11 @@ def about(cell: CellScores) -> Remembered | None:
     return cell.declared.get("memorisation")
 
 
+def remembered(units: Iterable[object]) -> list[CellScores]:
+    """Returns the cells of the task memorisation among cells and other results."""
+    return [unit for unit in units if isinstance(unit, CellScores) and unit.n and about(unit)]
+
+
 def part_of(cell: CellScores) -> str:
     """Returns the part of the task memorisation that a cell is; empty for cells of other tasks."""
     found = about(cell)
@@ -100,24 +107,28 @@ def _rows(completion: CellScores | None, membership: CellScores | None, tests: i
     some = membership or completion
     assert some is not None  # a language is there because one of them is
     unseen = int(some.measures[some.main][:, 1].sum())
-    auc, interval = _score(membership, "membership_auc"), _interval(membership, "membership_auc")
-    length = _score(membership, "length_auc")
+    auc, length = _score(membership, "membership_auc"), _score(membership, "length_auc")
     length = None if length is None else max(length, 1 - length)
-    low = interval.low if interval else 0.0
-    verdict = NO_EVIDENCE if low <= 0.5 or length is None else LENGTH if low <= length else LIKELIER
+    n = some.n - unseen
     return RowsFound(
         some.language,
         _score(completion, "completion"),
         _score(completion, "completion_unseen"),
         _interval(completion, "completion_gain"),
         auc,
-        interval,
-        smallest_auc(some.n - unseen, unseen, tests) if membership else None,
+        None if auc is None else auc_interval(auc, n, unseen),
+        None if auc is None else smallest_auc(n, unseen, tests),
         length,
-        some.n - unseen,
+        n,
         unseen,
-        verdict if membership else "too few unseen rows",
+        TOO_FEW_UNSEEN if auc is None or length is None else _verdict(auc, length, n, unseen, tests),
     )
+
+
+def _verdict(auc: float, length: float, n: int, unseen: int, tests: int) -> str:
+    """Returns what an AUC says, at a level that holds for all languages together (Bonferroni)."""
+    low = auc_interval(auc, n, unseen, NormalDist().inv_cdf(1 - LEVEL / tests)).low
+    return NO_EVIDENCE if low <= 0.5 else LENGTH if low <= length else LIKELIER
 
 
 def _score(cell: CellScores | None, metric: str) -> float | None:

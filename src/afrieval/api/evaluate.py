@@ -46,7 +46,7 @@ def evaluate(
     num_fewshot: int = 0,
     limit: int | None = None,
     batch_size: int | str = "auto",
-    chat_template: bool = False,
+    chat_template: bool | Mapping[str, Any] = False,
     data_source: PathLike | None = None,
     run_dir: PathLike | None = None,
 ) -> Run:
@@ -72,7 +72,8 @@ def evaluate(
         num_fewshot: worked examples before each question.
         limit: only the first so many documents of each cell.
         batch_size: answers generated side by side; `auto` finds a number on a GPU.
-        chat_template: whether to wrap prompts in the chat template of the tokenizer.
+        chat_template: whether to wrap prompts in the chat template of the tokenizer; or how, as `tags`, `system` and
+            `date`, such as `{"date": "10 Apr 2025"}` (`model.chat_tags`, `chat_system`, `chat_date`).
         data_source: `hub`, `samples`, or a folder laid out as on the hub; AFRIEVAL_DATA or the hub if not given.
         run_dir: the run folder; runs/<task>/<model>/<settings> if not given.
 
@@ -101,7 +102,7 @@ def evaluate(
     paths = {name: os.fspath(path) for name, path in (reference or {}).items()}
     settings = RunConfig(ModelConfig(), task, evaluation, data, folder, paths)
     _check(settings, needs_model=False)
-    with _model(model, chat, evaluation) as (of_model, load):
+    with _model(model, _chat(chat), evaluation) as (of_model, load):
         config = replace(settings, model=of_model)
         _check(config, needs_model=True)
         return _run(config, load)
@@ -135,19 +136,28 @@ def _listed(values: Any) -> list[Any] | None:
     return [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
 
 
+def _chat(chat_template: bool | Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the settings of a model that say how it chats."""
+    if isinstance(chat_template, bool):
+        return {"chat_template": True} if chat_template else {}
+    given = {f"chat_{name}": value for name, value in chat_template.items()}
+    named = validated(ModelConfig, {"chat_template": True, **given}, "chat_template")
+    return {name: getattr(named, name) for name in ("chat_template", *given)}
+
+
 @contextmanager
-def _model(model: Model, chat_template: bool, evaluation: EvalConfig) -> Iterator[tuple[ModelConfig, Load | None]]:
+def _model(model: Model, chat: dict[str, Any], evaluation: EvalConfig) -> Iterator[tuple[ModelConfig, Load | None]]:
     """Yields a model's settings, and what loads it if it is loaded already."""
     from afrieval.models.loaded import Loaded, left_as_it_was
 
     if isinstance(model, tuple) and len(model) == 2:
         with left_as_it_was(model[0]):
             loaded = Loaded(*model, evaluation)
-            yield ModelConfig(model_name=loaded.name, chat_template=chat_template), loaded.load
+            yield ModelConfig(model_name=loaded.name, **chat), loaded.load
     elif isinstance(model, ModelConfig):
-        yield replace(model, chat_template=model.chat_template or chat_template), None
+        yield replace(model, **chat), None
     elif isinstance(model, str | os.PathLike):
-        yield ModelConfig(model_name=os.fspath(model), chat_template=chat_template), None
+        yield ModelConfig(model_name=os.fspath(model), **chat), None
     else:
         raise UserError(f"the model has the type {type(model).__name__}", HINT)
 

@@ -20,10 +20,12 @@ def main(argv: list[str]) -> None:
     from afrieval.analysis.compared import all_contrasts, check_compared
     from afrieval.analysis.inputs import read_inputs
     from afrieval.analysis.leaderboard import all_as_published
+    from afrieval.analysis.memorisation import remembered
     from afrieval.analysis.reference import evaluated
     from afrieval.report.agreement import verdict_tables
     from afrieval.report.comparison import comparison_tables
     from afrieval.report.leaderboard import published_tables
+    from afrieval.report.memorisation import memorisation_tables
     from afrieval.report.reference import reference_tables
     from afrieval.report.suites import suite_tables
     from afrieval.suites.published import methods
@@ -52,6 +54,7 @@ def main(argv: list[str]) -> None:
         *verdict_tables(of_meta),
         *published_tables([] if asked else units, given.published),
         *_derived_tables(derived, of_suites),
+        *memorisation_tables([] if options.metric else remembered(units)),
     ]
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")

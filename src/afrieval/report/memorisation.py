@@ -14,7 +14,7 @@ from afrieval.results.scores import CellScores
 DOCS = "docs/contamination.md says what they cannot show."
 OF_ROWS = [
     "done: share of the tokens of second halves that the model would write, of rows of the test set and of unseen "
-    "rows, and the interval of the difference. AUC: how often an unseen row has a higher min-k++ than a row of the "
+    "rows; difference: its 95% CI. AUC: how often an unseen row has a higher min-k++ than a row of the "
     "test set; 50 if the two cannot be told apart. visible: the smallest AUC detectable with 80% power. length: the "
     "AUC of length alone, in the direction that tells more.",
     f"No evidence does not mean that rows were not seen; {DOCS}",
@@ -30,7 +30,7 @@ COLUMNS_OF_ROWS = [
     Column("language", "language"),
     Column("done", "score", "completed"),
     Column("unseen", "score", "completed_unseen"),
-    Column(INTERVAL, "changes", "gain"),
+    Column("difference", "changes", "gain"),
     Column("AUC", "score", "auc"),
     Column(INTERVAL, "interval", "auc_interval"),
     Column("visible", "score"),
@@ -53,15 +53,21 @@ COLUMNS_OF_ORDERS = [
 
 
 def memorisation_tables(cells: Sequence[CellScores]) -> list[Table]:
-    """Returns two tables for each task that a run asked about: of its rows, and of their order.
+    """Returns two tables for each task that a model was asked about: of its rows, and of their order.
 
     Args:
-        cells: those that ask for memorisation.
+        cells: those that ask for memorisation, of one model or several.
     """
     tables = []
-    for task, of_task in grouped(cells, _task).items():
-        tables += [_of_rows(task, found)] if (found := rows_found(of_task)) else []
-        tables += [_of_orders(task, orders)] if (orders := orders_found(of_task)) else []
+    several = len({cell.model for cell in cells}) > 1
+    for (model, task), of_task in grouped(cells, lambda cell: (cell.model, _task(cell))).items():
+        about_task, whose = {"task": task, "model": model}, f", {model}" if several else ""
+        if rows := [*map(_values, rows_found(of_task))]:
+            title = f"{task}{whose}: rows of the test set and unseen rows"
+            tables.append(Table("memorisation_rows", title, COLUMNS_OF_ROWS, rows, OF_ROWS, about=about_task))
+        if orders := [*map(_values, orders_found(of_task))]:
+            title = f"{task}{whose}: the order of its rows"
+            tables.append(Table("memorisation_order", title, COLUMNS_OF_ORDERS, orders, OF_ORDERS, about=about_task))
     legends = {table.kind: number for number, table in enumerate(tables)}  # the last of each kind has one
     return [t if legends[t.kind] == number else replace(t, notes=[]) for number, t in enumerate(tables)]
 
@@ -69,16 +75,6 @@ def memorisation_tables(cells: Sequence[CellScores]) -> list[Table]:
 def _task(cell: CellScores) -> str:
     found = about(cell)
     return found["of"] if found else ""
-
-
-def _of_rows(task: str, found: Sequence[RowsFound]) -> Table:
-    title, about_task = f"{task}: rows of the test set and unseen rows", {"task": task}
-    return Table("memorisation_rows", title, COLUMNS_OF_ROWS, [*map(_values, found)], OF_ROWS, about=about_task)
-
-
-def _of_orders(task: str, found: Sequence[OrderFound]) -> Table:
-    title, about_task = f"{task}: the order of its rows", {"task": task}
-    return Table("memorisation_order", title, COLUMNS_OF_ORDERS, [*map(_values, found)], OF_ORDERS, about=about_task)
 
 
 def _values(found: RowsFound | OrderFound) -> list[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from afrieval.analysis.averages import suite_averages
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
-from afrieval.analysis.memorisation import about
+from afrieval.analysis.memorisation import about, remembered
 from afrieval.analysis.reference import has_evals
 from afrieval.analysis.scores import by_language
 from afrieval.analysis.trees import outlines
@@ -95,7 +95,6 @@ def show(
         seed: of the bootstrap.
     """
     published = [cell for cell in cells if cell.n and has_evals(cell)]
-    remembered = [cell for cell in cells if about(cell)]
     own = [cell for cell in cells if cell.n and not has_evals(cell) and not about(cell)]
     metrics = metrics_of(own)
     scores = by_language(own)
@@ -114,7 +113,7 @@ def show(
         own_tables += [contrast_table(contrast, doubtful, metric=metrics[task]) for contrast in of_prompts]
         own_tables += tree_tables(outlines(of_cells), metrics)
         tables += [marked(table, defects_of(of_cells)) for table in naming_options(own_tables, of_cells)]
-    tables += [*reference_tables(published), *memorisation_tables(remembered)]
+    tables += [*reference_tables(published), *memorisation_tables(remembered(cells))]
     say()
     show_tables([*tables, *suite_tables(suite_averages(own)), *usage_tables(usage_rows(cells))])
 

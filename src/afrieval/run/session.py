@@ -99,7 +99,8 @@ def prepared(read: Callable[[], RunConfig], dry: bool = False) -> Session:
     if not dry:
         check_key(config.model)
     planned = plan(config)
-    check_fits(open_references(config.reference), identity(config, planned), compared_tasks(_declared(config)))
+    if references := open_references(config.reference):
+        check_fits(references, identity(config, planned), compared_tasks(_declared(config)))
     from afrieval.results.reader import RunFolder
 
     folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -112,23 +113,23 @@ def _entry(of: Any, name: str, where: str) -> Any:
 
 
 def _index(key: str, where: str) -> int:
-    if not key.isascii() or not key.isdigit():
+    if not re.fullmatch("[0-9]{1,12}", key):
         raise UserError(f"{where} has the index {key!r}, which is not a number", HINT)
     return int(key)
 
 
 def _number(where: str, value: Any) -> Any:
     """Returns a number, or an array of several; NaN for none."""
-    several = value if isinstance(value, list) else [value]
+    several = value if isinstance(value, list) and value else [None if value == [] else value]
     if any(isinstance(each, bool) or not isinstance(each, int | float | None) for each in several):
         raise UserError(f"{where} has the value {str(value)[:60]!r}, which is not a number", HINT)
     numbers = np.array([math.nan if each is None else each for each in several], dtype=np.float64)
-    return numbers if isinstance(value, list) else float(numbers[0])
+    return numbers if len(numbers) > 1 else float(numbers[0])
 
 
 def _among(losses: list[Any]) -> float:
-    right, wrong = losses
-    return float(np.exp(-right) / (np.exp(-right) + np.exp(-np.asarray(wrong)).sum()))
+    right, wrong = (-np.atleast_1d(each) for each in losses)
+    return float(np.exp(right[0] - np.logaddexp.reduce([right[0], *wrong])))
 
 
 FORMS = {

@@ -4,6 +4,8 @@ The measure of a row is a number and 1 for an unseen row, 0 for a row of the tes
 measures it.
 """
 
+from typing import Any
+
 import numpy as np
 
 from afrieval.scoring.base import Array, Metric, Question, Response
@@ -12,27 +14,27 @@ from afrieval.scoring.derived.auc import weighted_auc
 
 def completion() -> Metric:
     """Returns the share of tokens of second halves that the model would write, of the test set's rows."""
-    return Metric("completion", _not_measured, _of_test, interval="bootstrap")
+    return Metric("completion", _not_measured, _of_test, interval="bootstrap", shown=_value)
 
 
 def completion_unseen() -> Metric:
     """Returns the same of unseen rows."""
-    return Metric("completion_unseen", _not_measured, _of_unseen, interval="bootstrap")
+    return Metric("completion_unseen", _not_measured, _of_unseen, interval="bootstrap", shown=_value)
 
 
 def completion_gain() -> Metric:
     """Returns how much more of the test set's rows the model would write than of unseen rows."""
-    return Metric("completion_gain", _not_measured, _gain, bounds=(-1.0, 1.0), interval="bootstrap")
+    return Metric("completion_gain", _not_measured, _gain, bounds=(-1.0, 1.0), interval="bootstrap", shown=_value)
 
 
 def extraction() -> Metric:
     """Returns the extraction strength of second halves, of the test set's rows."""
-    return Metric("extraction", _not_measured, _of_test, interval="bootstrap")
+    return Metric("extraction", _not_measured, _of_test, interval="bootstrap", shown=_value)
 
 
 def extraction_unseen() -> Metric:
     """Returns the same of unseen rows."""
-    return Metric("extraction_unseen", _not_measured, _of_unseen, interval="bootstrap")
+    return Metric("extraction_unseen", _not_measured, _of_unseen, interval="bootstrap", shown=_value)
 
 
 def membership_auc() -> Metric:
@@ -40,7 +42,7 @@ def membership_auc() -> Metric:
 
     0.5 if the two cannot be told apart, 1 if all rows of the test set are likelier.
     """
-    return Metric("membership_auc", _not_measured, _auc, interval="bootstrap")
+    return Metric("membership_auc", _not_measured, _auc, interval="bootstrap", shown=_value)
 
 
 def length_auc() -> Metric:
@@ -49,7 +51,7 @@ def length_auc() -> Metric:
     What text length alone can tell: a blind baseline (Das et al. 2024, "Blind Baselines Beat Membership Inference
     Attacks for Foundation Models").
     """
-    return Metric("length_auc", _not_measured, _auc, interval="bootstrap")
+    return Metric("length_auc", _not_measured, _auc, interval="bootstrap", shown=_value)
 
 
 def _of_test(measures: Array, weights: Array) -> Array:
@@ -73,6 +75,11 @@ def _mean(measures: Array, weights: Array) -> Array:
 def _auc(measures: Array, weights: Array) -> Array:
     values, unseen = measures[:, 0], measures[:, 1] == 1
     return weighted_auc(values[~unseen], values[unseen], weights[:, ~unseen], weights[:, unseen])
+
+
+def _value(answer: Any, measure: list[float]) -> float:
+    """Returns the number of a row; where the row is from is not shown."""
+    return measure[0]
 
 
 def _not_measured(response: Response, question: Question) -> list[float] | None:

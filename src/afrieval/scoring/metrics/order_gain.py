@@ -1,5 +1,7 @@
 """How much likelier rows are in the order in which they were published than in others."""
 
+from typing import Any
+
 import numpy as np
 
 from afrieval.scoring.base import Array, Metric, Question, Response, ratio
@@ -11,7 +13,7 @@ def order_gain() -> Metric:
     Each sample is a shard of a test set (see `tasks/memorisation/orders.py`); its measure is the number of tokens,
     then the log-likelihoods of the published order and of the shuffled ones.
     """
-    return Metric("order_gain", _not_measured, _score, bounds=(-np.inf, np.inf), interval="bootstrap")
+    return Metric("order_gain", _not_measured, _score, bounds=(-np.inf, np.inf), interval="bootstrap", shown=_gain)
 
 
 def order_overlap() -> Metric:
@@ -20,12 +22,17 @@ def order_overlap() -> Metric:
     Its measure is 1, then the overlap of adjacent rows in the published order and in the shuffled ones. If it is above
     0, the published order is not arbitrary, and a model without knowledge of the rows may prefer it as well.
     """
-    return Metric("order_overlap", _not_measured, _score, bounds=(-np.inf, np.inf), interval="bootstrap")
+    return Metric("order_overlap", _not_measured, _score, bounds=(-np.inf, np.inf), interval="bootstrap", shown=_gain)
 
 
 def _score(measures: Array, weights: Array) -> Array:
     gains = measures[:, 1] - measures[:, 2:].mean(axis=1)
     return ratio(np.column_stack([gains, measures[:, 0]]), weights)
+
+
+def _gain(answer: Any, measure: list[float]) -> float:
+    """Returns the gain of a shard by itself."""
+    return float(_score(np.array([measure]), np.ones((1, 1)))[0])
 
 
 def _not_measured(response: Response, question: Question) -> list[float] | None:

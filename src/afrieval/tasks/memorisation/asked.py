@@ -17,11 +17,13 @@ class Asked:
 
     Attributes:
         doc: what is stored of it.
+        roles: what the text of each request is.
         requests: the arguments of each request.
         measure: the answers, in the same order, to the numbers of each metric.
     """
 
     doc: dict[str, Any]
+    roles: Sequence[str]
     requests: Sequence[tuple[Any, ...]]
     measure: Callable[[Sequence[Any]], Measures]
 
@@ -60,7 +62,8 @@ class MemorisationTask(ConfigurableTask):
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Provides the samples as the data set, instead of downloading one."""
-        self.dataset = {"test": _Rows({"number": i, **each.doc} for i, each in enumerate(self._asked))}
+        rows = ({"number": i, "roles": each.roles, **each.doc} for i, each in enumerate(self._asked))
+        self.dataset = {"test": _Rows(rows)}
 
     def build_all_requests(self, *, limit: int | None = None, samples: list[int] | None = None, **kwargs: Any) -> None:
         """Builds the requests of all samples; chat templates do not apply to them."""

@@ -10,6 +10,7 @@ from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.languages import LANGUAGES
 from afrieval.results.samples import Sample
+from afrieval.scoring.metrics import metric
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, RunPart
 from afrieval.tasks.memorisation.asked import Asked, Measures, MemorisationTask, Method
 from afrieval.tasks.memorisation.parts import Part
@@ -132,7 +133,7 @@ def _collect(
 def _line(config: RunConfig, place: Coordinates, part: Part, sample: Sample, measures: Measures) -> Sample:
     """Returns a line of the sample file; the many orders of a shard are not kept as texts."""
     kept = config.eval.log_samples and part.name != "order"
-    doc = {key: value for key, value in sample["doc"].items() if key != "number"}
+    doc = {key: value for key, value in sample["doc"].items() if key not in ("number", "roles")}
     given = {key: sample[key] for key in ("doc_id", "target", "doc_hash", "prompt_hash", "target_hash", "filter")}
     return {
         **given,
@@ -146,9 +147,10 @@ def _line(config: RunConfig, place: Coordinates, part: Part, sample: Sample, mea
         "fewshot_ids": [],
         "defect": "",
         "n_choices": None,
+        "roles": list(sample["doc"]["roles"]),
         "metrics": list(measures),
         "measures": measures,
-        **measures,
+        **{name: metric(name).shown(None, measure) for name, measure in measures.items()},
     }
 
 
@@ -190,8 +192,7 @@ def _recalled(title: str, samples: Iterator[Sample]) -> Shown:
     heading = f"{title}, sample 0, {_origin(sample['doc'])}"
     likelihoods = [f"{answer[0]:12.4f}" for (answer,) in sample["resps"]]
     if "arguments" not in sample:
-        orders = ["published order", *(f"shuffled order {i}" for i in range(1, len(likelihoods)))]
-        named = [f"{value}  {name}" for value, name in zip(likelihoods, orders, strict=True)]
+        named = [f"{value}  {name}" for value, name in zip(likelihoods, sample["roles"], strict=True)]
         return Shown("\n".join([heading, *(named if "rows" in sample["doc"] else [NOT_KEPT])]))
     ((before, text),) = sample["arguments"]
     return Shown(heading, [Block(before or text, [f"{likelihoods[0]}  {text!r}" if before else likelihoods[0]])])

@@ -108,7 +108,8 @@ def _places(sizes: Sequence[int]) -> list[list[int]]:
         else:
             last.append(at)
     if found[1:] and len(found[-1]) < FEWEST:
-        found[-2] += found.pop()
+        remainder = found.pop()
+        found[-1] += remainder
     return found
 
 

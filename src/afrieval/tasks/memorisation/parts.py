@@ -67,7 +67,7 @@ def completion(rows: Sequence[Row]) -> Part:
             strength = [*_measured("extraction_strength", after, answers[0]), origin]
             return {name: strength if name.startswith("extraction") else share for name in metrics}
 
-        return Asked(_doc(row), [(before, after, {"tokens": True})], measure)
+        return Asked(_doc(row), [_origin(row)], [(before, after, {"tokens": True})], measure)
 
     return _of_rows("completion", "second halves", "loglikelihood", metrics, rows, asked, ("tokens",))
 
@@ -82,7 +82,7 @@ def membership(rows: Sequence[Row]) -> Part:
             found = _measured("min_k_plus_plus", row.text, answers[0])
             return {"membership_auc": [*found, origin], "length_auc": [float(len(row.text)), origin]}
 
-        return Asked(_doc(row), [(row.text, {"tokens": True, "vocabulary": True})], measure)
+        return Asked(_doc(row), [_origin(row)], [(row.text, {"tokens": True, "vocabulary": True})], measure)
 
     metrics = ["membership_auc", "length_auc"]
     return _of_rows("membership", "min-k++", "loglikelihood_rolling", metrics, rows, asked, ("tokens", "vocabulary"))
@@ -112,7 +112,8 @@ def order(shards: Sequence[Shard]) -> Part:
             likelihoods = [float(answer[0] if isinstance(answer, tuple | list) else answer) for answer in answers]
             return {"order_gain": [tokens, *likelihoods], "order_overlap": [1.0, *shard.overlaps]}
 
-        return Asked({"rows": shard.rows, "orders": shard.orders}, [(text,) for text in texts], measure)
+        roles = ["published", *(f"shuffled {i}" for i in range(1, len(texts)))]
+        return Asked({"rows": shard.rows, "orders": shard.orders}, roles, [(text,) for text in texts], measure)
 
     derived = {
         "order_p": {"how": "order_p", "of": "order_gain"},
@@ -147,7 +148,11 @@ def halves(text: str) -> tuple[str, str]:
 
 
 def _doc(row: Row) -> dict[str, Any]:
-    return {"row": row.number, "origin": "unseen" if row.unseen else "test set"}
+    return {"row": row.number, "origin": _origin(row)}
+
+
+def _origin(row: Row) -> str:
+    return "unseen" if row.unseen else "test set"
 
 
 def _measured(name: str, text: str, answer: Any) -> list[float]:
