@@ -1,16 +1,17 @@
 """TOFU from end to end, with models that have or have not learnt what is to be forgotten."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import hmean, ks_2samp
 from sklearn.metrics import roc_auc_score
-
-import afrieval
 from tests.conftest import REAL_DATA, ROOT
 from tests.models.trained import trained
+
+import afrieval
 
 PARTS = ("forget", "retain")
 UTILITY = {
