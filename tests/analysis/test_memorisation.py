@@ -118,7 +118,7 @@ def test_the_share_that_is_completed_is_of_each_side() -> None:
     measures = [{name: b if name.startswith("extraction") else a for name in METRICS["completion"]} for a, b in rows]
     given = cell("completion", measures)
     (found,) = rows_found([given])
-    assert (found.completed, found.completed_unseen) == (pytest.approx(0.8), pytest.approx(0.2))
+    assert [found.completed, found.completed_unseen] == pytest.approx([0.8, 0.2])
     assert given.on("completion_gain").score == pytest.approx(0.6)
     assert [given.on(f"extraction{of}").score for of in ("", "_unseen")] == [0.5, 0.0]
 
