@@ -8,7 +8,6 @@ import pytest
 from afrieval.analysis.memorisation import orders_found, remembered, rows_found
 from afrieval.report.memorisation import memorisation_tables
 from afrieval.results.reader import cell_scores
-from afrieval.results.schema import Declared
 from afrieval.results.scores import CellScores
 
 METRICS = {
@@ -44,7 +43,7 @@ def cell(
         "derived": DERIVED if part == "order" else {},
         "memorisation": {"of": "rows", "part": part, "sorted_by": {language: list(by)}},
     }
-    return cell_scores(task, lines, Declared(**declared))
+    return cell_scores(task, lines, declared)
 
 
 def order(
