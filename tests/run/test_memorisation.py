@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lm_eval.models.huggingface import HFLM
 from tests.conftest import Cli, Outcome
 from tests.models.learnt import learnt
 
 from afrieval.analysis.memorisation import orders_found, rows_found
+from afrieval.models.backends import hf
 from afrieval.results.reader import RunFolder
 from afrieval.results.runs import read_runs
 from afrieval.results.samples import read_samples
@@ -155,3 +157,24 @@ def test_another_file_of_unseen_rows_is_another_run(ask: Ask, place: Path, tmp_p
     write(tmp_path / "other.jsonl", [{"text": row["question"]} for row in invented(40, 3)])
     again = ask(*run, "--task.unseen", tmp_path / "other.jsonl")
     assert again.code == 2 and "holds another run" in again.err
+
+
+def test_a_run_killed_within_a_cell_asks_nothing_twice(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ["--task.languages", OTHER, "--run_dir", tmp_path / "run"]
+    monkeypatch.setattr(hf, "PORTION_OF_TEXTS", 2_000)
+    asked: list[str] = []
+    whole = HFLM.loglikelihood_rolling
+
+    def counted(self: Any, requests: list[Any], disable_tqdm: bool = False) -> Any:
+        if len(asked) > 20 and "killed" not in asked:
+            asked.append("killed")
+            raise KeyboardInterrupt
+        asked.extend(request.args[0] for request in requests)
+        return whole(self, requests, disable_tqdm)
+
+    monkeypatch.setattr(HFLM, "loglikelihood_rolling", counted)
+    assert ask(*run).code != 0
+    assert ask(*run).code == 0
+    assert asked.count("killed") == 1 and len(asked) == 1 + 6 * 16 == len({*asked})

@@ -28,6 +28,7 @@ from afrieval.models.trial import try_writing
 log = logging.getLogger("afrieval")
 TOO_LONG = "sequence-length-is-longer-than-the-specified-maximum"  # the tokenizer's warning, given once
 PORTION = 4_000_000  # characters of requests that are tokenized at a time
+PORTION_OF_TEXTS = 250_000  # of whole texts, whose answers the harness returns, and thus stores, only together
 NOT_KNOWN: Shapes = MappingProxyType({})
 harness_log = logging.getLogger("lm_eval.models.huggingface")
 loading_log = logging.getLogger("transformers.modeling_utils")
@@ -169,8 +170,10 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
         return apart(requests, self._wholes, partial(self._with_tokens, "loglikelihood_rolling", whole_text))
 
     def _wholes(self, requests: list[Any]) -> list[Any]:
+        answers: list[Any] = []
         with self.batches():
-            answers: list[Any] = super().loglikelihood_rolling(requests, disable_tqdm=True)
+            for part in portions(requests, PORTION_OF_TEXTS):
+                answers += super().loglikelihood_rolling(part, disable_tqdm=True)
         return answers
 
     def _with_tokens(self, method: str, encoded: Callable[[Any, Any], Text], requests: list[Any]) -> list[Any]:
@@ -195,15 +198,15 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
         return sum(length > self.longest_scored for length in used)
 
 
-def portions(requests: list[Any]) -> Iterator[list[Any]]:
-    """Yields requests in portions of at most `PORTION` characters, or of one request.
+def portions(requests: list[Any], most: int = PORTION) -> Iterator[list[Any]]:
+    """Yields requests in portions of at most so many characters, or of one request.
 
     Lists of tokens take some hundred bytes per token, with all copies; those of a large task would fill the memory.
     """
     part, length = list[Any](), 0
     for request in requests:
         size = sum(map(len, request.args))
-        if part and length + size > PORTION:
+        if part and length + size > most:
             yield part
             part, length = [], 0
         part.append(request)
