@@ -20,3 +20,9 @@ def test_options_are_named_in_the_titles_of_their_task() -> None:
 def test_options_in_words() -> None:
     assert shown_options({}) == ""
     assert shown_options({"lone": True, "guess": False}) == "lone, no guess"
+
+
+def test_options_of_tasks_are_named_too() -> None:
+    cell = CellScores("one", "one", "eng", "eng", 1, declared=Declared(options={"part": "part10", "key": "question"}))
+    table = Table("scores", "one: scores", [Column("n")], [[1]], about={"task": "one"})
+    assert [t.title for t in naming_options([table], [cell])] == ["one: scores, part10, question"]

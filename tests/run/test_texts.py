@@ -40,3 +40,15 @@ def test_it_cannot_be_exported(tmp_path: Path, cli: Cli) -> None:
     words = ("--task.folder", folder, "--data.source", "samples")
     refused = cli("export", "--to", "harness", tmp_path / "out", *words, "--task.task_name", "bakers")
     assert refused.code == 2 and "bakers cannot be exported" in refused.err
+
+
+def test_options_are_part_of_what_a_run_is(tmp_path: Path, cli: Cli) -> None:
+    folder, run, file = write_task(tmp_path / "tasks", ROWS), tmp_path / "run", tmp_path / "task.yaml"
+    file.write_text(f"task_name: bakers\nfolder: {folder}\noptions: {{asked: other}}\n")
+    words = ("run", "--model.model_name", "demo", "--data.source", "samples", "--task-config-yaml", file)
+    first = cli(*words, "--run_dir", run)
+    assert first.code == 0 and "bakers: text, 0-shot, part10, other" in first.out
+    other = cli(*words, "--run_dir", run, "--task.options.part", "part05")
+    assert other.code == 2 and "tasks.bakers.options.part was 'part10' and is 'part05'" in other.err
+    wrong = cli(*words, "--task.options.part", "part5")
+    assert wrong.code == 2 and "the option part of bakers has no value 'part5'" in wrong.err

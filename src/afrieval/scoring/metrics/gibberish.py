@@ -26,11 +26,12 @@ def gibberish(classifier: str = USUAL, class_id: int = 0, max_length: int = 32) 
             return None
         return [_probability(classifier, class_id, max_length, response.text) if response.text.strip() else 0.0]
 
+    named = classifier.replace("{", "{{").replace("}", "}}")  # signatures are templates
     return Metric(
         "gibberish",
         measure,
         interval="bootstrap",
-        signature=f"{classifier}, class {class_id}, {max_length} tokens",
+        signature=f"{named}, class {class_id}, {max_length} tokens",
         missing=lambda language: _missing(classifier),
         fetch=partial(_fetch, classifier),
     )
