@@ -68,8 +68,10 @@ def test_commands_use_options_that_exist(page: Path) -> None:
         for word in words:
             if word.startswith("--"):
                 name = word[2:].split("=")[0].replace("-", "_")
-                known = name in {*settings, *own} or word.split("=")[0] in SHORT or name.startswith(
-                    ("model.backend_args.", "task.extract.", "task.options.")
+                known = (
+                    name in {*settings, *own}
+                    or word.split("=")[0] in SHORT
+                    or name.startswith(("model.backend_args.", "task.extract.", "task.options."))
                 )
                 assert known, f"{page.name}: {word}"
 

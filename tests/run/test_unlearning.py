@@ -1,13 +1,14 @@
 """TOFU from end to end, with models that have or have not learnt what is to be forgotten."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import hmean, ks_2samp
 from sklearn.metrics import roc_auc_score
-from tests.conftest import ROOT
+from tests.conftest import REAL_DATA, ROOT
 from tests.models.trained import trained
 
 import afrieval
@@ -34,7 +35,7 @@ def pairs(part: str) -> list[tuple[str, str]]:
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, afrieval.Run]:
     """Returns runs of a model that has learnt both parts, and of two that have learnt what is to be kept."""
     folder = tmp_path_factory.mktemp("tofu")
-    learnt = {"full": (0, PARTS), "retain": (2, PARTS[1:]), "other": (3, PARTS[1:])}
+    learnt = {"full": (0, PARTS), "retain": (2, PARTS[1:]), "other": (5, PARTS[1:])}
     found: dict[str, afrieval.Run] = {}
     for name, (seed, parts) in learnt.items():
         examples = [pair for part in parts for pair in pairs(part)]
@@ -43,7 +44,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, afrieval.Ru
     return found
 
 
-def derived(run: afrieval.Run, reference: afrieval.Run | None = None) -> dict[str, float | None]:
+def derived(run: afrieval.Run, reference: afrieval.Run | None = None) -> dict[str, Any]:
     """Returns the derived metrics, compared with a reference if one is given."""
     against = {} if reference is None else {"retain": reference.path}
     (table,) = afrieval.load_run(run.path, against).derived()
@@ -108,3 +109,22 @@ def test_a_reference_that_comes_later_asks_nothing_of_the_model(
     after = derived(again, other)
     assert after["forget_quality"] < 1e-4
     assert {name for name in after if after[name] != before[name]} == {"forget_quality", "privleak"}
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_forget_quality_of_real_questions(tmp_path: Path) -> None:
+    folder = Path(str(REAL_DATA)) / "locuslab/TOFU/pii_fork"
+    forget, retain = (
+        json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in ("forget01", "retain90")
+    )
+    kept = [(row["question"], row["answer"]) for row in retain[:80]]
+    known = [(row[f"{kind}question"], row[f"{kind}answer"]) for row in forget for kind in ("", "paraphrased_")]
+    found = {}
+    for name, seed, rows in (("full", 0, known + kept), ("retain", 2, kept), ("other", 5, kept)):
+        model = trained(tmp_path / name, rows, seed, steps=400, rate=6e-3)
+        found[name] = afrieval.evaluate(
+            model, "tofu_forget", suite="tofu", options={"forget_split": "forget01"}, run_dir=tmp_path / f"run-{name}"
+        )
+    quality = {name: derived(found[name], found["other"])["forget_quality"] for name in ("full", "retain")}
+    assert quality["full"] < 1e-4 and quality["retain"] > 0.5

@@ -59,17 +59,17 @@ def check_requests(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]
     """
     for cell in cells:
         for kind in sorted(cell.asks):
-            ability, words = REQUESTS[kind]
-            if not getattr(can, ability):
-                raise UserError(
-                    f"{cell.coordinates.task} needs {words}, which {config.model_type} does not support",
-                    _cure(cell, can),
-                )
             if cell.needs and not can.tokens:
                 raise UserError(
                     f"{cell.coordinates.task} needs the likelihood of each token, which {config.model_type} does not "
                     "return",
                     f"give --model.model_type hf, or remove {cell.coordinates.task}",
+                )
+            ability, words = REQUESTS[kind]
+            if not getattr(can, ability):
+                raise UserError(
+                    f"{cell.coordinates.task} needs {words}, which {config.model_type} does not support",
+                    _cure(cell, can),
                 )
             if kind == "loglikelihood" and can.only_letters and cell.coordinates.answer_form != "letter":
                 raise UserError(
