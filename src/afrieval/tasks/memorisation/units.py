@@ -25,7 +25,7 @@ def units(spec: TaskSpec, documents: Sequence[Document]) -> list[Unit]:
     rows = [document for document in documents if question_text(spec, document)]
     found: list[Unit] = [[row] for row in rows[:1]]
     for before, row in pairwise(rows):
-        if all(row.fields[name] == before.fields[name] != "" for name in names):
+        if names and all(row.fields[name] == before.fields[name] != "" for name in names):
             found[-1].append(row)
         else:
             found.append([row])
@@ -33,8 +33,8 @@ def units(spec: TaskSpec, documents: Sequence[Document]) -> list[Unit]:
 
 
 def question_text(spec: TaskSpec, document: Document) -> str:
-    """Returns the texts of a row without its answer, one per line, as the data set has them."""
-    return "\n".join(text for name in _names(spec) if (text := document.fields[name]))
+    """Returns the texts of a row without its answer, one per line; the answer if that is all that the row has."""
+    return "\n".join(text for name in _names(spec) if (text := document.fields[name])) or answer_text(document)
 
 
 def unit_text(spec: TaskSpec, unit: Unit) -> str:
@@ -60,7 +60,8 @@ def answer_text(document: Document) -> str:
 
 
 def _names(spec: TaskSpec) -> list[str]:
-    """Returns the names of the fields that are texts, without those by which results are broken down."""
-    broken_down = {*spec.breakdowns, *([spec.macro] if spec.macro else []), *spec.grouped_fields}
-    every = [name for name in spec.fields if name not in spec.grouped_fields]
+    """Returns the names of the fields that are texts, without those by which results are broken down or grouped."""
+    grouped = spec.grouped_fields
+    broken_down = {*spec.breakdowns, *([spec.macro] if spec.macro else []), *(of.of for of in grouped.values())}
+    every = [name for name in spec.fields if name not in grouped]
     return [name for name in every if name not in broken_down] or every
