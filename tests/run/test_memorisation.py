@@ -97,7 +97,7 @@ def test_the_half_that_was_seen_is_found_and_the_other_is_not(ask: Ask, place: P
     rows = {found.language: found for found in rows_found(cells)}
     assert orders[SEEN].p < 0.001 and orders[SEEN].gain > (orders[SEEN].visible or np.inf)
     assert orders[SEEN].verdict == "evidence" and orders[OTHER].verdict == "no evidence"
-    assert orders[OTHER].p > 0.05 and min(orders[SEEN].alike, orders[OTHER].alike) > 0.05
+    assert orders[OTHER].p > 0.05 and orders[SEEN].alike > 0.2
     numbers = {
         name: [rows[code].auc or 0, rows[code].completed or 0] for name, code in (("seen", SEEN), ("other", OTHER))
     }
