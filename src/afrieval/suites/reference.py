@@ -116,9 +116,8 @@ def check_chats(references: Iterable[Reference], identity: Mapping[str, Any], na
     """
     for reference in references:
         if reference.name in names and reference.identity is not None:
-            own, other = (
-                {k: of["model"][k] for k in CHAT if k in of["model"]} for of in (identity, reference.identity)
-            )
+            models: list[Mapping[str, Any]] = [identity["model"], reference.identity["model"]]
+            own, other = ({key: model[key] for key in CHAT if key in model} for model in models)
             if found := differences(other, own):
                 raise UserError(
                     f"the reference {reference.name} ({reference.path}) does not fit: {found[0]} in this run",
