@@ -1,6 +1,7 @@
 """The table of derived metrics of a suite, in all forms."""
 
 import json
+from dataclasses import replace
 
 from afrieval.report.derived import derived_tables
 from afrieval.report.formats import write
@@ -25,9 +26,9 @@ def test_tiny_numbers_stay_visible_and_absent_ones_have_a_reason() -> None:
     assert table.cells() == [
         ["forget quality", "1.10e-19", "", "300", "retain"],
         ["model utility", "0.6300", "0.600-0.650", "400", ""],
-        ["privleak", "", "", "", "retain"],
+        ["PrivLeak", "", "", "", "retain"],
     ]
-    assert table.findings == ["Without a score: privleak: it needs --reference x=RUN."]
+    assert table.findings == ["Without a score: PrivLeak: it needs --reference x=RUN."]
     (whole,) = json.loads(write([table], "json"))
     assert [row["score"] for row in whole["rows"]] == [1.1e-19, 0.63, None]
     assert whole["rows"][2]["reason"] == "it needs --reference x=RUN"
@@ -48,7 +49,15 @@ def test_several_models_and_prompts_have_columns_and_published_scores_follow_the
         ["model utility", "m"],
     ]
     assert table.dimmed == [2]
-    assert table.notes == ["forget_quality: so.", "Published scores are those of somebody: somehow."]
+    said = ["forget quality: so.", "Shares and probabilities are between 0 and 1, not in percent."]
+    assert table.notes == [*said, "Published scores are those of somebody: somehow."]
+
+
+def test_names_are_in_words() -> None:
+    names = ["mia_min_k_plus_plus", "mia_min_k", "forget_rouge", "my_score"]
+    (table,) = derived_tables("tofu", [replace(UTILITY, name=name) for name in names])
+    assert [row[0] for row in table.cells()] == ["MIA Min-K%++", "MIA Min-K%", "forget ROUGE", "my score"]
+    assert [row["metric"] for row in table.records()] == names
 
 
 def test_nothing_makes_no_table() -> None:

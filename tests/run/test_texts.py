@@ -19,7 +19,7 @@ def test_a_run_and_what_is_read_of_it(tmp_path: Path, cli: Cli, text: str) -> No
     words = ("--model.model_name", "demo", "--data.source", "samples", "--task.folder", folder)
     asked = ("run", *words, "--task.task_name", "bakers", "--run_dir", run)
     first = cli(*asked)
-    assert first.code == 0 and "random guess" not in first.out and "bakers: text, 0-shot" in first.out
+    assert first.code == 0 and "random guess" not in first.out and "bakers: likelihoods, 0-shot" in first.out
     samples = read_samples(sample_path(run, "bakers_eng_eng_1"))
     scored = [sample for sample in samples if sample["metrics"]]
     assert [s["doc_id"] for s in scored] == ([0, 2] if text is TASK else [0, 1, 2])
@@ -47,7 +47,7 @@ def test_options_are_part_of_what_a_run_is(tmp_path: Path, cli: Cli) -> None:
     file.write_text(f"task_name: bakers\nfolder: {folder}\noptions: {{asked: other}}\n")
     words = ("run", "--model.model_name", "demo", "--data.source", "samples", "--task-config-yaml", file)
     first = cli(*words, "--run_dir", run)
-    assert first.code == 0 and "bakers: text, 0-shot, part10, other" in first.out
+    assert first.code == 0 and "bakers: likelihoods, 0-shot, part10, other" in first.out
     other = cli(*words, "--run_dir", run, "--task.options.part", "part05")
     assert other.code == 2 and "tasks.bakers.options.part was 'part10' and is 'part05'" in other.err
     wrong = cli(*words, "--task.options.part", "part5")

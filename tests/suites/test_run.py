@@ -105,6 +105,7 @@ def test_compare_reads_the_folders_alone(cli: Cli, suite: Path, retain: Path, tm
     ("words", "problem"),
     [
         (("--reference", "retained={retain}"), "no derived metric uses the reference 'retained'"),
+        (("--reference", "retain=x", "--reference", "retain={retain}"), "--reference retain is given twice"),
         (("--reference", "retain={retain}/missing"), "the reference retain: there is no run folder"),
         (("--reference", "retain={retain}/.."), "is not a run folder"),
         (("--reference", "retain={retain}", "--eval.limit", "3"), "rows there and 3 in this run"),

@@ -99,7 +99,10 @@ def _parsed(argv: list[str], kind: type, command: str) -> Given:
         name, equals, text = word[2:].partition("=")
         option = _option(name.replace("-", "_"), known, command)
         text = text if equals else _next_value(option, words)
-        given.append(_named(option, text) if option.named else (option.name, option.value(text)))
+        setting = _named(option, text) if option.named else (option.name, option.value(text))
+        if option.named and setting[0] in dict(given):
+            raise UserError(f"{option.flag} {text.partition('=')[0]} is given twice", "give each name once")
+        given.append(setting)
     return given + _without_names(alone, [o for o in known.values() if o.word], command)
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from afrieval.report.scores import INTERVAL, WRITTEN
 from afrieval.report.table import Column, Table
-from afrieval.report.values import ANY
+from afrieval.report.values import ANY, SHARE
+from afrieval.scoring.labels import words
 from afrieval.suites.places import DIMENSIONS
 from afrieval.suites.published import PublishedScore
 from afrieval.suites.scores import DerivedScore
@@ -27,11 +28,16 @@ def derived_tables(suite: str, found: Sequence[DerivedScore], published: Sequenc
     lines = [line for name in dict.fromkeys(s.name for s in found) for line in _lines(name, found, published)]
     places = [_place(line) for line in lines]
     varying = [name for name in HEADS if len({place[name] for place in places} - {None}) > 1]
-    columns = [Column("metric", "name"), *(_column(name) for name in varying)]
+    columns = [Column("metric", "derived", "metric"), *(_column(name) for name in varying)]
     columns += [Column("score", "exact"), Column(INTERVAL, "limits", "interval", ANY), Column("n", "count")]
     columns += [Column("needs", "text", "references"), Column("", "hidden", "reason")]
     rows = [_row(line, [place[name] for name in varying]) for line, place in zip(lines, places, strict=True)]
-    notes = [f"{score.name}: {note}." for score in found for note in score.notes]
+    notes = [f"{words(score.name)}: {note}." for score in found for note in score.notes]
+    notes += (
+        ["Shares and probabilities are between 0 and 1, not in percent."]
+        if any(s.bounds == SHARE for s in found)
+        else []
+    )
     notes += [f"Published scores are those of {of.source}." for of in published]
     dimmed = [number for number, line in enumerate(lines) if isinstance(line, PublishedScore)]
     about, notes = {"suite": suite}, list(dict.fromkeys(notes))
@@ -45,7 +51,7 @@ def _absent(found: Sequence[DerivedScore]) -> list[str]:
     for score in found:
         if score.reason:
             whose = f" of {score.model}" if several else ""
-            reasons.setdefault(score.reason, []).append(f"{score.name.replace('_', ' ')}{whose}")
+            reasons.setdefault(score.reason, []).append(f"{words(score.name)}{whose}")
     return [f"Without a score: {', '.join(dict.fromkeys(names))}: {reason}." for reason, names in reasons.items()]
 
 

@@ -33,6 +33,7 @@ from afrieval.results.schema import HarnessGroup, Identity
 from afrieval.results.scores import CellScores
 from afrieval.results.summary import harness_results, summary_columns, summary_row
 from afrieval.results.usage import COLUMNS, usage_rows
+from afrieval.scoring.base import Metric
 from afrieval.terminal import note, say
 
 
@@ -102,7 +103,7 @@ def show(
     african = means(own, ["Africa"])
     tables = []
     for task in tasks:
-        doubtful, (title, notes) = unreviewed.get(task, set()), _heading(task, identity)
+        doubtful, (title, notes) = unreviewed.get(task, set()), _heading(task, identity, metrics[task])
         of_task = [s for s in scores if s.task == task]
         over_languages = [mean for mean in african if mean.task == task]
         of_cells = [c for c in own if c.task == task]
@@ -118,14 +119,15 @@ def show(
     show_tables([*tables, *suite_tables(suite_averages(own)), *usage_tables(usage_rows(cells))])
 
 
-def _heading(task: str, identity: Identity) -> tuple[str, list[str]]:
+def _heading(task: str, identity: Identity, metric: Metric) -> tuple[str, list[str]]:
     """Returns a table's title, and what has to be said of the examples."""
     described = identity["tasks"][task]
     shots = described.get("shots", identity["fewshot"]["num_fewshot"])
     notes = []
     if shots and described["fewshot"] == described["evaluate"]:
         notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
-    return f"{task}: {described['answer_form']}, {shots}-shot", notes
+    form = "likelihoods" if metric.needs else described["answer_form"]
+    return f"{task}: {form}, {shots}-shot", notes
 
 
 def _shortened(cells: list[CellScores]) -> list[str]:

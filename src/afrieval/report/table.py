@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from afrieval.languages import LANGUAGES
 from afrieval.report.values import SHARE, Bounds, shown_change, shown_exact, shown_interval, shown_score
+from afrieval.scoring.labels import words
 from afrieval.terminal import one_line
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 WORDS = (
     "text",
     "name",
+    "derived",
     "branch",
     "language",
     "members",
@@ -32,6 +34,7 @@ FORMS: dict[str, Callable[[Any, Bounds], str]] = {
     "changes": lambda v, bounds: f"{shown_change(v[0], bounds)} to {shown_change(v[1], bounds)}",
     "language": lambda v, _: LANGUAGES[v].name if v in LANGUAGES else v,
     "name": lambda v, _: v.replace("_", " "),
+    "derived": lambda v, _: words(v),
     "branch": lambda v, _: f"{INDENT * v[0]}{v[1].replace('_', ' ')}",
     "members": lambda v, _: " ".join(v) if len(v) <= 4 else f"{' '.join(v[:3])} ...",
     "amount": lambda v, _: f"{v:,}",
@@ -45,10 +48,10 @@ class Column(NamedTuple):
 
     Attributes:
         name: its head.
-        form: how values are shown: text, name, branch (depth and name of a part of a part), language, members; score,
-            exact (a number that may be tiny), change (a difference of scores), interval or changes (an interval, "none"
-            where there is none), limits (an interval, blank where there is none), p, count, amount (a large count),
-            money (in US dollars); or hidden, if it is for programs alone.
+        form: how values are shown: text, name, derived (a derived metric), branch (depth and name of a part of a part),
+            language, members; score, exact (a number that may be tiny), change (a difference of scores), interval or
+            changes (an interval, "none" where there is none), limits (an interval, blank where there is none), p,
+            count, amount (a large count), money (in US dollars); or hidden, if it is for programs alone.
         key: its name for programs; the head if empty. "-" if it is for people alone.
         bounds: of scores, changes and intervals: lowest and highest score. Shares, 0 to 1, are shown in percent.
     """

@@ -248,8 +248,9 @@ class Derived:
         linear: the inputs to a value per document whose mean is the score, where all have
             the same documents; found numerically if not given.
         n_inputs: how many inputs it takes, those of a reference run included; None for any number.
-        needs: `scores` of its inputs; measures of their `documents`, which other derived metrics do not have; or
-            `pairs`, measures of the same documents here and in a reference run.
+        needs: `scores` of its inputs; measures of their `documents`, which other derived metrics do not have;
+            `pairs`, measures of the same documents here and in a reference run; the AUC of an `attack`; or measures
+            of `orders` of rows, which only the task `memorisation` has.
         remark: what has to be said of a score; empty for nothing.
     """
 
@@ -260,5 +261,5 @@ class Derived:
     interval: Interval = "bootstrap"
     linear: Callable[[Sequence[Input]], Array] | None = None
     n_inputs: int | None = None
-    needs: Literal["scores", "documents", "pairs"] = "scores"
+    needs: Literal["scores", "documents", "pairs", "attack", "orders"] = "scores"
     remark: Callable[[float], str] = lambda score: ""

@@ -1,5 +1,7 @@
 """What metrics are called in tables, where their own names take too much room, and what has to be said of them."""
 
+import re
+
 NOT_PARSED, REFUSED = "unparsed", "refused"  # names of metrics
 OF_TYPE = "span_f1_"  # then a type of spans, which a head is short for
 OLD_NAMES = {"unread": NOT_PARSED}  # of metrics in samples that older versions wrote
@@ -22,6 +24,14 @@ LABELS = {
     "inst_level_loose_acc": "instr., loose",
     "ifeval_recipe_mean": "recipe's mean",
     "ifeval_meta_mean": "Meta's mean",
+    "probability_paraphrased": "paraphr.",
+    "probability_perturbed": "wrong",
+    "truth_ratio": "truth",
+    "extraction_strength": "extraction",
+    "exact_memorisation": "memorised",
+    "min_k": "Min-K%",
+    "min_k_plus_plus": "Min-K%++",
+    "gradient_norm": "gradient",
 }
 UNPARSED = "answers that could not be parsed, in percent; they count as wrong"
 DESCRIPTIONS = {
@@ -38,7 +48,23 @@ DESCRIPTIONS = {
     "dot_acc": "words with marks below letters whose marks below are right",
     "ifeval_recipe_mean": "mean of the two strict, as in Meta's recipe for lm-eval",
     "ifeval_meta_mean": "mean of the four, as in Meta's model cards",
+    "probability_paraphrased": "probability of paraphrased answers",
+    "probability_perturbed": "probability of wrong answers",
+    "truth_ratio": "truth ratio",
+    "extraction_strength": "extraction strength",
+    "exact_memorisation": "exact memorisation",
 }
+
+
+WORDS = {"mia": "MIA", "min k": "Min-K%", "plus plus": "++", "rouge": "ROUGE", "privleak": "PrivLeak"}
+
+
+def words(name: str) -> str:
+    """Returns the name of a derived metric in words: `mia_min_k_plus_plus` is MIA Min-K%++."""
+    text = name.replace("_", " ")
+    for of, word in WORDS.items():
+        text = re.sub(rf"\b{of}\b", word, text)
+    return text.replace("% ++", "%++")
 
 
 def label(metric: str) -> str:

@@ -235,7 +235,8 @@ def _check_metrics(found: Scoring, answer: str) -> None:
         raise UserError(f"the metric {twice[0]} is declared twice", "remove one of them")
     applied = {m.name for form in FORMS for m in found.metrics_of(form)}
     if unfit := [m.name for m in found.metrics if m.name not in applied and not m.missing("")]:
-        raise UserError(f"the metric {unfit[0]} cannot score answers of type {answer}", "name another metric or type")
+        roles = f", or of: one of {', '.join(found.roles)}" if found.roles else " or type"
+        raise UserError(f"the metric {unfit[0]} cannot score answers of type {answer}", f"name another metric{roles}")
 
 
 def _check_derived(named: Mapping[str, DerivedSpec], known: list[str]) -> None:

@@ -20,7 +20,9 @@ SLACK = 1e-9  # of the largest sum, for rounding
 
 def order_p() -> Derived:
     """Returns the one-sided p-value of a metric whose measures are a size and a number for each order."""
-    return Derived("order_p", _score, higher_is_better=False, bounds=(0.0, 1.0), interval="none", n_inputs=1)
+    return Derived(
+        "order_p", _score, higher_is_better=False, bounds=(0.0, 1.0), interval="none", n_inputs=1, needs="orders"
+    )
 
 
 def _score(inputs: Sequence[Input]) -> Array:

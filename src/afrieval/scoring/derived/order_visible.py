@@ -13,7 +13,15 @@ LEVEL, POWER = 0.01, 0.8  # of a test that accuses: its level is stricter than t
 
 def order_visible() -> Derived:
     """Returns the smallest gain, in the unit of the metric, that the test finds four times out of five at 1 %."""
-    return Derived("order_visible", _score, higher_is_better=False, bounds=(0.0, math.inf), interval="none", n_inputs=1)
+    return Derived(
+        "order_visible",
+        _score,
+        higher_is_better=False,
+        bounds=(0.0, math.inf),
+        interval="none",
+        n_inputs=1,
+        needs="orders",
+    )
 
 
 def _score(inputs: Sequence[Input]) -> Array:

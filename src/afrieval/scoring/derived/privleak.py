@@ -15,7 +15,7 @@ def privleak() -> Derived:
     texts can still be told apart (under-unlearning); above 0, they are less likely than unseen texts
     (over-unlearning). It is not defined if the reference run has an AUC of 1.
     """
-    return Derived("privleak", _score, bounds=(-100.0, math.inf), n_inputs=2)
+    return Derived("privleak", _score, bounds=(-100.0, math.inf), n_inputs=2, needs="attack")
 
 
 def _score(inputs: Sequence[Input]) -> Array:
