@@ -13,8 +13,10 @@ from afrieval.data.files import SAMPLES
 from afrieval.errors import UserError
 from afrieval.scoring.detailed import Scored
 from afrieval.tasks.memorisation.parts import Row, completion, halves, membership
-from afrieval.tasks.memorisation.unseen import read_unseen, unseen_rows
+from afrieval.tasks.memorisation.units import question_text
+from afrieval.tasks.memorisation.unseen import check_unseen, read_unseen, unseen_rows
 from afrieval.tasks.spec import load_task
+from afrieval.tasks.splits import load_split
 
 BASE = ["--model.model_name", "demo", "--data.source", "samples", "--task.task_name"]
 
@@ -68,6 +70,17 @@ def test_unseen_rows_are_the_samples_but_not_of_themselves() -> None:
 def unseen(path: Path, language: str = "yor", languages: str = "yor", of: str = "afrixnli") -> list[str]:
     task = TaskConfig(unseen=str(path), languages=languages.split(), of=of.split())
     return unseen_rows(load_task("afrixnli"), language, "hub", read_unseen(task)).texts
+
+
+def test_unseen_texts_are_not_those_of_the_test_set() -> None:
+    spec = load_task("afrixnli")
+    split = load_split(spec, "yor", "test", SAMPLES)
+    assert split is not None
+    own = [question_text(spec, row) for row in split.documents[:2]]
+    check_unseen(spec, "yor", split.documents, ["another text"])
+    for texts in ([*own, "another text"], [split.documents[0].fields["premise"]]):
+        with pytest.raises(UserError, match="of the test set of afrixnli in yor, such as"):
+            check_unseen(spec, "yor", split.documents, texts)
 
 
 def test_a_file_of_unseen_rows(tmp_path: Path) -> None:

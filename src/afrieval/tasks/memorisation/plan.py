@@ -13,7 +13,7 @@ from afrieval.tasks.memorisation.cells import Source, memorisation_cell
 from afrieval.tasks.memorisation.orders import shards, sorted_by
 from afrieval.tasks.memorisation.parts import SHORTEST, Part, Row, completion, membership, order
 from afrieval.tasks.memorisation.units import Unit, question_text, units
-from afrieval.tasks.memorisation.unseen import Unseen, read_unseen, unseen_rows
+from afrieval.tasks.memorisation.unseen import Unseen, check_unseen, read_unseen, unseen_rows
 from afrieval.tasks.select import chosen_tasks, named_languages
 from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.splits import check_source, load_split
@@ -60,6 +60,8 @@ def _of_task(spec: TaskSpec, config: RunConfig, rows: Sequence[FileRow] | None, 
             planned += Plan([], [f"{where}: no {split} rows"])
             continue
         unseen = unseen_rows(spec, code, source, rows)
+        if rows is not None:
+            check_unseen(spec, code, data.documents, unseen.texts)
         about = Source(spec, code, data, unseen.sha256, sorted_by(spec, found[code]), similar[code], config)
         parts, missing = _parts(about, found[code], unseen, tokens)
         cells: list[Cell] = [memorisation_cell(about, part) for part in parts if part.n]
@@ -89,7 +91,8 @@ def _parts(about: Source, found: Sequence[Unit], unseen: Unseen, tokens: bool) -
     parts, left_out, limit = [], [], about.config.eval.limit
     rows = list(_rows(about.spec, found, unseen.texts, limit))
     n_unseen = sum(row.unseen for row in rows)
-    few = f"{n_unseen} unseen texts, and at least {FEWEST_UNSEEN} are needed; name a file with --task.unseen"
+    there = f"{n_unseen} unseen text{'' if n_unseen == 1 else 's'}"
+    few = f"{there}, and at least {FEWEST_UNSEEN} are needed; name a file with --task.unseen"
     if not tokens:
         left_out += ["no completion or min-k++: the backend returns no likelihoods of single tokens"]
     else:

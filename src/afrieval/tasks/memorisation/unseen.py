@@ -13,6 +13,7 @@ from afrieval.errors import UserError
 from afrieval.files.content import read_bytes
 from afrieval.files.paths import user_path
 from afrieval.tasks.answers import normalise
+from afrieval.tasks.documents import Document
 from afrieval.tasks.memorisation.units import question_text, units
 from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.splits import load_split
@@ -48,6 +49,23 @@ def unseen_rows(spec: TaskSpec, language: str, source: str, rows: Sequence[Row] 
         found = [question_text(spec, unit[0]) for split in splits if split for unit in units(spec, split.documents)]
         texts = list(dict.fromkeys(found))
     return Unseen(texts, hashlib.sha256(json.dumps(texts).encode()).hexdigest() if texts else "")
+
+
+def check_unseen(spec: TaskSpec, language: str, documents: Sequence[Document], texts: Sequence[str]) -> None:
+    """Rejects texts of a file that are in the test set.
+
+    Raises:
+        UserError: with the first of them.
+    """
+    known = {question_text(spec, row) for row in documents} | {
+        text for row in documents for text in row.fields.values()
+    }
+    if seen := [text for text in texts if text in known]:
+        count = f"{len(seen)} of {len(texts)} texts" if len(seen) > 1 else "a text"
+        raise UserError(
+            f"task.unseen has {count} of the test set of {spec.name} in {language}, such as {seen[0]!r:.80}",
+            "name a file whose texts are not in the test set",
+        )
 
 
 def read_unseen(task: TaskConfig) -> list[Row] | None:
