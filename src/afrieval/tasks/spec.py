@@ -264,10 +264,11 @@ class TaskSpec(TaskFile):
 
 def task_names(folder: Path = TASKS) -> list[str]:
     """Returns the names of all tasks in a folder and its subfolders, sorted."""
-    return sorted(_task_files(folder))
+    return sorted(task_files(folder))
 
 
-def _task_files(folder: Path) -> dict[str, Path]:
+def task_files(folder: Path) -> dict[str, Path]:
+    """Returns the name of each task in a folder and its subfolders, and its file."""
     return {path.parent.name: path for pattern in ("*/task.yaml", "*/*/task.yaml") for path in folder.glob(pattern)}
 
 
@@ -284,7 +285,7 @@ def load_task(name: str, folder: Path = TASKS, options: Mapping[str, str] | None
     """
     path = folder / name / "task.yaml"
     if not (re.fullmatch(r"\w+", name) and path.is_file()):  # not in the folder itself, but maybe in a subfolder
-        files = _task_files(folder)
+        files = task_files(folder)
         if name not in files:
             raise UserError(f"unknown task {name!r}", nearest(name, sorted(files)))
         path = files[name]
@@ -314,7 +315,7 @@ def _kin(file: YamlFile, folder: Path) -> TaskSpec | None:
         raise UserError(f"{file.path}: {folder} has no other task that it can be like", "give all keys in the file")
     if name not in names:
         raise UserError(f"{file.path}, line {file.line(('like',))}: unknown task {name!r}", nearest(str(name), names))
-    if "like" in read_map_file(_task_files(folder)[name]).content:
+    if "like" in read_map_file(task_files(folder)[name]).content:
         raise UserError(f"{file.path}: {name} is itself like another task", "name that task")
     return load_task(name, folder)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from afrieval.files.schema import Place
 from afrieval.files.yaml import read_as
 from afrieval.tasks.schema import PromptFile
-from afrieval.tasks.spec import load_task, task_names
+from afrieval.tasks.spec import task_files
 from afrieval.tasks.vocabulary import REFERENCE, load_vocabulary
 
 
@@ -75,9 +75,8 @@ def strings(root: Path, language: str) -> dict[str, String]:
         language: the suite's code.
     """
     found = list(vocabulary_strings(root / "vocabulary" / f"{language}.yaml"))
-    for name in task_names(root / "tasks"):
-        spec = load_task(name, root / "tasks")
-        found += [] if spec.shares_prompts else prompt_strings(name, spec.prompts_folder / f"{language}.yaml")
+    for name, path in sorted(task_files(root / "tasks").items()):  # tasks without this folder share their prompts
+        found += prompt_strings(name, path.parent / "prompts" / f"{language}.yaml")
     return {string.id: replace(string, path=string.path.relative_to(root)) for string in found}
 
 
