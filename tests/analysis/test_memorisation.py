@@ -13,17 +13,20 @@ from afrieval.results.scores import CellScores
 METRICS = {
     "completion": ["completion", "extraction", "completion_unseen", "completion_gain", "extraction_unseen"],
     "membership": ["membership_auc", "length_auc"],
-    "order": ["order_gain", "order_overlap"],
+    "order": ["order_gain"],
 }
 DERIVED = {
     "order_p": {"how": "order_p", "of": "order_gain"},
     "order_visible": {"how": "order_visible", "of": "order_gain"},
-    "order_overlap_p": {"how": "order_p", "of": "order_overlap"},
 }
 
 
 def cell(
-    part: str, measures: list[dict[str, list[float]]], language: str = "yor", by: tuple[str, ...] = ()
+    part: str,
+    measures: list[dict[str, list[float]]],
+    language: str = "yor",
+    by: tuple[str, ...] = (),
+    alike: float = 1.0,
 ) -> CellScores:
     task = f"memorisation_rows_{part}"
     place = {"task": task, "language": language, "prompt": 0, "prompt_language": "eng", "defect": "", "n_choices": None}
@@ -41,20 +44,15 @@ def cell(
     declared: Any = {
         "metrics": METRICS[part],
         "derived": DERIVED if part == "order" else {},
-        "memorisation": {"of": "rows", "part": part, "sorted_by": {language: list(by)}},
+        "memorisation": {"of": "rows", "part": part, "sorted_by": {language: list(by)}, "alike": {language: alike}},
     }
     return cell_scores(task, lines, declared)
 
 
-def order(
-    gain: float, overlap: float = 0.0, n: int = 20, language: str = "yor", by: tuple[str, ...] = ()
-) -> CellScores:
-    rng = np.random.default_rng(n)
-    likelihoods, overlaps = rng.normal(size=(n, 16)), rng.normal(size=(n, 100))
+def order(gain: float, alike: float = 1.0, n: int = 20, language: str = "yor", by: tuple[str, ...] = ()) -> CellScores:
+    likelihoods = np.random.default_rng(n).normal(size=(n, 16))
     likelihoods[:, 0] += gain
-    overlaps[:, 0] += overlap
-    shards = zip(likelihoods.tolist(), overlaps.tolist(), strict=True)
-    return cell("order", [{"order_gain": [100.0, *a], "order_overlap": [1.0, *b]} for a, b in shards], language, by)
+    return cell("order", [{"order_gain": [100.0, *each]} for each in likelihoods.tolist()], language, by, alike)
 
 
 def membership(shift: float, length: float = 0.0, n_unseen: int = 20, language: str = "yor") -> CellScores:
@@ -70,11 +68,13 @@ def membership(shift: float, length: float = 0.0, n_unseen: int = 20, language: 
 @pytest.mark.parametrize(
     ("given", "verdict"),
     [
-        (order(2.0), "evidence: seen in this order"),
+        (order(2.0), "evidence"),
+        (order(0.45), "no evidence"),  # p = .03: too little to accuse a model
         (order(0.0), "no evidence"),
         (order(-2.0), "no evidence"),
-        (order(2.0, overlap=2.0), "order not arbitrary"),
-        (order(0.0, overlap=2.0), "no evidence"),
+        (order(2.0, alike=0.19), "not arbitrary"),
+        (order(2.0, alike=0.2), "evidence"),
+        (order(0.0, alike=0.001), "no evidence"),
         (order(9.0, n=1), "too few rows"),
     ],
 )
@@ -93,11 +93,11 @@ def test_p_values_are_adjusted_for_the_number_of_languages() -> None:
 @pytest.mark.parametrize(
     ("given", "verdict"),
     [
-        (membership(3.0), "likelier than unseen rows"),
+        (membership(3.0), "likelier"),
         (membership(0.0), "no evidence"),
         (membership(-3.0), "no evidence"),
-        (membership(1.5, length=3.0), "no more than length tells"),
-        (membership(1.5, length=-3.0), "no more than length tells"),
+        (membership(1.5, length=3.0), "as length"),
+        (membership(1.5, length=-3.0), "as length"),
     ],
 )
 def test_verdicts_on_rows(given: CellScores, verdict: str) -> None:
@@ -109,7 +109,7 @@ def test_verdicts_on_rows(given: CellScores, verdict: str) -> None:
 def test_without_unseen_rows_the_share_that_is_completed_is_left() -> None:
     (found,) = rows_found([cell("completion", [{"completion": [0.5, 0.0], "extraction": [0.25, 0.0]}] * 3)])
     assert (found.completed, found.auc, found.n, found.n_unseen) == (0.5, None, 3, 0)
-    assert found.verdict == "too few unseen rows"
+    assert found.verdict == "too few unseen"
 
 
 def test_the_share_that_is_completed_is_of_each_side() -> None:

@@ -116,6 +116,9 @@ def test_names_and_members() -> None:
     found = definitions(RunConfig())
     for name in TEMPLATED:
         spec = load_task(name)
+        if spec.texts:  # the harness keeps no likelihoods of tokens
+            assert name not in found
+            continue
         assert {f"{name}_{language}" for language in spec.languages} == set(found[name]["task"])
         assert all(f"{name}_{language}_eng_1" in found for language in spec.languages)
         assert "aggregate_metric_list" not in found[name], "it would mix English and French with the others"

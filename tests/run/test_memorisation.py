@@ -96,8 +96,8 @@ def test_the_half_that_was_seen_is_found_and_the_other_is_not(ask: Ask, place: P
     orders = {found.language: found for found in orders_found(cells)}
     rows = {found.language: found for found in rows_found(cells)}
     assert orders[SEEN].p < 0.001 and orders[SEEN].gain > (orders[SEEN].visible or np.inf)
-    assert orders[SEEN].verdict.startswith("evidence") and orders[OTHER].verdict == "no evidence"
-    assert orders[OTHER].p > 0.05 and min(orders[SEEN].alike, orders[OTHER].alike) > 0.05
+    assert orders[SEEN].verdict == "evidence" and orders[OTHER].verdict == "no evidence"
+    assert orders[OTHER].p > 0.05 and orders[SEEN].alike > 0.2
     numbers = {
         name: [rows[code].auc or 0, rows[code].completed or 0] for name, code in (("seen", SEEN), ("other", OTHER))
     }
@@ -105,7 +105,7 @@ def test_the_half_that_was_seen_is_found_and_the_other_is_not(ask: Ask, place: P
     assert 0.35 < numbers["other"][0] < 0.65 and numbers["other"][1] < 0.2
     low, high = rows[OTHER].auc_interval or (1.0, 0.0)
     assert low < 0.5 < high
-    assert rows[SEEN].verdict == "likelier than unseen rows" and rows[OTHER].verdict == "no evidence"
+    assert rows[SEEN].verdict == "likelier" and rows[OTHER].verdict == "no evidence"
     assert "rows: the order of its rows" in done.out and "Average over tasks" not in done.out
     with (tmp_path / "run/summary.csv").open(encoding="utf-8") as file:
         of_order = {row["language"]: row for row in csv.DictReader(file) if row["task"] == "memorisation_rows_order"}

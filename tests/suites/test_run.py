@@ -20,6 +20,7 @@ derived:
   leak: {how: privleak, of: attack, reference: retain}
   quality: {how: ks_test, of: belebele.acc, reference: retain}
 """
+TAGS = ("--model.chat_template", "true", "--model.chat_tags.user_start", "Q: ")
 
 
 @pytest.fixture
@@ -96,6 +97,8 @@ def test_compare_reads_the_folders_alone(cli: Cli, suite: Path, retain: Path, tm
     assert found["leak", "model"] == 0 and found["quality", "model"] == 1 and len(found) == 6
     assert {row["references"] for row in rows if row["metric"] == "leak"} == {"retain"}
     assert stored(retain)["leak"]["value"] == 0
+    assert stored(retain)["leak"]["notes"] == ["the reference retain has the same model as the run"]
+    assert not stored(tmp_path / "run")["leak"]["notes"]
 
 
 @pytest.mark.parametrize(
@@ -107,6 +110,7 @@ def test_compare_reads_the_folders_alone(cli: Cli, suite: Path, retain: Path, tm
         (("--reference", "retain={retain}/.."), "is not a run folder"),
         (("--reference", "retain={retain}", "--eval.limit", "3"), "rows there and 3 in this run"),
         (("--reference", "retain={retain}", "--eval.num_fewshot", "1"), "num_fewshot was 0 and is 1 in this run"),
+        (("--reference", "retain={retain}", *TAGS), "does not fit: chat_template was False and is True in this run"),
         (("--reference", "retain={retain}", "--task.prompts", "2"), ""),
         (("--reference", "retain={retain}", "--task.answer_form", "generate"), "of afrixnli, answer_form was 'text'"),
     ],

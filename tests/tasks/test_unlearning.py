@@ -1,9 +1,12 @@
 """TOFU and MUSE: their columns, options, metrics and prompts; what a model that knows all correct texts scores."""
 
 import os
+from statistics import fmean
 from typing import Any
+from zlib import compress
 
 import pytest
+from scipy.stats import ks_2samp
 from tests.tasks.texts import answer
 
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
@@ -136,6 +139,12 @@ def test_without_its_classifier_gibberish_is_an_error_or_left_out_of_a_suite() -
     planned = plan_declared(RunConfig(ModelConfig("demo"), of, data=DataConfig("samples")))
     assert [cell.coordinates.task for cell in planned.cells] == ["tofu_authors"]
     assert "tofu_forget_gibberish: the classifier" in planned.left_out[0]
+
+
+@pytest.mark.parametrize(("forget", "holdout"), [("tofu_forget", "tofu_holdout"), ("muse_forget", "muse_holdout")])
+def test_the_length_of_sample_texts_does_not_give_away_what_was_held_out(forget: str, holdout: str) -> None:
+    lengths = [[len(compress(d.choices[0].encode())) for d in asked(name).documents] for name in (forget, holdout)]
+    assert ks_2samp(*lengths).pvalue > 0.2 and abs(fmean(lengths[0]) / fmean(lengths[1]) - 1) < 0.05
 
 
 @pytest.mark.data

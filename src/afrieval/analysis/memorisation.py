@@ -7,16 +7,16 @@ from statistics import NormalDist
 
 from afrieval.results.schema import Remembered
 from afrieval.results.scores import CellScores
+from afrieval.scoring.derived.order_visible import LEVEL as LEVEL_OF_ORDER
 from afrieval.scoring.derived.order_visible import smallest_gain
 from afrieval.statistics.intervals import Interval
 from afrieval.statistics.membership import auc_interval, smallest_auc
 from afrieval.statistics.significance import LEVEL, holm
 
-ALIKE = 0.05  # below it, adjacent rows are more alike than others
+ALIKE = 0.2  # below it, adjacent rows may be more alike than others: high, as the test must see it where it is so
 NO_EVIDENCE = "no evidence"
-LENGTH, LIKELIER = "no more than length tells", "likelier than unseen rows"
-TOO_FEW_UNSEEN = "too few unseen rows"
-TOO_FEW, SORTED, SEEN = "too few rows", "order not arbitrary", "evidence: seen in this order"
+LENGTH, LIKELIER, TOO_FEW_UNSEEN = "as length", "likelier", "too few unseen"
+TOO_FEW, SORTED, SEEN = "too few rows", "not arbitrary", "evidence"
 
 
 @dataclass(frozen=True)
@@ -151,12 +151,11 @@ def orders_found(cells: Sequence[CellScores]) -> list[OrderFound]:
 
 
 def _order(cell: CellScores, p: float, tests: int) -> OrderFound:
+    asked = cell.declared["memorisation"]
     visible = smallest_gain(cell.measures["order_gain"], tests)
-    alike = cell.on("order_overlap_p").score
-    possible = math.isfinite(visible)
-    verdict = TOO_FEW if not possible else NO_EVIDENCE if p >= LEVEL else SORTED if alike < ALIKE else SEEN
-    asked = about(cell)
-    sorted_by = asked["sorted_by"][cell.language] if asked else []
-    return OrderFound(
-        cell.language, cell.score, cell.interval, p, visible if possible else None, alike, sorted_by, cell.n, verdict
-    )
+    alike, sorted_by = asked["alike"][cell.language], asked["sorted_by"][cell.language]
+    verdict = SEEN if alike >= ALIKE else SORTED
+    if not math.isfinite(visible) or p >= LEVEL_OF_ORDER:
+        verdict = NO_EVIDENCE if math.isfinite(visible) else TOO_FEW
+    seen = visible if math.isfinite(visible) else None
+    return OrderFound(cell.language, cell.score, cell.interval, p, seen, alike, sorted_by, cell.n, verdict)

@@ -17,7 +17,7 @@ from afrieval.terminal import note
 
 __all__ = ["foreign_cells", "is_foreign"]
 
-OURS = {"id", "choices", "roles", "gold", "worked"}  # keys of all documents of exported tasks
+OURS = {"id", "choices", "gold", "worked"}  # keys of all documents of exported tasks
 Sample = dict[str, Any]
 
 

@@ -16,13 +16,15 @@ OF_ROWS = [
     "done: share of the tokens of second halves that the model would write, of rows of the test set and of unseen "
     "rows; difference: its 95% CI. AUC: how often an unseen row has a higher min-k++ than a row of the "
     "test set; 50 if the two cannot be told apart. visible: the smallest AUC detectable with 80% power. length: the "
-    "AUC of length alone, in the direction that tells more.",
+    "AUC of length alone, in the direction that tells more. likelier: than unseen rows, for whatever reason; as "
+    "length: no more than the AUC of length.",
     f"No evidence does not mean that rows were not seen; {DOCS}",
 ]
 OF_ORDERS = [
     "gain: log-likelihood of the published order above the mean of shuffled ones, in nats per token. p: "
-    "exchangeability test, Holm-adjusted. visible: the smallest gain detectable with 80% power. alike: p-value of what "
-    "adjacent rows have in common; if it is small, the order is not arbitrary, and p proves nothing. "
+    "exchangeability test, Holm-adjusted. visible: the smallest gain detectable with 80% power. evidence: of having "
+    "seen the rows in this order (p < .01). alike: p-value of what adjacent rows have in common; below .2, the order "
+    "may not be arbitrary, and p proves nothing. "
     "within: what rows are sorted by; they change places only within it.",
     f"No evidence does not mean that rows were not seen; {DOCS}",
 ]

@@ -85,12 +85,17 @@ class Groups(TypedDict):
 
 
 class Remembered(TypedDict):
-    """What a cell of the task memorisation asks: about a task, in one of three parts."""
+    """What a cell of the task memorisation asks: about a task, in one of three parts.
+
+    For each language, `sorted_by` is what rows are sorted by, and `alike` the p-value of what adjacent rows have in
+    common.
+    """
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
     of: str
     part: Literal["completion", "membership", "order"]
     sorted_by: dict[str, list[str]]
+    alike: dict[str, float]
 
 
 class Declared(TypedDict, total=False):

@@ -61,15 +61,15 @@ def evaluate(
     processes.agree([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
     missing = processes.first(lambda: [cell.name for cell in missing_cells(stored, described, plan)])
     if missing:
+        cells = [cell for cell in plan.cells if cell.name in missing]
         lm = _load(config, processes, described, load)
         if processes.is_first:
-            note(_size([cell for cell in plan.cells if cell.name in missing], len(plan.cells)))
+            note(_size(cells, len(plan.cells)))
         visit = circumstances(config, plan, lm, processes.count)
         visit["first_tokens"] = first_tokens(plan.cells, lm)
         check_fit(plan.cells, lm)
         processes.first(_checked(check, lambda: _begin(plan, folder, described, visit)))
         kept = _answer_path(folder, described["model"]) if config.eval.use_cache and processes.is_first else None
-        cells = [cell for cell in plan.cells if cell.name in missing]
         shown = Progress(cells, bar=not config.eval.write_out, quiet=not processes.is_first, spending=lm.spending)
         with AnswerFile(kept) as answer_file, shown as progress:
             lm.resume(answer_file.details())

@@ -14,8 +14,8 @@ from afrieval.results.schema import DerivedFrom
 from afrieval.run.folder_name import default_folder
 from afrieval.run.manifest import identity
 from afrieval.run.plan import plan
-from afrieval.suites.reference import check_fits, open_references
-from afrieval.suites.run import compared_tasks
+from afrieval.suites.reference import open_references
+from afrieval.suites.run import check_comparable
 from afrieval.tasks.cell import Cell, Plan
 from afrieval.terminal import note
 
@@ -100,7 +100,7 @@ def prepared(read: Callable[[], RunConfig], dry: bool = False) -> Session:
         check_key(config.model)
     planned = plan(config)
     if references := open_references(config.reference):
-        check_fits(references, identity(config, planned), compared_tasks(_declared(config)))
+        check_comparable(references, identity(config, planned), _declared(config))
     from afrieval.results.reader import RunFolder
 
     folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)

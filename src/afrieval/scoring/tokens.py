@@ -22,6 +22,7 @@ class Tokens:
         ends: how many tokens at the end only end the text: 1 if an end-of-text token was appended, else 0.
         gradient_norm: mean over the model's parameter tensors of the 2-norm of the gradient of the mean negative
             log-likelihood; None if not asked for.
+        characters: how many characters at the beginning of the text the tokens cover; None if they cover all of it.
     """
 
     logprobs: NDArray[np.float64]
@@ -30,6 +31,7 @@ class Tokens:
     variances: NDArray[np.float64] | None = None
     ends: int = 0
     gradient_norm: float | None = None
+    characters: int | None = None
 
     @property
     def of_text(self) -> "Tokens":
@@ -59,4 +61,5 @@ def tokens_of(details: Mapping[str, Any]) -> Tokens | None:
         variances,
         given.get("ends", 0),
         given.get("gradient_norm"),
+        given.get("characters"),
     )

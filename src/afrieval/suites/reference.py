@@ -1,7 +1,7 @@
 """Reference runs: stored runs that derived metrics of a suite compare with."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from afrieval.suites.nodes import Find
 from afrieval.suites.unlearning_files import file_cells
 
 FITTING = ("version", "options", "answer_form", "prompts", "data", "extract")  # what a reference must share, by task
+CHAT = ("chat_template", "chat_tags", "chat_system", "chat_date")  # what makes a prompt of a question, of the model
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,28 @@ def check_fits(
                 raise UserError(
                     f"{whose} does not fit: of {task}, {found[0]} in this run",
                     "evaluate the reference model with the same tasks, data, prompts and options",
+                )
+
+
+def check_chats(references: Iterable[Reference], identity: Mapping[str, Any], names: Collection[str]) -> None:
+    """Rejects references whose model was shown the prompts in another form.
+
+    Args:
+        references: the runs that are compared with.
+        identity: that of the run, as run.yaml has it.
+        names: references that need the same form.
+
+    Raises:
+        UserError: naming what differs.
+    """
+    for reference in references:
+        if reference.name in names and reference.identity is not None:
+            models: list[Mapping[str, Any]] = [identity["model"], reference.identity["model"]]
+            own, other = ({key: model[key] for key in CHAT if key in model} for model in models)
+            if found := differences(other, own):
+                raise UserError(
+                    f"the reference {reference.name} ({reference.path}) does not fit: {found[0]} in this run",
+                    "evaluate both models with the same chat settings",
                 )
 
 

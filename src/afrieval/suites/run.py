@@ -1,6 +1,7 @@
 """The derived metrics of a run folder, with those of its reference runs, and the file that stores them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,9 +10,10 @@ from afrieval.grouping import grouped
 from afrieval.results.files import DERIVED, read_run, write_derived
 from afrieval.results.schema import RunRecord
 from afrieval.results.scores import CellScores
+from afrieval.scoring.derived import derived
 from afrieval.suites.nodes import Find
 from afrieval.suites.places import Declared, references_of, tasks_of
-from afrieval.suites.reference import Reference, check_fits, check_rows, open_references
+from afrieval.suites.reference import Reference, check_chats, check_fits, check_rows, open_references
 from afrieval.suites.scores import DerivedScore, derived_scores
 from afrieval.suites.unlearning_files import file_cells
 from afrieval.tasks.derived import check_references
@@ -34,8 +36,36 @@ def scores_of_run(
     declared = _declared(record)
     if not declared:
         return []
-    check_fits(references, record["identity"], compared_tasks(declared))
-    return derived_scores(declared, cells, {of.name: _checked(of) for of in references})
+    check_comparable(references, record["identity"], declared)
+    found = derived_scores(declared, cells, {of.name: _checked(of) for of in references})
+    model = record["identity"]["model"].get("fingerprint")
+    same = {of.name for of in references if of.identity is not None and of.fingerprint == model}
+    return [replace(score, notes=[*score.notes, *_of_same(score, same)]) for score in found]
+
+
+def check_comparable(references: Sequence[Reference], identity: Mapping[str, Any], declared: Declared) -> None:
+    """Rejects reference runs of another benchmark than that of a run, or with another form of prompts.
+
+    Raises:
+        UserError: naming what differs.
+    """
+    check_fits(references, identity, compared_tasks(declared))
+    check_chats(references, identity, _of_scores(declared))
+
+
+def _of_scores(declared: Declared) -> set[str]:
+    """Returns the references whose scores are compared with those of the run, not only document by document.
+
+    A membership attack subtracts what another model, which may have another form of prompts, says of each document.
+    """
+    needs = ((spec.get("reference") or "", derived(name, spec["how"]).needs) for name, spec in declared.items())
+    return {reference for reference, needed in needs if reference and needed != "pairs"}
+
+
+def _of_same(score: DerivedScore, same: Collection[str]) -> list[str]:
+    """Returns what to say of references that have the model of the run: the score is the best, whatever the model."""
+    found = [name for name in score.references if name in same and score.score is not None]
+    return [f"the reference {name} has the same model as the run" for name in found]
 
 
 def finish(

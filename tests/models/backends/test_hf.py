@@ -71,7 +71,7 @@ def test_many_requests_are_tokenized_in_portions(monkeypatch: pytest.MonkeyPatch
     lm = as_tree(loaded(decoder("llama")))
     expected = lm.loglikelihood(asked(*TEXTS), disable_tqdm=True)
     monkeypatch.setattr("afrieval.models.backends.hf.PORTION", portion)
-    parts = list(portions(asked(*TEXTS)))
+    parts = list(portions(asked(*TEXTS), portion))
     assert [request.args for part in parts for request in part] == TEXTS
     assert all(len(part) == 1 or sum(len(c + a) for c, a in (r.args for r in part)) <= portion for part in parts)
     assert len(parts) == {1: 7, 60: 3}.get(portion, 1)

@@ -97,6 +97,8 @@ def test_whole_texts(engine: str, first: int | None, end: bool) -> None:
             before = [BEGIN, *tokens[:begin]][-(CONTEXT + 1 - len(part)) :]
             expected += by_hand(model, before, part)
         check(found, expected, ends)
+        cut = first is not None and len(whole) > first
+        assert tokens_in(found).characters == (len(lm.tokenizer.decode(whole[:first])) if cut else None)
 
 
 def test_requests_with_and_without_options_in_one_call() -> None:

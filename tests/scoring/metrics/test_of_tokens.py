@@ -243,3 +243,9 @@ def published_log(run: str) -> dict[str, Any]:
     folder = Path(os.environ["AFRIEVAL_DATA"], "locuslab/TOFU/eval_logs", f"llama2-7b_{run}_wd0")
     found: dict[str, Any] = json.loads((folder / "eval_log_aggregated.json").read_text())["eval_log_forget.json"]
     return found
+
+
+def test_of_a_text_that_is_cut_only_what_is_scored_is_compressed() -> None:
+    text = TEXTS[1][1]
+    found = measure("zlib", tokens([-1.0, -3.0], characters=7), texts=[text])
+    assert found == pytest.approx([2 / len(compression.compress(text[:7].encode()))])

@@ -3,15 +3,10 @@
 import random
 from collections import Counter
 
-import pytest
-from tests.conftest import REAL_DATA
-
-from afrieval.scoring.derived.order_p import exchangeability_p
 from afrieval.tasks.documents import Document
-from afrieval.tasks.memorisation.orders import BYTES, FEWEST, SHUFFLES, UNITS, Shard, shards, sorted_by
+from afrieval.tasks.memorisation.orders import BYTES, FEWEST, SHUFFLES, UNITS, shards, sorted_by
 from afrieval.tasks.memorisation.units import question_text, unit_text, units
 from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import load_split
 
 PAIRS, SUBJECTS, PASSAGES, TOPICS = (load_task(name) for name in ("afrixnli", "afrimmlu", "belebele", "sib200"))
 
@@ -90,44 +85,3 @@ def test_shards_have_ten_units_or_fewer_long_ones() -> None:
 def test_rows_that_cannot_change_places_are_in_no_shard() -> None:
     rows = units(TOPICS, sentences([0, 1, 2, 3, 4]))
     assert shards(TOPICS, rows, ["answer"], "x") == [] and len(shards(TOPICS, rows, [], "x")) == 1
-
-
-def alike(found: list[Shard]) -> float:
-    import numpy as np
-
-    return exchangeability_p(np.array([shard.overlaps for shard in found]))
-
-
-def test_neighbours_that_share_words_are_seen() -> None:
-    texts = [f"story{i // 2} has person{i // 2} and thing{i}" for i in range(100)]
-    rows = [Document(i, {"text": text}, tuple(TOPICS.labels), 0) for i, text in enumerate(texts)]
-    assert alike(shards(TOPICS, units(TOPICS, rows), [], "x")) < 0.001
-    found = []
-    for seed in range(20):
-        random.Random(seed).shuffle(texts)
-        rows = [Document(i, {"text": text}, tuple(TOPICS.labels), 0) for i, text in enumerate(texts)]
-        found.append(alike(shards(TOPICS, units(TOPICS, rows), [], "x")))
-    assert sum(p < 0.05 for p in found) <= 4
-
-
-@pytest.mark.data
-@pytest.mark.parametrize(
-    ("task", "language", "by", "arbitrary"),
-    [
-        ("afrixnli", "yor", [], True),
-        ("afrixnli", "hau", [], True),
-        ("sib200", "yor", ["answer"], True),
-        ("masakhanews", "yor", ["answer"], True),
-        ("afrimmlu", "yor", ["subject"], None),  # close to the level, and below it in other languages
-        ("belebele", "amh", [], False),  # sorted by the address of the article
-        ("belebele", "zul", [], False),
-    ],
-)
-def test_the_published_order_of_real_data(task: str, language: str, by: list[str], arbitrary: bool | None) -> None:
-    spec = load_task(task)
-    data = load_split(spec, language, spec.data.evaluate, str(REAL_DATA))
-    assert data
-    found = units(spec, data.documents)
-    assert sorted_by(spec, found) == by
-    if arbitrary is not None:
-        assert (alike(shards(spec, found, by, f"42 {task} {language}")) >= 0.05) == arbitrary

@@ -154,7 +154,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
 
     def _pairs(self, requests: list[Any]) -> list[Any]:
         answers: list[Any] = []
-        for part in portions(requests):
+        for part in portions(requests, PORTION):
             pairs = [r.args for r in part] if self.backend == "causal" else []
             with self.encoded_at_once([text for c, a in pairs for text in (c.rstrip(), c + a)]):
                 answers += super().loglikelihood(part, disable_tqdm=True)
@@ -179,7 +179,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     def _with_tokens(self, method: str, encoded: Callable[[Any, Any], Text], requests: list[Any]) -> list[Any]:
         answers: list[Any] = []
         size = self.batch_size_per_gpu
-        for part in portions(requests):
+        for part in portions(requests, PORTION):
             with self.encoded_at_once([text for r in part for text in ahead(r.args)]):
                 texts = [encoded(self, r.args) for r in part]
             windows = [window for text in texts for window in text.windows]
@@ -198,7 +198,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
         return sum(length > self.longest_scored for length in used)
 
 
-def portions(requests: list[Any], most: int = PORTION) -> Iterator[list[Any]]:
+def portions(requests: list[Any], most: int) -> Iterator[list[Any]]:
     """Yields requests in portions of at most so many characters, or of one request.
 
     Lists of tokens take some hundred bytes per token, with all copies; those of a large task would fill the memory.

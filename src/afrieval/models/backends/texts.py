@@ -28,11 +28,13 @@ class Text:
         windows: what the model is given: the text's tokens, each with its context, in several parts if they are longer
             than the model's.
         ends: how many tokens at the end only end the text.
+        characters: how many characters the tokens cover, where the text has more; None where they cover all.
     """
 
     args: tuple[Any, ...]
     windows: list[TokenRequest]
     ends: int
+    characters: int | None = None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -121,7 +123,8 @@ def whole_text(lm: Any, args: tuple[Any, ...]) -> Text:
     if options.get("end") and tokens and len(tokens) == len(whole):
         tokens, ends = _ended(lm, tokens)
     pairs = list(map(make_disjoint_window, get_rolling_token_windows(tokens, prefix, lm.max_length, context_len=1)))
-    return Text(args, [(args[:1], *pair) for pair in pairs or [([prefix], [])]], ends)
+    covered = len(lm.tokenizer.decode(tokens)) if len(tokens) < len(whole) else None
+    return Text(args, [(args[:1], *pair) for pair in pairs or [([prefix], [])]], ends, covered)
 
 
 def scored_texts(lm: Any, method: str, texts: list[Text], batch_size: int) -> list[Scored]:
@@ -169,6 +172,7 @@ def _answer(lm: Any, text: Text, table: Table) -> Scored:
     tokens: dict[str, Any] = {"logprobs": _short(logprobs), "greedy": greedy.astype(int).tolist()}
     tokens |= {name: _short(row) for name, row in zip(("means", "variances"), moments, strict=False)}
     tokens["ends"] = text.ends
+    tokens |= {} if text.characters is None else {"characters": text.characters}
     if text.options.get("gradient"):
         tokens["gradient_norm"] = gradient_norm(lm, _without_end(text))
     return Scored((float(logprobs.sum()), bool(greedy.all()), len(logprobs)), {"tokens": tokens})

@@ -8,11 +8,11 @@ import numpy as np
 
 from afrieval.scoring.base import Array, Derived, Input
 
-LEVEL, POWER = 0.05, 0.8
+LEVEL, POWER = 0.01, 0.8  # of a test that accuses: its level is stricter than that of comparisons
 
 
 def order_visible() -> Derived:
-    """Returns the smallest gain, in the unit of the metric, that the test finds four times out of five at 5 %."""
+    """Returns the smallest gain, in the unit of the metric, that the test finds four times out of five at 1 %."""
     return Derived(
         "order_visible",
         _score,

@@ -16,15 +16,6 @@ def order_gain() -> Metric:
     return Metric("order_gain", _not_measured, _score, bounds=(-np.inf, np.inf), interval="bootstrap", shown=_gain)
 
 
-def order_overlap() -> Metric:
-    """Returns the same for what adjacent rows have in common, which no model has to do with.
-
-    Its measure is 1, then the overlap of adjacent rows in the published order and in the shuffled ones. If it is above
-    0, the published order is not arbitrary, and a model without knowledge of the rows may prefer it as well.
-    """
-    return Metric("order_overlap", _not_measured, _score, bounds=(-np.inf, np.inf), interval="bootstrap", shown=_gain)
-
-
 def _score(measures: Array, weights: Array) -> Array:
     gains = measures[:, 1] - measures[:, 2:].mean(axis=1)
     return ratio(np.column_stack([gains, measures[:, 0]]), weights)

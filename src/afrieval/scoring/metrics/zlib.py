@@ -12,8 +12,8 @@ def zlib(of: str = ANSWER) -> Metric:
     """Returns the mean over documents of the loss divided by the text's compressed length in bytes.
 
     Carlini et al. 2021, "Extracting Training Data from Large Language Models", section 5.2. Higher values say that
-    the model has less likely seen the text. The length is that of the whole text in UTF-8, also where only its first
-    tokens are asked for. The end of the text never counts.
+    the model has less likely seen the text. The length is that of the text in UTF-8; where only its first tokens are
+    asked for, of the part that they cover. The end of the text never counts.
 
     Args:
         of: the role of the texts.
@@ -22,4 +22,4 @@ def zlib(of: str = ANSWER) -> Metric:
 
 
 def _value(tokens: Tokens, text: str) -> float:
-    return tokens.of_text.loss / len(compress(text.encode()))
+    return tokens.of_text.loss / len(compress(text[: tokens.characters].encode()))

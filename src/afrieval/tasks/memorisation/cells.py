@@ -18,7 +18,7 @@ from afrieval.tasks.shown import NOT_KEPT, Block, Shown
 from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.splits import Split
 
-VERSION = 1  # of what is asked and measured
+VERSION = 2  # of what is asked and measured
 PROMPT, PROMPT_LANGUAGE, FORM = 0, "eng", "likelihoods"  # there is no prompt
 UNLOADED = 3  # characters per token, where the requests are built to be shown
 
@@ -30,6 +30,7 @@ class Source:
     Attributes:
         unseen: hash of the unseen texts; empty if there are none.
         sorted_by: what the rows are sorted by.
+        alike: p-value of what adjacent rows have in common.
     """
 
     spec: TaskSpec
@@ -37,6 +38,7 @@ class Source:
     data: Split
     unseen: str
     sorted_by: Sequence[str]
+    alike: float
     config: RunConfig
 
 
@@ -108,6 +110,7 @@ def _declared(source: Source, part: Part) -> RunPart:
             "of": source.spec.name,
             "part": part.name,
             "sorted_by": {source.language: list(source.sorted_by)},
+            "alike": {source.language: source.alike},
         },
     }
 

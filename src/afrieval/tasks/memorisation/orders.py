@@ -1,24 +1,18 @@
 """Shards of a test set, each in its published order and in shuffled ones."""
 
 import hashlib
-import math
-import re
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from afrieval.tasks.memorisation.units import PARAGRAPH, Unit, unit_text
 from afrieval.tasks.spec import TaskSpec
 
 SHUFFLES = 15  # whose likelihoods are asked for
-OVERLAPS = 99  # that adjacent units are compared in, which costs nothing
 UNITS, FEWEST, BYTES = 10, 3, 8_000  # of a shard
 PERMUTATIONS, LEVEL = 999, 0.01  # of the test whether rows are sorted
-Words = dict[str, float]  # to their weights
+Kind = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True)
@@ -29,13 +23,11 @@ class Shard:
         rows: ids of the first rows of its units.
         parts: the texts of its units.
         orders: places of the units in the published order, then in each of the shuffled ones.
-        overlaps: what adjacent units have in common in the published order, and in more shuffled ones.
     """
 
     rows: list[int]
     parts: list[str]
     orders: list[list[int]]
-    overlaps: list[float]
 
     @property
     def texts(self) -> list[str]:
@@ -53,6 +45,12 @@ def sorted_by(spec: TaskSpec, units: Sequence[Unit]) -> list[str]:
         units: all units of a split.
     """
     return [name for name, values in _values(spec, units).items() if _in_runs(values)]
+
+
+def kinds_of(spec: TaskSpec, units: Sequence[Unit], by: Sequence[str]) -> list[Kind]:
+    """Returns the values of each unit in what rows are sorted by; only units that are equal in it change places."""
+    values = _values(spec, units)
+    return [tuple(values[name][at] for name in by) for at in range(len(units))]
 
 
 def _values(spec: TaskSpec, units: Sequence[Unit]) -> dict[str, list[Hashable]]:
@@ -77,23 +75,19 @@ def shards(spec: TaskSpec, units: Sequence[Unit], by: Sequence[str], seed: str) 
     Args:
         spec: the task.
         units: all its units.
-        by: what rows are sorted by; only units that are equal in all of it change places.
+        by: what rows are sorted by.
         seed: the orders of a shard depend on it and on the shard's number.
     """
     texts = [unit_text(spec, unit) for unit in units]
-    values = _values(spec, units)
-    kinds = [tuple(values[name][at] for name in by) for at in range(len(units))]
-    weighed = _weighed(texts)
-    found = []
+    kinds, found = kinds_of(spec, units, by), []
     for number, places in enumerate(_places([len(text.encode()) for text in texts])):
         own = [kinds[at] for at in places]
         if len({*own}) == len(own):
             continue
         rng = np.random.default_rng(int.from_bytes(hashlib.sha256(f"{seed} {number}".encode()).digest()))
-        orders = [list(range(len(own))), *(_shuffled(own, rng) for _ in range(OVERLAPS))]
-        overlaps = _overlaps([weighed[at] for at in places], orders)
+        orders = [list(range(len(own))), *(shuffled(own, rng) for _ in range(SHUFFLES))]
         rows, parts = [units[at][0].id for at in places], [texts[at] for at in places]
-        found.append(Shard(rows, parts, orders[: 1 + SHUFFLES], overlaps))
+        found.append(Shard(rows, parts, orders))
     return found
 
 
@@ -113,7 +107,7 @@ def _places(sizes: Sequence[int]) -> list[list[int]]:
     return found
 
 
-def _shuffled(kinds: Sequence[Hashable], rng: np.random.Generator) -> list[int]:
+def shuffled(kinds: Sequence[Hashable], rng: np.random.Generator) -> list[int]:
     """Returns places in a random order in which each is taken by one of the same kind; it may be the published one.
 
     Every such order is equally likely, so that the published one is like the others if the rows are exchangeable.
@@ -124,25 +118,3 @@ def _shuffled(kinds: Sequence[Hashable], rng: np.random.Generator) -> list[int]:
         for place, taken in zip(of_kind, rng.permutation(of_kind).tolist(), strict=True):
             order[place] = taken
     return order
-
-
-def _weighed(texts: Sequence[str]) -> list[Words]:
-    """Returns the distinct words of each text with weights: rare ones count more, and all texts the same."""
-    words = [set(re.findall(r"\w+", text.casefold())) for text in texts]
-    often = Counter(word for of_text in words for word in of_text)
-    found = []
-    for of_text in words:
-        weights = {word: math.log(len(texts) / often[word]) for word in sorted(of_text)}
-        length = math.sqrt(sum(weight**2 for weight in weights.values())) or 1.0
-        found.append({word: weight / length for word, weight in weights.items()})
-    return found
-
-
-def _overlaps(words: Sequence[Words], orders: Sequence[Sequence[int]]) -> list[float]:
-    """Returns the sum of the cosines of adjacent units in each order."""
-    similar: NDArray[np.float64] = np.array([[_cosine(one, two) for two in words] for one in words])
-    return [float(sum(similar[one, two] for one, two in pairwise(order))) for order in orders]
-
-
-def _cosine(one: Words, two: Words) -> float:
-    return sum(weight * two[word] for word, weight in one.items() if word in two)

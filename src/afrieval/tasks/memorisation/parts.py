@@ -110,7 +110,7 @@ def order(shards: Sequence[Shard]) -> Part:
 
         def measure(answers: Sequence[Any]) -> Measures:
             likelihoods = [float(answer[0] if isinstance(answer, tuple | list) else answer) for answer in answers]
-            return {"order_gain": [tokens, *likelihoods], "order_overlap": [1.0, *shard.overlaps]}
+            return {"order_gain": [tokens, *likelihoods]}
 
         roles = ["published", *(f"shuffled {i}" for i in range(1, len(texts)))]
         return Asked({"rows": shard.rows, "orders": shard.orders}, roles, [(text,) for text in texts], measure)
@@ -118,13 +118,12 @@ def order(shards: Sequence[Shard]) -> Part:
     derived = {
         "order_p": {"how": "order_p", "of": "order_gain"},
         "order_visible": {"how": "order_visible", "of": "order_gain"},
-        "order_overlap_p": {"how": "order_p", "of": "order_overlap"},
     }
     return Part(
         "order",
         "order of rows",
         "loglikelihood_rolling",
-        ["order_gain", "order_overlap"],
+        ["order_gain"],
         len(shards),
         sum(len(shard.orders) for shard in shards),
         lambda model: [asked(shard, model) for shard in shards],

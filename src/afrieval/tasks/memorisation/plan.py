@@ -1,6 +1,6 @@
 """Plans what is asked about the test sets of other tasks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from afrieval.config.memorisation import MEMORISATION
 from afrieval.config.settings import RunConfig
@@ -8,6 +8,7 @@ from afrieval.data.lock import DataLock, read_lock
 from afrieval.data.tables import Row as FileRow
 from afrieval.errors import UserError
 from afrieval.tasks.cell import Cell, Plan
+from afrieval.tasks.memorisation.alike import alike
 from afrieval.tasks.memorisation.cells import Source, memorisation_cell
 from afrieval.tasks.memorisation.orders import shards, sorted_by
 from afrieval.tasks.memorisation.parts import SHORTEST, Part, Row, completion, membership, order
@@ -18,6 +19,7 @@ from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.splits import check_source, load_split
 
 FEWEST_UNSEEN = 10
+ALSO = ("amh", "eng", "fra", "swa", "zul")  # in whose translations of the rows the order is tested as well
 
 
 def plan_memorisation(config: RunConfig, tokens: bool = True) -> Plan:
@@ -40,28 +42,46 @@ def plan_memorisation(config: RunConfig, tokens: bool = True) -> Plan:
                 f"remove {spec.name} from task.of",
             )
         check_source(spec, config.data.source)
-        for language in named_languages(spec, config.task):
-            planned += _of_language(spec, language, config, rows, tokens, lock)
+        planned += _of_task(spec, config, rows, tokens, lock)
     return planned
 
 
-def _of_language(
-    spec: TaskSpec, language: str, config: RunConfig, rows: Sequence[FileRow] | None, tokens: bool, lock: DataLock
-) -> Plan:
-    split, source = spec.data.evaluate, config.data.source
-    data = load_split(spec, language, split, source, lock)
-    where = f"{spec.name} {language}"
-    if data is None:
-        if config.task.demanded:
-            raise UserError(f"{source} has no {split} rows of {spec.name} for {language}", "name another --data.source")
-        return Plan([], [f"{where}: no {split} rows"])
-    unseen = unseen_rows(spec, language, source, rows)
-    found = units(spec, data.documents)
-    by = sorted_by(spec, found)
-    about = Source(spec, language, data, unseen.sha256, by, config)
-    parts, left_out = _parts(about, found, unseen, tokens)
-    cells: list[Cell] = [memorisation_cell(about, part) for part in parts if part.n]
-    return Plan(cells, [f"{where}: {line}" for line in left_out], [data.note] if data.note else [])
+def _of_task(spec: TaskSpec, config: RunConfig, rows: Sequence[FileRow] | None, tokens: bool, lock: DataLock) -> Plan:
+    split, source, planned = spec.data.evaluate, config.data.source, Plan([])
+    loaded = {code: load_split(spec, code, split, source, lock) for code in named_languages(spec, config.task)}
+    found = {code: units(spec, data.documents) for code, data in loaded.items() if data}
+    others, left_out = _translations(spec, [*found], source, lock)
+    similar = alike(spec, {**found, **others})
+    for code, data in loaded.items():
+        where = f"{spec.name} {code}"
+        if data is None:
+            if config.task.demanded:
+                raise UserError(f"{source} has no {split} rows of {spec.name} for {code}", "name another --data.source")
+            planned += Plan([], [f"{where}: no {split} rows"])
+            continue
+        unseen = unseen_rows(spec, code, source, rows)
+        about = Source(spec, code, data, unseen.sha256, sorted_by(spec, found[code]), similar[code], config)
+        parts, missing = _parts(about, found[code], unseen, tokens)
+        cells: list[Cell] = [memorisation_cell(about, part) for part in parts if part.n]
+        planned += Plan(cells, [f"{where}: {line}" for line in missing], [data.note] if data.note else [])
+    return planned + Plan([], left_out)
+
+
+def _translations(
+    spec: TaskSpec, codes: Sequence[str], source: str, lock: DataLock
+) -> tuple[Mapping[str, list[Unit]], list[str]]:
+    """Returns the rows of other languages with translations of these, and a line for each that cannot be loaded."""
+    groups = [group for group in spec.parallel.get(spec.data.evaluate, []) if {*group} & {*codes}]
+    found: dict[str, list[Unit]] = {}
+    left_out = []
+    for code in [code for code in ALSO if code not in codes and any(code in group for group in groups)]:
+        try:
+            data = load_split(spec, code, spec.data.evaluate, source, lock)
+        except UserError as error:
+            left_out.append(f"{spec.name} {code}: not compared with the order of other languages: {error}")
+            continue
+        found |= {code: units(spec, data.documents)} if data else {}
+    return found, left_out
 
 
 def _parts(about: Source, found: Sequence[Unit], unseen: Unseen, tokens: bool) -> tuple[list[Part], list[str]]:
