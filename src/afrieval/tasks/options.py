@@ -23,9 +23,9 @@ def chosen_options(task: str, declared: object, given: Mapping[str, str]) -> dic
         UserError: for a value that the option does not have.
     """
     every = declared if isinstance(declared, dict) else {}
-    known = {
-        name: [of] if isinstance(of, str) else of for name, of in every.items() if of and isinstance(of, str | list)
-    }
+    listed = {name: [of] if isinstance(of, str) else of for name, of in every.items() if isinstance(of, str | list)}
+    # The schema reports all others.
+    known = {name: values for name, values in listed.items() if values and all(isinstance(v, str) for v in values)}
     for name, values in known.items():
         if name in given and given[name] not in values and isinstance(every[name], list):
             raise UserError(f"the option {name} of {task} has no value {given[name]!r}", nearest(given[name], values))

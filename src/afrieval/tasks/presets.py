@@ -235,7 +235,7 @@ def _check_metrics(found: Scoring, answer: str) -> None:
         raise UserError(f"the metric {twice[0]} is declared twice", "remove one of them")
     applied = {m.name for form in FORMS for m in found.metrics_of(form)}
     if unfit := [m.name for m in found.metrics if m.name not in applied and not m.missing("")]:
-        roles = f", or of: one of {', '.join(found.roles)}" if found.roles else " or type"
+        roles = f", or one of the texts with of: {', '.join(found.roles)}" if found.roles else " or type"
         raise UserError(f"the metric {unfit[0]} cannot score answers of type {answer}", f"name another metric{roles}")
 
 

@@ -6,13 +6,13 @@ import numpy as np
 
 from afrieval.scoring.base import Metric
 from afrieval.scoring.measured import ANSWER, lowest, of_texts
-from afrieval.scoring.metrics.min_k import USUAL_K
+from afrieval.scoring.metrics.min_k import USUAL_K, Share
 from afrieval.scoring.tokens import Tokens
 
 LEAST_VARIANCE = 1e-6  # of a token that is certain
 
 
-def min_k_plus_plus(of: str = ANSWER, k: float = USUAL_K) -> Metric:
+def min_k_plus_plus(of: str = ANSWER, k: Share = USUAL_K) -> Metric:
     """Returns the mean over documents of -(mean of the share k of the lowest z of tokens).
 
     Zhang et al. 2024, "Min-K%++: Improved Baseline for Pre-Training Data Detection":
