@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.models.trained import fit
+
 STEPS, BATCH, WINDOW, RATE = 200, 16, 48, 1e-2
 MERGED = 700  # size of the vocabulary
 
@@ -27,15 +29,14 @@ def learnt(folder: Path, text: str, words: Sequence[str]) -> None:
         torch.manual_seed(0)
         model = LlamaForCausalLM(LlamaConfig(**sizes, **tokens, max_position_embeddings=2048))
     stream = torch.tensor(tokenizer(text, add_special_tokens=False).input_ids)
-    optimizer, order = torch.optim.AdamW(model.parameters(), lr=RATE), torch.Generator().manual_seed(0)
-    rate = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=STEPS)
-    for _ in range(STEPS):
+    order = torch.Generator().manual_seed(0)
+
+    def batch() -> dict[str, Any]:
         starts = torch.randint(len(stream) - WINDOW, (BATCH,), generator=order).tolist()
-        batch = torch.stack([stream[start : start + WINDOW] for start in starts])
-        model(input_ids=batch, labels=batch).loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        rate.step()
+        tokens = torch.stack([stream[start : start + WINDOW] for start in starts])
+        return {"input_ids": tokens, "labels": tokens}
+
+    fit(model, batch, STEPS, RATE)
     model.save_pretrained(folder)
 
 

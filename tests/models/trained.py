@@ -1,7 +1,8 @@
 """Tiny models that have learnt some texts by heart, for tests of what a model remembers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.models.tiny import tiny_llama
 
@@ -37,16 +38,27 @@ def trained(
         labels = [*(IGNORED for _ in before), *after]
         rows.append((torch.tensor([*before, *after]), torch.tensor(labels)))
     order = torch.Generator().manual_seed(seed)
+
+    def batch() -> dict[str, Any]:
+        drawn = [rows[i] for i in torch.randint(len(rows), (BATCH,), generator=order).tolist()]
+        tokens = pad_sequence([ids for ids, _ in drawn], batch_first=True, padding_value=tokenizer.pad_token_id)
+        labels = pad_sequence([of for _, of in drawn], batch_first=True, padding_value=IGNORED)
+        shown = (tokens != tokenizer.pad_token_id).long()
+        return {"input_ids": tokens, "attention_mask": shown, "labels": labels}
+
+    fit(model, batch, steps, rate)
+    model.save_pretrained(folder)
+    return folder
+
+
+def fit(model: Any, batch: Callable[[], dict[str, Any]], steps: int, rate: float) -> None:
+    """Trains a model on as many batches as there are steps; `rate` is the highest learning rate."""
+    import torch
+
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps)
     for _ in range(steps):
-        batch = [rows[i] for i in torch.randint(len(rows), (BATCH,), generator=order).tolist()]
-        tokens = pad_sequence([ids for ids, _ in batch], batch_first=True, padding_value=tokenizer.pad_token_id)
-        labels = pad_sequence([of for _, of in batch], batch_first=True, padding_value=IGNORED)
-        shown = (tokens != tokenizer.pad_token_id).long()
-        model(input_ids=tokens, attention_mask=shown, labels=labels).loss.backward()
+        model(**batch()).loss.backward()
         optimizer.step()
         optimizer.zero_grad()
         schedule.step()
-    model.save_pretrained(folder)
-    return folder

@@ -29,7 +29,7 @@ class AnswerType:
         is_list: whether a cell may hold a list.
         is_tagged: whether it is made from a list of tokens and one of tags.
         is_worked_out: whether models reason before they answer, even without being asked.
-        is_measured: whether there is no answer: it is measured how likely the texts of a row are.
+        is_measured: whether rows have no answer, but texts whose likelihood is measured.
         columns: the columns that make up the answer, if not the task file's `answer`.
         prepare: downloads resources that scoring needs and the package does not include.
     """
