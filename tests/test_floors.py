@@ -22,8 +22,12 @@ FLOORS = {
     "quality": {"data", "scoring", "tasks"},
     "harness": {"config", "data", "models", "results", "scoring", "statistics", "tasks", "templates"},
     "run": {"config", "data", "harness", "models", "results", "scoring", "suites", "tasks", "templates"},
-    "analysis": {"data", "harness", "results", "scoring", "statistics", "tasks"},
+    "foreign": {"data", "harness", "results", "scoring", "tasks"},
+    "analysis": {"data", "foreign", "harness", "results", "scoring", "statistics", "tasks"},
     "report": {"analysis", "harness", "quality", "results", "scoring", "statistics", "suites", "tasks"},
+    "exports": {"analysis", "harness", "report", "results", "scoring", "statistics", "tasks"},
+    "pages": {"analysis", "report", "results", "scoring", "statistics", "suites", "tasks"},
+    "plots": {"analysis", "report", "results", "scoring", "statistics"},
 }
 MADE_FROM = ("tasks.sources.templated", "tasks.sources.in_memory", "harness.cell", "harness.build")
 
