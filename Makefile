@@ -47,7 +47,7 @@ lock:  ## needs poetry with its export plugin
 
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "setting up .venv for development (once, some minutes)"
-	$(PIP) --editable '.[dev]'
+	$(PIP) --editable '.[dev,plot,wandb,trackio]'
 	@touch $@ .venv/.run
 
 clean:
