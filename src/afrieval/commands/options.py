@@ -113,6 +113,22 @@ class Compare(Tables):
 
 
 @dataclass(frozen=True)
+class Report(Options):
+    """Writes stored runs as one page for a browser, which needs no network: scores, prompts, languages, settings.
+
+    Loads no model.
+
+    Examples:
+        afrieval report runs/FIRST runs/SECOND -o report.html
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders, folders of lm_eval --output_path, or published tables (CSV)."""
+    output: File = "report.html"
+    """File to write, replaced if it exists; -o is short for it."""
+
+
+@dataclass(frozen=True)
 class CheckData(RunOptions, Tables):
     """Checks the data of tasks for defects of translation: rows out of order, other right answers, wrong languages.
 
@@ -237,5 +253,5 @@ class Review(Options):
 
 OPTIONS: dict[str, type[Options]] = {
     re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind
-    for kind in (Run, Preview, List, Compare, Samples, Llama, Export, Prefetch, CheckData, Review)
+    for kind in (Run, Preview, List, Compare, Report, Samples, Llama, Export, Prefetch, CheckData, Review)
 }
