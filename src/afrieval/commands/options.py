@@ -85,7 +85,8 @@ class Compare(Tables):
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, folders of lm_eval --output_path, published tables (CSV), or results of open-unlearning (JSON)."""
+    """Run folders, folders of lm_eval --output_path, published tables (CSV), records of Every Eval Ever (JSON, or
+    folders of them), or results of open-unlearning (JSON)."""
     contrast: Repeated[Dimension] = field(default_factory=list)
     """What to compare. Default: everything that differs, except prompts and languages."""
     task: Repeated[str] = field(default_factory=list)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from afrieval.analysis.leaderboard import as_published, defective, standings
 from afrieval.analysis.published import AFROBENCH, Average, PublishedRow, averages
 from afrieval.analysis.same_prompts import on_same_prompts
+from afrieval.grouping import ranges
 from afrieval.languages import LANGUAGES
 from afrieval.report.defects import without
 from afrieval.report.table import Column, Table
@@ -43,12 +44,20 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
         f"Means over the {len(languages)} languages that all of them have: {' '.join(languages)}.",
         "best: the prompt was chosen on test.",
         *([OTHER_PROMPTS] if any(standing.source == "run" for standing in found) else []),
-        "Published scores are of whole test sets: compare them with runs without --eval.limit.",
+        _sizes(rows),
         *_inconsistent(averages(rows)[1]),
     ]
     title, about = f"{task}: runs and published scores", {"task": task}
     table = Table("standing", title, columns, [list(s) for s in found], notes, about=about)
     return without(table, defective(task, cells))
+
+
+def _sizes(rows: list[PublishedRow]) -> str:
+    """Returns a note on how many documents published scores are of; tables of papers do not say."""
+    known = sorted({n for row in rows for n in row.n.values()})
+    if not known:
+        return "Published scores are of whole test sets: compare them with runs without --eval.limit."
+    return f"Published scores are of {ranges(known)} documents per language, where their source says so."
 
 
 def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
