@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-data test-slow check format lock clean
+.PHONY: demo test test-browser test-data test-slow check format lock clean
 
 demo: .venv/.run
 	$(BIN)/afrieval run --model-config-yaml configs/models/demo.yaml \
@@ -12,6 +12,9 @@ demo: .venv/.run
 
 test: .venv/.dev
 	$(BIN)/python -m pytest
+
+test-browser: .venv/.dev  ## pages in Chromium, as far as it is installed
+	$(BIN)/python -m pytest -m browser
 
 test-data: .venv/.dev  ## every row of the data in AFRIEVAL_DATA
 	@test -n "$$AFRIEVAL_DATA" || { echo "error: AFRIEVAL_DATA names no folder with real data"; exit 2; }
@@ -47,7 +50,7 @@ lock:  ## needs poetry with its export plugin
 
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "setting up .venv for development (once, some minutes)"
-	$(PIP) --editable '.[dev]'
+	$(PIP) --editable '.[dev,plot,wandb,trackio]'
 	@touch $@ .venv/.run
 
 clean:

@@ -34,6 +34,7 @@ COMMANDS = {
     "preview": "print prompts as a model would see them; no model is loaded",
     "list": "show tasks, their languages and their prompts",
     "compare": "compare stored runs: differences, intervals, p-values, means",
+    "report": "write stored runs as one page for a browser",
     "samples": "show documents of a stored run, with prompts and answers",
     "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
     "export": "write task files for lm_eval --include_path, or results for open-unlearning",

@@ -1,4 +1,4 @@
-"""What compare is given: folders of our runs, folders of the harness' command, published tables."""
+"""What compare is given: folders of our runs, folders of the harness' command, published tables and records."""
 
 from collections import Counter
 from dataclasses import replace
@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from afrieval.analysis.published import PublishedRow, read_published
 from afrieval.errors import UserError, nearest
+from afrieval.foreign.every_eval_ever import is_records
 from afrieval.harness.folder import foreign_cells, is_foreign
+from afrieval.results.files import RUN
 from afrieval.results.runs import read_runs
 from afrieval.results.scores import CellScores
 
@@ -43,11 +45,18 @@ def read_inputs(paths: list[Path]) -> Inputs:
     Raises:
         UserError: for one that is none of the three, or is damaged.
     """
-    tables = [p for p in paths if p.suffix == ".csv"]
+    tables = [p for p in paths if is_published(p)]
     foreign = [p for p in paths if p not in tables and is_foreign(p)]
     own = [p for p in paths if p not in tables and p not in foreign]
     rows = [row for p in tables for row in read_published(p)]
     return Inputs(read_runs(own, sent=bool(foreign)), _foreign(foreign), rows)
+
+
+def is_published(path: Path) -> bool:
+    """Returns whether a path has published scores: a table, a record of Every Eval Ever or a folder of records."""
+    if path.is_dir() and ((path / RUN).exists() or is_foreign(path)):
+        return False
+    return path.suffix == ".csv" or is_records(path)
 
 
 def _foreign(folders: list[Path]) -> list[CellScores]:

@@ -20,7 +20,7 @@ def standings(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> t
         rows: of published tables.
     """
     own = [c for c in cells if c.task == task and c.prompt_language == "eng"]
-    of_task = [row for row in rows if row.task == task]
+    of_task = [row for row in rows if row.task == task and row.prompt_language == "eng"]
     languages = common_languages(own, of_task)
     if not of_task or not languages:
         return [], []

@@ -73,10 +73,15 @@ def by_question(cells: list[CellScores]) -> dict[str, dict[Question, float]]:
         cells: of one task, which differ in language and prompt.
     """
     languages = grouped(numbered(cells), lambda c: c.language)
-    return {language: _of_language(languages[language]) for language in sorted(languages)}
+    return {language: of_questions(languages[language]) for language in sorted(languages)}
 
 
-def _of_language(cells: list[CellScores]) -> dict[Question, float]:
+def of_questions(cells: list[CellScores]) -> dict[Question, float]:
+    """Returns the mean over prompts by question and right answer.
+
+    Args:
+        cells: of one language, `numbered` with all that they are compared with.
+    """
     average = averaged(cells)
     questions = zip(average.ids.tolist(), average.cells[0].golds.tolist(), strict=True)
     return dict(zip(questions, average.values.tolist(), strict=True))

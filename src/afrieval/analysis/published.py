@@ -1,4 +1,4 @@
-"""Published score tables: one row per model and prompt, a column per language, in percent."""
+"""Published scores: one row per model and prompt, a score per language, in percent."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,6 +8,7 @@ import numpy as np
 
 from afrieval.data.published import PublishedRow
 from afrieval.data.published import read_published as read_table
+from afrieval.foreign.every_eval_ever import read_records
 from afrieval.grouping import grouped
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
 
@@ -18,13 +19,18 @@ NOT_AVERAGED = ("eng", "fra")  # Portuguese is averaged: the printed averages co
 TOLERANCE = 0.1 + 1e-9  # they are printed with one decimal, not always rounded to the nearest
 
 
-def read_published(file: Path) -> list[PublishedRow]:
-    """Returns the rows of a published table, with the suite's names of task and languages where it knows them.
+def read_published(path: Path) -> list[PublishedRow]:
+    """Returns published scores, with the suite's names of task and languages where it knows them.
+
+    Args:
+        path: a table (.csv); or a record of Every Eval Ever (.json), or a folder of records.
 
     Raises:
-        UserError: as for `data.published.read_published`.
+        UserError: as for `data.published.read_published` and `foreign.every_eval_ever.read_records`.
     """
-    rows = read_table(file)
+    if path.suffix != ".csv":
+        return read_records(path)
+    rows = read_table(path)
     known = _specs_of_tables() if rows else {}
     return [_in_our_names(row, known[row.task]) if row.task in known else row for row in rows]
 
@@ -99,7 +105,8 @@ def published_scores(rows: list[PublishedRow], task: str, languages: list[str]) 
         task: its name.
         languages: those to average over; models without a row that has all of them are left out.
     """
-    whole = [row for row in rows if row.task == task and languages and set(languages) <= set(row.scores)]
+    of_task = [row for row in rows if row.task == task and row.prompt_language == "eng"]
+    whole = [row for row in of_task if languages and set(languages) <= set(row.scores)]
     found = []
     for (model, shots), of_model in grouped(whole, lambda row: (row.model, row.shots)).items():
         means = [float(np.mean([row.scores[code] for code in languages])) / 100 for row in of_model]

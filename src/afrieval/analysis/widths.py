@@ -24,8 +24,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
+Values = NDArray[np.float64]
 Question = tuple[int, int]  # its number, and the right answer
 Scores = Mapping[Any, float]  # of one language, by question; a question of several has the same name in all
 
@@ -108,6 +110,16 @@ def shared_variance(languages: Sequence[Scores]) -> float:
     for row, of_language in enumerate(languages):
         columns = [place[question] for question in of_language]
         scores[row, columns], here[row, columns] = list(of_language.values()), 1.0
+    return mean_covariance(scores, here)
+
+
+def mean_covariance(scores: Values, here: Values) -> float:
+    """Returns the same for arrays.
+
+    Args:
+        scores: of two languages or more, shape (k, n); 0 where a language lacks the question.
+        here: 1 where it has the question, else 0, shape (k, n).
+    """
     both = here @ here.T  # how many questions two languages share
     sums = scores @ here.T  # the first one's scores on these
     products = scores @ scores.T - sums * sums.T / np.maximum(both, 1)
@@ -115,5 +127,5 @@ def shared_variance(languages: Sequence[Scores]) -> float:
     counts = np.diag(both)
     of_means = covariances * both / np.outer(counts, counts)
     np.fill_diagonal(of_means, 0.0)
-    k = len(languages)
+    k = len(scores)
     return max(0.0, float(of_means.sum()) / (k * (k - 1)))

@@ -18,7 +18,7 @@ def main(argv: list[str]) -> None:
     options = read_options(Compare, argv, "compare")
     from afrieval.analysis.averages import suite_averages
     from afrieval.analysis.compared import all_contrasts, check_compared
-    from afrieval.analysis.inputs import read_inputs
+    from afrieval.analysis.inputs import is_published, read_inputs
     from afrieval.analysis.leaderboard import all_as_published
     from afrieval.analysis.memorisation import remembered
     from afrieval.analysis.reference import evaluated
@@ -32,7 +32,8 @@ def main(argv: list[str]) -> None:
     from afrieval.suites.run import of_runs
 
     paths = [user_path(p) for p in options.runs]
-    files = [path for path in paths if path.suffix == ".json"]
+    published = [path for path in paths if is_published(path)]
+    files = [path for path in paths if path.suffix == ".json" and path not in published]
     whole = read_inputs([path for path in paths if path not in files])
     derived = of_runs(whole.own, options.reference, files)
     given = whole.on(options.metric)
@@ -40,7 +41,7 @@ def main(argv: list[str]) -> None:
     found = all_contrasts(units, given.foreign, options.contrast, options.seed)
     of_meta = [] if options.metric else evaluated(units)
     if units and (options.contrast or not of_meta):
-        folders = [run for run in options.runs if not run.endswith((".csv", ".json"))]
+        folders = [path for path in paths if path not in (*files, *published)]
         check_compared(found, units, needed=len(folders) > 1 or bool(options.contrast))
     asked = options.metric if any(c.main != options.metric for c in [*whole.own, *whole.foreign]) else None
     averaged = all_as_published(units) if options.average == "afrobench" and not options.metric else units

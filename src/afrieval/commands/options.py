@@ -85,7 +85,8 @@ class Compare(Tables):
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, folders of lm_eval --output_path, published tables (CSV), or results of open-unlearning (JSON)."""
+    """Run folders, folders of lm_eval --output_path, published tables (CSV), records of Every Eval Ever (JSON, or
+    folders of them), or results of open-unlearning (JSON)."""
     contrast: Repeated[Dimension] = field(default_factory=list)
     """What to compare. Default: everything that differs, except prompts and languages."""
     task: Repeated[str] = field(default_factory=list)
@@ -109,6 +110,22 @@ class Compare(Tables):
     """Stored run that derived metrics of a suite compare with, as for afrieval run. May be repeated. Default: none."""
     seed: Seed = 42
     """Seed of bootstrap and permutation tests."""
+
+
+@dataclass(frozen=True)
+class Report(Options):
+    """Writes stored runs as one page for a browser, which needs no network: scores, prompts, languages, settings.
+
+    Loads no model.
+
+    Examples:
+        afrieval report runs/FIRST runs/SECOND -o report.html
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders, folders of lm_eval --output_path, or published tables (CSV)."""
+    output: File = "report.html"
+    """File to write, replaced if it exists; -o is short for it."""
 
 
 @dataclass(frozen=True)
@@ -236,5 +253,5 @@ class Review(Options):
 
 OPTIONS: dict[str, type[Options]] = {
     re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind
-    for kind in (Run, Preview, List, Compare, Samples, Llama, Export, Prefetch, CheckData, Review)
+    for kind in (Run, Preview, List, Compare, Report, Samples, Llama, Export, Prefetch, CheckData, Review)
 }

@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
@@ -17,15 +17,18 @@ HINT = "the columns must be model, prompt and one per language; the last may be 
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A row of a published table; all numbers in percent, as printed.
+    """A row of a published table, or of published records; all numbers in percent, as printed.
 
     Attributes:
         task: from the file's name.
-        prompt: its number, or its name if it has none.
+        prompt: its number in the paper, or its name if it has none.
         shots: from the file's name; None if it has none.
         scores: by language, ISO 639-3; other codes as printed. Empty cells are left out.
         average: the table's; None if it has none.
-        line: its line in the file.
+        line: its line in the file; 0 of a record.
+        prompt_language: `eng` or `native`; tables of papers have English prompts.
+        metric: what the scores are; empty if it is the one that is usual for the task.
+        n: by language, the number of documents, where it is known.
     """
 
     task: str
@@ -35,6 +38,9 @@ class PublishedRow:
     scores: dict[str, float]
     average: float | None
     line: int
+    prompt_language: str = "eng"
+    metric: str = ""
+    n: dict[str, int] = field(default_factory=dict)
 
 
 def read_published(file: Path) -> list[PublishedRow]:

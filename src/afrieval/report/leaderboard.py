@@ -43,12 +43,21 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
         f"Means over the {len(languages)} languages that all of them have: {' '.join(languages)}.",
         "best: the prompt was chosen on test.",
         *([OTHER_PROMPTS] if any(standing.source == "run" for standing in found) else []),
-        "Published scores are of whole test sets: compare them with runs without --eval.limit.",
+        _sizes(rows),
         *_inconsistent(averages(rows)[1]),
     ]
     title, about = f"{task}: runs and published scores", {"task": task}
     table = Table("standing", title, columns, [list(s) for s in found], notes, about=about)
     return without(table, defective(task, cells))
+
+
+def _sizes(rows: list[PublishedRow]) -> str:
+    """Returns a note on how many documents published scores are of; tables of papers do not say."""
+    known = sorted({n for row in rows for n in row.n.values()})
+    if not known:
+        return "Published scores are of whole test sets: compare them with runs without --eval.limit."
+    size = f"{known[0]:,}" if len(known) == 1 else f"{known[0]:,} to {known[-1]:,}"
+    return f"Published scores are of {size} documents per language, where their source says so."
 
 
 def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:

@@ -1,0 +1,151 @@
+"""Differences of all pairs of entrants in a task, and how sure they are.
+
+Two runs are compared on the questions that both have, by the differences of their scores. Published scores have no
+questions: their error is that of single scores, at most as large as if the errors in all languages were the same. The
+two errors of a pair then add up as if they were independent, which is on the safe side, since both answer the same
+questions.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from afrieval.analysis.widths import Scores, Values, mean_covariance
+
+
+class Stated(NamedTuple):
+    """A score of a language without its documents.
+
+    Attributes:
+        score: higher is better.
+        error: its standard error; NaN if it is not known.
+        n: number of documents.
+    """
+
+    score: float
+    error: float
+    n: int
+
+
+class Contest(NamedTuple):
+    """A task in which entrants are compared.
+
+    Attributes:
+        weight: in the average over tasks.
+        data: the data set; tasks on the same one share documents.
+        entries: of each entrant, its scores by language, all of the same languages.
+    """
+
+    weight: float
+    data: str
+    entries: Sequence[Mapping[Any, Scores | Stated]]
+
+
+class Pairs(NamedTuple):
+    """What is known of the differences of all k entrants in one task, in l languages.
+
+    Attributes:
+        differences: of the first entrant less the second, shape (k, k, l).
+        shared: variance of the mean difference that all languages have in common, shape (k, k).
+        own: what the documents of each language add to it, shape (k, k).
+        questions: how many both have, shape (k, k).
+    """
+
+    differences: Values
+    shared: Values
+    own: Values
+    questions: Values
+
+
+class _Asked(NamedTuple):
+    """An entrant's scores by question, shape (l, q), and where it has one."""
+
+    scores: Values
+    here: Values
+
+
+def pairs(contest: Contest) -> Pairs:
+    """Returns the differences of all pairs.
+
+    Args:
+        contest: entrants with a known error.
+    """
+    languages = list(contest.entries[0])
+    stated = [[_stated(entry[language]) for language in languages] for entry in contest.entries]
+    scores, errors, counts = (np.array([[s[at] for s in row] for row in stated]) for at in range(3))
+    error, least = errors.mean(axis=1), counts.min(axis=1)
+    found = Pairs(
+        scores[:, None] - scores[None],
+        np.add.outer(error**2, error**2),
+        np.zeros((len(scores), len(scores))),
+        np.minimum.outer(least, least).astype(np.float64),
+    )
+    asked = _asked(contest.entries, languages)
+    for i, j in combinations(asked, 2):
+        both = asked[i].here * asked[j].here
+        if both.any(axis=1).all():
+            _pair(found, i, j, (asked[i].scores - asked[j].scores) * both, both)
+    return found
+
+
+def stated(score: float, n: int) -> Stated:
+    """Returns a published accuracy with its standard error, never 0: as if two more documents were right and two wrong.
+
+    Agresti & Coull 1998, "Approximate Is Better than Exact for Interval Estimation of Binomial Proportions".
+
+    Args:
+        score: 0 to 1.
+        n: number of documents.
+    """
+    p = (n * score + 2) / (n + 4)
+    return Stated(score, math.sqrt(p * (1 - p) / (n + 4)), n)
+
+
+def _stated(scores: Scores | Stated) -> Stated:
+    if isinstance(scores, Stated):
+        return scores
+    values = np.array(list(scores.values()))
+    n = len(values)
+    return Stated(float(values.mean()), float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf, n)
+
+
+def _asked(entries: Sequence[Mapping[Any, Scores | Stated]], languages: Sequence[Any]) -> dict[int, _Asked]:
+    """Returns the scores by question of all entrants that have them."""
+    place: dict[Any, int] = {}
+    with_questions: dict[int, list[Scores]] = {}
+    for at, entry in enumerate(entries):
+        of_languages = [scores for scores in (entry[code] for code in languages) if not isinstance(scores, Stated)]
+        if len(of_languages) == len(languages):
+            with_questions[at] = of_languages
+            for scores in of_languages:
+                place |= {question: len(place) + n for n, question in enumerate(q for q in scores if q not in place)}
+    found = {}
+    for at, of_languages in with_questions.items():
+        values, here = np.zeros((2, len(languages), len(place)))
+        for row, scores in enumerate(of_languages):
+            columns = [place[question] for question in scores]
+            values[row, columns], here[row, columns] = list(scores.values()), 1.0
+        found[at] = _Asked(values, here)
+    return found
+
+
+def _pair(found: Pairs, i: int, j: int, differences: Values, both: Values) -> None:
+    """Fills in a pair that answered the same questions.
+
+    Where both score alike on nearly all questions, the few that differ show too little of the variance. So each
+    language gets two more, one each way, as large as those that differ (Bonett & Price 2012, "Adjusted Wald Confidence
+    Interval for a Difference of Binomial Proportions Based on Paired Data", whose interval this is for accuracies).
+    """
+    counts = both.sum(axis=1)
+    squares, differing = (differences**2).sum(axis=1), np.count_nonzero(differences, axis=1)
+    means = differences.sum(axis=1) / (counts + 2)
+    of_each = (squares * (1 + 2 / np.maximum(differing, 1)) / (counts + 2) - means**2) / (counts + 2)
+    variance = float(of_each.mean())
+    shared = mean_covariance(differences, both) if len(counts) > 1 else variance
+    found.differences[i, j], found.differences[j, i] = means, -means
+    found.shared[[i, j], [j, i]] = shared
+    found.own[[i, j], [j, i]] = variance - shared
+    found.questions[[i, j], [j, i]] = np.count_nonzero(both.any(axis=0))

@@ -1,0 +1,73 @@
+"""The report: views of runs and published scores, in one page."""
+
+import importlib.metadata
+from collections.abc import Callable
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from afrieval.analysis.inputs import Inputs
+from afrieval.languages import LANGUAGES
+from afrieval.pages.overview import overview
+from afrieval.pages.shell import page
+from afrieval.terminal import one_line
+
+
+class View(NamedTuple):
+    """A part of the page that is shown at a time.
+
+    Attributes:
+        name: in the address.
+        content: empty if there is nothing to show; the view is then left out.
+    """
+
+    name: str
+    title: str
+    content: Callable[[Inputs], Markup]
+
+
+VIEWS = (View("overview", "Overview", overview),)
+
+
+def report(given: Inputs, title: str = "Evaluation report") -> bytes:
+    """Returns the page as UTF-8.
+
+    Args:
+        given: what to show.
+        title: of the page.
+    """
+    views = [{"name": v.name, "title": v.title, "content": content} for v in VIEWS if (content := v.content(given))]
+    cells = [*given.own, *given.foreign]
+    models = list(dict.fromkeys(cell.model for cell in cells))
+    return page(
+        "report.html",
+        title=title,
+        subtitle=f"{_counted(models, 'model')}, {_counted({c.task for c in cells}, 'task')}, "
+        f"{_counted({c.language for c in cells}, 'language')}",
+        views=views,
+        filters=_filters(given),
+        version=importlib.metadata.version("afrieval"),
+        about="",
+    )
+
+
+def _filters(given: Inputs) -> dict[str, dict[str, str]]:
+    """Returns for each filter its values, with what they are called."""
+    cells = [*given.own, *given.foreign]
+    codes = sorted({cell.language for cell in cells}, key=_name)
+    families = sorted({LANGUAGES[code].family for code in codes if code in LANGUAGES})
+    found = {
+        "task": {cell.task: cell.task for cell in cells},
+        "language": {code: _name(code) for code in codes},
+        "family": {name: name for name in families},
+        "model": {cell.model: one_line(cell.model) for cell in cells},
+    }
+    return {name: values for name, values in found.items() if len(values) > 1}
+
+
+def _name(code: str) -> str:
+    return LANGUAGES[code].name if code in LANGUAGES else code
+
+
+def _counted(found: list[str] | set[str], word: str) -> str:
+    return f"{len(found)} {word}{'' if len(found) == 1 else 's'}"
