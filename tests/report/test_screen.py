@@ -3,6 +3,7 @@
 import io
 import re
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ HEAT = Table("t", "heat", COLUMNS[:3], [["yor", 0.1, 0.9]], shades={(0, 1): 0.0,
 CODES = re.compile(r"\x1b\[[\d;]*m")
 
 
-def shown(table: Table, width: int, **options: object) -> str:
+def shown(table: Table, width: int, **options: Any) -> str:
     screen = console(width=width, file=io.StringIO(), **options)
     screen.print(table, crop=False)
     return screen.file.getvalue()  # type: ignore[attr-defined, no-any-return]
@@ -27,7 +28,7 @@ def test_a_table_of_more_numbers_than_a_terminal_has_room_for_is_folded(width: i
     lines = shown(WIDE, width).splitlines()
     assert max(map(len, lines)) <= width
     of_yoruba = [line.split()[1:] for line in lines if "Yoruba" in line]
-    assert sum(of_yoruba, []) == [f"{10 * i:.1f}" for i in range(9)]
+    assert [number for row in of_yoruba for number in row] == [f"{10 * i:.1f}" for i in range(9)]
     assert (len(of_yoruba) == 1) == (width >= 80), "a wide terminal has it in one piece"
     assert [head for line in lines for head in line.split() if head.startswith("score")] == [
         f"score{i}" for i in range(9)

@@ -23,9 +23,9 @@ Lines = list[list[str]]  # of each column, its head and its cells
 def terminal(table: Table, width: int, coloured: bool = False) -> Iterator[Any]:
     """Yields the table for a terminal; only a `console` of ours takes its text as it is.
 
-    Numbers are never cut: names get the room that they leave, and are broken into lines. If that is not enough,
-    columns are one blank apart instead of two, then heads are broken too, then the table is folded: it goes on below,
-    with its names again.
+    Numbers are never cut: their heads are broken into lines, and names get the room that they leave. If that is not
+    enough, columns are one blank apart instead of two; if not even that, the table is folded: it goes on below, with
+    its names again.
 
     Args:
         table: the table.
@@ -43,12 +43,12 @@ def _drawn(table: Table, width: int, coloured: bool) -> Iterator[Screen]:
     columns = [[head, *texts] for head, *texts in zip(table.heads, *table.cells(), strict=True)]
     names = [at for at, column in enumerate(table.seen) if column.form in WORDS]
     between = BETWEEN
+    if _width(columns, between) > width:
+        columns = [lines if at in names else _narrow(lines) for at, lines in enumerate(columns)]
     fitted = _fitted(columns, names, width, between)
     if _width(fitted, between) > width:
         between = 1
         fitted = _fitted(columns, names, width, between)
-    if _width(fitted, between) > width:
-        fitted = [lines if at in names else _narrow(lines) for at, lines in enumerate(fitted)]
     for block in _blocks(fitted, names, width, between):
         yield _screen(table, fitted, block, names, between, coloured)
 
