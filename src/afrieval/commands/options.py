@@ -192,23 +192,30 @@ class Llama(RunOptions):
 
 @dataclass(frozen=True)
 class Export(RunOptions):
-    """Writes task files for lm_eval --include_path FOLDER, or results of a run for open-unlearning.
+    """Writes stored runs as tables or in the forms of other programs, or tasks as files for lm_eval.
 
-    Without --task.task_name, all tasks are written except Meta's, which depend on a model. Prompts in English,
-    prompts in the language itself and translated test sets get different names; --task.prompt_language and
-    --task.variant have no effect. The package afrieval must be installed where lm_eval runs.
+    csv and parquet are tables of scores, metrics, samples and settings. every-eval-ever, harness-results and
+    huggingface-eval-yaml are records for that database, what lm_eval --output_path writes, and .eval_results of a
+    model on the Hugging Face Hub. open-unlearning takes one run, of the suite tofu or muse. docs/exchange.md
+    describes all files.
+
+    harness writes task files for lm_eval --include_path FOLDER, and takes no run. Without --task.task_name, all tasks
+    are written except Meta's, which depend on a model. Prompts in English, prompts in the language itself and
+    translated test sets get different names; --task.prompt_language and --task.variant have no effect. The package
+    afrieval must be installed where lm_eval runs.
 
     Examples:
+        afrieval export --to csv tables --run runs/FIRST --run runs/SECOND
         afrieval export --to harness my-tasks --task.task_name afrimmlu --task.languages yor,hau
         afrieval export --to open-unlearning results --run runs/tofu --reference retain=runs/RETAIN
     """
 
-    to: Literal["harness", "open-unlearning"]
-    """Program that the files are for."""
+    to: ExportForm
+    """Form of the files."""
     folder: Annotated[str, Word("FOLDER")]
     """Folder to write to. It must be new or empty."""
-    run: Folder | None = None
-    """For open-unlearning: folder of the run, of the suite tofu or muse. Default: none."""
+    run: Annotated[list[Folder], REPEATED_FOLDERS] = field(default_factory=list)
+    """Run folder to export. May be repeated, except for open-unlearning. Default: none."""
 
 
 @dataclass(frozen=True)
