@@ -43,7 +43,7 @@ def test_the_examples_in_python_run(
     for code in examples:
         exec(code, names)
     shown = capsys.readouterr().out
-    assert len(examples) == 7 and "native prompts against English prompts" in shown
+    assert len(examples) == 8 and "native prompts against English prompts" in shown
     assert shown.count("forget quality") == 2  # after each epoch
     assert len(list(Path("runs/afrixnli").glob("demo-2@*/*"))) == 2 and "demo-2@" in shown
 

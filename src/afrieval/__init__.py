@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from afrieval.api.comparison import Comparison, compare
     from afrieval.api.evaluate import evaluate
+    from afrieval.api.report import write_report
     from afrieval.api.run import Run, load_run
     from afrieval.config.settings import ModelConfig
     from afrieval.errors import UserError
@@ -31,6 +32,7 @@ __all__ = [
     "load_run",
     "load_task",
     "task_names",
+    "write_report",
 ]
 _PLACES = {
     "Comparison": "api.comparison",
@@ -44,6 +46,7 @@ _PLACES = {
     "load_run": "api.run",
     "load_task": "tasks.spec",
     "task_names": "tasks.spec",
+    "write_report": "api.report",
 }
 
 

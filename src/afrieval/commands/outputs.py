@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from afrieval.commands.options import Tables
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
+from afrieval.files.whole import write_output
 from afrieval.terminal import note, say
 
 if TYPE_CHECKING:  # `--help` does not need it
@@ -37,8 +38,5 @@ def write_tables(tables: "list[Table]", options: Tables) -> None:
 
 
 def _to_file(path: Path, text: str) -> None:
-    try:
-        path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
-    except OSError as e:
-        raise UserError(f"{path} cannot be written: {e.strerror}", "name a file in an existing folder") from None
+    write_output(path, (text.rstrip("\n") + "\n").encode())
     note(f"wrote {path}")

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from afrieval.errors import UserError
+
 
 def write_whole(path: Path, content: bytes) -> None:
     """Writes a file; its folder must exist.
@@ -38,3 +40,16 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
     finally:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Writes a file that a user named: whole, or directly if it is no ordinary file, such as /dev/stdout.
+
+    Raises:
+        UserError: if it cannot be written.
+    """
+    try:
+        special = path.exists() and not path.is_file()
+        path.write_bytes(content) if special else write_whole(path.resolve(), content)
+    except OSError as e:
+        raise UserError(f"{path} cannot be written: {e.strerror}", "name a file in an existing folder") from None

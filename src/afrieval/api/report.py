@@ -1,0 +1,39 @@
+"""Stored runs as one page for a browser, for Python code and the command."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from afrieval.api.comparison import Source
+from afrieval.api.run import Run
+from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+from afrieval.files.whole import write_output
+
+SUFFIXES = (".html", ".htm")
+
+
+def write_report(runs: Source | Iterable[Source], output: str | os.PathLike[str] = "report.html") -> Path:
+    """Writes stored runs as one page and returns the file; no model is loaded.
+
+    Args:
+        runs: runs, folders of runs or of `lm_eval --output_path`, and published tables (CSV), in the order to show.
+        output: file to write, which ends in .html; it is replaced if it exists.
+
+    Raises:
+        UserError: for another file name, a folder that does not exist, or a run that is damaged or not finished.
+    """
+    path = user_path(output)
+    if path.suffix.lower() not in SUFFIXES:
+        raise UserError(f"a report must be a file that ends in .html, not {os.fspath(output)!r}", "name such a file")
+    if not path.parent.is_dir():
+        raise UserError(f"the folder {path.parent} does not exist", "name a file in an existing folder")
+    from afrieval.analysis.inputs import read_inputs
+    from afrieval.pages.report import report
+
+    several = [runs] if isinstance(runs, Run | str | os.PathLike) else list(runs)
+    if not several:
+        raise UserError("there is no run to show", "give one run or several")
+    paths = [run.path if isinstance(run, Run) else user_path(run) for run in several]
+    write_output(path, report(read_inputs(paths)))
+    return path
