@@ -4,13 +4,22 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
+from afrieval.config.options import File, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import NotNegative, Seed
 from afrieval.files.schema import Positive
 
 Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
 Grouping = Literal["Africa", "family", "script", "region"]
 AverageOver = Literal["suite", "afrobench"]
+ExportForm = Literal[
+    "harness",
+    "open-unlearning",
+    "csv",
+    "parquet",
+    "every-eval-ever",
+    "harness-results",
+    "huggingface-eval-yaml",
+]
 
 
 @dataclass(frozen=True)
@@ -214,8 +223,8 @@ class Export(RunOptions):
     """Form of the files."""
     folder: Annotated[str, Word("FOLDER")]
     """Folder to write to. It must be new or empty."""
-    run: Annotated[list[Folder], REPEATED_FOLDERS] = field(default_factory=list)
-    """Run folder to export. May be repeated, except for open-unlearning. Default: none."""
+    run: Repeated[str] = field(default_factory=list)
+    """Run folders to export; one for open-unlearning. Default: none."""
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def _write_csv(file: BinaryIO, table: Tidy) -> None:
 def _cell(value: Any) -> Any:
     """Returns a value as CSV has it: lists as JSON, texts in one line and no formulas, and nothing for None."""
     if isinstance(value, list):
-        return json.dumps(value)
+        return safe(json.dumps(value, ensure_ascii=False))
     return "" if value is None else safe(value)
 
 
