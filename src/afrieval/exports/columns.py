@@ -78,7 +78,7 @@ MEASURE = "measure "  # begins the columns of measures, which are named by metri
 
 
 def measured(cells: Iterable[CellScores]) -> Columns:
-    """Returns a column for each metric that is stored: a number, or several where some cell has several."""
+    """Returns a column for each metric of documents: a number, or several where some cell has several."""
     widths: dict[str, int] = {}
     for cell in cells:
         for name in stored_metrics(cell):
@@ -87,5 +87,5 @@ def measured(cells: Iterable[CellScores]) -> Columns:
 
 
 def stored_metrics(cell: CellScores) -> list[str]:
-    """Returns the metrics that samples have measures of; others are derived, or of groups of documents."""
+    """Returns the metrics that documents have measures of; others are derived, or of groups of documents."""
     return [name for name in cell.metrics if name not in cell.derived and name not in cell.of_groups]

@@ -231,7 +231,7 @@ def _generation(cell: CellScores) -> Record:
     asked = first.get("arguments") or [[]]
     given: dict[str, Any] = asked[0][1] if len(asked[0]) > 1 and isinstance(asked[0][1], dict) else {}
     arguments = {
-        "temperature": given.get("temperature"),
+        "temperature": given.get("temperature", cell.may.get("temperature")),
         "top_p": given.get("top_p"),
         "max_tokens": given.get("max_gen_toks"),
     }

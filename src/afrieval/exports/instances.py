@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from afrieval.exports.rows import as_text
-from afrieval.exports.texts import unicode_text
 from afrieval.results.columns import continuations
 from afrieval.results.samples import RIGHT, Sample, document_score
 from afrieval.results.scores import CellScores
@@ -59,8 +58,7 @@ def _input(line: Sample) -> Instance:
 
 def _hash(asked: Instance) -> str:
     """Returns the hash by which the database finds the same question elsewhere."""
-    given = {"raw": unicode_text(asked["raw"]), "reference": list(map(unicode_text, asked["reference"]))}
-    text = json.dumps(given, sort_keys=True, separators=(",", ":"))
+    text = json.dumps({"raw": asked["raw"], "reference": asked["reference"]}, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -11,7 +11,7 @@ from afrieval.results.columns import continuations
 from afrieval.results.reader import cell_lines
 from afrieval.results.samples import Sample, is_unparsed
 from afrieval.results.scores import CellScores
-from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES, REFUSED
+from afrieval.scoring.labels import NOT_PARSED, REFUSED
 
 GUESSED = "guessed"
 Row = dict[str, Any]
@@ -37,10 +37,9 @@ def sample_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
     for run in runs:
         for cell in run.cells:
             assert cell.folder
-            place, names = _place(run, cell), stored_metrics(cell)
-            several = {name for name in names if cell.measures[name].shape[1] > 1}
+            place, measures = _place(run, cell), _measures(cell)
             for line in cell_lines(cell.folder, cell.name):
-                yield place | _sample_row(line) | _measures(line, names, several)
+                yield place | _sample_row(line) | (next(measures) if line["metrics"] else {})
 
 
 def setting_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
@@ -122,12 +121,12 @@ def _sample_row(line: Sample) -> Row:
     }
 
 
-def _measures(line: Sample, names: list[str], several: set[str]) -> Row:
-    stored = line.get("measures") or {name: line[name] for name in line["metrics"]}
-    found = {OLD_NAMES.get(name, name): value for name, value in stored.items()}
-    wanted = {name: found[name] for name in names if name in found}
-    lists = {name: value if isinstance(value, list) else [value] for name, value in wanted.items()}
-    return {f"{MEASURE}{name}": value if name in several else value[0] for name, value in lists.items()}
+def _measures(cell: CellScores) -> Iterator[Row]:
+    """Yields the measures of each scored document, as scores are computed from them."""
+    lists = {f"{MEASURE}{name}": cell.measures[name].tolist() for name in stored_metrics(cell)}
+    for place in range(cell.n):
+        of_document = {name: list(map(finite, values[place])) for name, values in lists.items()}
+        yield {name: values if len(values) > 1 else values[0] for name, values in of_document.items()}
 
 
 def as_text(value: Any) -> str | None:
