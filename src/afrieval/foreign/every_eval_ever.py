@@ -151,7 +151,8 @@ def _scores(file: Path, left: dict[str, dict[str, int]]) -> Iterable[Found]:
         if not 0 <= value <= 100:
             score = result["score_details"]["score"]
             raise UserError(f"{file}: the score of {result['evaluation_name']} is {score}, outside its scale", HINT)
-        n = (result["score_details"].get("uncertainty") or {}).get("num_samples")
+        uncertainty = result["score_details"].get("uncertainty")
+        n = uncertainty.get("num_samples") if uncertainty else None
         yield Found(file, record["model_info"]["id"], place, _shots(result), metric, value, n)
 
 
@@ -170,8 +171,9 @@ def _refused(name: str, place: Place | None, metric: str | None, value: float | 
 
 def _shots(result: Result) -> int | None:
     """Returns the number of examples, which the schema has no field for, but its converters do."""
-    details = (result.get("generation_config") or {}).get("additional_details") or {}
-    said = str(details.get("num_fewshot", ""))
+    generation = result.get("generation_config")
+    details = generation.get("additional_details") if generation else None
+    said = str((details or {}).get("num_fewshot", ""))
     return int(said) if re.fullmatch("[0-9]{1,4}", said) else None
 
 

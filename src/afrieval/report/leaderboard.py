@@ -5,7 +5,6 @@ from dataclasses import replace
 from afrieval.analysis.leaderboard import as_published, defective, standings
 from afrieval.analysis.published import AFROBENCH, Average, PublishedRow, averages
 from afrieval.analysis.same_prompts import on_same_prompts
-from afrieval.grouping import ranges
 from afrieval.languages import LANGUAGES
 from afrieval.report.defects import without
 from afrieval.report.table import Column, Table
@@ -57,7 +56,8 @@ def _sizes(rows: list[PublishedRow]) -> str:
     known = sorted({n for row in rows for n in row.n.values()})
     if not known:
         return "Published scores are of whole test sets: compare them with runs without --eval.limit."
-    return f"Published scores are of {ranges(known)} documents per language, where their source says so."
+    size = f"{known[0]:,}" if len(known) == 1 else f"{known[0]:,} to {known[-1]:,}"
+    return f"Published scores are of {size} documents per language, where their source says so."
 
 
 def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
