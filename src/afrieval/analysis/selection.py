@@ -45,7 +45,9 @@ def selections(cells: Iterable[CellScores], most: int) -> list[Selection]:
         cells: those of our own runs.
         most: documents to show of each.
     """
-    places = grouped((c for c in cells if c.n), lambda c: (c.task, *c.but("prompt", "prompt_language", "prompt_set").items()))
+    places = grouped(
+        (c for c in cells if c.n), lambda c: (c.task, *c.but("prompt", "prompt_language", "prompt_set").items())
+    )
     return [_selection(_pair(of_place), most) for of_place in places.values()]
 
 

@@ -1,18 +1,20 @@
 """Samples to read: what a model was asked, what it answered, and what is right, ready to be shown."""
 
+import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from afrieval.report.values import shown_exact
 from afrieval.results.columns import continuations
 from afrieval.results.samples import DROPPED, Sample, verdict
 from afrieval.results.scores import CellScores
 from afrieval.scoring.ifeval.levels import kept
+from afrieval.scoring.labels import label
 
 LONG = 400  # characters of a beginning from which on it is folded
-BETWEEN = 60  # characters in which a blank is looked for where a text is cut
+BETWEEN = 60  # characters up to which a word that a cut goes through is left out
 CUT_OFF = "length"  # the reason why an answer ended
 NAMED = {"answer": "right answer", "paraphrased": "paraphrase", "perturbed": "wrong answer"}  # roles of texts
 
@@ -110,7 +112,7 @@ def card(row: int, kind: str, shown: Sequence[tuple[CellScores, Sample, str]], n
     fields = [*first.declared.get("breakdowns", []), *first.declared.get("grouped_fields", {})]
     of = {name: str(known[name]) for name in fields if known.get(name)}
     each = [_answered(cell, line, other, room // n_sides) for cell, line, other in shown[:n_sides]]
-    others = [(cell, verdict(line, cell.metric)) for cell, line, _ in shown[n_sides:]]
+    others = [(cell, _verdict(cell, line)) for cell, line, _ in shown[n_sides:]]
     gold = [] if any(side.choices for side in each) else _golds(sample)
     return Card(row, kind, gold, of, each, others)
 
@@ -125,7 +127,7 @@ def _answered(cell: CellScores, sample: Sample, other: str, room: int) -> Answer
     rest = prompt[len(before) :] if prompt and folded else prompt
     return Answered(
         cell=cell,
-        verdict=verdict(sample, cell.metric),
+        verdict=_verdict(cell, sample),
         beginning=cut(before, room // 4) if folded else None,
         prompt=None if rest is None else cut(rest, room // 2),
         choices=[] if generated else _choices(sample, room // 2),
@@ -136,26 +138,34 @@ def _answered(cell: CellScores, sample: Sample, other: str, room: int) -> Answer
     )
 
 
+def _verdict(cell: CellScores, sample: Sample) -> str:
+    """Returns right, wrong and the like; of texts whose likelihood was computed, the measure."""
+    if sample.get("roles"):
+        return f"{label(cell.main)} {shown_exact(sample[cell.main])}"
+    return verdict(sample, cell.metric)
+
+
 def cut(text: str, room: int) -> Cut:
     """Returns a text with its middle left out if it is longer than `room` bytes in UTF-8.
 
-    Texts are cut at blanks, where there are some.
+    Words are not cut, unless they are long.
     """
     size = len(text.encode(errors="replace"))
     if size <= room:
         return Cut(text)
     half = max(20, len(text) * room // size // 2)
     start, end = text[:half], text[-half:]
-    blank = max(start.rfind(sign, half - BETWEEN) for sign in (" ", "\n"))
-    start = start[: blank + 1] if blank > 0 else start
-    blank = min((at for sign in (" ", "\n") if 0 <= (at := end.find(sign, 0, BETWEEN))), default=0)
-    end = end[blank:]
+    words, rest = start.rsplit(None, 1), end.split(None, 1)
+    start = words[0] if len(words) > 1 and len(words[1]) < BETWEEN else start
+    end = rest[1] if len(rest) > 1 and len(rest[0]) < BETWEEN else end
     return Cut(start, len(text) - len(start) - len(end), end)
 
 
 def _shared(prompt: str, other: str) -> str:
     """Returns what two prompts begin with, up to an empty line."""
-    before, blank, _ = os.path.commonprefix([prompt, other]).rpartition("\n\n")
+    pairs = enumerate(zip(prompt, other, strict=False))
+    same = next((at for at, (one, two) in pairs if one != two), min(len(prompt), len(other)))
+    before, blank, _ = prompt[:same].rpartition("\n\n")
     return before + blank
 
 
@@ -208,8 +218,18 @@ def _golds(sample: Sample) -> list[str]:
     options, gold = _options(sample, sample.get("n_choices") or 0), sample.get("gold")
     if isinstance(gold, int) and 0 <= gold < len(options):
         return [options[gold]]
-    target = sample.get("target")
-    return [as_text(one) for one in target] if isinstance(target, list) else [as_text(target)]
+    target, document = as_text(sample.get("target")), sample.get("doc")
+    accepted = _listed(document.get("gold")) if isinstance(document, dict) else []
+    return accepted if target in accepted else [target]
+
+
+def _listed(gold: object) -> list[str]:
+    """Returns all answers that count as right, if a document has several; they are stored as JSON."""
+    try:
+        found = json.loads(gold) if isinstance(gold, str) else None
+    except ValueError:
+        return []
+    return list(map(str, found)) if isinstance(found, list) else []
 
 
 def _extracted(sample: Sample) -> str | None:
