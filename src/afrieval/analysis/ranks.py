@@ -17,9 +17,9 @@ from scipy import special
 
 from afrieval.analysis.averages import percent
 from afrieval.analysis.means import of_questions
-from afrieval.analysis.pairs import Contest, Pairs, Stated, pairs
+from afrieval.analysis.pairs import Contest, Pairs, pairs
 from afrieval.analysis.questions import numbered
-from afrieval.analysis.widths import Scores, Values
+from afrieval.analysis.widths import Scores, Stated, Values
 from afrieval.grouping import grouped
 from afrieval.results.scores import CellScores
 from afrieval.statistics.significance import LEVEL, holm
