@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from afrieval.errors import UserError
 from afrieval.grouping import grouped
@@ -41,6 +42,37 @@ def read_runs(folders: Iterable[Path], sent: bool = False) -> list[CellScores]:
     _check_same_rows(cells)
     _check_once(cells)
     return cells
+
+
+class Readable(NamedTuple):
+    """What could be read of many run folders.
+
+    Attributes:
+        cells: of our own tasks, with `model` as the name that `model_labels` gives it.
+        runs: the runs that they are of.
+        left_out: folder to the reason why it was not read.
+    """
+
+    cells: list[CellScores]
+    runs: list[RunFolder]
+    left_out: dict[Path, str]
+
+
+def readable_runs(folders: Iterable[RunFolder]) -> Readable:
+    """Returns the cells of all runs that are finished and undamaged; the same cell may be in several of them."""
+    cells: dict[Path, list[CellScores]] = {}
+    found, left_out = [], {}
+    for run in folders:
+        try:
+            _check_finished(run)
+            cells[run.path] = run_cells(run, "")
+            _check_same_rows(cells[run.path])
+            found.append(run)
+        except (UserError, OSError) as e:
+            left_out[run.path] = e.message if isinstance(e, UserError) else f"{e.filename}: {e.strerror}"
+    labels = model_labels({run.path: run.record for run in found})
+    labelled = [replace(cell, model=labels[run.path]) for run in found for cell in cells[run.path]]
+    return Readable(labelled, found, left_out)
 
 
 def check_run(folder: Path) -> None:
