@@ -120,7 +120,7 @@ def checked_line(kind: type[T], line: bytes, where: str, hint: str) -> dict[str,
     """
     try:
         found: dict[str, Any] = orjson.loads(line)
-        _adapter(kind).validate_python(found)
+        _adapter(kind).validator.validate_python(found)
     except ValueError:  # from orjson, which does not support infinity, or from pydantic
         validated_json(kind, line, where, hint)
         found = json.loads(line)

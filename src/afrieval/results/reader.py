@@ -7,19 +7,14 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
-
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
-from afrieval.results.columns import Columns
-from afrieval.results.derived import USUAL, names_of, of_groups, with_derived
 from afrieval.results.files import RUN, harness_path, read_harness, read_run, sample_files, sample_path, stored_name
-from afrieval.results.grouped_fields import nested_fields, with_groups
 from afrieval.results.samples import REDO, Sample, cell_name, is_harness, read_lines
 from afrieval.results.schema import Declared, HarnessMetric, HarnessRecord, RunRecord
 from afrieval.results.scores import CellScores, Stated
+from afrieval.results.stored import Stored, completed, stored_scores
 from afrieval.results.usage import usage_of
-from afrieval.scoring.metrics import metric
 
 Signature = tuple[int, ...]
 READ_BY = ("breakdowns", "groups", "grouped_fields", "macro", "metrics", "derived")  # keys that samples are read by
@@ -101,16 +96,32 @@ class RunFolder:
         self._table(name, found)
         return found
 
+    def stored(self, name: str) -> Stored:
+        """Returns what the files of a cell say by themselves; errors are those of `scores`."""
+        return self._stored(name, self.lines(name))
+
+    def keep(self, name: str, stored: Stored) -> None:
+        """Keeps what another process has found with `stored`, for `scores`."""
+        now = _signature(sample_path(self.path, name), harness_path(self.path, name))
+        self._cells[name] = now, self._completed(name, stored)
+
     def _table(self, name: str, lines: Iterable[Sample]) -> CellScores:
+        return self._completed(name, self._stored(name, lines))
+
+    def _stored(self, name: str, lines: Iterable[Sample]) -> Stored:
         rest = iter(lines)
         first = next(rest)
         path, every = sample_path(self.path, name), chain([first], rest)
         if is_harness(first):
-            return harness_scores(read_harness(self.path, name), every, path)
-        declared = self._declared(first["task"])
-        folders = {spec.get("reference") for spec in declared.get("derived", {}).values()}
+            return Stored(harness_scores(read_harness(self.path, name), every, path))
+        return stored_scores(name, every, self._declared(first["task"]), path, self._sent)
+
+    def _completed(self, name: str, stored: Stored) -> CellScores:
+        if stored.cell.harness:
+            return stored.cell
+        folders = {spec.get("reference") for spec in stored.cell.declared.get("derived", {}).values()}
         reference = {folder: RunFolder(user_path(folder)).scores(name) for folder in folders if folder}
-        return cell_scores(name, every, declared, path, self._sent, reference)
+        return completed(stored, reference)
 
 
 def cell_lines(folder: Path, name: str) -> Iterator[Sample]:
@@ -153,50 +164,7 @@ def cell_scores(
     Raises:
         UserError: naming the line whose score cannot be.
     """
-    declared = declared or Declared()
-    groups, breakdowns = declared.get("groups", {}), declared.get("breakdowns", [])
-    named = [*breakdowns, *nested_fields(declared), *(name for fields in groups.values() for name in fields)]
-    columns = Columns(dict.fromkeys(named), sent)
-    for line in lines:
-        columns.add(line)
-    specs = [metric(spec) for spec in declared.get("metrics", [])]
-    found = columns.measures({known.name: known for known in specs}, str(path or name))
-    others = {folder: cell.measured for folder, cell in (reference or {}).items()}
-    derived = declared.get("derived", USUAL)
-    in_groups = of_groups(found, columns.in_groups(groups), derived)
-    every = with_derived(found | in_groups, derived, others)
-    texts = {field: labels for field, of in columns.fields.items() if (labels := columns.labels(of))}
-    parts = columns.labels(columns.parts)
-    verdicts = np.array(columns.verdicts, dtype=np.float64)
-    return CellScores(
-        name=name,
-        task=line["task"],
-        language=line["language"],
-        prompt_language=line["prompt_language"],
-        prompt=line["prompt"],
-        metrics={of: known for of, (known, _) in every.items()},
-        measures={of: values for of, (_, values) in every.items()},
-        ids=np.array(columns.ids, dtype=np.int64),
-        golds=np.array(columns.golds, dtype=np.int64),
-        picked=np.array(columns.picked, dtype=np.int64),
-        n_choices=np.array(columns.n_choices, dtype=np.int64),
-        rows=columns.rows,
-        defects=np.array(columns.defects, dtype=np.int64),
-        keys=columns.key_numbers(line["language"]),
-        verdicts=None if np.isnan(verdicts).all() else verdicts,
-        parts=parts,
-        fields=with_groups(texts, declared, parts),
-        sent=columns.sent_numbers(),
-        of_groups=frozenset(in_groups),
-        derived={of: names_of(spec) for of, spec in derived.items() if of in every},
-        contrast=wanted if (wanted := declared.get("contrast", "")) in list(every)[1:] else "",
-        kept=tuple(columns.kept),
-        usage=columns.usage,
-        fewer_examples=tuple(columns.examples),
-        lengths=columns.lengths if declared.get("labels") else (),
-        declared=declared,
-        path=path,
-    )
+    return completed(stored_scores(name, lines, declared or Declared(), path, sent), reference or {})
 
 
 def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | None = None) -> CellScores:

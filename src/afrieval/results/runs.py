@@ -9,6 +9,7 @@ from typing import NamedTuple
 from afrieval.errors import UserError
 from afrieval.grouping import grouped
 from afrieval.results.files import RUN, sample_files
+from afrieval.results.in_parallel import read_ahead
 from afrieval.results.prompts import SUITE
 from afrieval.results.reader import RunFolder
 from afrieval.results.schema import RunRecord, TaskIdentity
@@ -33,6 +34,7 @@ def read_runs(folders: Iterable[Path], sent: bool = False) -> list[CellScores]:
     for run in runs:
         _check_finished(run)
     labels = model_labels({run.path: run.record for run in runs})
+    read_ahead(runs)
     cells = [cell for run in runs for cell in run_cells(run, labels[run.path])]
     if runs and not cells:
         raise UserError(

@@ -1,5 +1,6 @@
 """Reads sample files: one line at a time, each checked, whoever wrote it."""
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,8 @@ def read_lines(path: Path) -> Iterator[Sample]:
         UserError: if the file cannot be read or is empty, or naming the first line that no run wrote.
     """
     number, empty = 0, True
-    for number, line in enumerate(read_bytes(path, REDO).split(b"\n"), 1):
-        if not line:
+    for number, whole in enumerate(io.BytesIO(read_bytes(path, REDO)), 1):  # splitting them all first takes longer
+        if not (line := whole.removesuffix(b"\n")):
             continue
         empty = False
         sample = checked_line(SampleLine, line, f"{path}, line {number}", REDO)
