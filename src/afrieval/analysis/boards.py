@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -147,14 +148,13 @@ def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:
     Args:
         sets: the pairs that each model has.
     """
-    candidates: dict[frozenset[Pair], None] = {}
-    common: frozenset[Pair] | None = None
-    for pairs in sorted(sets, key=len, reverse=True):
-        common = frozenset(pairs) if common is None else common & pairs
-        candidates[common] = None
-    return set(
-        max(candidates, key=lambda of: (len(of) * sum(of <= pairs for pairs in sets), len(of)), default=frozenset())
-    )
+    order = sorted(sets, key=len, reverse=True)
+    candidates = [set(common) for common in accumulate(order, set[Pair].intersection)]
+    return max(candidates, key=lambda common: _spread(common, sets), default=set())
+
+
+def _spread(common: set[Pair], sets: Sequence[set[Pair]]) -> tuple[int, int]:
+    return len(common) * sum(common <= pairs for pairs in sets), len(common)
 
 
 def _whole(

@@ -1,7 +1,7 @@
 """Stored runs for comparison: the scores of their cells, and what has to match for two to be compared."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -62,19 +62,28 @@ class Readable(NamedTuple):
 
 def readable_runs(folders: Iterable[RunFolder]) -> Readable:
     """Returns the cells of all runs that are finished and undamaged; the same cell may be in several of them."""
-    cells: dict[Path, list[CellScores]] = {}
+    finished, left_out = _readable(folders, _check_finished)
+    read_ahead([run for run in finished if not run.was_read])
+    found, damaged = _readable(finished, _check_cells)
+    labels = model_labels({run.path: run.record for run in found})
+    cells = [cell for run in found for cell in run_cells(run, labels[run.path])]
+    return Readable(cells, found, left_out | damaged)
+
+
+def _readable(runs: Iterable[RunFolder], check: Callable[[RunFolder], None]) -> tuple[list[RunFolder], dict[Path, str]]:
+    """Returns the runs that pass a check, and for the others why they do not."""
     found, left_out = [], {}
-    for run in folders:
+    for run in runs:
         try:
-            _check_finished(run)
-            cells[run.path] = run_cells(run, "")
-            _check_same_rows(cells[run.path])
+            check(run)
             found.append(run)
         except (UserError, OSError) as e:
             left_out[run.path] = e.message if isinstance(e, UserError) else f"{e.filename}: {e.strerror}"
-    labels = model_labels({run.path: run.record for run in found})
-    labelled = [replace(cell, model=labels[run.path]) for run in found for cell in cells[run.path]]
-    return Readable(labelled, found, left_out)
+    return found, left_out
+
+
+def _check_cells(run: RunFolder) -> None:
+    _check_same_rows(run_cells(run, ""))
 
 
 def check_run(folder: Path) -> None:
