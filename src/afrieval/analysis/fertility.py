@@ -81,7 +81,7 @@ def fertilities(cells: Iterable[CellScores]) -> list[Fertility]:
 
 
 def _texts(cell: CellScores) -> str:
-    """Returns which of the texts that a model gets are in the language and not the same in all documents; or nothing."""
+    """Returns which texts that a model gets are in the language, and differ between documents; empty if none do."""
     if cell.must.get("variant", "direct") != "direct":
         return ""
     if cell.answer_form == "text" and not cell.declared.get("labels"):
