@@ -4,20 +4,21 @@ import numpy as np
 from tests.analysis.cells import scored
 
 from afrieval.analysis.selection import GAINED, LOST, MEASURED, RIGHT, WRONG, can_be_right, selections
+from afrieval.results.scores import CellScores
 from afrieval.scoring.labels import NOT_PARSED
 from afrieval.scoring.metrics import metric
 
 
-def both(english: list[float], native: list[float], **changes: object) -> list[object]:
+def both(english: list[float], native: list[float]) -> list[CellScores]:
     return [
-        scored(english, **changes),
-        scored(native, prompt_language="native", **changes),
+        scored(english),
+        scored(native, prompt_language="native"),
     ]
 
 
 def test_flips_come_first_and_one_of_each_kind_is_taken_in_turn() -> None:
-    english = [1, 1, 1, 1, 0, 0, 0, 0, 1, 1]
-    native = [1, 1, 0, 0, 1, 1, 0, 0, 1, 1]
+    english = [1.0, 1, 1, 1, 0, 0, 0, 0, 1, 1]
+    native = [1.0, 1, 0, 0, 1, 1, 0, 0, 1, 1]
     [found] = selections(both(english, native), 4)
     assert found.counts == {LOST: 2, GAINED: 2, WRONG: 2, RIGHT: 4}
     assert list(found.chosen) == [LOST, GAINED, WRONG, RIGHT]

@@ -111,14 +111,15 @@ def _declared(cell: CellScores) -> list[str]:
 
 def _parts(cells: list[CellScores], lines: Sequence[Line], share: int) -> list[tuple[str, list[Markup]]]:
     """Returns the breakdowns of the best sides, under what they are broken down by."""
-    best = [line.dimensions for line in lines[:share]]
-    shown = [c for c in cells if {**c.dimensions, "prompt": 0} in [{**of, "prompt": 0} for of in best]]
+    first = [line.dimensions for line in lines[:share]]
+    shown = [c for c in cells if {**c.dimensions, "prompt": 0} in [{**of, "prompt": 0} for of in first]]
     names = list(dict.fromkeys(name for c in shown for name in _sizes(c)))
     found = []
     for name in names:
         having = [c for c in shown if name in _sizes(c)]
         title = "Right and chosen labels" if name == CONFUSION else f"By {name}"
-        few = f", of the {share} best scores" if len(lines) > share else ""
+        best = "best score" if share == 1 else f"{share} best scores"
+        few = f", of the {best}" if len(lines) > share else ""
         tables = breakdown_tables(having, name, metrics_of(having))
         found.append((f"{title}{few}", [table_html(table, level=5) for table in tables]))
     return found
