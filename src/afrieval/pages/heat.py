@@ -8,6 +8,7 @@ from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.pages.places import place
 from afrieval.pages.shell import fragment
+from afrieval.pages.tables import Links
 from afrieval.report.values import Bounds, shown_interval, shown_score
 from afrieval.statistics.intervals import Interval
 
@@ -24,7 +25,9 @@ class Spot(NamedTuple):
     n: int = 0
 
 
-def heat(title: str, spots: list[Spot], bounds: Bounds, task: str, models: dict[str, str]) -> Markup:
+def heat(
+    title: str, spots: list[Spot], bounds: Bounds, task: str, models: dict[str, str], links: Links | None = None
+) -> Markup:
     """Returns the heat map of a task.
 
     Args:
@@ -33,7 +36,9 @@ def heat(title: str, spots: list[Spot], bounds: Bounds, task: str, models: dict[
         bounds: of the metric.
         task: what it is about.
         models: side to its model.
+        links: addresses of pages about a `language` or a `model`.
     """
+    addresses: Links = {"language": {}, "model": {}, **(links or {})}
     sides = list(dict.fromkeys(spot.side for spot in spots))
     low, high = min(s.score for s in spots), max(s.score for s in spots)
     of_language = grouped(spots, lambda spot: spot.language)
@@ -43,13 +48,14 @@ def heat(title: str, spots: list[Spot], bounds: Bounds, task: str, models: dict[
             {
                 "place": place({"language": code}),
                 "name": _family_and_name(code)[1],
+                "address": addresses["language"].get(code, ""),
                 "cells": _cells(of_language[code], sides, (low, high), bounds, models),
             }
             for code in codes
         ]
         for family, codes in families.items()
     }
-    columns = [(side, place({"model": models[side]})) for side in sides]
+    columns = [(side, place({"model": models[side]}), addresses["model"].get(models[side], "")) for side in sides]
     return fragment("heat.html", place=place({"task": task}), title=title, columns=columns, families=rows)
 
 
