@@ -11,7 +11,6 @@ from afrieval.pages.shell import fragment
 from afrieval.report.table import WORDS, Table
 from afrieval.terminal import one_line
 
-
 Links = Mapping[str, Mapping[Any, str]]  # key of a column to its values to addresses
 
 

@@ -51,8 +51,9 @@ class Column(NamedTuple):
         name: its head.
         form: how values are shown: text, name, derived (a derived metric), branch (depth and name of a part of a part),
             language, members; score, exact (a number that may be tiny), change (a difference of scores), interval or
-            changes (an interval, "none" where there is none), limits (an interval, blank where there is none), rank (the
-            best and the worst), p, count, amount (a large count), money (in US dollars); or hidden, if it is for programs alone.
+            changes (an interval, "none" where there is none), limits (an interval, blank where there is none), rank
+            (best and worst), p, count, amount (a large count), money (in US dollars); or hidden, if it is for programs
+            alone.
         key: its name for programs; the head if empty. "-" if it is for people alone.
         bounds: of scores, changes and intervals: lowest and highest score. Shares, 0 to 1, are shown in percent.
     """
