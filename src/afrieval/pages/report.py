@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from afrieval.analysis.inputs import Inputs
 from afrieval.languages import LANGUAGES
+from afrieval.pages.languages import languages
 from afrieval.pages.overview import overview
 from afrieval.pages.shell import page
 from afrieval.terminal import one_line
@@ -26,7 +27,10 @@ class View(NamedTuple):
     content: Callable[[Inputs], Markup]
 
 
-VIEWS = (View("overview", "Overview", overview),)
+VIEWS = (
+    View("overview", "Overview", overview),
+    View("languages", "Languages", languages),
+)
 
 
 def report(given: Inputs, title: str = "Evaluation report") -> bytes:
