@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from afrieval.exports.columns import MEASURE, stored_metrics
+from afrieval.exports.columns import MEASURE, Columns, measured, stored_metrics
 from afrieval.exports.runs import StoredRun
 from afrieval.results.columns import continuations
 from afrieval.results.reader import cell_lines
@@ -32,12 +32,13 @@ def metric_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
     return (_metric_row(run, cell, name) for run in runs for cell in run.cells for name in cell.metrics)
 
 
-def sample_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
+def sample_rows(runs: list[StoredRun]) -> Iterator[Row]:
     """Yields a row per document of each cell, scored or not."""
+    columns = measured(cell for run in runs for cell in run.cells)
     for run in runs:
         for cell in run.cells:
             assert cell.folder
-            place, measures = _place(run, cell), _measures(cell)
+            place, measures = _place(run, cell), _measures(cell, columns)
             for line in cell_lines(cell.folder, cell.name):
                 yield place | _sample_row(line) | (next(measures) if line["metrics"] else {})
 
@@ -121,12 +122,12 @@ def _sample_row(line: Sample) -> Row:
     }
 
 
-def _measures(cell: CellScores) -> Iterator[Row]:
+def _measures(cell: CellScores, columns: Columns) -> Iterator[Row]:
     """Yields the measures of each scored document, as scores are computed from them."""
     lists = {f"{MEASURE}{name}": cell.measures[name].tolist() for name in stored_metrics(cell)}
     for place in range(cell.n):
         of_document = {name: list(map(finite, values[place])) for name, values in lists.items()}
-        yield {name: values if len(values) > 1 else values[0] for name, values in of_document.items()}
+        yield {name: of if columns[name] == "numbers" else of[0] for name, of in of_document.items()}
 
 
 def as_text(value: Any) -> str | None:
