@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from afrieval.analysis.inputs import Inputs
 from afrieval.languages import LANGUAGES
+from afrieval.pages.languages import languages
 from afrieval.pages.native import native
 from afrieval.pages.overview import overview
 from afrieval.pages.prompts import prompts
@@ -30,6 +31,7 @@ class View(NamedTuple):
 
 VIEWS = (
     View("overview", "Overview", overview),
+    View("languages", "Languages", languages),
     View("native", "Native prompts", native),
     View("prompts", "Prompts", prompts),
 )

@@ -38,6 +38,7 @@ FORMS: dict[str, Callable[[Any, Bounds], str]] = {
     "branch": lambda v, _: f"{INDENT * v[0]}{v[1].replace('_', ' ')}",
     "members": lambda v, _: " ".join(v) if len(v) <= 4 else f"{' '.join(v[:3])} ...",
     "amount": lambda v, _: f"{v:,}",
+    "ratio": lambda v, _: f"{v:.2f}",
     "money": lambda v, _: f"${v:,.2f}" if v >= 0.01 or not v else f"${v:.2g}",
     "rank": lambda v, _: str(v[0]) if v[0] == v[1] else f"{v[0]}-{v[1]}",
     "p": lambda v, _: "<.001" if v < 0.001 else f"{v:.3f}".removeprefix("0"),
@@ -52,8 +53,8 @@ class Column(NamedTuple):
         form: how values are shown: text, name, derived (a derived metric), branch (depth and name of a part of a part),
             language, members; score, exact (a number that may be tiny), change (a difference of scores), interval or
             changes (an interval, "none" where there is none), limits (an interval, blank where there is none), rank
-            (best and worst), p, count, amount (a large count), money (in US dollars); or hidden, if it is for programs
-            alone.
+            (best and worst), p, count, amount (a large count), ratio, money (in US dollars); or hidden, if it is for
+            programs alone.
         key: its name for programs; the head if empty. "-" if it is for people alone.
         bounds: of scores, changes and intervals: lowest and highest score. Shares, 0 to 1, are shown in percent.
     """
