@@ -39,6 +39,11 @@ def test_what_is_refused_for_every_form(cli: Cli, run: Path, tmp_path: Path, for
         assert not new.exists()
 
 
+def test_the_help_names_every_form(cli: Cli) -> None:
+    shown = " ".join(cli("export", "--help").out.split())
+    assert ", ".join(FORMS) + ", open-unlearning or harness." in shown
+
+
 def test_a_wrong_form_is_answered_with_those_that_there_are(cli: Cli, run: Path, tmp_path: Path) -> None:
     done = cli("export", "--to", "parket", tmp_path / "new", "--run", run)
     assert done.code == 2 and "parquet" in done.err and not (tmp_path / "new").exists()

@@ -219,8 +219,9 @@ class Export(RunOptions):
         afrieval export --to open-unlearning results --run runs/tofu --reference retain=runs/RETAIN
     """
 
-    to: ExportForm
-    """Form of the files."""
+    to: Annotated[ExportForm, Metavar("FORM")]
+    """Form of the files: csv, parquet, every-eval-ever, harness-results, huggingface-eval-yaml, open-unlearning or
+    harness."""
     folder: Annotated[str, Word("FOLDER")]
     """Folder to write to. It must be new or empty."""
     run: Repeated[str] = field(default_factory=list)
