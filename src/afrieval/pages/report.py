@@ -10,6 +10,7 @@ from afrieval.analysis.inputs import Inputs
 from afrieval.languages import LANGUAGES
 from afrieval.pages.languages import languages
 from afrieval.pages.overview import overview
+from afrieval.pages.runs import runs
 from afrieval.pages.shell import page
 from afrieval.terminal import one_line
 
@@ -30,6 +31,7 @@ class View(NamedTuple):
 VIEWS = (
     View("overview", "Overview", overview),
     View("languages", "Languages", languages),
+    View("runs", "Runs", runs),
 )
 
 
