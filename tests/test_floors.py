@@ -25,7 +25,7 @@ FLOORS = {
     "foreign": {"data", "harness", "results", "scoring", "tasks"},
     "analysis": {"data", "foreign", "harness", "results", "scoring", "statistics", "tasks"},
     "report": {"analysis", "harness", "quality", "results", "scoring", "statistics", "suites", "tasks"},
-    "exports": {"analysis", "harness", "report", "results", "scoring", "statistics", "tasks"},
+    "exports": {"analysis", "config", "harness", "report", "results", "scoring", "statistics", "tasks"},
     "pages": {"analysis", "report", "results", "scoring", "statistics", "suites", "tasks"},
     "plots": {"analysis", "report", "results", "scoring", "statistics"},
 }

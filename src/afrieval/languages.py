@@ -18,6 +18,13 @@ class Language(NamedTuple):
 
 
 ENGLISH = "eng"
+# Two-letter codes, which web pages must have for languages that have one.
+SHORT = {
+    "afr": "af", "aka": "ak", "amh": "am", "bam": "bm", "eng": "en", "ewe": "ee", "fra": "fr", "hau": "ha", "ibo": "ig",
+    "kik": "ki", "kin": "rw", "kon": "kg", "lin": "ln", "lug": "lg", "mlg": "mg", "nde": "nd", "nya": "ny", "orm": "om",
+    "por": "pt", "run": "rn", "sag": "sg", "sna": "sn", "som": "so", "sot": "st", "ssw": "ss", "swa": "sw", "tir": "ti",
+    "tsn": "tn", "tso": "ts", "twi": "tw", "ven": "ve", "wol": "wo", "xho": "xh", "yor": "yo", "zul": "zu",
+}  # fmt: skip
 
 # ISO 639-3 codes, with the script's for a language's second script. Families and regions after Glottolog 5 and the
 # United Nations' regions of Africa. Standard Arabic is `elsewhere`, since most of those who write it are.
@@ -96,3 +103,8 @@ LANGUAGES: dict[str, Language] = {
     "yor": Language("Yoruba", "Latn", "Niger-Congo", "West"),
     "zul": Language("Zulu", "Latn", "Niger-Congo", "Southern"),
 }
+
+
+def web_code(language: str) -> str:
+    """Returns the code of a language in a web page, such as `yo` or `knc-Arab`."""
+    return SHORT.get(language, language).replace("_", "-")

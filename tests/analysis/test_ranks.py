@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import stats
 from tests.analysis.cells import scored
 
-from afrieval.analysis.pairs import Contest, Stated, stated
+from afrieval.analysis.pairs import Contest, stated
 from afrieval.analysis.ranks import Rank, compared, contest, ranked, ranks
-from afrieval.analysis.widths import Share, half_width
+from afrieval.analysis.widths import Share, Stated, half_width
 
 Answers = NDArray[np.float64]
 

@@ -198,7 +198,7 @@ BAD = {
     "batch of none": (["--eval.batch_size", "0"], "eval.batch_size is 0", "1 or more"),
     "empty languages": (["--task.languages", "[]"], "task.languages is an empty list", "leave task.languages out"),
     "empty prompts": (["--task.prompts", "[]"], "task.prompts is an empty list", "leave task.prompts out"),
-    "not yet": (["--task.wandb_project", "x"], "task.wandb_project", "leave it out"),
+    "unknown logger": (["--log", "wandb,tensorboard"], '--log must be wandb or trackio, not "tensorboard"', "choose"),
     "unknown engine": (
         ["--model.engine", "tre"],
         '--model.engine must be auto, tree or plain, not "tre"',

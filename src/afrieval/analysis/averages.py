@@ -11,7 +11,7 @@ from afrieval.analysis.means import by_question
 from afrieval.analysis.memorisation import about
 from afrieval.analysis.published import NOT_AVERAGED
 from afrieval.analysis.scores import averaged
-from afrieval.analysis.widths import Scores, Share, half_width
+from afrieval.analysis.widths import Scores, Share, Stated, half_width
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.results.prompts import PromptId, prompt_order
@@ -26,27 +26,33 @@ class Rule(NamedTuple):
     """How an average is taken.
 
     Attributes:
-        includes: whether a cell's language is averaged over.
+        includes: whether a language is averaged over; the second argument is whether its data is known to be defective
+            as a whole.
         pooled: whether a group is the mean over all pairs of task and language, not the mean over its tasks.
         best: whether each group is scored with its best prompt, not with the mean over prompts.
         says: what to say of it.
     """
 
-    includes: Callable[[CellScores], bool]
+    includes: Callable[[str, bool], bool]
     pooled: bool
     best: bool
     says: str
 
 
+def is_african(code: str) -> bool:
+    """Returns whether a language counts in a mean over African ones; so do those that only published tables have."""
+    return code not in LANGUAGES or LANGUAGES[code].african
+
+
 RULES = {
     "suite": Rule(
-        lambda cell: LANGUAGES[cell.language].african and not cell.defect,
+        lambda code, defective: is_african(code) and not defective,
         pooled=False,
         best=False,
         says="African languages have the same weight in a task, tasks in a group, and groups in the average.",
     ),
     "afrobench": Rule(
-        lambda cell: cell.language not in NOT_AVERAGED,
+        lambda code, _: code not in NOT_AVERAGED,
         pooled=True,
         best=True,
         says="As on AfroBench's leaderboard: pairs of task and language have the same weight in a group, and groups in "
@@ -129,11 +135,11 @@ def suite_averages(cells: list[CellScores], rule: str = "suite") -> list[Average
     found = []
     scored = (c for c in cells if c.n and not about(c))
     for of_side in grouped(scored, lambda c: tuple(c.but("language", "prompt", "answer_form").values())).values():
-        found += [_average(of_form, RULES[rule], form) for form, of_form in _by_form(of_side)]
+        found += [_average(of_form, RULES[rule], form) for form, of_form in by_form(of_side)]
     return [average for average in found if average.parts]
 
 
-def _by_form(cells: list[CellScores]) -> Iterator[tuple[str, list[CellScores]]]:
+def by_form(cells: list[CellScores]) -> Iterator[tuple[str, list[CellScores]]]:
     """Yields the cells for each form of answer that some task has next to another one; all cells if none has."""
     forms = {task: {c.answer_form for c in of_task} for task, of_task in grouped(cells, lambda c: c.task).items()}
     several = dict.fromkeys(c.answer_form for c in cells if len(forms[c.task]) > 1)
@@ -144,7 +150,7 @@ def _by_form(cells: list[CellScores]) -> Iterator[tuple[str, list[CellScores]]]:
 def _average(cells: list[CellScores], rule: Rule, form: str) -> Average:
     suite, groups = next(((c.suite, c.suite_groups) for c in cells if c.suite), ("", {}))
     group_of = {task: group for group, members in groups.items() for task in members}
-    included = grouped((c for c in cells if rule.includes(c)), lambda c: c.task)
+    included = grouped((c for c in cells if rule.includes(c.language, bool(c.defect))), lambda c: c.task)
     order = [*(task for task in group_of if task in included), *(task for task in included if task not in group_of)]
     outside = [task for task in order if percent(included[task][0].metric) is None]
     tasks = [(group_of.get(task, task), included[task]) for task in order if task not in outside]
@@ -162,7 +168,7 @@ def _average(cells: list[CellScores], rule: Rule, form: str) -> Average:
     known = all(task.cells[0].metric.interval != "none" for of_tasks in chosen.values() for task in of_tasks)
     dimensions = cells[0].but("language", "prompt") | {"answer_form": form}
     missing = [task for task in group_of if task not in included]
-    return Average(suite, dimensions, parts, score, _interval(score, shares) if known else None, missing, outside)
+    return Average(suite, dimensions, parts, score, interval_of(score, shares) if known else None, missing, outside)
 
 
 def percent(metric: Metric) -> float | None:
@@ -201,13 +207,19 @@ def _part(task: _Task, share: Share, every: list[CellScores], rule: Rule) -> Par
         weight=share.weight,
         languages=list(task.scores),
         score=score,
-        interval=_interval(score, [share._replace(weight=1.0)]) if first.metric.interval != "none" else None,
+        interval=interval_of(score, [share._replace(weight=1.0)]) if first.metric.interval != "none" else None,
         apart={code: factor * averaged(of).score for code, of in apart.items() if of},
         prompt=chosen,
     )
 
 
-def _interval(score: float, shares: Sequence[Share]) -> Interval:
+def interval_of(score: float, shares: Sequence[Share]) -> Interval:
+    """Returns the 95 % interval of an average in percent.
+
+    Args:
+        score: the average.
+        shares: the tasks, whose errors are known.
+    """
     unseen = sum(share.weight**2 * _unseen(share) for share in shares)
     half = math.hypot(half_width(shares), Z95 * math.sqrt(unseen))
     return Interval(max(0.0, score - half), min(100.0, score + half))
@@ -219,9 +231,10 @@ def _unseen(share: Share) -> float:
     As if two more documents had the lowest score and two the highest (Agresti & Coull 1998, "Approximate Is Better than
     Exact for Interval Estimation of Binomial Proportions"); n is that of one language, since they may share documents.
     """
-    values = {value for scores in share.languages.values() for value in scores.values()}
-    if len(values) > 1:
+    documents = [scores for scores in share.languages.values() if not isinstance(scores, Stated)]
+    values = {value for scores in documents for value in scores.values()}
+    if len(values) != 1:
         return 0.0
-    n = min(map(len, share.languages.values()))
+    n = min(map(len, documents))
     p = (n * values.pop() / 100 + 2) / (n + 4)
     return 100**2 * p * (1 - p) / (n + 4)

@@ -13,21 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from afrieval.analysis.widths import Scores, Values, mean_covariance
-
-
-class Stated(NamedTuple):
-    """A score of a language without its documents.
-
-    Attributes:
-        score: higher is better.
-        error: its standard error; NaN if it is not known.
-        n: number of documents.
-    """
-
-    score: float
-    error: float
-    n: int
+from afrieval.analysis.widths import Scores, Stated, Values, mean_covariance
 
 
 class Contest(NamedTuple):
@@ -36,7 +22,7 @@ class Contest(NamedTuple):
     Attributes:
         weight: in the average over tasks.
         data: the data set; tasks on the same one share documents.
-        entries: of each entrant, its scores by language, all of the same languages.
+        entries: of each entrant, its scores by language, all of the same languages; higher is better.
     """
 
     weight: float

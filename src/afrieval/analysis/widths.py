@@ -32,18 +32,33 @@ Question = tuple[int, int]  # its number, and the right answer
 Scores = Mapping[Any, float]  # of one language, by question; a question of several has the same name in all
 
 
+class Stated(NamedTuple):
+    """A score of a language without its documents, as published ones are.
+
+    Attributes:
+        score: higher is better.
+        error: its standard error; NaN if it is not known.
+        n: number of documents.
+    """
+
+    score: float
+    error: float
+    n: int
+
+
 class Share(NamedTuple):
     """A task's share in a mean.
 
     Attributes:
         weight: of the task; those of all tasks add up to 1.
         data: the data set; tasks on the same one share documents.
-        languages: each language's scores by question; in the task, all languages have the same weight.
+        languages: each language's scores by question, or all without them; in the task, all languages have the same
+            weight.
     """
 
     weight: float
     data: str
-    languages: Mapping[Any, Scores]
+    languages: Mapping[Any, Scores | Stated]
 
 
 class _Parts(NamedTuple):
@@ -81,13 +96,34 @@ def half_width(shares: Sequence[Share]) -> float:
         own += share.weight**2 * part.own / k
     of_documents = sum(error**2 for error in errors.values())
     of_languages = sum(each**2 for each in added.values())
-    questions = len({(share.data, q) for share in shares for scores in share.languages.values() for q in scores})
+    questions = _questions(shares)
     effective = sum(weights.values()) ** 2 / sum(w**2 for w in weights.values()) if weights else 2.0
     t_languages, t_questions = (float(stats.t.ppf(0.975, max(n - 1, 1))) ** 2 for n in (effective, questions))
     return math.sqrt(max(t_languages * of_languages, t_questions * own) + t_questions * of_documents)
 
 
-def _parts(languages: Mapping[Any, Scores]) -> _Parts:
+def _questions(shares: Sequence[Share]) -> int:
+    """Returns the number of questions; without documents, as if all languages had the same ones."""
+    known = [(share.data, scores) for share in shares for scores in share.languages.values()]
+    asked = {(data, q) for data, scores in known if not isinstance(scores, Stated) for q in scores}
+    counts = [(data, scores.n) for data, scores in known if isinstance(scores, Stated)]
+    return len(asked) + sum(min(n for of, n in counts if of == data) for data in {data for data, _ in counts})
+
+
+def _parts(languages: Mapping[Any, Scores | Stated]) -> _Parts:
+    """Returns the parts; without documents, the errors in all languages are taken to be the same."""
+    documents = {code: scores for code, scores in languages.items() if not isinstance(scores, Stated)}
+    if len(documents) == len(languages):
+        return _of_documents(documents)
+    known = [scores for scores in languages.values() if isinstance(scores, Stated)]
+    mean, error = (float(np.mean([one[at] for one in known])) for at in range(2))
+    several = len(known) > 1
+    return _Parts(
+        {code: of.score - mean for code, of in zip(languages, known, strict=True)} if several else {}, error**2, 0.0
+    )
+
+
+def _of_documents(languages: Mapping[Any, Scores]) -> _Parts:
     values = [np.array(list(scores.values())) for scores in languages.values()]
     of_each = float(np.mean([v.var(ddof=1) / len(v) if len(v) > 1 else 0.0 for v in values]))
     if len(values) == 1:

@@ -49,6 +49,7 @@ def evaluate(
     chat_template: bool | Mapping[str, Any] = False,
     data_source: PathLike | None = None,
     run_dir: PathLike | None = None,
+    log: str | Iterable[str] = (),
 ) -> Run:
     """Evaluates a model and returns the run; only what its folder lacks is run.
 
@@ -76,10 +77,11 @@ def evaluate(
             `date`, such as `{"date": "10 Apr 2025"}` (`model.chat_tags`, `chat_system`, `chat_date`).
         data_source: `hub`, `samples`, or a folder laid out as on the hub; AFRIEVAL_DATA or the hub if not given.
         run_dir: the run folder; runs/<task>/<model>/<settings> if not given.
+        log: programs to log the run to when it is finished, `wandb` or `trackio`.
 
     Raises:
-        UserError: for a value that cannot be used, data that are not there, a model that cannot be loaded, or a folder
-            that holds another run.
+        UserError: for a value that cannot be used, data that are not there, a model that cannot be loaded, a folder
+            that holds another run, or a run that is stored but could not be logged.
     """
     base = _suite(suite)
     task = _but(
@@ -100,7 +102,7 @@ def evaluate(
     data = DataConfig() if data_source is None else DataConfig(os.fspath(data_source))
     folder = None if run_dir is None else os.fspath(run_dir)
     paths = {name: os.fspath(path) for name, path in (reference or {}).items()}
-    settings = RunConfig(ModelConfig(), task, evaluation, data, folder, paths)
+    settings = RunConfig(ModelConfig(), task, evaluation, data, folder, paths, _listed(log) or [])
     _check(settings, needs_model=False)
     with _model(model, _chat(chat), evaluation) as (of_model, load):
         config = replace(settings, model=of_model)
@@ -163,6 +165,8 @@ def _model(model: Model, chat: dict[str, Any], evaluation: EvalConfig) -> Iterat
 
 
 def _run(config: RunConfig, load: Load | None) -> Run:
+    from afrieval.exports.checks import checked
+    from afrieval.exports.loggers import log_run
     from afrieval.models.loaded import same_random_numbers
     from afrieval.report.summary import summarise
     from afrieval.suites.run import finish as derive
@@ -172,8 +176,10 @@ def _run(config: RunConfig, load: Load | None) -> Run:
     def finish(session: Session) -> None:
         cells = summarise(session.stored).cells
         derive(session.stored.path, session.stored.record, cells, config.reference)
+        if not session.stopped:
+            log_run(config, session.stored)
         done.append(session)
 
     with same_random_numbers():
-        run_session(lambda: config, finish, load=load)
+        run_session(lambda: checked(config), finish, load=load)
     return Run(done[0].stored.path, config.reference)

@@ -50,8 +50,10 @@ def _dry_run(read: Callable[[], RunConfig]) -> None:
 
 def run(read: Callable[[], RunConfig]) -> None:
     """Runs a config, as `main` does; arguments and errors are those of `session.run`."""
+    from afrieval.exports.checks import checked
+
     with joined() as processes:
-        session.run(read, _finish, _after_cell, processes)
+        session.run(lambda: checked(read()), _finish, _after_cell, processes)
 
 
 def _after_cell(run: Session, cell: Cell) -> None:
@@ -88,3 +90,7 @@ def _finish(run: Session) -> None:
         expected = " and ".join(words for kind, words in kinds.items() if kind in generated)
         say(f"The demo model is random: {expected} are expected.")
     say(f"Run folder: {one_line(run.stored.path)}")
+    if config.loggers:
+        from afrieval.exports.loggers import log_run
+
+        log_run(config, run.stored)

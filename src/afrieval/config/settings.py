@@ -176,9 +176,9 @@ class TaskConfig:
     clean_prompts: bool = False
     """Clean the prompts of harness tasks: remove indentation, repeated spaces and trailing spaces."""
     wandb_project: str | None = None
-    """Weights & Biases project. Not supported yet. Default: none."""
+    """Project of W&B or Trackio to log to. Unless --log is given, it turns on --log wandb. Default: afrieval."""
     wandb_job_type: str | None = None
-    """Weights & Biases job type. Not supported yet. Default: none."""
+    """Job type of the run in W&B, such as eval. Default: none."""
 
     @property
     def demanded(self) -> list[str]:
@@ -256,6 +256,13 @@ class RunConfig:
     reference: References = field(default_factory=dict)
     """Stored run that derived metrics of a suite compare with, such as retain=runs/RETAIN: a run folder, or a file of
     results of open-unlearning or TOFU. May be repeated. Default: none; metrics that need it are left out."""
+    log: list[Literal["wandb", "trackio"]] = field(default_factory=list)
+    """Programs to log scores, some samples and all settings to, when the run is finished. Default: none."""
+
+    @property
+    def loggers(self) -> list[str]:
+        """The programs to log to."""
+        return list(self.log) or (["wandb"] if self.task.wandb_project else [])
 
     @property
     def task_names(self) -> list[str]:
@@ -353,9 +360,6 @@ def _check_task(config: RunConfig, needed: bool) -> None:
     check_memorisation(config, TaskConfig())
     _check_prompt_set(config)
     _check_groups(config)
-    for name in ("wandb_project", "wandb_job_type"):
-        if getattr(config.task, name):
-            raise UserError(f"task.{name} is not supported yet", "leave it out for now")
 
 
 def _check_groups(config: RunConfig) -> None:

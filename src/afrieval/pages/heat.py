@@ -1,83 +1,93 @@
-"""Heat maps: a table of languages, grouped by family, whose cells are coloured by score."""
+"""Heat maps: languages, grouped by family, against models, coloured by score."""
 
-from typing import NamedTuple
+import math
+from collections.abc import Callable, Mapping, Sequence
 
 from markupsafe import Markup
 
+from afrieval.analysis.leaders import Entry
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
+from afrieval.pages.matrix import Cell, Line, matrix
 from afrieval.pages.places import place
-from afrieval.pages.shell import fragment
-from afrieval.report.values import Bounds, shown_interval, shown_score
-from afrieval.statistics.intervals import Interval
+from afrieval.report.best import shown_rank
+from afrieval.report.values import SHARE, Bounds, shown_interval, shown_score
 
 STEPS = 10  # classes h0 to h9 of the style
+LEAST = 0.1  # of a metric's range: scores that are closer than this are coloured alike
+
+Columns = Mapping[str, Mapping[str, Entry]]
 
 
-class Spot(NamedTuple):
-    """A cell of a heat map."""
-
-    language: str
-    side: str
-    score: float
-    interval: Interval | None = None
-    n: int = 0
-
-
-def heat(title: str, spots: list[Spot], bounds: Bounds, task: str, models: dict[str, str]) -> Markup:
+def heat(title: str, columns: Columns, bounds: Bounds, about: Mapping[str, Mapping[str, str]], task: str) -> Markup:
     """Returns the heat map of a task.
 
     Args:
         title: its heading.
-        spots: in any order; sides are columns in the order in which they occur.
+        columns: name of each column to its entries by language.
         bounds: of the metric.
-        task: what it is about.
-        models: side to its model.
+        about: what each column is about, as for `places.place`.
+        task: what the heat map is about.
     """
-    sides = list(dict.fromkeys(spot.side for spot in spots))
-    low, high = min(s.score for s in spots), max(s.score for s in spots)
-    of_language = grouped(spots, lambda spot: spot.language)
-    families = grouped(sorted(of_language, key=_family_and_name), lambda code: _family_and_name(code)[0])
-    rows = {
-        family: [
-            {
-                "place": place({"language": code}),
-                "name": _family_and_name(code)[1],
-                "cells": _cells(of_language[code], sides, (low, high), bounds, models),
-            }
-            for code in codes
-        ]
-        for family, codes in families.items()
-    }
-    columns = [(side, place({"model": models[side]})) for side in sides]
-    return fragment("heat.html", place=place({"task": task}), title=title, columns=columns, families=rows)
+    entries = [entry for of_column in columns.values() for entry in of_column.values()]
+    span = _span(entries, bounds)
+    codes = dict.fromkeys(code for of_column in columns.values() for code in of_column)
+
+    def line(code: str) -> Line:
+        cells = [_cell(of.get(code), span, bounds, about[name]) for name, of in columns.items()]
+        return Line(family_and_name(code)[1], cells, place({"language": code}))
+
+    heads = [(name, place(about[name])) for name in columns]
+    notes = ["Point at a score, or choose “Intervals”, for its 95% interval."]
+    if any(_mark(entry) for entry in entries):
+        notes.append("★: the highest of a row; ≈: cannot be told apart from it (5%, all pairs of models, Holm).")
+    return matrix(title, "language", heads, by_family(codes, line), notes, place({"task": task}))
 
 
-def _cells(
-    spots: list[Spot], sides: list[str], span: tuple[float, float], bounds: Bounds, models: dict[str, str]
-) -> list[dict[str, object]]:
-    known = {spot.side: spot for spot in spots}
-    best = max(spot.score for spot in spots) if len(spots) > 1 else None
-    return [{"place": place({"model": models[side]}), **_cell(known.get(side), span, bounds, best)} for side in sides]
+def by_family(codes: Sequence[str] | Mapping[str, None], line: Callable[[str], Line]) -> dict[str, list[Line]]:
+    """Returns the rows of languages under their families.
+
+    Args:
+        codes: the languages.
+        line: returns the row of one.
+    """
+    families = grouped(sorted(codes, key=family_and_name), lambda code: family_and_name(code)[0])
+    return {family: [line(code) for code in of_family] for family, of_family in families.items()}
 
 
-def _cell(spot: Spot | None, span: tuple[float, float], bounds: Bounds, best: float | None) -> dict[str, object]:
-    if spot is None:
-        return {"text": "", "step": "", "best": False, "says": ""}
-    interval = f"{shown_interval(spot.interval, bounds)}, " if spot.interval else ""
-    return {
-        "text": shown_score(spot.score, bounds),
-        "step": f"h{_step(spot.score, span)}",
-        "best": spot.score == best,
-        "says": f"{interval}n = {spot.n}",
-    }
+def _span(entries: Sequence[Entry], bounds: Bounds) -> tuple[float, float]:
+    """Returns the scores of the palest and of the darkest colour: from chance, or the lowest score possible, up."""
+    scores = [entry.score.score for entry in entries]
+    low, high = bounds
+    chances = [entry.score.chance for entry in entries if not math.isnan(entry.score.chance)]
+    start = min(chances) if chances and bounds == SHARE else low if math.isfinite(low) else min(scores)
+    least = LEAST * (high - low) if math.isfinite(high - low) else 0.0
+    return start, max(*scores, start + least)
+
+
+def _cell(entry: Entry | None, span: tuple[float, float], bounds: Bounds, about: Mapping[str, str]) -> Cell:
+    if entry is None:
+        return Cell(place=place(about))
+    score = entry.score
+    interval = shown_interval(score.interval, bounds) if score.interval else ""
+    rank = f"rank {shown_rank(entry.rank)}" if entry.rank else ""
+    says = ", ".join(part for part in (interval and f"95% CI {interval}", f"n = {score.n}", rank) if part)
+    step, key = f"h{_step(score.score, span)}", round(score.score, 6)
+    return Cell(shown_score(score.score, bounds), interval, says, step, _mark(entry), key, place(about))
+
+
+def _mark(entry: Entry) -> str:
+    if entry.rank is None:
+        return ""
+    return "best" if entry.is_highest else "alike" if entry.rank.first == 1 else ""
 
 
 def _step(score: float, span: tuple[float, float]) -> int:
     low, high = span
-    return min(STEPS - 1, int(STEPS * (score - low) / (high - low))) if high > low else 0
+    return max(0, min(STEPS - 1, int(STEPS * (score - low) / (high - low)))) if high > low else 0
 
 
-def _family_and_name(code: str) -> tuple[str, str]:
+def family_and_name(code: str) -> tuple[str, str]:
+    """Returns a language's family and name, by which languages are sorted."""
     known = LANGUAGES.get(code)
     return (known.family, known.name) if known else ("other", code)

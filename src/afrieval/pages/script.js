@@ -1,9 +1,14 @@
 "use strict";
 // The state of the page is the hash of its address, so that each filtered view is a link.
 (() => {
+  const ABOUT = ["task", "language", "family", "model"];
   const form = document.getElementById("filters");
-  const views = [...document.querySelectorAll("[data-view]")];
   const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
+  const views = all("[data-view]");
+  const fields = form ? [...form.elements].filter((one) => one.name) : [];
+  const filters = fields.filter((one) => ABOUT.includes(one.name)).map((one) => one.name);
+  const title = document.title;
+  let before;
 
   const state = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 
@@ -12,40 +17,66 @@
     location.hash = new URLSearchParams(given).toString();
   }
 
-  function matches(element, wanted) {
-    return wanted.every(([name, value]) => !(name in element.dataset) || element.dataset[name] === value);
-  }
-
   function show() {
     const now = state();
-    const view = views.some((one) => one.dataset.view === now.view) ? now.view : views[0]?.dataset.view;
-    const names = form ? [...form.elements].filter((one) => one.name).map((one) => one.name) : [];
-    const wanted = names.filter((name) => now[name]).map((name) => [name, now[name]]);
-    for (const one of views) one.hidden = one.dataset.view !== view;
-    for (const link of all("nav a")) {
-      const target = new URLSearchParams(link.hash.slice(1));
-      if (target.get("view") === view) link.setAttribute("aria-current", "page");
-      else link.removeAttribute("aria-current");
+    const view = views.find((one) => one.dataset.view === now.view) ?? views[0];
+    const wanted = filters.filter((name) => now[name]).map((name) => [name, now[name]]);
+    for (const one of views) one.hidden = one !== view;
+    for (const link of all("nav a")) mark(link, new URLSearchParams(link.hash.slice(1)).get("view") === view?.dataset.view);
+    for (const field of fields) {
+      if (field.type === "checkbox") field.checked = Boolean(now[field.name]);
+      else field.value = now[field.name] ?? "";
     }
-    if (form) for (const name of names) form.elements[name].value = now[name] ?? "";
-    for (const one of all(names.map((name) => `[data-${name}]`).join(",") || "none")) one.hidden = !matches(one, wanted);
-    for (const table of all("section.table, table.heat")) {
-      const rows = all("tbody tr[data-language], tbody tr[data-model], tbody tr[data-task]", table);
-      if (rows.length && matches(table, wanted)) table.hidden = rows.every((row) => row.hidden);
-    }
-    report(views.find((one) => !one.hidden), wanted);
+    document.documentElement.classList.toggle("intervals", Boolean(now.intervals));
+    filter(wanted);
+    if (view) document.title = views.length > 1 ? `${view.querySelector("h2").textContent} - ${title}` : title;
+    if (before !== undefined && before !== view) scrollTo(0, 0);
+    before = view;
+    say(view, wanted);
+    reachable();
   }
 
-  function report(view, wanted) {
-    const rows = view ? all("tbody tr", view).filter((row) => !row.hidden && !row.closest("[hidden]")) : [];
+  function mark(link, current) {
+    if (current) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+
+  // What is about something else is hidden; so is a table without a row or a column left.
+  function filter(wanted) {
+    const matches = (one) => wanted.every(([name, value]) => !(name in one.dataset) || one.dataset[name] === value);
+    if (!filters.length) return;
+    for (const one of all(filters.map((name) => `[data-${name}]`).join(","))) one.hidden = !matches(one);
+    const empty = (rows) => rows.length > 0 && rows.every((row) => row.hidden);
+    for (const body of all("table.matrix tbody")) {
+      const group = body.querySelector(".group");
+      if (group) group.hidden = empty([...body.rows].filter((row) => row !== group));
+    }
+    for (const part of all("section.table").filter(matches)) {
+      const columns = all("table.matrix thead th:not(:first-child)", part);
+      part.hidden = empty(all("tbody tr:not(.group)", part)) || empty(columns);
+    }
+    for (const part of all("section.findings")) part.hidden = empty(all("li", part));
+    for (const part of all("details.behind").filter(matches)) part.hidden = empty(all("section.table", part));
+  }
+
+  function say(view, wanted) {
+    const rows = view ? all("tbody tr:not(.group)", view).filter((row) => !row.hidden && !row.closest("section[hidden]")) : [];
     const nothing = document.getElementById("nothing");
     if (nothing) nothing.hidden = rows.length > 0 || !wanted.length;
     const status = document.getElementById("status");
-    if (status) status.textContent = wanted.length ? `${rows.length} rows match` : "";
+    if (status) status.textContent = wanted.length ? `${rows.length} row${rows.length === 1 ? "" : "s"}` : "";
+  }
+
+  // Only boxes that scroll are stops of the tab key.
+  function reachable() {
+    for (const box of all(".wide")) {
+      if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
   }
 
   function sortable(table) {
-    all("thead th[scope=col]:not(.chart)", table).forEach((head) => {
+    all("thead th[scope=col]:not(.chart)", table).filter((head) => head.textContent.trim()).forEach((head) => {
       const button = document.createElement("button");
       button.type = "button";
       button.append(...head.childNodes);
@@ -54,19 +85,25 @@
     });
   }
 
+  // Numbers come highest first; rows of a group stay in it.
   function sort(table, head) {
     const at = [...head.parentNode.children].indexOf(head);
-    const down = head.getAttribute("aria-sort") === "ascending";
-    for (const other of all("th[aria-sort]", table)) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const first = head.classList.contains("number") ? "descending" : "ascending";
+    const other = first === "descending" ? "ascending" : "descending";
+    const order = head.getAttribute("aria-sort") === first ? other : first;
+    for (const sorted of all("th[aria-sort]", table)) sorted.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", order);
     const key = (row) => {
       const cell = row.children[at];
       return cell?.dataset.key === undefined ? cell?.textContent ?? "" : Number(cell.dataset.key);
     };
-    const compare = (a, b) => typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+    const compare = (a, b) => {
+      if (typeof a === "number" && typeof b === "number") return order === "ascending" ? a - b : b - a;
+      if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1; // what has no number is last
+      return (order === "ascending" ? 1 : -1) * a.localeCompare(b);
+    };
     for (const body of table.tBodies) {
-      const rows = [...body.rows].sort((a, b) => compare(key(a), key(b)) * (down ? -1 : 1));
-      body.append(...rows);
+      body.append(...[...body.rows].filter((row) => !row.matches(".group")).sort((a, b) => compare(key(a), key(b))));
     }
   }
 
@@ -74,27 +111,33 @@
     const button = document.getElementById("theme");
     if (!button) return;
     const root = document.documentElement;
+    const system = matchMedia("(prefers-color-scheme: dark)");
     const stored = (() => { try { return localStorage.getItem("theme"); } catch { return null; } })();
-    const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-    const label = () => { button.textContent = dark() ? "Light" : "Dark"; };
+    const dark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
+    const label = () => { button.textContent = dark() ? "Light colours" : "Dark colours"; };
     if (stored === "dark" || stored === "light") root.dataset.theme = stored;
     button.addEventListener("click", () => {
       root.dataset.theme = dark() ? "light" : "dark";
       try { localStorage.setItem("theme", root.dataset.theme); } catch { /* private windows keep nothing */ }
       label();
     });
+    system.addEventListener("change", label);
     button.hidden = false;
     label();
   }
 
+  for (const one of views) one.removeAttribute("id"); // links lead there only where no script runs
   theme();
   all("table.sortable").forEach(sortable);
   if (form) {
     form.hidden = false;
-    form.addEventListener("change", (event) => go({ ...state(), [event.target.name]: event.target.value }));
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("change", ({ target }) => {
+      go({ ...state(), [target.name]: target.type === "checkbox" && !target.checked ? "" : target.value });
+    });
     form.addEventListener("reset", (event) => { event.preventDefault(); go({ view: state().view }); });
   }
-  for (const link of all("nav a")) {
+  for (const link of all("nav a[href^='#']")) {
     link.addEventListener("click", (event) => {
       event.preventDefault();
       go({ ...state(), view: new URLSearchParams(link.hash.slice(1)).get("view") });
@@ -105,5 +148,7 @@
     document.getElementById("main").focus();
   });
   addEventListener("hashchange", show);
+  addEventListener("resize", reachable);
+  for (const part of all("details")) part.addEventListener("toggle", reachable);
   show();
 })();

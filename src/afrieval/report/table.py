@@ -25,7 +25,7 @@ WORDS = (
 )  # what is aligned to the left, and broken where there is no room
 INDENT = "\xa0\xa0"  # which HTML, Markdown and LaTeX keep
 COLOURFUL = ("256", "truecolor")  # systems of colours of rich that do not depend on the terminal's own
-INTERVALS = ("interval", "limits", "changes")
+INTERVALS = ("interval", "limits", "changes", "rank")  # pairs of numbers
 FORMS: dict[str, Callable[[Any, Bounds], str]] = {
     "score": shown_score,
     "change": shown_change,
@@ -39,7 +39,9 @@ FORMS: dict[str, Callable[[Any, Bounds], str]] = {
     "branch": lambda v, _: f"{INDENT * v[0]}{v[1].replace('_', ' ')}",
     "members": lambda v, _: " ".join(v) if len(v) <= 4 else f"{' '.join(v[:3])} ...",
     "amount": lambda v, _: f"{v:,}",
+    "ratio": lambda v, _: f"{v:.2f}",
     "money": lambda v, _: f"${v:,.2f}" if v >= 0.01 or not v else f"${v:.2g}",
+    "rank": lambda v, _: str(v[0]) if v[0] == v[1] else f"{v[0]}-{v[1]}",
     "p": lambda v, _: "<.001" if v < 0.001 else f"{v:.3f}".removeprefix("0"),
 }
 
@@ -51,8 +53,9 @@ class Column(NamedTuple):
         name: its head.
         form: how values are shown: text, name, derived (a derived metric), branch (depth and name of a part of a part),
             language, members; score, exact (a number that may be tiny), change (a difference of scores), interval or
-            changes (an interval, "none" where there is none), limits (an interval, blank where there is none), p,
-            count, amount (a large count), money (in US dollars); or hidden, if it is for programs alone.
+            changes (an interval, "none" where there is none), limits (an interval, blank where there is none), rank
+            (best and worst), p, count, amount (a large count), ratio, money (in US dollars); or hidden, if it is for
+            programs alone.
         key: its name for programs; the head if empty. "-" if it is for people alone.
         bounds: of scores, changes and intervals: lowest and highest score. Shares, 0 to 1, are shown in percent.
     """

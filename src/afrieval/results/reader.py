@@ -51,6 +51,11 @@ class RunFolder:
             self._record = now, read_run(self.path)
         return self._record[1]
 
+    @property
+    def was_read(self) -> bool:
+        """Whether a cell has been read."""
+        return bool(self._cells)
+
     def scores(self, name: str) -> CellScores:
         """Returns the scores of a cell, of our own tasks or of the harness'.
 

@@ -1,9 +1,10 @@
 """Stored runs for comparison: the scores of their cells, and what has to match for two to be compared."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from afrieval.errors import UserError
 from afrieval.grouping import grouped
@@ -38,11 +39,51 @@ def read_runs(folders: Iterable[Path], sent: bool = False) -> list[CellScores]:
     if runs and not cells:
         raise UserError(
             f"{runs[0].path} has tasks of the harness only",
-            "compare reads runs of the suite's own tasks, and what `lm_eval --output_path` writes",
+            "give runs of the suite's own tasks; compare also reads what `lm_eval --output_path` writes",
         )
     _check_same_rows(cells)
     _check_once(cells)
     return cells
+
+
+class Readable(NamedTuple):
+    """What could be read of many run folders.
+
+    Attributes:
+        cells: of our own tasks, with `model` as the name that `model_labels` gives it.
+        runs: the runs that they are of.
+        left_out: folder to the reason why it was not read.
+    """
+
+    cells: list[CellScores]
+    runs: list[RunFolder]
+    left_out: dict[Path, str]
+
+
+def readable_runs(folders: Iterable[RunFolder]) -> Readable:
+    """Returns the cells of all runs that are finished and undamaged; the same cell may be in several of them."""
+    finished, left_out = _readable(folders, _check_finished)
+    read_ahead([run for run in finished if not run.was_read])
+    found, damaged = _readable(finished, _check_cells)
+    labels = model_labels({run.path: run.record for run in found})
+    cells = [cell for run in found for cell in run_cells(run, labels[run.path])]
+    return Readable(cells, found, left_out | damaged)
+
+
+def _readable(runs: Iterable[RunFolder], check: Callable[[RunFolder], None]) -> tuple[list[RunFolder], dict[Path, str]]:
+    """Returns the runs that pass a check, and for the others why they do not."""
+    found, left_out = [], {}
+    for run in runs:
+        try:
+            check(run)
+            found.append(run)
+        except (UserError, OSError) as e:
+            left_out[run.path] = e.message if isinstance(e, UserError) else f"{e.filename}: {e.strerror}"
+    return found, left_out
+
+
+def _check_cells(run: RunFolder) -> None:
+    _check_same_rows(run_cells(run, ""))
 
 
 def check_run(folder: Path) -> None:

@@ -1,0 +1,225 @@
+"""The entrants of a leaderboard: a model under one kind of prompts, and its scores by task and language."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from afrieval.analysis.averages import by_form, percent
+from afrieval.analysis.gathered import Gathered
+from afrieval.analysis.leaderboard import defective
+from afrieval.analysis.means import of_questions
+from afrieval.analysis.memorisation import about
+from afrieval.analysis.pairs import stated
+from afrieval.analysis.questions import numbered
+from afrieval.analysis.scores import averaged
+from afrieval.analysis.widths import Scores, Stated
+from afrieval.data.published import PublishedRow
+from afrieval.foreign.record_names import metric_of
+from afrieval.grouping import grouped
+from afrieval.results.scores import CellScores
+from afrieval.scoring.base import Metric
+from afrieval.scoring.metrics import METRICS, metric
+from afrieval.statistics.intervals import Interval
+from afrieval.tasks.spec import load_task, task_names
+
+PUBLISHED = "published"  # the set of prompts of published scores
+Known = tuple[PublishedRow, str]  # with its source
+
+
+class Entrant(NamedTuple):
+    """A model under one kind of prompts.
+
+    Attributes:
+        prompt_set: of the suite or of the paper; or `PUBLISHED`.
+        shots: None if it is not known.
+        answer_form: empty if it is not known, or another one for each task.
+    """
+
+    model: str
+    prompt_set: str
+    prompt_language: str
+    shots: int | None
+    answer_form: str
+
+    @property
+    def published(self) -> bool:
+        """Whether its scores are published ones."""
+        return self.prompt_set == PUBLISHED
+
+
+class Entry(NamedTuple):
+    """The score of an entrant in a task and language.
+
+    Attributes:
+        score: on the metric's scale.
+        n: number of documents; None if it is not known.
+        prompts: those averaged over.
+        scores: in percent of the metric's range, or on its own scale with the sign that makes higher better.
+        by_prompt: the same for each prompt.
+        source: run folder or file.
+    """
+
+    score: float
+    interval: Interval | None
+    n: int | None
+    prompts: list[str]
+    scores: Scores | Stated
+    by_prompt: Mapping[str, Scores | Stated]
+    source: str
+
+
+@dataclass(frozen=True)
+class TaskEntries:
+    """A task with all entries.
+
+    Attributes:
+        metric: None if it is not known.
+        data: the data set.
+        averaged: whether averages over tasks include it.
+        defects: languages whose data is known to be defective as a whole.
+        notes: what a reader has to know.
+    """
+
+    task: str
+    metric: Metric | None
+    data: str
+    averaged: bool
+    defects: dict[str, str]
+    entries: dict[Entrant, dict[str, Entry]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def factor(self) -> float:
+        """What makes a score percent of the metric's range, or, if it has none, higher if it is better."""
+        return _factor(self.metric)
+
+    @property
+    def languages(self) -> list[str]:
+        """All languages with an entry, sorted."""
+        return sorted({code for of in self.entries.values() for code in of})
+
+
+def tasks_with_entries(given: Gathered) -> list[TaskEntries]:
+    """Returns all tasks, sorted by name."""
+    cells, rows = _by_task(given)
+    return [_task_entries(task, cells.get(task, {}), rows.get(task, [])) for task in sorted({*cells, *rows})]
+
+
+def _by_task(given: Gathered) -> tuple[dict[str, dict[Entrant, list[CellScores]]], dict[str, list[Known]]]:
+    found: dict[str, dict[Entrant, list[CellScores]]] = {}
+    sides = grouped(given.cells, lambda c: (c.model, c.prompt_set, c.prompt_language, c.shots))
+    for side, of_side in sides.items():
+        for form, of_form in by_form(of_side):
+            forms = {cell.answer_form for cell in of_form}
+            entrant = Entrant(*side, form or (forms.pop() if len(forms) == 1 else ""))
+            for task, of_task in grouped(of_form, lambda c: c.task).items():
+                found.setdefault(task, {})[entrant] = of_task
+    return found, grouped(given.rows, lambda pair: pair[0].task)
+
+
+def _task_entries(task: str, cells: dict[Entrant, list[CellScores]], rows: list[Known]) -> TaskEntries:
+    every = [cell for of in cells.values() for cell in of]
+    name, known = _metric(task, every, rows)
+    have = {entrant: [c.on(name) for c in of if name in c.metrics] for entrant, of in cells.items()}
+    without = [entrant.model for entrant, of in have.items() if not of]
+    notes = [f"Without a score, since they lack {name}: {', '.join(dict.fromkeys(without))}."] if without else []
+    notes += _differing(every)
+    factor = _factor(known)
+    entries = {**_own(have, factor), **_published(rows, known)}
+    remembered = any(about(cell) for cell in every)
+    averaged_over = not remembered and (known is None or percent(known) is not None)
+    data = next((cell.data_set for cell in every if cell.data_set), "") or _data_set(task)
+    return TaskEntries(task, known, data, averaged_over, defective(task, every), entries, notes)
+
+
+def _metric(task: str, cells: Sequence[CellScores], rows: list[Known]) -> tuple[str, Metric | None]:
+    """Returns the metric of published scores where there are some, else the main one of most runs."""
+    counts = Counter(cell.main for cell in cells)
+    name = max(counts, key=lambda main: counts[main]) if counts else ""
+    if rows:
+        name = rows[0][0].metric or (metric_of(task) if task in task_names() else name)
+    known = next((cell.metrics[name] for cell in cells if name in cell.metrics), None)
+    return name, known or (metric(name) if name in METRICS else None)
+
+
+def _factor(known: Metric | None) -> float:
+    return 100.0 if known is None else percent(known) or (1.0 if known.higher_is_better else -1.0)
+
+
+def _size(task: str, language: str) -> int | None:
+    """Returns the number of documents of a task's whole test set; None if it is not known."""
+    data = load_task(task).data if task in task_names() else None
+    return data.rows_of(data.evaluate, language) if data else None
+
+
+@cache
+def _data_set(task: str) -> str:
+    return load_task(task).data.hub or task if task in task_names() else task
+
+
+def _own(cells: dict[Entrant, list[CellScores]], factor: float) -> dict[Entrant, dict[str, Entry]]:
+    every = [(entrant, cell) for entrant, of in cells.items() for cell in of]
+    if not every:
+        return {}
+    pairs = zip((entrant for entrant, _ in every), numbered([cell for _, cell in every]), strict=True)
+    found: dict[Entrant, dict[str, Entry]] = {entrant: {} for entrant, of in cells.items() if of}
+    for (entrant, language), of in grouped(pairs, lambda pair: (pair[0], pair[1].language)).items():
+        found[entrant][language] = _entry([cell for _, cell in of], factor)
+    return found
+
+
+def _entry(cells: list[CellScores], factor: float) -> Entry:
+    mean, first = averaged(cells), cells[0]
+    by_prompt = {str(cell.prompt): _scaled([cell], factor) for cell in cells}
+    scores = _scaled(cells, factor) if len(cells) > 1 else next(iter(by_prompt.values()))
+    source = first.folder.name if first.folder else ""
+    return Entry(mean.score, mean.interval, len(mean.ids), list(by_prompt), scores, by_prompt, source)
+
+
+def _scaled(cells: list[CellScores], factor: float) -> Scores | Stated:
+    scores = {question: factor * value for question, value in of_questions(cells).items()}
+    if cells[0].metric.interval == "none":
+        return Stated(float(np.mean(list(scores.values()))), np.nan, len(scores))
+    return scores
+
+
+def _published(rows: list[Known], known: Metric | None) -> dict[Entrant, dict[str, Entry]]:
+    found: dict[Entrant, dict[str, Entry]] = {}
+    sides = grouped(rows, lambda pair: Entrant(pair[0].model, PUBLISHED, pair[0].prompt_language, pair[0].shots, ""))
+    for entrant, of_side in sides.items():
+        languages = dict.fromkeys(code for row, _ in of_side for code in row.scores)
+        for code in languages:
+            of = [pair for pair in of_side if code in pair[0].scores]
+            found.setdefault(entrant, {})[code] = _published_entry(of, code, known)
+    return found
+
+
+def _published_entry(rows: list[Known], code: str, known: Metric | None) -> Entry:
+    """Returns the mean over prompts, whose errors are taken to be the same in all of them."""
+    is_accuracy = known is not None and known.is_mean and known.interval == "wilson"
+    counts = [row.n.get(code, _size(row.task, code)) for row, _ in rows]
+    by_prompt = {}
+    for (row, _), n in zip(rows, counts, strict=True):
+        share = row.scores[code] / 100
+        error = 100 * stated(share, n).error if is_accuracy and n else np.nan
+        by_prompt[row.prompt] = Stated(100 * share, error, n or 0)
+    every = list(by_prompt.values())
+    score, error = (float(np.mean([each[at] for each in every])) for at in range(2))
+    sources = ", ".join(dict.fromkeys(source for _, source in rows))
+    n = min((each.n for each in every), default=0)
+    on_scale = score / 100 * (known.bounds[1] if known and np.isfinite(known.bounds[1]) else 1.0)
+    return Entry(on_scale, None, n or None, list(by_prompt), Stated(score, error, n), by_prompt, sources)
+
+
+def _differing(cells: Sequence[CellScores]) -> list[str]:
+    """Returns a note on what differs between the runs of one cell, and should not."""
+    names: dict[str, None] = {}
+    for same in grouped(cells, lambda c: (c.language, c.prompt_language, c.prompt, c.shots)).values():
+        for name in same[0].must:
+            if len({str(cell.must.get(name)) for cell in same}) > 1:
+                names[name] = None
+    return [f"Not all runs have the same {', '.join(names)}: compare them with care."] if names else []

@@ -1,0 +1,155 @@
+"""Everything below a folder that holds results: runs, results of other programs, published scores.
+
+What cannot be read is left out with a reason, and so is a cell that another run has too.
+"""
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from afrieval.analysis.inputs import is_published, read_inputs
+from afrieval.data.published import PublishedRow
+from afrieval.errors import UserError
+from afrieval.grouping import grouped
+from afrieval.harness.folder import is_foreign
+from afrieval.results.files import RUN
+from afrieval.results.reader import RunFolder
+from afrieval.results.runs import readable_runs
+from afrieval.results.schema import RunRecord
+from afrieval.results.scores import CellScores
+
+
+class Found(NamedTuple):
+    """Paths that hold results."""
+
+    own: list[Path]
+    foreign: list[Path]
+    published: list[Path]
+
+
+class LeftOut(NamedTuple):
+    """What is not shown.
+
+    Attributes:
+        place: relative to the folder.
+    """
+
+    place: str
+    reason: str
+
+
+class Gathered(NamedTuple):
+    """What was read.
+
+    Attributes:
+        cells: of our runs and of other programs' runs, each cell once.
+        rows: published rows, each with its source.
+        records: model to its runs, each with its place and what run.yaml says.
+        left_out: sorted by place.
+    """
+
+    cells: list[CellScores]
+    rows: list[tuple[PublishedRow, str]]
+    records: dict[str, list[tuple[str, RunRecord]]]
+    left_out: list[LeftOut]
+
+
+def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False) -> Found:
+    """Returns all that holds results in a folder and below it, at any depth.
+
+    Args:
+        folder: where to look; hidden folders are not entered.
+        skipped: returns whether a folder is not entered.
+    """
+    found = Found([], [], [])
+    for place, folders, files in os.walk(folder):
+        here = Path(place)
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and not skipped(here / name))
+        if RUN in files:
+            found.own.append(here)
+        elif is_foreign(here):
+            if not any(is_foreign(here / name) for name in folders):
+                found.foreign.append(here)
+        else:
+            found.published.extend(here / name for name in sorted(files) if is_published(here / name))
+    return found
+
+
+def gathered(folder: Path, found: Found, runs: dict[Path, RunFolder] | None = None) -> Gathered:
+    """Reads what was found.
+
+    Args:
+        folder: where it was found.
+        found: the paths.
+        runs: run folders that were read before, of which only changed files are read again; new ones are added.
+    """
+    known = {} if runs is None else runs
+    own = readable_runs([known.setdefault(path, RunFolder(path)) for path in found.own])
+    left_out = [LeftOut(_below(path, folder), _named(why, folder)) for path, why in own.left_out.items()]
+    cells, rows = own.cells, list[tuple[PublishedRow, str]]()
+    for path in [*found.foreign, *found.published]:
+        try:
+            given = read_inputs([path])
+        except UserError as e:
+            left_out.append(LeftOut(_below(path, folder), _named(e.message, folder)))
+            continue
+        cells = [*cells, *given.foreign]
+        rows += [(row, _below(path, folder)) for row in given.published]
+    dates = {run.path: _date(run.record) for run in own.runs}
+    once, twice = _once(cells, dates, folder)
+    left_out += [*twice, *_of_the_harness(own.runs, cells, folder)]
+    labels = {cell.folder: cell.model for cell in own.cells}
+    of_models = grouped((run for run in own.runs if run.path in labels), lambda run: labels[run.path])
+    records = {model: [(_below(run.path, folder), run.record) for run in of] for model, of in of_models.items()}
+    return Gathered(once, rows, records, sorted(left_out))
+
+
+def _once(
+    cells: Collection[CellScores], dates: Mapping[Path, str], folder: Path
+) -> tuple[list[CellScores], list[LeftOut]]:
+    """Returns each cell once: that of more documents, then the later one; and notes on the others."""
+    kept, lost = [], []
+    for same in grouped(cells, lambda c: (c.task, *c.dimensions.items())).values():
+        best = max(same, key=lambda cell: (cell.n, _when(cell, dates)))
+        kept.append(best)
+        lost += [(cell, best) for cell in same if cell is not best]
+    notes = []
+    for (place, other, why), pairs in grouped(lost, lambda pair: _why(*pair, folder)).items():
+        what = "1 cell" if len(pairs) == 1 else f"{len(pairs)} cells"
+        notes.append(LeftOut(place, f"{what} of it: {other} has the same, {why}"))
+    return kept, notes
+
+
+def _why(cell: CellScores, best: CellScores, folder: Path) -> tuple[str, str, str]:
+    place, other = (_below(c.folder or folder, folder) for c in (cell, best))
+    return place, other, "of more documents" if best.n > cell.n else "not older"
+
+
+def _when(cell: CellScores, dates: Mapping[Path, str]) -> str:
+    if cell.folder and cell.folder in dates:
+        return dates[cell.folder]
+    return datetime.fromtimestamp(cell.path.stat().st_mtime, UTC).isoformat() if cell.path else ""
+
+
+def _date(record: RunRecord) -> str:
+    visits = record.get("visits", [])
+    return str(visits[-1].get("date", "")) if visits else ""
+
+
+def _of_the_harness(runs: list[RunFolder], cells: list[CellScores], folder: Path) -> list[LeftOut]:
+    """Returns notes on runs without a cell of our own tasks."""
+    read = {cell.folder for cell in cells}
+    without = [run for run in runs if run.path not in read]
+    return [LeftOut(_below(run.path, folder), "it has tasks of the harness only") for run in without]
+
+
+def _below(path: Path, folder: Path) -> str:
+    inside = path.is_relative_to(folder) and path != folder
+    return path.relative_to(folder).as_posix() if inside else path.name
+
+
+def _named(reason: str, folder: Path) -> str:
+    """Returns a reason with paths relative to the folder."""
+    return reason.replace(f"{folder}{os.sep}", "")

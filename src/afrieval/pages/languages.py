@@ -1,0 +1,125 @@
+"""A section per language: scores of all models, what they are made of, and samples to read."""
+
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup
+
+from afrieval.analysis.breakdown import CONFUSION
+from afrieval.analysis.fertility import fertilities
+from afrieval.analysis.inputs import Inputs
+from afrieval.analysis.selection import MOST, Selection, selections
+from afrieval.grouping import grouped
+from afrieval.languages import LANGUAGES
+from afrieval.pages.places import place
+from afrieval.pages.samples import RULE, samples_html
+from afrieval.pages.shell import fragment
+from afrieval.pages.strips import Point, axis, scale, strip
+from afrieval.pages.tables import table_html
+from afrieval.report.comparison import breakdown_tables, metrics_of
+from afrieval.report.languages import Line, cost_tables, fertility_tables, language_lines, language_table
+from afrieval.report.values import shown_interval, shown_score
+from afrieval.results.scores import CellScores
+
+TEXTS = 4_000_000  # bytes of all samples in a page
+CARD = 6_000  # bytes that a sample should have
+NUMBERS = 20_000  # cells of all breakdowns in a page
+
+
+def languages(given: Inputs) -> Markup:
+    """Returns the sections, and tokens and cost of all languages in a table below them."""
+    cells = [c for c in (*given.own, *given.foreign) if c.n]
+    places = len({(c.task, c.language, c.model, c.shots, c.answer_form) for c in given.own})
+    most = max(1, min(MOST, TEXTS // (CARD * max(places, 1))))
+    room = min(CARD, TEXTS // (most * max(places, 1)))
+    chosen = grouped(selections(given.own, most), lambda s: (s.cells[0].task, s.cells[0].language))
+    of_languages = grouped(sorted(cells, key=lambda c: _name(c.language)), lambda c: c.language)
+    share = _sides(cells)
+    sections = [
+        fragment(
+            "language.html",
+            place=place({"language": code}),
+            code=code,
+            name=_name(code),
+            about=_about(code),
+            tasks=[
+                _task(of_task, cells, chosen.get((task, code), []), share, room)
+                for task, of_task in grouped(of_language, lambda c: c.task).items()
+            ],
+        )
+        for code, of_language in of_languages.items()
+    ]
+    tables = [*fertility_tables(fertilities(given.own)), *cost_tables(given.own)]
+    index = [(code, _name(code)) for code in of_languages]
+    return fragment("languages.html", sections=sections, index=index, rule=RULE, tables=map(table_html, tables))
+
+
+def _name(code: str) -> str:
+    return LANGUAGES[code].name if code in LANGUAGES else code
+
+
+def _about(code: str) -> str:
+    known = LANGUAGES.get(code)
+    return f"{known.family}, {known.region}, script {known.script}" if known else ""
+
+
+def _task(
+    cells: list[CellScores], among: list[CellScores], chosen: list[Selection], share: int, room: int
+) -> dict[str, object]:
+    """Returns a task's part of a section."""
+    lines = language_lines(cells)
+    table = language_table(lines, cells, among)
+    opened = len({c.model for c in among}) == 1
+    return {
+        "place": place(table.about),
+        "scores": table_html(table, _strips(lines, cells[0]), level=4),
+        "parts": _parts(cells, lines, share),
+        "samples": [samples_html(each, among, room, opened) for each in chosen],
+    }
+
+
+def _strips(lines: Sequence[Line], cell: CellScores) -> dict[str, list[Markup]]:
+    """Returns a chart per score, all on one scale, under the head of their column."""
+    of_charts = scale(edge for line in lines for edge in (line.score.score, *(line.score.interval or ())))
+    bounds = cell.metric.bounds
+    found = []
+    for line in lines:
+        score, interval = line.score.score, line.score.interval
+        says = f"{shown_score(score, bounds)}{f', {shown_interval(interval, bounds)}' if interval else ''}"
+        native = line.score.prompt_language == "native"
+        point = Point(score, "second" if native else "first", "diamond" if native else "dot", interval)
+        found.append(strip([point], of_charts, says))
+    return {axis(of_charts, bounds): found}
+
+
+def _sides(cells: Iterable[CellScores]) -> int:
+    """Returns how many sides breakdowns and confusions are shown of, so that the page stays small."""
+    sizes = {(c.task, c.language): sum(_sizes(c).values()) for c in cells}
+    return max(1, NUMBERS // max(1, sum(sizes.values())))
+
+
+def _sizes(cell: CellScores) -> dict[str, int]:
+    """Returns what the scores of a cell can be broken down by, and about how many numbers that is."""
+    fields = {name: 5 * len(labels.names) for name, labels in cell.fields.items() if name in _declared(cell)}
+    labels = len(cell.declared.get("labels", []))
+    known = labels and bool((cell.n_choices == labels).all() and (cell.golds >= 0).all())
+    return fields | ({CONFUSION: labels * (labels + 2)} if known else {})
+
+
+def _declared(cell: CellScores) -> list[str]:
+    return [*cell.declared.get("breakdowns", []), *cell.declared.get("grouped_fields", {})]
+
+
+def _parts(cells: list[CellScores], lines: Sequence[Line], share: int) -> list[tuple[str, list[Markup]]]:
+    """Returns the breakdowns of the best sides, under what they are broken down by."""
+    first = [line.dimensions for line in lines[:share]]
+    shown = [c for c in cells if {**c.dimensions, "prompt": 0} in [{**of, "prompt": 0} for of in first]]
+    names = list(dict.fromkeys(name for c in shown for name in _sizes(c)))
+    found = []
+    for name in names:
+        having = [c for c in shown if name in _sizes(c)]
+        title = "Right and chosen labels" if name == CONFUSION else f"By {name}"
+        best = "best score" if share == 1 else f"{share} best scores"
+        few = f", of the {best}" if len(lines) > share else ""
+        tables = breakdown_tables(having, name, metrics_of(having))
+        found.append((f"{title}{few}", [table_html(table, level=5) for table in tables]))
+    return found

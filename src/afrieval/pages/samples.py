@@ -1,0 +1,115 @@
+"""Samples to read: a few documents of each task, language and model, with what was asked and answered."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from afrieval.analysis.selection import GAINED, LOST, MEASURED, RIGHT, WRONG, Selection
+from afrieval.languages import web_code
+from afrieval.pages.places import place
+from afrieval.pages.shell import fragment
+from afrieval.report.cards import Answered, Card, card
+from afrieval.report.dimensions import named, varying
+from afrieval.report.scores import WRITTEN
+from afrieval.results.rows import read_rows
+from afrieval.results.samples import Sample
+from afrieval.results.scores import CellScores
+from afrieval.scoring.labels import NOT_PARSED, REFUSED
+
+SIGNS = {"right": "✓", "wrong": "✗", NOT_PARSED: "?", REFUSED: "⊘"}  # next to the words, never alone
+PARTLY = "≈"
+RULE = (
+    "A few documents of each task, language and model: in turn one that is right under English prompts only, one that "
+    "is right under native prompts only, an unparsed one, a wrong one and a right one, each kind spread evenly over "
+    "the test set. Where only one prompt language ran, the first two prompts are compared. Answers that are partly "
+    "right count as right from 50% on."
+)
+
+
+def samples_html(chosen: Selection, among: Sequence[CellScores], room: int, is_open: bool = False) -> Markup:
+    """Returns the samples of a task, language and model.
+
+    Args:
+        chosen: what is shown.
+        among: all cells at hand, which decide what has to be named.
+        room: bytes of text that each document may have.
+        is_open: whether they are unfolded.
+    """
+    first = chosen.cells[0]
+    places = [d for d in varying([c.dimensions for c in among]) if d in ("shots", "answer_form")]
+    names = [first.model, *(f"{named(first.dimensions, d)}{'-shot' if d == 'shots' else ''}" for d in places)]
+    return fragment(
+        "samples.html",
+        place=place({"task": first.task, "language": first.language, "model": first.model}),
+        title=", ".join(names),
+        shown=chosen.n,
+        total=sum(chosen.counts.values()),
+        counts=[f"{n:,} {_in_words(kind, chosen.cells)}" for kind, n in chosen.counts.items()],
+        cards=[_card(each) for each in _cards(chosen, room)],
+        language=web_code(first.language),
+        is_open=is_open,
+    )
+
+
+def _in_words(kind: str, cells: Sequence[CellScores]) -> str:
+    both = f" under both prompts, {_prompt(cells[0])} and {_prompt(cells[-1])}" if len(cells) > 1 else ""
+    words = {
+        LOST: f"right under {_prompt(cells[0])} only",
+        GAINED: f"right under {_prompt(cells[-1])} only",
+        NOT_PARSED: "without an answer that could be parsed, and not right",
+        WRONG: f"wrong{both}",
+        RIGHT: f"right{both}",
+        MEASURED: "texts whose likelihood was computed",
+    }
+    return words[kind]
+
+
+def _prompt(cell: CellScores) -> str:
+    return f"{WRITTEN[cell.prompt_language]} prompt {cell.prompt}"
+
+
+def _cards(chosen: Selection, room: int) -> Iterator[Card]:
+    """Yields the cards, which need no more than the lines that they show, and one other line of each file."""
+    rows = sorted(row for of_kind in chosen.chosen.values() for row in of_kind)
+    read = [(cell, _read(cell, rows)) for cell in chosen.cells]
+    for kind, of_kind in chosen.chosen.items():
+        flips = kind in (LOST, GAINED)
+        for row in of_kind:
+            shown = [(cell, lines[row], _other_prompt(lines, row)) for cell, lines in read]
+            yield card(row, kind, shown, len(shown) if flips else 1, room)
+
+
+def _read(cell: CellScores, rows: list[int]) -> dict[int, Sample]:
+    ends = int(cell.ids[0]), int(cell.ids[-1])
+    return read_rows(Path(str(cell.path)), {*rows, *ends})
+
+
+def _other_prompt(lines: dict[int, Sample], row: int) -> str:
+    """Returns the prompt of another document, far from this one; empty if prompts were not stored."""
+    other = lines[max(lines, key=lambda at: abs(at - row))]
+    arguments = other.get("arguments")
+    return str(arguments[0][0]) if arguments and other["doc_id"] != row else ""
+
+
+def _card(each: Card) -> dict[str, Any]:
+    return {
+        "row": each.row,
+        "of": each.of,
+        "gold": each.gold,
+        "sides": [_side(side) for side in each.sides],
+        "others": [f"{_prompt(cell)}: {verdict}" for cell, verdict in each.others],
+    }
+
+
+def _side(side: Answered) -> dict[str, Any]:
+    return {
+        "prompt_name": _prompt(side.cell),
+        "language": web_code(side.cell.language) if side.cell.prompt_language == "native" else "",
+        "verdict": side.verdict,
+        "sign": SIGNS.get(side.verdict, "" if side.choices and side.choices[0].probability is None else PARTLY),
+        "shots": side.cell.shots,
+        "has_roles": bool(side.choices) and side.choices[0].probability is None,
+        "side": side,
+    }

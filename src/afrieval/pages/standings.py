@@ -1,0 +1,101 @@
+"""Models against tasks: means over African languages, which say what they are over."""
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from afrieval.analysis.averages import Average, suite_averages
+from afrieval.analysis.leaders import Standing
+from afrieval.grouping import grouped
+from afrieval.languages import LANGUAGES
+from afrieval.pages.matrix import Cell, Line, matrix
+from afrieval.pages.places import place
+from afrieval.report.best import shown_rank
+from afrieval.report.scores import WRITTEN
+from afrieval.report.sides import Part
+from afrieval.report.suites import PERCENT
+from afrieval.report.values import Bounds, shown_interval, shown_score
+from afrieval.statistics.intervals import Interval
+
+Found = list[tuple[Part, list[Standing]]]
+
+
+def standings_matrix(found: Found) -> list[Markup]:
+    """Returns a matrix for each language of prompts.
+
+    Args:
+        found: the parts with their sides' means.
+    """
+    kinds = grouped(((part, of) for part, of in found if of), lambda pair: pair[0].kind)
+    return [_matrix(of_kind) for of_kind in kinds.values()]
+
+
+def _matrix(found: Found) -> Markup:
+    part = found[0][0]
+    sides = dict.fromkeys(standing.side for _, standings in found for standing in standings)
+    models = {side: cells[0].model for part, _ in found for side, cells in part.sides.items()}
+    widest = [max(len(s.mean.members) for s in standings) for _, standings in found]
+    columns = [
+        (f"{part._replace(named=False).title} ({n} language{'' if n == 1 else 's'})", place({"task": part.task}))
+        for (part, _), n in zip(found, widest, strict=True)
+    ]
+    averages = {side: average for side in sides if (average := _average(side, found))} if len(found) > 1 else {}
+    lines = []
+    for side in sides:
+        cells = [_cell(side, *pair) for pair in found]
+        cells += [_of_average(averages.get(side), len(found))] if averages else []
+        lines.append(Line(side, cells, place({"model": models[side]})))
+    columns += [("average", Markup(""))] if averages else []
+    title = f"Means over African languages{f', {WRITTEN[part.kind]} prompts' if part.named else ''}"
+    return matrix(title, "model", columns, {"": lines}, _notes(found, bool(averages)), open_=True)
+
+
+def _average(side: str, found: Found) -> Average | None:
+    """Returns the average over tasks of a side; None if it has settings of which there are several averages."""
+    averages = suite_averages([cell for part, _ in found for cell in part.sides.get(side, [])])
+    return averages[0] if len(averages) == 1 else None
+
+
+def _cell(side: str, part: Part, standings: list[Standing]) -> Cell:
+    standing = next((s for s in standings if s.side == side), None)
+    if standing is None:
+        return Cell(place=place({"task": part.task}))
+    mean, top = standing.mean, standings[0].mean.score
+    mark = ""
+    if standing.rank:
+        mark = "best" if mean.score == top else "alike" if standing.rank.first == 1 else ""
+    most = max(len(s.mean.members) for s in standings)
+    covers = "" if standing.complete else f"{len(mean.members)} of {most} languages"
+    rank = f"rank {shown_rank(standing.rank)}" if standing.rank else ""
+    return _shown(mean.score, mean.interval, part.metric.bounds, [covers, rank], mark, part.task)
+
+
+def _of_average(average: Average | None, tasks: int) -> Cell:
+    if average is None:
+        return Cell()
+    covers = "" if len(average.parts) == tasks else f"{len(average.parts)} of {tasks} tasks"
+    return _shown(average.score, average.interval, PERCENT, [covers], "", "")
+
+
+def _shown(score: float, interval: Interval | None, bounds: Bounds, facts: Sequence[str], mark: str, task: str) -> Cell:
+    below = ", ".join(part for part in (shown_interval(interval, bounds) if interval else "", facts[0]) if part)
+    says = ", ".join(fact for fact in facts if fact)
+    return Cell(shown_score(score, bounds), below, says, "", mark, round(score, 6), place({"task": task}))
+
+
+def _notes(found: Found, averaged: bool) -> list[str]:
+    notes = ["Small: 95% interval, over languages and documents."]
+    if any(standing.rank for _, standings in found for standing in standings):
+        notes.append("★: the highest mean of a task; ≈: cannot be told apart from it (5%, all pairs of models, Holm).")
+    for part, standings in found:
+        most = set().union(*(s.mean.members for s in standings))
+        for s in standings:
+            if not s.complete:
+                lacks = " ".join(LANGUAGES[code].name for code in sorted(most - set(s.mean.members)))
+                notes.append(f"{s.side} lacks {lacks} in {part.task}: do not compare its mean with the others.")
+    if averaged:
+        notes.append(
+            "average: of the means over languages, each in percent of its metric's range; tasks have the same weight "
+            "in their group of the suite, and groups in the average."
+        )
+    return notes

@@ -1,0 +1,124 @@
+"""Who is best in each language, and how sure that is: tables and sentences."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from afrieval.analysis.leaders import Entry, Standing
+from afrieval.analysis.ranks import Rank
+from afrieval.report.scores import INTERVAL
+from afrieval.report.sides import Part
+from afrieval.report.table import Column, Table
+from afrieval.report.values import shown_interval, shown_score
+from afrieval.report.words import language_name, language_names, listed
+
+Entries = Mapping[str, Sequence[Entry]]
+RANKS = (
+    "rank: 1-3 is first, second or third; the ranks of all models in a language are right at once with 95% confidence."
+)
+
+
+def shown_rank(rank: Rank | None) -> str:
+    """Returns a rank as people read it: 1, 1-3, or nothing."""
+    if rank is None:
+        return ""
+    return str(rank.first) if rank.first == rank.last else f"{rank.first}-{rank.last}"
+
+
+def rivals(entries: Sequence[Entry]) -> list[str]:
+    """Returns the sides, other than the one with the highest score, that may be the best."""
+    return [entry.side for entry in entries[1:] if entry.rank and entry.rank.first == 1]
+
+
+def best_table(part: Part, entries: Entries) -> Table:
+    """Returns the best side of each language; languages are in alphabetical order.
+
+    Args:
+        part: what is compared.
+        entries: of each language, best first.
+    """
+    bounds = part.metric.bounds
+    columns = [
+        Column("language", "language"), Column("best", "text", "side"), Column("", "hidden", "model"),
+        Column("score", "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds),
+        Column("cannot be told apart from", "text", "rivals"), Column("models", "count"), Column("n", "count"),
+    ]  # fmt: skip
+    rows = [_best(code, entries[code], part) for code in sorted(entries, key=language_name)]
+    notes = ["Models that are not named score significantly lower (5%, all pairs of models, Holm)."]
+    return Table("best", f"{part.title}: best in each language", columns, rows, notes, about={"task": part.task})
+
+
+def _best(code: str, entries: Sequence[Entry], part: Part) -> list[Any]:
+    first, score = entries[0], entries[0].score
+    unsure = "none" if first.rank else ""
+    others = listed(rivals(entries)) or unsure
+    model = part.sides[first.side][0].model
+    return [code, first.side, model, score.score, score.interval, others, len(entries), score.n]
+
+
+def all_scores(part: Part, entries: Entries) -> Table:
+    """Returns the scores of all sides in all languages; arguments as for `best_table`."""
+    bounds = part.metric.bounds
+    columns = [
+        Column("language", "language"), Column("model", "text", "side"), Column("", "hidden", "model"),
+        Column("score", "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds),
+        Column("rank", "count", "-"), Column("", "hidden", "first_rank"), Column("", "hidden", "last_rank"),
+        Column("n", "count"), Column("bad", "count", "n_defect"),
+    ]  # fmt: skip
+    rows = [_entry(code, entry, part) for code in sorted(entries, key=language_name) for entry in entries[code]]
+    notes = [RANKS if len(part.sides) > 1 else "", "bad: rows with a defect."]
+    about = {"task": part.task, "prompt_language": part.kind}
+    return Table("all", f"{part.title}: all scores", columns, rows, [n for n in notes if n], about=about)
+
+
+def _entry(code: str, entry: Entry, part: Part) -> list[Any]:
+    score, ends = entry.score, entry.rank or (None, None)
+    place = [code, entry.side, part.sides[entry.side][0].model]
+    return [*place, score.score, score.interval, shown_rank(entry.rank), *ends, score.n, score.n_defect]
+
+
+def findings(part: Part, standings: Sequence[Standing], entries: Entries) -> list[str]:
+    """Returns in sentences who is best over languages, and in which languages one is clearly the best.
+
+    Args:
+        part: what is compared.
+        standings: means over languages, best first.
+        entries: as for `best_table`.
+    """
+    if len(part.sides) == 1:
+        return _of_one(part, entries)
+    found = [_over_languages(part, standings)] if len(standings) > 1 else []
+    compared = {code: of for code, of in entries.items() if of[0].rank}
+    clear = {code: of[0].side for code, of in compared.items() if not rivals(of)}
+    if compared:
+        where = "; ".join(
+            f"{side} in {language_names(code for code in clear if clear[code] == side)}"
+            for side in dict.fromkeys(clear.values())
+        )
+        found.append(
+            f"{part.title}: one model is clearly the best in {len(clear)} of {len(compared)} languages"
+            f"{f': {where}' if clear else ''}."
+        )
+    return found
+
+
+def _over_languages(part: Part, standings: Sequence[Standing]) -> str:
+    first, bounds = standings[0], part.metric.bounds
+    mean = first.mean
+    sure = f" (95% CI {shown_interval(mean.interval, bounds)})" if mean.interval else ""
+    languages = f"{len(mean.members)} African languages" if len(mean.members) > 1 else language_name(mean.members[0])
+    best = "highest" if part.metric.higher_is_better else "best"
+    text = f"{part.title}: {first.side} has the {best} mean over {languages}, {shown_score(mean.score, bounds)}{sure}"
+    if first.rank is None:
+        return f"{text}."
+    others = listed([s.side for s in standings[1:] if s.rank and s.rank.first == 1])
+    return f"{text}; {f'{others} cannot be told apart from it' if others else 'all others score significantly lower'}."
+
+
+def _of_one(part: Part, entries: Entries) -> list[str]:
+    """Returns where a single side is not above chance."""
+    of = {code: entry.score for code, (entry, *_) in entries.items() if entry.score.interval}
+    guessed = [code for code, score in of.items() if score.interval and score.interval.low <= score.chance]
+    if not of or part.metric.bounds != (0.0, 1.0) or not guessed:
+        return []
+    side, chance = next(iter(part.sides)), shown_score(of[guessed[0]].chance)
+    return [f"{part.title}: {side} is not above chance ({chance}) in {language_names(guessed)}."]

@@ -1,0 +1,142 @@
+"""All that runs say of one language: scores of all models with their ranks, tokens per word, and cost."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from afrieval.analysis.fertility import OPTIONS, Fertility
+from afrieval.analysis.ranks import Rank, ranked
+from afrieval.analysis.scores import LanguageScore, by_language
+from afrieval.grouping import grouped
+from afrieval.report.defects import defects_of, marked
+from afrieval.report.dimensions import HEADS, named, varying
+from afrieval.report.scores import INTERVAL, UNREVIEWED, WRITTEN
+from afrieval.report.table import Column, Table
+from afrieval.report.usage import SHOWN
+from afrieval.report.values import shown_score, titled
+from afrieval.results.prompts import prompt_ranges
+from afrieval.results.scores import CellScores
+from afrieval.results.usage import usage_rows
+from afrieval.scoring.labels import DESCRIPTIONS, NOT_PARSED, REFUSED, label
+
+RANKS = "Rank: the places that a model may have among those with the same kind of prompts, at 95 % for all at once."
+SIDE = ("model", "prompt_set", "shots", "answer_form")
+
+
+class Line(NamedTuple):
+    """A score, what it is of, and its rank among the scores with the same kind of prompts."""
+
+    dimensions: dict[str, Any]
+    score: LanguageScore
+    rank: Rank | None
+
+
+def language_table(lines: Sequence[Line], cells: Sequence[CellScores], among: Sequence[CellScores]) -> Table:
+    """Returns the scores of all models in a language under a task.
+
+    Args:
+        lines: one or more.
+        cells: what they are the scores of.
+        among: all cells at hand, which decide what a row has to name.
+    """
+    first = cells[0]
+    metric = first.metric
+    places = [d for d in varying([c.dimensions for c in among]) if d in SIDE[1:]]
+    shares = [name for name in (NOT_PARSED, REFUSED) if any(name in line.score.others for line in lines)]
+    columns = [Column("model"), *(Column(HEADS.get(d, d), "text", d) for d in places), Column("prompts", "text", "-")]
+    columns += [Column("", "hidden", "prompt_language"), Column(label(first.main), "score", "score", metric.bounds)]
+    columns += [Column(INTERVAL, "interval", "interval", metric.bounds)]
+    columns += [Column("rank", "rank") if any(line.rank for line in lines) else Column("", "hidden", "rank")]
+    columns += [*(Column(label(name), "score", name) for name in shares), Column("n", "count")]
+    columns += [Column("bad", "count", "n_defect")]
+    unreviewed = first.declared.get("unreviewed", {}).get(first.language, False)
+    rows = [_row(line, places, shares, unreviewed) for line in lines]
+    table = Table(
+        "language",
+        titled(first.declared.get("title", first.task), metric),
+        columns,
+        rows,
+        _notes(lines, shares, unreviewed),
+        about={"task": first.task, "language": first.language},
+    )
+    return marked(table, defects_of(cells))
+
+
+def language_lines(cells: Sequence[CellScores]) -> list[Line]:
+    """Returns the scores of all models in a language under a task, the best first.
+
+    Args:
+        cells: of one task and language, with at least one scored document each.
+    """
+    found = []
+    for of_prompts in grouped(cells, lambda c: (c.prompt_language, c.prompt_set)).values():
+        sides = grouped(of_prompts, lambda c: tuple(c.dimensions[d] for d in SIDE))
+        ranks = ranked(sides) if len(sides) > 1 and len({c.main for c in of_prompts}) == 1 else {}
+        for side, of_side in sides.items():
+            found += [Line(of_side[0].dimensions, s, ranks.get(side)) for s in by_language(of_side)]
+    sign = -1 if cells[0].metric.higher_is_better else 1
+    return sorted(found, key=lambda line: sign * line.score.score)
+
+
+def _row(line: Line, places: list[str], shares: list[str], unreviewed: bool) -> list[Any]:
+    score = line.score
+    star = "*" if unreviewed and score.prompt_language == "native" else ""
+    written = f"{WRITTEN[score.prompt_language]} {prompt_ranges(score.prompts)}{star}"
+    place = [named(line.dimensions, d) for d in places]
+    values = [score.score, score.interval, line.rank, *(score.others.get(name) for name in shares)]
+    return [line.dimensions["model"], *place, written, score.prompt_language, *values, score.n, score.n_defect]
+
+
+def _notes(lines: Sequence[Line], shares: list[str], unreviewed: bool) -> list[str]:
+    chance = lines[0].score.chance
+    notes = [f"A random guess scores {shown_score(chance)}%."] if chance == chance else []
+    notes += [f"{label(name)}: {DESCRIPTIONS[name]}." for name in shares]
+    notes += [RANKS] if any(line.rank for line in lines) else []
+    notes += [UNREVIEWED] if unreviewed and any(line.score.prompt_language == "native" for line in lines) else []
+    return [*notes, "bad: rows with a defect."]
+
+
+def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
+    """Returns tokens per word, character and byte of each language; empty if no tokens are known."""
+    if not found:
+        return []
+    columns = [Column("language", "language"), Column("task"), Column("model"), Column("texts", "text", "of")]
+    columns += [Column(f"tokens per {of}", "ratio", f"per_{of}") for of in ("word", "character", "byte")]
+    columns += [Column("times English", "ratio", "premium"), Column("documents", "count", "n")]
+    rows = [[f.language, f.task, f.model, f.of, f.per_word, f.per_character, f.per_byte, f.premium, f.n] for f in found]
+    return [Table("fertility", "Tokens per word", columns, rows, _fertility_notes(found))]
+
+
+def _fertility_notes(found: Sequence[Fertility]) -> list[str]:
+    notes = ["Tokens are those stored with the samples of at most 100 documents, spread over the test set."]
+    if any(f.of == OPTIONS for f in found):
+        notes.append("options: the answer options whose likelihood was computed, with the blank before each.")
+    if any(f.of != OPTIONS for f in found):
+        notes.append("prompts: native prompts, as the server counts them, including what its chat template adds.")
+    notes.append("Words are runs of letters, marks and digits; bytes are those of UTF-8.")
+    if any(f.premium for f in found):
+        notes.append("times English: tokens divided by those of the same documents in English.")
+    return notes
+
+
+def cost_tables(cells: Sequence[CellScores]) -> list[Table]:
+    """Returns requests, tokens and cost by language, task and model; empty if no backend states them."""
+    rows = [
+        {"model": model, "documents": row["answers"], **row}
+        for model, of_model in grouped(cells, lambda c: c.model).items()
+        for row in usage_rows(of_model)
+    ]
+    if not rows:
+        return []
+    priced = any(row["cost"] is not None for row in rows)
+    columns = [Column("language", "language"), Column("task"), Column("model"), Column("answers", "amount")]
+    columns += [Column(SHOWN[name], "amount", name) for name in SHOWN]
+    columns += [Column("cost", "money"), Column("per 1,000 answers", "money", "cost_per_1000")] if priced else []
+    names = ["language", "task", "model", "answers", *SHOWN, *(["cost", "cost_per_1000"] if priced else [])]
+    known = [row | {"cost_per_1000": _per_1000(row["cost"], row["answers"])} for row in rows]
+    order = sorted(known, key=lambda row: (row["language"], row["task"]))
+    notes = ["Cost is in US dollars, at the prices that the run was given; blank where they were not known."]
+    return [Table("cost", "Requests, tokens and cost", columns, [[row[n] for n in names] for row in order], notes)]
+
+
+def _per_1000(cost: float | None, answers: int) -> float | None:
+    return None if cost is None or not answers else 1000 * cost / answers
