@@ -10,12 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval.analysis.averages import RULES, interval_of, is_african
-from afrieval.analysis.entrants import Entrant, TaskEntries
+from afrieval.analysis.entrants import Entrant, TaskEntries, tasks_with_entries
+from afrieval.analysis.gathered import Gathered, LeftOut
 from afrieval.analysis.pairs import Contest
 from afrieval.analysis.ranks import Rank, ranks
 from afrieval.analysis.widths import Scores, Share, Stated, half_width
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
+from afrieval.results.schema import RunRecord
 from afrieval.statistics.intervals import Interval
 
 Pair = tuple[str, str]  # task and language
@@ -72,6 +74,54 @@ class Board:
         """Those that may be the best: the first, and all that cannot be told apart from the best rank."""
         ranked = [standing for standing in self.standings if standing.rank]
         return [standing for standing in ranked if standing.rank and standing.rank.first == 1]
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """All boards.
+
+    Attributes:
+        averages: over tasks, by name.
+        languages: of each language, the mean over tasks.
+        pairs: of each task and language.
+        means: of each task, the mean over African languages.
+        records: model to its runs, as in `Gathered`.
+        left_out: what is not shown, as in `Gathered`.
+    """
+
+    tasks: list[TaskEntries]
+    averages: list[Board]
+    languages: dict[str, Board]
+    pairs: dict[Pair, Board]
+    means: dict[str, Board]
+    records: dict[str, list[tuple[str, RunRecord]]]
+    left_out: list[LeftOut]
+
+    @property
+    def entrants(self) -> list[Entrant]:
+        """All entrants, sorted."""
+        every = {entrant for task in self.tasks for entrant in task.entries}
+        return sorted(every, key=lambda entrant: tuple(map(str, entrant)))
+
+    @property
+    def models(self) -> list[str]:
+        """All models, sorted."""
+        return sorted({entrant.model for entrant in self.entrants})
+
+
+def leaderboard(given: Gathered) -> Leaderboard:
+    """Returns all boards of what was gathered."""
+    tasks = tasks_with_entries(given)
+    codes = sorted({code for task in tasks for code in task.languages})
+    return Leaderboard(
+        tasks,
+        averages(tasks),
+        {code: found for code in codes if (found := of_language(tasks, code)).standings},
+        {(task.task, code): of_pair(task, code) for task in tasks for code in task.languages},
+        {task.task: of_task(task) for task in tasks},
+        given.records,
+        given.left_out,
+    )
 
 
 def averages(tasks: Sequence[TaskEntries]) -> list[Board]:
