@@ -21,6 +21,7 @@ from afrieval.results.schema import RunRecord
 from afrieval.statistics.intervals import Interval
 
 Pair = tuple[str, str]  # task and language
+LEAST = 3  # languages of a family with an average: the interval of a mean over two says nothing
 OTHER = "other"  # family of languages that the suite does not have
 
 
@@ -104,6 +105,12 @@ class Leaderboard:
         return sorted(every, key=lambda entrant: tuple(map(str, entrant)))
 
     @property
+    def order(self) -> list[Entrant]:
+        """All entrants in the order of the first average; those without one are last."""
+        first = [standing.entrant for average in self.averages[:1] for standing in average.standings]
+        return list(dict.fromkeys([*first, *self.entrants]))
+
+    @property
     def models(self) -> list[str]:
         """All models, sorted."""
         return sorted({entrant.model for entrant in self.entrants})
@@ -129,7 +136,7 @@ def averages(tasks: Sequence[TaskEntries]) -> list[Board]:
     found = [board(tasks, name, RULES[name].includes, RULES[name].best) for name in ("suite", "afrobench")]
     african = [code for task in tasks for code in task.languages if is_african(code)]
     for family, codes in sorted(grouped(dict.fromkeys(african), family_of).items()):
-        if len(codes) > 1:
+        if len(codes) >= LEAST:
             found.append(board(tasks, family, partial(_is_of_family, family)))
     return [each for each in found if each.standings]
 

@@ -34,7 +34,7 @@ def board_heat(
     """
     rows = {code: {s.entrant: s for s in board.standings if s.whole} for code, board in boards.items()}
     here = {entrant for row in rows.values() for entrant in row}
-    names = {entrant: name for entrant, name in titles(order).items() if entrant in here}
+    names = titles(entrant for entrant in order if entrant in here)
     scores = [standing.score for row in rows.values() for standing in row.values()]
     span = min(scores), max(scores)
 

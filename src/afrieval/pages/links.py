@@ -1,9 +1,8 @@
 """Addresses of the pages of a leaderboard, relative to one of them."""
 
-from collections.abc import Iterable
-
 from markupsafe import Markup, escape
 
+from afrieval.analysis.boards import Leaderboard
 from afrieval.pages.file_names import file_name
 from afrieval.pages.tables import Links
 from afrieval.terminal import one_line
@@ -16,13 +15,15 @@ def page_of(kind: str, name: str) -> str:
     return f"{FOLDERS[kind]}/{file_name(name)}.html"
 
 
-def links(up: str, **names: Iterable[str]) -> Links:
-    """Returns the addresses of pages.
+def links_from(up: str, board: Leaderboard) -> Links:
+    """Returns the addresses of all pages about a task, a language or a model.
 
     Args:
         up: from the page that has the links to the leaderboard's folder: empty, or `../`.
-        names: of tasks, languages and models, by kind.
+        board: what the pages are of.
     """
+    codes = dict.fromkeys(code for _, code in board.pairs)
+    names = {"task": [task.task for task in board.tasks], "language": codes, "model": board.models}
     return {kind: {name: up + page_of(kind, name) for name in of_kind} for kind, of_kind in names.items()}
 
 

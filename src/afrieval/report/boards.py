@@ -6,6 +6,7 @@ from typing import Any
 from afrieval.analysis.averages import RULES
 from afrieval.analysis.boards import Board, Standing
 from afrieval.analysis.entrants import Entrant, TaskEntries
+from afrieval.grouping import ranges
 from afrieval.languages import LANGUAGES
 from afrieval.report.scores import INTERVAL, SETS, WRITTEN
 from afrieval.report.suites import PERCENT
@@ -22,6 +23,7 @@ PUBLISHED = (
     "published: scores that others have published, with their own prompts. Their documents are not known, so their "
     "errors are taken to be as large as they can be."
 )
+HEADS = {"kind": "prompts", "shots": "shots", "answer_form": "answer form"}  # of entrants of one model
 KINDS = "Each row is of one kind of prompts: no mean mixes runs with published scores."
 
 
@@ -43,31 +45,36 @@ def titles(entrants: Iterable[Entrant]) -> dict[Entrant, str]:
 
 def average_tables(board: Board, tasks: Sequence[TaskEntries]) -> list[Table]:
     """Returns the table of an average, and that of the models that lack some of its pairs."""
-    title, says = _described(board)
     whole = [standing for standing in board.standings if standing.whole]
     partial = [standing for standing in board.standings if not standing.whole]
-    entrants = [standing.entrant for standing in board.standings]
-    columns = [
-        *_columns(entrants),
-        Column("mean", "score", "", PERCENT),
-        Column(INTERVAL, "interval", "interval", PERCENT),
+    found = [_average_table(board, whole, len(partial), tasks)] if whole else []
+    return [*found, _other_table(board, partial)] if partial else found
+
+
+def _average_table(board: Board, standings: list[Standing], others: int, tasks: Sequence[TaskEntries]) -> Table:
+    title, says = _described(board)
+    entrants = [standing.entrant for standing in standings]
+    columns = [*_columns(entrants), *_scored("mean", PERCENT), Column("n", "count")]
+    rows = [[*_row(s, entrants), s.score, s.interval, s.n] for s in standings]
+    used = [task for task in tasks if task.task in board.tasks]
+    notes = [says, _members(board), _covered(board, others), *_notes(standings, used)]
+    return _table("average", title, columns, rows, standings, notes, {"average": board.name})
+
+
+def _other_table(board: Board, standings: list[Standing]) -> Table:
+    entrants = [standing.entrant for standing in standings]
+    kinds = _kinds(entrants)
+    columns = [Column("model"), *kinds, *_scored("mean", PERCENT), Column("pairs", "count")]
+    rows = [
+        [s.entrant.model, *(_value(s.entrant, kind.key) for kind in kinds), s.score, s.interval, s.pairs]
+        for s in standings
     ]
-    about = {"average": board.name}
-    found = []
-    if whole:
-        used = [task for task in tasks if task.task in board.tasks]
-        rows = [[*_row(s, entrants), s.score, s.interval, s.n] for s in whole]
-        notes = [says, _members(board), _covered(board, partial), *_notes(whole, used)]
-        found.append(_table("average", title, [*columns, Column("n", "count")], rows, whole, notes, about))
-    if partial:
-        rows = [[*_row(s, entrants), s.score, s.interval, s.pairs] for s in partial]
-        notes = [f"These lack some of the pairs of task and language above, and have up to {board.of}. Their means are "
-                 "over other pairs, and must not be compared with those above, or with each other."]  # fmt: skip
-        last = Column("pairs", "count")
-        found.append(
-            _table("other average", f"{title}: over other pairs", [*columns, last], rows, partial, notes, about)
-        )
-    return found
+    notes = [
+        f"These lack some of the pairs of task and language above; pairs: how many of {board.of} they have. Their "
+        "means are over other pairs, and cannot be compared with those above, or with each other."
+    ]
+    title = f"{_described(board)[0]}: over other pairs"
+    return _table("other average", title, columns, rows, standings, notes, {"average": board.name})
 
 
 def task_table(board: Board, task: TaskEntries) -> Table | None:
@@ -105,13 +112,29 @@ def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
     rows = []
     for standing in board.standings:
         entry = task.entries[standing.entrant][language]
-        last = [entry.n, " ".join(entry.prompts), entry.source]
+        last = [entry.n, _numbers(entry.prompts), entry.source]
         rows.append([*_row(standing, entrants), standing.score, standing.interval, *last])
     notes = [*_notes(board.standings, [task]), *task.notes]
     if language in task.defects:
         notes.append(f"The data in this language has a known defect, and is in no mean: {task.defects[language]}.")
     about = {"task": task.task, "language": language}
     return _table("scores", _titled(task), columns, rows, board.standings, notes, about)
+
+
+def model_averages(boards: Sequence[Board], model: str) -> Table | None:
+    """Returns the averages of a model; None without one."""
+    found = [(board, s) for board in boards for s in board.standings if s.entrant.model == model]
+    kinds = _kinds([standing.entrant for _, standing in found])
+    columns = [Column("average"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
+    columns += [*_scored("mean", PERCENT), Column("pairs", "count"), Column("of all", "count", "all_pairs")]
+    rows = []
+    for board, s in found:
+        kind = [_value(s.entrant, column.key) for column in kinds]
+        ranked = sum(each.rank is not None for each in board.standings) if s.rank else None
+        pairs = len(board.pairs) if s.whole else s.pairs
+        rows.append([_described(board)[0], *kind, s.rank, ranked, s.score, s.interval, pairs, board.of])
+    notes = ["Without a rank: over other pairs of task and language than ranked ones, or of unknown error."]
+    return Table("model averages", "Averages", columns, rows, notes, about={"model": model}) if rows else None
 
 
 def model_table(task: TaskEntries, model: str, ranks: dict[str, Board]) -> Table:
@@ -129,7 +152,7 @@ def model_table(task: TaskEntries, model: str, ranks: dict[str, Board]) -> Table
             entry = task.entries[standing.entrant][language]
             kind = [_value(standing.entrant, column.key) for column in kinds]
             place = [language, *kind, standing.rank, len(standings)]
-            rows.append([*place, standing.score, standing.interval, entry.n, " ".join(entry.prompts), entry.source])
+            rows.append([*place, standing.score, standing.interval, entry.n, _numbers(entry.prompts), entry.source])
     about = {"task": task.task, "model": model}
     return Table("model", _titled(task), columns, rows, list(task.notes), about=about)
 
@@ -152,7 +175,8 @@ def best_table(boards: Sequence[Board]) -> Table:
 
 def _best(board: Board) -> list[Any]:
     first, language = board.standings[0], board.name
-    rivals = [standing.entrant.model for standing in board.first if standing is not first]
+    names = titles(standing.entrant for standing in board.standings)
+    rivals = [names[standing.entrant] for standing in board.first if standing is not first]
     named = ", ".join(rivals[:NAMED]) + (f" and {len(rivals) - NAMED} more" if len(rivals) > NAMED else "")
     told = named or "none" if first.rank and len(board.standings) > 1 else "not known" if first.rank is None else ""
     whole = sum(standing.whole for standing in board.standings)
@@ -214,6 +238,8 @@ def _described(board: Board) -> tuple[str, str]:
         return "Average: tasks and African languages", how
     if board.name == "afrobench":
         return "Average: AfroBench's rule", RULES["afrobench"].says.replace("group", "task")
+    if board.name in board.languages:
+        return "Mean over tasks", "In percent of the metrics' ranges."
     how = f"Mean over tasks of their means over the {board.name} languages, in percent of the metrics' ranges."
     return f"Average: {board.name} languages", how
 
@@ -226,10 +252,10 @@ def _members(board: Board) -> str:
     return f"{'; '.join(f'{task}: ' + ' '.join(codes) for task, codes in languages.items())}."
 
 
-def _covered(board: Board, partial: Sequence[Standing]) -> str:
+def _covered(board: Board, others: int) -> str:
     every = "all" if len(board.pairs) == board.of else f"{len(board.pairs)} of {board.of}"
-    others = f"; {len(partial)} more lack some of them" if partial else ""
-    return f"All rows are over the same pairs of task and language, {every} that any model has{others}."
+    more = f"; {others} more lack some of them" if others else ""
+    return f"All rows are over the same pairs of task and language, {every} that any model has{more}."
 
 
 def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[str]:
@@ -252,8 +278,8 @@ def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[
 
 
 def _varying(entrants: Sequence[Entrant]) -> list[str]:
-    several = [name for name in ("kind", "shots", "answer_form") if len({_value(e, name) for e in entrants}) > 1]
-    return ["kind", *(name for name in several if name != "kind")] if any(e.published for e in entrants) else several
+    values = {name: {_value(e, name) for e in entrants} - {""} for name in HEADS}
+    return [name for name, of in values.items() if len(of) > 1]
 
 
 def _value(entrant: Entrant, name: str) -> Any:
@@ -263,9 +289,17 @@ def _value(entrant: Entrant, name: str) -> Any:
     return f"{value} shots" if name == "shots" and value is not None else value or ""
 
 
+def _numbers(prompts: Sequence[str]) -> str:
+    """Returns prompts in short, such as 1-5."""
+    numbers = sorted(int(prompt) for prompt in prompts if prompt.isdecimal())
+    others = [prompt for prompt in prompts if not prompt.isdecimal()]
+    return " ".join([*([ranges(numbers)] if numbers else []), *others])
+
+
 def _kinds(entrants: Sequence[Entrant]) -> list[Column]:
-    heads = {"kind": "prompts", "shots": "shots", "answer_form": "answer form"}
-    return [Column(heads[name], "text", name) for name in _varying(entrants)]
+    """Returns the columns of what varies; published scores are always marked."""
+    always = ["kind"] if any(entrant.published for entrant in entrants) else []
+    return [Column(HEADS[name], "text", name) for name in dict.fromkeys([*always, *_varying(entrants)])]
 
 
 def _columns(entrants: Sequence[Entrant]) -> list[Column]:
@@ -278,4 +312,4 @@ def _scored(name: str, bounds: Bounds) -> list[Column]:
 
 def _row(standing: Standing, entrants: Sequence[Entrant]) -> list[Any]:
     entrant = standing.entrant
-    return [entrant.model, standing.rank, *(_value(entrant, name) for name in _varying(entrants))]
+    return [entrant.model, standing.rank, *(_value(entrant, column.key) for column in _kinds(entrants))]
