@@ -10,7 +10,7 @@ from afrieval.tasks.spec import load_task, task_names
 
 SUFFIXES = (" (lm_eval)", "_translate")  # of names of tasks on the same benchmark
 _CITATION = re.compile(r"(?P<authors>[^\d;]+?) (?P<year>(?:19|20)\d\d), (?P<rest>[^;]+)")
-# Where something was published: arXiv, the ACL Anthology, a journal, or a conference or workshop with or without a year.
+# Where something was published: arXiv, the ACL Anthology, a journal, or a conference or workshop.
 _WHERE = re.compile(
     r"arXiv:\S+|(?:[\w-]+ )?\d{4}\.[\w.-]+\d|[A-Z]\d\d-\d{4}|[A-Z][\w-]*[A-Z][\w-]*(?: workshop)?(?: \d{4})?"
 )

@@ -17,8 +17,8 @@ NAMES = {"acc": "accuracy"}
 PROGRAMS = ("afrieval", "lm-eval", "transformers", "vllm", "torch")
 INTERVALS = (
     "Scores are means over prompts, with 95% confidence intervals: Wilson's for shares of right answers, and bootstrap "
-    "intervals for other metrics, with documents as clusters where there are several prompts. Differences are paired by "
-    "document, and their p-values are adjusted by Holm's method."
+    "intervals for other metrics, with documents as clusters where there are several prompts. Differences are paired "
+    "by document, and their p-values are adjusted by Holm's method."
 )
 
 
@@ -52,10 +52,10 @@ def _of_task(cells: list[CellScores]) -> str:
     counts = sorted({c.n for c in cells})
     n = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     each = f"each of {len(codes)} languages: " if len(codes) > 1 else ""
+    title, metric = first.declared.get("title", first.task), NAMES.get(first.main, words(first.main))
     return (
-        f"{first.declared.get('title', first.task)} (task {first.task}{version}) is scored by {NAMES.get(first.main, words(first.main))}, "
-        f"{forms}, {shots}-shot, with {_prompts(cells)}, on {n} documents in {each}{_listed(list(map(_name, codes)))}."
-        f"{_unreviewed(cells)}"
+        f"{title} (task {first.task}{version}) is scored by {metric}, {forms}, {shots}-shot, "
+        f"with {_prompts(cells)}, on {n} documents in {each}{_listed(list(map(_name, codes)))}.{_unreviewed(cells)}"
     )
 
 
