@@ -1,6 +1,6 @@
 """Two sides of one dimension on the same documents: English against native prompts, model against model, and so on."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import combinations
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 
 from afrieval.analysis.differences import difference
 from afrieval.analysis.questions import numbered
-from afrieval.analysis.scores import averaged
+from afrieval.analysis.scores import Average, averaged
 from afrieval.grouping import grouped
 from afrieval.languages import ENGLISH
 from afrieval.results.prompts import prompt_order
@@ -43,6 +43,7 @@ class Row:
         adjusted: after Holm, over the languages of the contrast.
         visible: the smallest true difference that would be found four times out of five, among so many languages.
         gained: documents that the second side has higher; `lost`: lower.
+        sides: both sides on these documents; empty if they are not known.
     """
 
     language: str
@@ -57,6 +58,7 @@ class Row:
     visible: float
     gained: int
     lost: int
+    sides: tuple[Average, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def difference(self) -> float:
@@ -250,6 +252,7 @@ def _row(language: str, pairs: list[tuple[CellScores, CellScores]], tests: int, 
         visible=found.visible,
         gained=found.gained,
         lost=found.lost,
+        sides=(first, second),
     )
 
 

@@ -1,6 +1,7 @@
 """What the choice of the prompt does to a score: best, mean, worst and spread over prompts."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from afrieval.analysis.scores import averaged
@@ -17,6 +18,7 @@ class Spread:
         dimensions: what the cells are, but for the prompt.
         best: number of the prompt with the best score, chosen on the evaluated documents themselves.
         highest: its score, which is the lowest where less is better.
+        cells: of each prompt, with the documents that all have; in the order of `prompts`.
     """
 
     task: str
@@ -27,6 +29,7 @@ class Spread:
     mean: float
     worst: Any
     lowest: float
+    cells: Sequence[CellScores] = field(default=(), repr=False, compare=False)
 
     @property
     def spread(self) -> float:
@@ -53,4 +56,5 @@ def _spread(cells: list[CellScores]) -> Spread:
         mean=average.score,
         worst=worst.prompt,
         lowest=worst.score,
+        cells=average.cells,
     )

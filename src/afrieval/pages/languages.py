@@ -13,7 +13,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.pages.places import place
 from afrieval.pages.samples import RULE, samples_html
 from afrieval.pages.shell import fragment
-from afrieval.pages.strips import Point, strip
+from afrieval.pages.strips import Point, axis, scale, strip
 from afrieval.pages.tables import table_html
 from afrieval.report.comparison import breakdown_tables, metrics_of
 from afrieval.report.languages import Line, cost_tables, fertility_tables, language_lines, language_table
@@ -71,24 +71,24 @@ def _task(
     opened = len({c.model for c in among}) == 1
     return {
         "place": place(table.about),
-        "scores": table_html(table, {"interval": _strips(lines, cells[0])}, level=4),
+        "scores": table_html(table, _strips(lines, cells[0]), level=4),
         "parts": _parts(cells, lines, share),
         "samples": [samples_html(each, among, room, opened) for each in chosen],
     }
 
 
-def _strips(lines: Sequence[Line], cell: CellScores) -> list[Markup]:
-    """Returns a chart per score, all on one scale."""
-    edges = [edge for line in lines for edge in (line.score.score, *(line.score.interval or ()))]
-    scale, bounds = (min(edges), max(edges)), cell.metric.bounds
+def _strips(lines: Sequence[Line], cell: CellScores) -> dict[str, list[Markup]]:
+    """Returns a chart per score, all on one scale, under the head of their column."""
+    of_charts = scale(edge for line in lines for edge in (line.score.score, *(line.score.interval or ())))
+    bounds = cell.metric.bounds
     found = []
     for line in lines:
         score, interval = line.score.score, line.score.interval
         says = f"{shown_score(score, bounds)}{f', {shown_interval(interval, bounds)}' if interval else ''}"
         native = line.score.prompt_language == "native"
         point = Point(score, "second" if native else "first", "diamond" if native else "dot", interval)
-        found.append(strip([point], scale, says))
-    return found
+        found.append(strip([point], of_charts, says))
+    return {axis(of_charts, bounds): found}
 
 
 def _sides(cells: Iterable[CellScores]) -> int:

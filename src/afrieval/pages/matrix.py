@@ -9,7 +9,12 @@ from afrieval.pages.shell import fragment
 
 EMPTY = Markup("")
 MANY = 8  # columns from which their names are written vertically
-SIGNS = {"best": "★", "alike": "≈"}  # what a cell's mark looks like
+SIGNS = {  # what a cell's mark looks like, and what it says
+    "best": ("★", "highest"),
+    "alike": ("≈", "cannot be told apart from the highest"),
+    "up": ("▲", "native prompts help"),
+    "down": ("▼", "native prompts hurt"),
+}
 
 
 class Cell(NamedTuple):

@@ -8,8 +8,12 @@ from markupsafe import Markup
 
 from afrieval.analysis.inputs import Inputs
 from afrieval.languages import LANGUAGES
+from afrieval.pages.cite import cite
 from afrieval.pages.languages import languages
+from afrieval.pages.native import native
 from afrieval.pages.overview import overview
+from afrieval.pages.prompts import prompts
+from afrieval.pages.runs import runs
 from afrieval.pages.shell import page
 from afrieval.terminal import one_line
 
@@ -30,6 +34,10 @@ class View(NamedTuple):
 VIEWS = (
     View("overview", "Overview", overview),
     View("languages", "Languages", languages),
+    View("native", "Native prompts", native),
+    View("prompts", "Prompts", prompts),
+    View("runs", "Runs", runs),
+    View("cite", "How to cite", cite),
 )
 
 

@@ -126,6 +126,7 @@
     label();
   }
 
+  for (const one of views) one.removeAttribute("id"); // links lead there only where no script runs
   theme();
   all("table.sortable").forEach(sortable);
   if (form) {

@@ -1,18 +1,20 @@
 """A chart in a table's row: points and intervals on one scale, as SVG with a name for screen readers."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
+from afrieval.report.values import Bounds, shown_score
 from afrieval.statistics.intervals import Interval
 from afrieval.terminal import one_line
 
-WIDTH, HEIGHT, EDGE = 240, 26, 8
+WIDTH, EDGE, LINE = 260, 12, 9  # pixels; lines are of points below each other
+LEAST = 30  # a row's height
 SHAPES = {
-    "dot": '<circle class="{kind}" cx="{x:.1f}" cy="{y}" r="4.5"/>',
-    "diamond": '<path class="{kind}" d="M{x:.1f} {top}l5.5 5.5l-5.5 5.5l-5.5-5.5z"/>',
-    "tick": '<path class="{kind}" d="M{x:.1f} {top}v11"/>',
+    "dot": '<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>',
+    "diamond": '<path class="{kind}" d="M{x:.1f} {top:.1f}l5.5 5.5l-5.5 5.5l-5.5-5.5z"/>',
 }
 
 
@@ -31,38 +33,83 @@ class Point(NamedTuple):
     interval: Interval | None = None
 
 
-def strip(points: Sequence[Point], scale: tuple[float, float], says: str, joined: bool = False) -> Markup:
-    """Returns the chart.
+class Scale(NamedTuple):
+    """The values at the left and right edge of all charts of a column, and round numbers between them."""
+
+    low: float
+    high: float
+    ticks: list[float]
+
+    def x(self, value: float) -> float:
+        """Returns where a value is, in pixels."""
+        return EDGE + (WIDTH - 2 * EDGE) * min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+
+def scale(values: Iterable[float]) -> Scale:
+    """Returns a scale that has all values, and at least two round numbers."""
+    known = [value for value in values if math.isfinite(value)]
+    low, high = min(known), max(known)
+    if low == high:
+        low, high = low - (abs(low) or 1.0) / 20, high + (abs(high) or 1.0) / 20
+    power = 10 ** math.floor(math.log10((high - low) / 5))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= (high - low) / 5)
+    low, high = (low, high) if high - low >= 2 * step else (low - step / 2, high + step / 2)
+    return Scale(low, high, [round(step * at, 12) for at in range(math.ceil(low / step), math.floor(high / step) + 1)])
+
+
+def ends(points: Iterable[Point]) -> list[float]:
+    """Returns all values of points, and the ends of their intervals."""
+    return [value for point in points for value in (point.value, *(point.interval or ()))]
+
+
+def axis(scale: Scale, bounds: Bounds, key: Sequence[tuple[str, str, str]] = ()) -> Markup:
+    """Returns the head of a column of charts: what the marks are, above the numbers of the scale.
+
+    Args:
+        scale: of the charts.
+        bounds: of the metric.
+        key: a shape, a class and a name for each mark.
+    """
+    marks = "".join(
+        f'<span class="key"><svg aria-hidden="true" class="strip" width="12" height="12">'
+        f"{SHAPES[shape].format(kind=kind, x=6.0, y=6.0, top=0.5)}</svg>{escape(name)}</span>"
+        for shape, kind, name in key
+    )
+    numbers = "".join(f'<text x="{scale.x(t):.1f}" y="11">{_number(t, bounds)}</text>' for t in scale.ticks)
+    svg = f'<svg aria-hidden="true" class="strip" width="{WIDTH}" height="14">{numbers}</svg>'
+    return Markup(f"{marks}{svg}")
+
+
+def strip(points: Sequence[Point], scale: Scale, says: str, joined: bool = False, mean: float | None = None) -> Markup:
+    """Returns the chart: a line for each point, from top to bottom.
 
     Args:
         points: drawn in order.
-        scale: values at the left and right edge.
+        scale: of all charts of the column.
         says: the chart in words.
         joined: whether a line joins the first and last point.
+        mean: a value that is marked over all lines; None for none.
     """
-    middle = HEIGHT // 2
-    parts = (
-        [f'<path class="joint" d="M{_x(points[0].value, scale):.1f} {middle}H{_x(points[-1].value, scale):.1f}"/>']
-        if joined
-        else []
-    )
-    for at, point in enumerate(points):
-        y = middle + (0 if len(points) == 1 else 4 * (2 * at - len(points) + 1) / (len(points) - 1))
+    height = max(LEAST, LINE * len(points) + 6)
+    lines = [height / 2 + LINE * (at - (len(points) - 1) / 2) for at in range(len(points))]
+    places = [(scale.x(point.value), y) for point, y in zip(points, lines, strict=True)]
+    parts = [f'<path class="grid" d="M{scale.x(tick):.1f} 0v{height}"/>' for tick in scale.ticks]
+    if joined:
+        (x, y), (to_x, to_y) = places[0], places[-1]
+        parts.append(f'<path class="joint" d="M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}"/>')
+    if mean is not None:
+        parts.append(f'<path class="mean" d="M{scale.x(mean):.1f} 2v{height - 4}"/>')
+    for point, (x, y) in zip(points, places, strict=True):
         if point.interval:
-            low, high = (_x(edge, scale) for edge in point.interval)
+            low, high = map(scale.x, point.interval)
             parts.append(f'<path class="range {point.kind}" d="M{low:.1f} {y:.1f}H{high:.1f}"/>')
-        shape = SHAPES[point.shape].format(
-            kind=point.kind, x=_x(point.value, scale), y=f"{y:.1f}", top=f"{y - 5.5:.1f}"
-        )
-        parts.append(shape)
-    name = escape(one_line(says))
+        parts.append(SHAPES[point.shape].format(kind=point.kind, x=x, y=y, top=y - 5.5))
     return Markup(
-        f'<svg role="img" class="strip" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}">'
-        f"<title>{name}</title>{''.join(parts)}</svg>"
+        f'<svg role="img" class="strip" width="{WIDTH}" height="{height}" aria-label="{escape(one_line(says))}">'
+        f"{''.join(parts)}</svg>"
     )
 
 
-def _x(value: float, scale: tuple[float, float]) -> float:
-    low, high = scale
-    share = (value - low) / (high - low) if high > low else 0.5
-    return EDGE + (WIDTH - 2 * EDGE) * min(1.0, max(0.0, share))
+def _number(value: float, bounds: Bounds) -> str:
+    text = shown_score(value, bounds)
+    return text.rstrip("0").rstrip(".") if "." in text else text

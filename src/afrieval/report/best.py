@@ -5,14 +5,13 @@ from typing import Any
 
 from afrieval.analysis.leaders import Entry, Standing
 from afrieval.analysis.ranks import Rank
-from afrieval.languages import LANGUAGES
 from afrieval.report.scores import INTERVAL
 from afrieval.report.sides import Part
 from afrieval.report.table import Column, Table
 from afrieval.report.values import shown_interval, shown_score
+from afrieval.report.words import language_name, language_names, listed
 
 Entries = Mapping[str, Sequence[Entry]]
-NAMED = 3  # sides that a sentence or a cell names; the others are counted
 RANKS = (
     "rank: 1-3 is first, second or third; the ranks of all models in a language are right at once with 95% confidence."
 )
@@ -43,7 +42,7 @@ def best_table(part: Part, entries: Entries) -> Table:
         Column("score", "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds),
         Column("cannot be told apart from", "text", "rivals"), Column("models", "count"), Column("n", "count"),
     ]  # fmt: skip
-    rows = [_best(code, entries[code], part) for code in sorted(entries, key=_name)]
+    rows = [_best(code, entries[code], part) for code in sorted(entries, key=language_name)]
     notes = ["Models that are not named score significantly lower (5%, all pairs of models, Holm)."]
     return Table("best", f"{part.title}: best in each language", columns, rows, notes, about={"task": part.task})
 
@@ -51,7 +50,7 @@ def best_table(part: Part, entries: Entries) -> Table:
 def _best(code: str, entries: Sequence[Entry], part: Part) -> list[Any]:
     first, score = entries[0], entries[0].score
     unsure = "none" if first.rank else ""
-    others = _listed(rivals(entries)) or unsure
+    others = listed(rivals(entries)) or unsure
     model = part.sides[first.side][0].model
     return [code, first.side, model, score.score, score.interval, others, len(entries), score.n]
 
@@ -65,7 +64,7 @@ def all_scores(part: Part, entries: Entries) -> Table:
         Column("rank", "count", "-"), Column("", "hidden", "first_rank"), Column("", "hidden", "last_rank"),
         Column("n", "count"), Column("bad", "count", "n_defect"),
     ]  # fmt: skip
-    rows = [_entry(code, entry, part) for code in sorted(entries, key=_name) for entry in entries[code]]
+    rows = [_entry(code, entry, part) for code in sorted(entries, key=language_name) for entry in entries[code]]
     notes = [RANKS if len(part.sides) > 1 else "", "bad: rows with a defect."]
     about = {"task": part.task, "prompt_language": part.kind}
     return Table("all", f"{part.title}: all scores", columns, rows, [n for n in notes if n], about=about)
@@ -92,7 +91,7 @@ def findings(part: Part, standings: Sequence[Standing], entries: Entries) -> lis
     clear = {code: of[0].side for code, of in compared.items() if not rivals(of)}
     if compared:
         where = "; ".join(
-            f"{side} in {_listed([_name(code) for code in sorted(clear, key=_name) if clear[code] == side], 8)}"
+            f"{side} in {language_names(code for code in clear if clear[code] == side)}"
             for side in dict.fromkeys(clear.values())
         )
         found.append(
@@ -106,12 +105,12 @@ def _over_languages(part: Part, standings: Sequence[Standing]) -> str:
     first, bounds = standings[0], part.metric.bounds
     mean = first.mean
     sure = f" (95% CI {shown_interval(mean.interval, bounds)})" if mean.interval else ""
-    languages = f"{len(mean.members)} African languages" if len(mean.members) > 1 else _name(mean.members[0])
+    languages = f"{len(mean.members)} African languages" if len(mean.members) > 1 else language_name(mean.members[0])
     best = "highest" if part.metric.higher_is_better else "best"
     text = f"{part.title}: {first.side} has the {best} mean over {languages}, {shown_score(mean.score, bounds)}{sure}"
     if first.rank is None:
         return f"{text}."
-    others = _listed([s.side for s in standings[1:] if s.rank and s.rank.first == 1])
+    others = listed([s.side for s in standings[1:] if s.rank and s.rank.first == 1])
     return f"{text}; {f'{others} cannot be told apart from it' if others else 'all others score significantly lower'}."
 
 
@@ -122,18 +121,4 @@ def _of_one(part: Part, entries: Entries) -> list[str]:
     if not of or part.metric.bounds != (0.0, 1.0) or not guessed:
         return []
     side, chance = next(iter(part.sides)), shown_score(of[guessed[0]].chance)
-    return [
-        f"{part.title}: {side} is not above chance ({chance}) in "
-        f"{_listed([_name(code) for code in sorted(guessed, key=_name)], 8)}."
-    ]
-
-
-def _name(code: str) -> str:
-    return LANGUAGES[code].name if code in LANGUAGES else code
-
-
-def _listed(names: Sequence[str], most: int = NAMED) -> str:
-    """Returns names for a sentence; those beyond a number of them are counted."""
-    if len(names) > most + 1:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
-    return names[0] if len(names) == 1 else " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+    return [f"{part.title}: {side} is not above chance ({chance}) in {language_names(guessed)}."]

@@ -1,0 +1,78 @@
+"""English against native prompts: tables with a verdict per language, and in sentences where native prompts help."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from afrieval.analysis.contrasts import Contrast, Row
+from afrieval.grouping import grouped
+from afrieval.report.comparison import metrics_of
+from afrieval.report.contrasts import contrast_table, side_name
+from afrieval.report.defects import defects_of, marked
+from afrieval.report.table import Column, Table
+from afrieval.report.words import language_names
+from afrieval.results.scores import CellScores
+from afrieval.scoring.base import Metric
+
+VERDICTS = {1: "▲ help", -1: "▼ hurt", 0: "no visible difference"}
+
+
+def by_difference(contrast: Contrast) -> Contrast:
+    """Returns a contrast whose rows are sorted by their difference, the highest first."""
+    return replace(contrast, rows=sorted(contrast.rows, key=lambda row: -row.difference))
+
+
+def verdict(row: Row, metric: Metric | None) -> int:
+    """Returns 1 if the second side is better beyond chance, -1 if it is worse, 0 if nothing can be seen."""
+    return row.verdict * (1 if metric is None or metric.higher_is_better else -1)
+
+
+def native_tables(cells: Sequence[CellScores], found: Sequence[Contrast]) -> list[Table]:
+    """Returns a table per contrast of prompt languages, which says what native prompts do in each language.
+
+    Args:
+        cells: those compared.
+        found: contrasts of them.
+    """
+    of, tasks = metrics_of(list(cells)), grouped(cells, lambda cell: cell.task)
+    return [_table(contrast, tasks[contrast.task], of.get(contrast.task)) for contrast in found]
+
+
+def _table(contrast: Contrast, cells: list[CellScores], metric: Metric | None) -> Table:
+    metric = contrast.metric or metric
+    starred = cells[0].declared.get("unreviewed", {})
+    table = contrast_table(contrast, starred, legend=False, metric=metric)
+    columns = [table.columns[0], Column("native prompts", "text", "verdict"), *table.columns[1:]]
+    rows = [
+        [row[0], VERDICTS[verdict(of, metric)], *row[1:]] for of, row in zip(contrast.rows, table.rows, strict=True)
+    ]
+    return marked(replace(table, columns=columns, rows=rows, findings=[sentence(contrast)]), defects_of(cells))
+
+
+def side_of(contrast: Contrast) -> str:
+    """Returns what distinguishes a contrast from others of its task; empty if nothing does."""
+    return ", ".join(side_name(dimension, value) for dimension, value in contrast.fixed.items())
+
+
+def sentence(contrast: Contrast) -> str:
+    """Returns in which languages native prompts help and hurt."""
+    of = {which: [r.language for r in contrast.rows if verdict(r, contrast.metric) == which] for which in (1, -1, 0)}
+    parts = [f"{word} in {language_names(of[which])}" for which, word in ((1, "help"), (-1, "hurt")) if of[which]]
+    parts += [f"make no visible difference in {language_names(of[0], 3)}"] if of[0] else []
+    return f"Native prompts {', '.join(parts)}."
+
+
+def findings(task: str, found: Sequence[Contrast]) -> list[str]:
+    """Returns in a sentence where native prompts help in a task; of several models, how often.
+
+    Args:
+        task: what it is called.
+        found: its contrasts.
+    """
+    if len(found) == 1:
+        return [f"{task}: {sentence(found[0])}"]
+    verdicts = [verdict(row, contrast.metric) for contrast in found for row in contrast.rows]
+    parts = [f"{word} in {verdicts.count(which)}" for which, word in ((1, "help"), (-1, "hurt")) if which in verdicts]
+    seen = f"they {' and '.join(parts)}" if parts else "they make no visible difference"
+    return [
+        f"{task}: native prompts were compared with English ones {len(verdicts)} times (models and languages); {seen}."
+    ]
