@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from afrieval.config.options import File, Metavar, Options, References, Repeated, RunOptions, Word
+from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import NotNegative, Seed
 from afrieval.files.schema import Positive
 
