@@ -12,6 +12,8 @@ from typing import NamedTuple
 from afrieval.analysis.inputs import is_published, read_inputs
 from afrieval.data.published import PublishedRow
 from afrieval.errors import UserError
+from afrieval.foreign.inspect_ai import is_inspect
+from afrieval.foreign.lighteval import is_lighteval
 from afrieval.grouping import grouped
 from afrieval.harness.folder import is_foreign
 from afrieval.results.files import RUN
@@ -69,6 +71,11 @@ def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False)
         folders[:] = sorted(name for name in folders if not name.startswith(".") and not skipped(here / name))
         if RUN in files:
             found.own.append(here)
+        elif is_lighteval(here):
+            found.foreign.append(here)
+            folders.clear()
+        elif is_inspect(here):
+            found.foreign.append(here)
         elif is_foreign(here):
             if not any(is_foreign(here / name) for name in folders):
                 found.foreign.append(here)

@@ -85,10 +85,16 @@ def name_of_run(cell: CellScores) -> str:
     return {SUITE: "run", PAPER: "run, paper", UNCLEANED: "run, paper uncleaned"}[cell.prompt_set]
 
 
+def as_share(cell: CellScores) -> float:
+    """Returns a cell's score from 0 to 1, as published scores are in percent, whatever the scale of its metric."""
+    highest = cell.metric.bounds[1]
+    return cell.score / highest if np.isfinite(highest) else cell.score
+
+
 def _own(cells: list[CellScores], languages: list[str]) -> list[Standing]:
     found = []
     for of_model in _by_model(cells):
-        prompts = [{c.language: c.score for c in of} for of in grouped(of_model, lambda c: c.prompt).values()]
+        prompts = [{c.language: as_share(c) for c in of} for of in grouped(of_model, lambda c: c.prompt).values()]
         means = [np.mean([s[code] for code in languages]) for s in prompts if set(languages) <= set(s)]
         model, shots = of_model[0].model, of_model[0].shots
         if means:

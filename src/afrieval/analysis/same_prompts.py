@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from afrieval.analysis.leaderboard import common_languages, name_of_run
+from afrieval.analysis.leaderboard import as_share, common_languages, name_of_run
 from afrieval.analysis.published import PublishedRow
 from afrieval.grouping import grouped
 from afrieval.results.prompts import SUITE, prompt_number
@@ -51,7 +51,7 @@ def _published(rows: list[PublishedRow], languages: list[str]) -> list[tuple[Pub
 def _own(cells: list[CellScores], languages: list[str]) -> list[OnPrompt]:
     found = []
     for of_prompt in grouped(cells, lambda c: (c.model, c.shots, c.answer_form, c.prompt)).values():
-        first, scores = of_prompt[0], {c.language: c.score for c in of_prompt}
+        first, scores = of_prompt[0], {c.language: as_share(c) for c in of_prompt}
         if set(languages) <= set(scores):
             mean = float(np.mean([scores[code] for code in languages]))
             found.append(OnPrompt(prompt_number(first.prompt), first.model, name_of_run(first), first.shots, mean))

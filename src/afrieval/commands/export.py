@@ -1,6 +1,8 @@
 """`afrieval export`: task files and results for other programs."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from afrieval.commands.options import Export
 from afrieval.config.arguments import read_given, run_config
@@ -9,6 +11,11 @@ from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.terminal import note, say
+
+if TYPE_CHECKING:
+    from afrieval.exports.runs import StoredRun
+
+TASKS, UNLEARNING = "harness", "open-unlearning"
 
 
 def main(argv: list[str]) -> None:
@@ -21,25 +28,52 @@ def main(argv: list[str]) -> None:
     folder, config = user_path(asked.folder), run_config(given, needs_model=False, needs_task=False)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} exists and is not empty", "name a new folder, or delete that one")
-    if asked.to == "harness":
+    if asked.to == TASKS:
         _tasks(config, folder, asked.run)
-    else:
-        _results(config, folder, asked.run, [name for name, _ in given])
-
-
-def _results(config: RunConfig, folder: Path, run: str | None, given: list[str]) -> None:
-    if run is None:
-        raise UserError("--to open-unlearning needs a run", "give --run FOLDER")
-    if others := [name for name in given if name.partition(".")[0] != "reference"]:
-        raise UserError(f"--{others[0]} has no effect with --to open-unlearning", "leave it out")
-    from afrieval.suites.unlearning_export import export_run
-
-    for path in export_run(user_path(run), config.reference, folder):
+        return
+    allowed = "reference" if asked.to == UNLEARNING else None
+    if others := [name for name, _ in given if name.partition(".")[0] != allowed]:
+        raise UserError(f"--{others[0]} has no effect with --to {asked.to}", "leave it out")
+    if not asked.run:
+        raise UserError(f"--to {asked.to} needs a run", "give --run FOLDER")
+    for path in _written(asked.to, folder, [user_path(run) for run in asked.run], config):
         say(f"wrote {path}")
 
 
-def _tasks(config: RunConfig, folder: Path, run: str | None) -> None:
-    for name, value in (("run", run), ("reference", config.reference)):
+def _written(to: str, folder: Path, runs: list[Path], config: RunConfig) -> list[Path]:
+    """Writes results of runs, and returns what to name of them."""
+    if to == UNLEARNING:
+        from afrieval.suites.unlearning_export import export_run
+
+        if len(runs) > 1:
+            raise UserError(f"--to {to} takes one run, not {len(runs)}", "export each run to another folder")
+        return export_run(runs[0], config.reference, folder)
+    from afrieval.exports.runs import stored_runs
+
+    return _writer(to)(stored_runs(runs), folder)
+
+
+def _writer(to: str) -> "Callable[[list[StoredRun], Path], list[Path]]":
+    """Returns the function that writes a form; each needs other libraries."""
+    if to == "every-eval-ever":
+        from afrieval.exports.every_eval_ever import write_records
+
+        return write_records
+    if to == "harness-results":
+        from afrieval.exports.harness_results import write_harness_results
+
+        return write_harness_results
+    if to == "huggingface-eval-yaml":
+        from afrieval.exports.hub import write_eval_results
+
+        return write_eval_results
+    from afrieval.exports.tidy import write_tidy
+
+    return lambda runs, folder: write_tidy(runs, folder, to)
+
+
+def _tasks(config: RunConfig, folder: Path, runs: list[str]) -> None:
+    for name, value in (("run", runs), ("reference", config.reference)):
         if value:
             raise UserError(f"--{name} has no effect with --to harness", "leave it out")
     if config.wants_harness:

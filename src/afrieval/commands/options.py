@@ -4,13 +4,22 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
+from afrieval.config.options import File, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import NotNegative, Seed
 from afrieval.files.schema import Positive
 
 Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
 Grouping = Literal["Africa", "family", "script", "region"]
 AverageOver = Literal["suite", "afrobench"]
+ExportForm = Literal[
+    "harness",
+    "open-unlearning",
+    "csv",
+    "parquet",
+    "every-eval-ever",
+    "harness-results",
+    "huggingface-eval-yaml",
+]
 
 
 @dataclass(frozen=True)
@@ -192,23 +201,31 @@ class Llama(RunOptions):
 
 @dataclass(frozen=True)
 class Export(RunOptions):
-    """Writes task files for lm_eval --include_path FOLDER, or results of a run for open-unlearning.
+    """Writes stored runs as tables or in the forms of other programs, or tasks as files for lm_eval.
 
-    Without --task.task_name, all tasks are written except Meta's, which depend on a model. Prompts in English,
-    prompts in the language itself and translated test sets get different names; --task.prompt_language and
-    --task.variant have no effect. The package afrieval must be installed where lm_eval runs.
+    csv and parquet are tables of scores, metrics, samples and settings. every-eval-ever, harness-results and
+    huggingface-eval-yaml are records for that database, what lm_eval --output_path writes, and .eval_results of a
+    model on the Hugging Face Hub. open-unlearning takes one run, of the suite tofu or muse. docs/exchange.md
+    describes all files.
+
+    harness writes task files for lm_eval --include_path FOLDER, and takes no run. Without --task.task_name, all tasks
+    are written except Meta's, which depend on a model. Prompts in English, prompts in the language itself and
+    translated test sets get different names; --task.prompt_language and --task.variant have no effect. The package
+    afrieval must be installed where lm_eval runs.
 
     Examples:
+        afrieval export --to csv tables --run runs/FIRST --run runs/SECOND
         afrieval export --to harness my-tasks --task.task_name afrimmlu --task.languages yor,hau
         afrieval export --to open-unlearning results --run runs/tofu --reference retain=runs/RETAIN
     """
 
-    to: Literal["harness", "open-unlearning"]
-    """Program that the files are for."""
+    to: Annotated[ExportForm, Metavar("FORM")]
+    """Form of the files: csv, parquet, every-eval-ever, harness-results, huggingface-eval-yaml, open-unlearning or
+    harness."""
     folder: Annotated[str, Word("FOLDER")]
     """Folder to write to. It must be new or empty."""
-    run: Folder | None = None
-    """For open-unlearning: folder of the run, of the suite tofu or muse. Default: none."""
+    run: Repeated[str] = field(default_factory=list)
+    """Run folders to export; one for open-unlearning. Default: none."""
 
 
 @dataclass(frozen=True)

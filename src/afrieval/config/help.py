@@ -57,12 +57,12 @@ def _entry(option: Option) -> str:
 
 def _metavar(option: Option) -> str:
     """Returns what stands for the value of an option: the words that it takes, or their kind."""
+    if declared := [each.text for each in option.annotations if isinstance(each, Metavar)]:
+        return declared[0]
     if option.choices:
         return f"{{{','.join(option.choices)}}}"
     if bool in option.types:
         return "[true|false]"
-    if declared := [each.text for each in option.annotations if isinstance(each, Metavar)]:
-        return declared[0]
     kinds = {
         "LIST": bool(option.members),
         "MAP": any(get_origin(m) is dict for m in option.types),

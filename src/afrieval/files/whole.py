@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from afrieval.errors import UserError
 
@@ -14,10 +16,21 @@ def write_whole(path: Path, content: bytes) -> None:
         path: the file, which may exist.
         content: all of its bytes.
     """
+    with written_whole(path) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def written_whole(path: Path) -> Iterator[BinaryIO]:
+    """Opens a file for writing; it appears under its name once all is written, and not at all after an error.
+
+    Args:
+        path: the file, which may exist; its folder must.
+    """
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with unfinished.open("wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)

@@ -12,6 +12,7 @@ from afrieval.pages.languages import languages
 from afrieval.pages.native import native
 from afrieval.pages.overview import overview
 from afrieval.pages.prompts import prompts
+from afrieval.pages.runs import runs
 from afrieval.pages.shell import page
 from afrieval.terminal import one_line
 
@@ -34,6 +35,7 @@ VIEWS = (
     View("languages", "Languages", languages),
     View("native", "Native prompts", native),
     View("prompts", "Prompts", prompts),
+    View("runs", "Runs", runs),
 )
 
 

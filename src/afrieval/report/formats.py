@@ -154,7 +154,7 @@ def as_csv(tables: list[Table]) -> str:
 
     Texts are in one line, and one that a spreadsheet would take for a formula has an apostrophe before it.
     """
-    rows = [{_safe(k): _safe(v) for k, v in record.items()} for table in tables for record in flat(table)]
+    rows = [{safe(k): safe(v) for k, v in record.items()} for table in tables for record in flat(table)]
     names = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, names, lineterminator="\n")
@@ -163,7 +163,7 @@ def as_csv(tables: list[Table]) -> str:
     return text.getvalue()
 
 
-def _safe(value: Any) -> Any:
+def safe(value: Any) -> Any:
     """Returns a cell that no spreadsheet runs as a formula.
 
     Tables are passed on and opened in spreadsheets, where a model's name such as `=HYPERLINK(...)` would be a program.

@@ -39,7 +39,7 @@ def read_runs(folders: Iterable[Path], sent: bool = False) -> list[CellScores]:
     if runs and not cells:
         raise UserError(
             f"{runs[0].path} has tasks of the harness only",
-            "compare reads runs of the suite's own tasks, and what `lm_eval --output_path` writes",
+            "give runs of the suite's own tasks; compare also reads what `lm_eval --output_path` writes",
         )
     _check_same_rows(cells)
     _check_once(cells)

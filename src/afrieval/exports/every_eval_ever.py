@@ -1,0 +1,252 @@
+"""Runs as records of Every Eval Ever (schema 0.3.0 of evaleval/every_eval_ever): a record per run and task.
+
+All that a run knows has a place in it; what a run does not know, such as who publishes it, is `unknown` where the
+schema requires it, and absent elsewhere.
+"""
+
+import hashlib
+import math
+import time
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from afrieval.exports.instances import instance
+from afrieval.exports.runs import StoredRun, has_texts, scored_lines
+from afrieval.exports.texts import file_name, strict_json
+from afrieval.files.whole import write_whole, written_whole
+from afrieval.grouping import grouped
+from afrieval.languages import LANGUAGES
+from afrieval.results.scores import CellScores
+from afrieval.scoring.base import Metric
+from afrieval.terminal import note
+
+SCHEMA = "0.3.0"
+UNKNOWN = "unknown"
+IDS = {"acc": "accuracy", "exact_match": "exact-match"}  # names of metrics that the database shares; others are ours
+ENGINES = {"hf": "transformers", "vllm": "vllm"}  # type of model to the package that runs it on one's own machine
+Record = dict[str, Any]
+
+
+def write_records(runs: list[StoredRun], folder: Path) -> list[Path]:
+    """Writes `data/TASK/DEVELOPER/MODEL/UUID.json`, with samples next to them, and returns the records.
+
+    Args:
+        runs: the runs.
+        folder: is made if it is missing.
+    """
+    now, paths = str(int(time.time())), []
+    for run in runs:
+        for (task, *_), cells in grouped(run.cells, lambda cell: (cell.task, cell.shots, cell.answer_form)).items():
+            developer, _, name = run.model.rpartition("/")
+            place = Path("data", file_name(task), _folder(developer), _folder(name))
+            (folder / place).mkdir(parents=True, exist_ok=True)
+            paths.append(_write(run, cells, folder, place, now))
+    return paths
+
+
+def _folder(name: str) -> str:
+    return file_name(name).replace("__", "_") if name else UNKNOWN
+
+
+def _write(run: StoredRun, cells: list[CellScores], folder: Path, place: Path, now: str) -> Path:
+    """Writes a record and its samples, and returns the record's path."""
+    record = _record(run, cells, now)
+    digest = hashlib.sha256(f"{run.name} {record['evaluation_id']} {sorted(c.name for c in cells)}".encode())
+    name = str(uuid.UUID(bytes=digest.digest()[:16], version=4))  # the same whenever the same run is exported
+    if all(map(has_texts, cells)):
+        record["detailed_evaluation_results"] = _write_samples(record, cells, folder, place / f"{name}_samples.jsonl")
+    else:
+        note(f"left out: samples of {cells[0].task} in {run.name}, which was run with --eval.log_samples false")
+    path = folder / place / f"{name}.json"
+    write_whole(path, strict_json(record, indent=2) + b"\n")
+    return path
+
+
+def _write_samples(record: Record, cells: list[CellScores], folder: Path, path: Path) -> Record:
+    """Writes a line per document of each cell, and returns what the record says of the file."""
+    checksum, rows = hashlib.sha256(), 0
+    shared = {
+        "schema_version": SCHEMA,
+        "evaluation_id": record["evaluation_id"],
+        "model_id": record["model_info"]["id"],
+    }
+    with written_whole(folder / path) as file:
+        for cell in cells:
+            ids = {"evaluation_name": cell.name, "evaluation_result_id": _result_id(cell)}
+            for line in scored_lines(cell):
+                text = strict_json({**shared, **ids, **instance(line, cell)}) + b"\n"
+                checksum.update(text)
+                file.write(text)
+                rows += 1
+    return {
+        "format": "jsonl",
+        "file_path": path.as_posix(),
+        "hash_algorithm": "sha256",
+        "checksum": checksum.hexdigest(),
+        "total_rows": rows,
+    }
+
+
+def _record(run: StoredRun, cells: list[CellScores], now: str) -> Record:
+    visit, first = run.visit, cells[0]
+    versions: Mapping[str, Any] = visit.get("versions", {})
+    date = str(int(datetime.fromisoformat(visit["date"]).timestamp()))
+    variant = f"{first.task}_{first.shots}shot_{first.answer_form}"
+    return {
+        "schema_version": SCHEMA,
+        "evaluation_id": f"{variant}/{run.model}/{date}",
+        "evaluation_timestamp": date,
+        "retrieved_timestamp": now,
+        "source_metadata": {
+            "source_name": "afrieval",
+            "source_type": "evaluation_run",
+            "source_organization_name": UNKNOWN,
+            "evaluator_relationship": "other",
+        },
+        "eval_library": {
+            "name": "afrieval",
+            "version": str(versions.get("afrieval") or UNKNOWN),
+            "additional_details": texts({**versions, "git_commit": visit.get("git_commit")}),
+        },
+        "model_info": _model(run),
+        "evaluation_results": [_result(run, cell.on(name), date) for cell in cells for name in _named(cell)],
+    }
+
+
+def texts(values: Mapping[str, object]) -> dict[str, str]:
+    """Returns what is known of some values, as texts, which the schema wants."""
+    return {str(name): str(value) for name, value in values.items() if value not in (None, "", [], {})}
+
+
+def _named(cell: CellScores) -> list[str]:
+    """Returns the metrics of a cell that have a score, the main one first."""
+    return [name for name in cell.metrics if (of := cell.on(name)).n and math.isfinite(of.score)]
+
+
+def _model(run: StoredRun) -> Record:
+    model: dict[str, Any] = dict(run.record["identity"]["model"])
+    developer, engine = run.model.rpartition("/")[0], ENGINES.get(str(model.get("model_type")))
+    settings = ("model_type", "revision", "fingerprint", "chat_template", "add_bos_token")
+    used = ("dtype", "device", "engine", "max_length", "model_commit")
+    details = {name: model.get(name) for name in settings} | {name: run.visit.get(name) for name in used}
+    version = run.visit.get("versions", {}).get(engine) if engine else None
+    return {
+        "name": run.model,
+        "id": run.model,
+        **({"developer": developer} if developer else {}),
+        **({"inference_engine": texts({"name": engine, "version": version})} if engine else {}),
+        "additional_details": {
+            "deployment_type": "self_deployed" if engine else UNKNOWN,
+            "model_availability": UNKNOWN,
+            **texts(details),
+        },
+    }
+
+
+def _result_id(cell: CellScores) -> str:
+    return f"{cell.name}/{cell.main}"
+
+
+def _result(run: StoredRun, cell: CellScores, date: str) -> Record:
+    """Returns a cell's score under its main metric."""
+    return {
+        "evaluation_result_id": _result_id(cell),
+        "evaluation_name": cell.name,
+        "evaluation_timestamp": date,
+        "source_data": _data(run, cell),
+        "metric_config": _metric(cell.metric, cell),
+        "score_details": {"score": cell.score, "uncertainty": _uncertainty(cell), "details": _details(cell)},
+        "generation_config": _generation(cell),
+    }
+
+
+def _data(run: StoredRun, cell: CellScores) -> Record:
+    """Returns the data set. Its split is unknown in the variant `translate`, whose questions are from another file."""
+    tasks = run.record["identity"]["tasks"]
+    commits = run.visit.get("data_commits") or {}
+    split = next(iter(tasks[cell.task]["data"][cell.language]), None)
+    details = {
+        "language": cell.language,
+        "language_name": LANGUAGES[cell.language].name if cell.language in LANGUAGES else None,
+        "data_hash": cell.must["data"],
+        "revision": commits.get(cell.data_set),
+        "rows": cell.rows,
+        "rows_with_a_defect": cell.n_defect,
+        "known_defect": cell.defect,
+    }
+    hub = {"hf_repo": cell.data_set, "hf_split": split} if cell.data_set else {}
+    return {
+        "dataset_name": cell.task,
+        "source_type": "hf_dataset" if hub else "other",
+        **{name: value for name, value in hub.items() if value},
+        "additional_details": texts(details),
+    }
+
+
+def _metric(metric: Metric, cell: CellScores) -> Record:
+    lowest, highest = metric.bounds
+    title = cell.declared.get("title", cell.task)
+    return {
+        "evaluation_description": f"{title}: {metric.name}",
+        "metric_id": IDS.get(metric.name, f"afrieval.{metric.name}"),
+        "metric_name": metric.name,
+        **({"metric_unit": "proportion"} if metric.bounds == (0, 1) else {}),
+        "lower_is_better": not metric.higher_is_better,
+        "score_type": "continuous",
+        "min_score": _bound(lowest),
+        "max_score": _bound(highest),
+        **({"additional_details": {"signature": metric.signature}} if metric.signature else {}),
+    }
+
+
+def _bound(value: float) -> float | str:
+    """Returns a bound as the schema has it, which strict JSON could not hold."""
+    return value if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _uncertainty(cell: CellScores) -> Record:
+    error, interval = cell.standard_error, cell.interval
+    found: Record = {"num_samples": cell.n}
+    if math.isfinite(error):
+        found["standard_error"] = {"value": error, "method": "analytic"}
+    if interval and all(map(math.isfinite, interval)):
+        low, high = interval
+        how = {"lower": low, "upper": high, "confidence_level": 0.95, "method": cell.metric.interval}
+        found["confidence_interval"] = how
+    return found
+
+
+def _details(cell: CellScores) -> dict[str, str]:
+    return texts(
+        {"chance": cell.chance if math.isfinite(cell.chance) else None, "rows_without_a_score": cell.n_unscored}
+    )
+
+
+def _generation(cell: CellScores) -> Record:
+    """Returns how answers were asked for, as far as the schema has fields; the rest are details."""
+    first = next(scored_lines(cell))
+    asked = first.get("arguments") or [[]]
+    given: dict[str, Any] = asked[0][1] if len(asked[0]) > 1 and isinstance(asked[0][1], dict) else {}
+    arguments = {
+        "temperature": given.get("temperature", cell.may.get("temperature")),
+        "top_p": given.get("top_p"),
+        "max_tokens": given.get("max_gen_toks"),
+    }
+    details = {
+        "num_fewshot": cell.shots,
+        "answer_form": cell.answer_form,
+        "prompt": cell.prompt,
+        "prompt_language": cell.prompt_language,
+        "prompt_hash": cell.must["prompt text"],
+        "task_version": cell.must["task version"],
+        "variant": cell.must["variant"],
+        "fewshot_selection": cell.must["few-shot selection"],
+        "fewshot_seed": cell.must["few-shot seed"],
+        "unreviewed_prompt": cell.prompt_language == "native" and cell.language in cell.declared.get("unreviewed", {}),
+        **{name: value for name, value in given.items() if name not in ("temperature", "top_p", "max_gen_toks")},
+    }
+    known = {name: value for name, value in arguments.items() if value is not None}
+    return {**({"generation_args": known} if known else {}), "additional_details": texts(details)}

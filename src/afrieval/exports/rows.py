@@ -1,0 +1,155 @@
+"""The rows of tidy tables."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from afrieval.exports.columns import MEASURE, Columns, measured, stored_metrics
+from afrieval.exports.runs import StoredRun
+from afrieval.results.columns import continuations
+from afrieval.results.reader import cell_lines
+from afrieval.results.samples import Sample, is_unparsed
+from afrieval.results.scores import CellScores
+from afrieval.scoring.labels import NOT_PARSED, REFUSED
+
+GUESSED = "guessed"
+Row = dict[str, Any]
+
+
+def finite(value: float) -> float | None:
+    """Returns a number; None if it is not finite."""
+    return float(value) if math.isfinite(value) else None
+
+
+def score_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
+    """Yields a row per cell: its score, and the settings that it depends on."""
+    return (_score_row(run, cell) for run in runs for cell in run.cells)
+
+
+def metric_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
+    """Yields a row per cell and metric."""
+    return (_metric_row(run, cell, name) for run in runs for cell in run.cells for name in cell.metrics)
+
+
+def sample_rows(runs: list[StoredRun]) -> Iterator[Row]:
+    """Yields a row per document of each cell, scored or not."""
+    columns = measured(cell for run in runs for cell in run.cells)
+    for run in runs:
+        for cell in run.cells:
+            assert cell.folder
+            place, measures = _place(run, cell), _measures(cell, columns)
+            for line in cell_lines(cell.folder, cell.name):
+                yield place | _sample_row(line) | (next(measures) if line["metrics"] else {})
+
+
+def setting_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
+    """Yields a row per value of run.yaml, as JSON, under its dotted name."""
+    for run in runs:
+        for name, value in _flat(run.record):
+            yield {"run": run.name, "setting": name, "value": json.dumps(value)}
+
+
+def _place(run: StoredRun, cell: CellScores) -> Row:
+    names = ("model", "task", "language", "prompt_language", "shots", "answer_form")
+    return {"run": run.name, **{name: getattr(cell, name) for name in names}, "prompt": str(cell.prompt)}
+
+
+def _score(cell: CellScores) -> Row:
+    low, high = cell.interval or (None, None)
+    score, error = finite(cell.score) if cell.n else None, finite(cell.standard_error) if cell.n else None
+    return {"metric": cell.main, "score": score, "standard_error": error, "low": low, "high": high, "n": cell.n}
+
+
+def _score_row(run: StoredRun, cell: CellScores) -> Row:
+    must, visit = cell.must, run.visit
+    versions = visit.get("versions", {})
+    shares = {name: cell.on(name).score if name in cell.metrics else None for name in (NOT_PARSED, REFUSED, GUESSED)}
+    return {
+        **_place(run, cell),
+        **_score(cell),
+        **shares,
+        "rows": cell.rows,
+        "n_defect": cell.n_defect,
+        "chance": finite(cell.chance),
+        "data_set": cell.data_set or None,
+        "data_hash": must["data"],
+        "prompt_hash": must["prompt text"],
+        "task_version": must["task version"],
+        "variant": must["variant"],
+        "fewshot_selection": must["few-shot selection"],
+        "fewshot_seed": must["few-shot seed"],
+        "max_gen_toks": must["limit of answers"],
+        "chat_template": cell.may.get("chat_template"),
+        "dtype": cell.may.get("dtype"),
+        "suite": cell.suite or None,
+        "date": visit.get("date"),
+        "afrieval": versions.get("afrieval"),
+        "lm_eval": versions.get("lm-eval"),
+    }
+
+
+def _metric_row(run: StoredRun, cell: CellScores, name: str) -> Row:
+    of = cell.on(name)
+    lowest, highest = map(finite, of.metric.bounds)
+    better = of.metric.higher_is_better
+    scale = {"main": name == cell.main, "higher_is_better": better, "lowest": lowest, "highest": highest}
+    return {**_place(run, cell), **_score(of), **scale}
+
+
+def _sample_row(line: Sample) -> Row:
+    answers = [answer[0] for answer in line["resps"]]
+    texts = bool(answers) and isinstance(answers[0], str)
+    asked = line.get("arguments") or []
+    document = line.get("doc")
+    choices = document.get("choices") if isinstance(document, dict) else None
+    return {
+        "doc_id": line["doc_id"],
+        "scored": bool(line["metrics"]),
+        "defect": line["defect"] or None,
+        "fewshot_ids": line.get("fewshot_ids"),
+        "prompt_text": str(asked[0][0]) if asked and len(asked[0]) > 1 else None,
+        "choices": [str(choice) for choice in choices] if choices else None,
+        "continuations": None if texts or not asked else list(map(str, continuations(line))),
+        "likelihoods": None if texts or not answers else list(map(_likelihood, answers)),
+        "output": answers[0] if texts else None,
+        "answer": as_text(line.get("answer")),
+        "unparsed": is_unparsed(line) if line["metrics"] and not line.get("roles") else None,
+        "target": as_text(line.get("target")),
+        "gold": _index(line.get("gold")),
+        "picked": _index(line.get("picked")),
+        **{name: line.get(name) for name in ("doc_hash", "prompt_hash", "target_hash")},
+    }
+
+
+def _measures(cell: CellScores, columns: Columns) -> Iterator[Row]:
+    """Yields the measures of each scored document, as scores are computed from them."""
+    lists = {f"{MEASURE}{name}": cell.measures[name].tolist() for name in stored_metrics(cell)}
+    for place in range(cell.n):
+        of_document = {name: list(map(finite, values[place])) for name, values in lists.items()}
+        yield {name: of if columns[name] == "numbers" else of[0] for name, of in of_document.items()}
+
+
+def as_text(value: Any) -> str | None:
+    """Returns a value as text: a text as it is, anything else as JSON; None stays None."""
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _likelihood(answer: Any) -> float:
+    return float(answer[0] if isinstance(answer, list) else answer)
+
+
+def _index(value: Any) -> int | None:
+    return value if type(value) is int else None
+
+
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields the values in nested maps and lists of maps under their dotted names."""
+    places = value.items() if isinstance(value, Mapping) else enumerate(value)
+    for key, each in places:
+        inner = f"{name}.{key}" if name else str(key)
+        nested = isinstance(each, Mapping) or (isinstance(each, list) and each and isinstance(each[0], Mapping))
+        if nested and each:
+            yield from _flat(each, inner)
+        else:
+            yield inner, each

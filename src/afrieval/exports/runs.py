@@ -1,0 +1,76 @@
+"""The finished runs that an export writes, with all that they say of themselves."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from afrieval.grouping import grouped
+from afrieval.results.files import read_run
+from afrieval.results.reader import cell_lines
+from afrieval.results.runs import read_runs
+from afrieval.results.samples import Sample
+from afrieval.results.schema import RunRecord
+from afrieval.results.scores import CellScores
+from afrieval.terminal import note
+
+
+class StoredRun(NamedTuple):
+    """A run folder.
+
+    Attributes:
+        name: its folder's, with parents where two have the same.
+        record: run.yaml.
+        cells: those of the suite's own tasks, described as for a comparison.
+    """
+
+    name: str
+    record: RunRecord
+    cells: list[CellScores]
+
+    @property
+    def visit(self) -> Mapping[str, Any]:
+        """The circumstances in which it was run last."""
+        return self.record["visits"][-1]
+
+    @property
+    def model(self) -> str:
+        """What its model is called: its id on the hub, or the end of its path."""
+        return self.cells[0].model
+
+
+def stored_runs(folders: Iterable[Path]) -> list[StoredRun]:
+    """Returns finished runs, and prints a note on the tasks of the harness in them, which are left out.
+
+    Raises:
+        UserError: for a folder that is not a run, is not finished or is damaged; or if two have the same cell.
+    """
+    cells = grouped(read_runs(folders), lambda cell: cell.folder)
+    of_folders = {folder: of for folder, of in cells.items() if folder}
+    names = _names(list(of_folders))
+    found = [StoredRun(names[folder], read_run(folder), of) for folder, of in of_folders.items()]
+    for run in found:
+        if of_harness := run.record["identity"].get("harness_tasks"):
+            note(f"left out: tasks of the harness in {run.name}: {', '.join(of_harness)}")
+    return found
+
+
+def _names(folders: list[Path]) -> dict[Path, str]:
+    """Returns the shortest ends of paths that distinguish all folders."""
+    parts = {folder: folder.resolve().parts for folder in folders}
+    for length in range(1, max(map(len, parts.values()), default=0) + 1):
+        names = {folder: "/".join(of[-length:]) for folder, of in parts.items()}
+        if len(set(names.values())) == len(folders):
+            break
+    return names
+
+
+def scored_lines(cell: CellScores) -> Iterator[Sample]:
+    """Yields the samples of a cell that have a score."""
+    assert cell.folder
+    return (line for line in cell_lines(cell.folder, cell.name) if line["metrics"])
+
+
+def has_texts(cell: CellScores) -> bool:
+    """Returns whether a run stored documents and prompts: it does not with `--eval.log_samples false`."""
+    first = next(scored_lines(cell))
+    return "doc" in first and "arguments" in first

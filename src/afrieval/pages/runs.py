@@ -1,0 +1,19 @@
+"""Every setting, version and hash of every run, and what differs between them."""
+
+from markupsafe import Markup
+
+from afrieval.analysis.inputs import Inputs
+from afrieval.pages.places import place
+from afrieval.pages.shell import fragment
+from afrieval.pages.tables import table_html
+from afrieval.report.settings import differences, run_settings
+
+
+def runs(given: Inputs) -> Markup:
+    """Returns what differs between runs, then each run's settings, all but the most telling ones folded."""
+    found = run_settings([*given.own, *given.foreign])
+    return fragment(
+        "runs.html",
+        tables=[table_html(table) for table in differences(found)],
+        runs=[(run, place({"model": run.model})) for run in found],
+    )

@@ -1,0 +1,146 @@
+"""Settings, versions and hashes of runs: all that run.yaml says, and what differs between runs."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from afrieval.grouping import grouped
+from afrieval.report.table import Column, Table
+from afrieval.results.files import read_run
+from afrieval.results.scores import CellScores
+
+OFTEN_DIFFERENT = ("date", "config", "first_tokens", "left_out", "data_commits")  # of a visit, and not a setting
+
+
+class Setting(NamedTuple):
+    """A value with its name.
+
+    Attributes:
+        value: a text, or settings.
+        differs: whether it, or one of its parts, is different in some of the runs.
+    """
+
+    name: str
+    value: "str | list[Setting]"
+    differs: bool = False
+
+
+class RunSettings(NamedTuple):
+    """What run.yaml says of a run, in parts; of other programs' runs, what their files say.
+
+    Attributes:
+        model: what it is called in the report.
+        parts: heading to settings; a page folds all but the first.
+    """
+
+    name: str
+    model: str
+    parts: dict[str, list[Setting]]
+
+
+def run_settings(cells: Iterable[CellScores]) -> list[RunSettings]:
+    """Returns the settings of the runs that cells are of, in their order.
+
+    Raises:
+        UserError: if a run.yaml cannot be read.
+    """
+    folders = grouped((c for c in cells if c.path), lambda c: Path(str(c.path)).parent)
+    own = {folder: of_folder[0].model for folder, of_folder in folders.items() if (folder / "run.yaml").exists()}
+    records = {folder: _parts(dict(read_run(folder))) for folder in own}
+    records |= {folder: {"Settings": dict(of[0].may)} for folder, of in folders.items() if folder not in own}
+    differing = _differing(list(records.values()))
+    return [
+        RunSettings(
+            str(folder),
+            folders[folder][0].model,
+            {name: _settings(part, differing, (name,)) for name, part in records[folder].items() if part},
+        )
+        for folder in folders
+    ]
+
+
+def _parts(record: dict[str, Any]) -> dict[str, Any]:
+    """Returns the parts of run.yaml; of the visits, all settings of the last one, and each one's circumstances."""
+    visits = [dict(visit) for visit in record.get("visits", [])]
+    last = visits[-1] if visits else {}
+    return {
+        "What the run is": record.get("identity", {}),
+        "Last visit": {name: value for name, value in last.items() if name != "config"},
+        "Options of the last visit": last.get("config", {}),
+        "Earlier visits": {str(at): visit for at, visit in enumerate(visits[:-1], 1)},
+        "What its tasks declare": record.get("declared", {}),
+        "Few-shot rows": record.get("fewshot_ids", {}),
+        "Suite": record.get("suite") or {},
+        "Groups of the harness": record.get("harness_groups", {}),
+        "Cells": {"cells": record.get("cells", [])},
+    }
+
+
+def differences(runs: Iterable[RunSettings]) -> list[Table]:
+    """Returns a table of what differs between runs, a column for each; empty for a single run or equal ones."""
+    every = {run.name: dict(_flat(run)) for run in runs}
+    names = list(dict.fromkeys(name for found in every.values() for name in found))
+    if not names:
+        return []
+    columns = [Column("setting"), *(Column(Path(run).name, "text", run) for run in every)]
+    rows = [[name, *(found.get(name, "") for found in every.values())] for name in names]
+    notes = ["Columns are named after run folders. Settings that a run does not have are blank."]
+    return [Table("settings", "What differs between runs", columns, rows, notes)]
+
+
+def _flat(run: RunSettings) -> Iterator[tuple[str, str]]:
+    """Yields the settings of a run that differ, but for those that say when and with which options it ran."""
+    for part in ("What the run is", "Last visit", "Settings"):
+        for setting in run.parts.get(part, []):
+            if setting.name not in OFTEN_DIFFERENT:
+                yield from _leaves(setting, "")
+
+
+def _leaves(setting: Setting, path: str) -> Iterator[tuple[str, str]]:
+    name = f"{path}.{setting.name}" if path else setting.name
+    if isinstance(setting.value, list):
+        for part in setting.value:
+            yield from _leaves(part, name)
+    elif setting.differs:
+        yield name, setting.value
+
+
+def _differing(records: list[Mapping[str, Any]]) -> set[tuple[str, ...]]:
+    """Returns the places at which the runs that have them do not have the same value, and all places above them."""
+    values: dict[tuple[str, ...], set[str]] = {}
+    for record in records:
+        for place, value in _places(record, ()):
+            values.setdefault(place, set()).add(value)
+    found = {place for place, different in values.items() if len(different) > 1}
+    return {place[:n] for place in found for n in range(1, len(place) + 1)}
+
+
+def _places(value: Any, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _places(part, (*place, str(name)))
+    else:
+        yield place, _text(value)
+
+
+def _settings(part: Mapping[str, Any], differing: set[tuple[str, ...]], place: tuple[str, ...]) -> list[Setting]:
+    found = []
+    for name, value in part.items():
+        here = (*place, str(name))
+        if isinstance(value, Mapping):
+            shown: str | list[Setting] = _settings(value, differing, here) if value else "none"
+        else:
+            shown = _text(value)
+        found.append(Setting(str(name), shown, here in differing))
+    return found
+
+
+def _text(value: Any) -> str:
+    """Returns a value of run.yaml as people read it."""
+    if isinstance(value, list):
+        return ", ".join(map(_text, value)) or "none"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_text(part)}" for name, part in value.items())
+    if value is None or isinstance(value, bool):
+        return "not given" if value is None else str(value).lower()
+    return str(value)
