@@ -12,7 +12,7 @@ from afrieval.analysis.inputs import read_inputs
 from afrieval.pages.report import report
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Dialog, Page, Request
 
 Open = Callable[..., "Page"]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -43,6 +43,23 @@ def browser() -> "Iterator[Browser]":
         chromium.close()
 
 
+def watch(page: "Page", url: str, problems: list[str]) -> None:
+    """Notes what no page may do."""
+
+    def dismiss(dialog: "Dialog") -> None:
+        problems.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def allow(request: "Request") -> None:
+        if request.url.split("#")[0] != url:
+            problems.append(f"request: {request.url}")
+
+    page.on("console", lambda message: problems.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: problems.append(f"error: {error}"))
+    page.on("dialog", dismiss)
+    page.on("request", allow)
+
+
 @pytest.fixture
 def open_page(browser: "Browser") -> Iterator[Open]:
     """Returns a function that opens a file, and checks in the end what the page has done."""
@@ -54,10 +71,7 @@ def open_page(browser: "Browser") -> Iterator[Open]:
         contexts.append(context)
         page = context.new_page()
         url = path.as_uri()
-        page.on("console", lambda message: problems.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: problems.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: problems.append(request.url) if request.url.split("#")[0] != url else None)
+        watch(page, url, problems)
         page.goto(f"{url}{state}")
         return page
 

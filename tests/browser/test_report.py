@@ -130,6 +130,7 @@ def test_the_theme_is_the_systems_until_it_is_chosen(report_file: Path, open_pag
     dark = background(page)
     page.get_by_role("button", name="Light colours").click()
     assert background(page) == "rgb(255, 255, 255)" != dark
+    page.wait_for_timeout(300)  # what is stored reaches the browser later than the page
     page.reload()
     assert background(page) == "rgb(255, 255, 255)"
     page.get_by_role("button", name="Dark colours").click()
