@@ -94,8 +94,8 @@ class Compare(Tables):
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, folders of lm_eval --output_path, published tables (CSV), records of Every Eval Ever (JSON, or
-    folders of them), or results of open-unlearning (JSON)."""
+    """Run folders, results of lm_eval, lighteval or inspect_ai, published tables (CSV), records of Every Eval Ever
+    (JSON, or folders of them), or results of open-unlearning (JSON)."""
     contrast: Repeated[Dimension] = field(default_factory=list)
     """What to compare. Default: everything that differs, except prompts and languages."""
     task: Repeated[str] = field(default_factory=list)
@@ -132,7 +132,7 @@ class Report(Options):
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, folders of lm_eval --output_path, or published tables (CSV)."""
+    """Run folders, results of lm_eval, lighteval or inspect_ai, or published tables (CSV)."""
     output: File = "report.html"
     """File to write, replaced if it exists; -o is short for it."""
 
