@@ -35,6 +35,7 @@ COMMANDS = {
     "list": "show tasks, their languages and their prompts",
     "compare": "compare stored runs: differences, intervals, p-values, means",
     "report": "write stored runs as one page for a browser",
+    "leaderboard": "write all results below a folder as pages for a browser",
     "samples": "show documents of a stored run, with prompts and answers",
     "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
     "export": "write stored runs as tables or for other programs, or tasks for lm_eval",

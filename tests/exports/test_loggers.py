@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from tests.conftest import Cli
 
+import afrieval
 from afrieval.config.settings import RunConfig, TaskConfig
+from afrieval.errors import UserError
 from afrieval.exports import checks, loggers
 from afrieval.exports.logged import LONGEST, Logged, _sample
 from afrieval.results.reader import RunFolder
@@ -150,3 +152,14 @@ def test_hostile_texts_are_logged_as_text(run_demo: Cli, tmp_path: Path, trackio
         (metrics,) = trackio_rows(trackio_folder, "hostile", "metrics")
         found = metrics["samples"]["_value"]
     assert found == [row]
+
+
+def test_runs_from_python_are_logged_too(tmp_path: Path, trackio_folder: Path) -> None:
+    pytest.importorskip("trackio")
+    run = afrieval.evaluate(
+        "demo", "afrixnli", languages="yor", prompts=1, data_source="samples", run_dir=tmp_path / "run", log="trackio"
+    )
+    (metrics,) = trackio_rows(trackio_folder, "afrieval", "metrics")
+    assert metrics["afrixnli/yor/eng"] == run.scores().records()[0]["score"]
+    with pytest.raises(UserError, match="log"):
+        afrieval.evaluate("demo", "afrixnli", log=["tensorboard"])

@@ -97,7 +97,7 @@ def test_what_is_left_out_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     for words in (
         "benchmark the suite does not have: gaia",
         "language the suite does not have: belebele_deu_Latn",
-        "metric the suite does not have: afrixnli_yor_eng_1",
+        "metric the suite does not have: afrixnli_yor_eng_1 (elo)",
         "under other metrics than the usual one of their task: acc_norm",
         "scale is not stated: afrixnli_hau_eng_1",
     ):

@@ -94,13 +94,13 @@ def gathered(folder: Path, found: Found, runs: dict[Path, RunFolder] | None = No
     """
     known = {} if runs is None else runs
     own = readable_runs([known.setdefault(path, RunFolder(path)) for path in found.own])
-    left_out = [LeftOut(_below(path, folder), _named(why, folder)) for path, why in own.left_out.items()]
+    left_out = [_left_out(path, why, folder) for path, why in own.left_out.items()]
     cells, rows = own.cells, list[tuple[PublishedRow, str]]()
     for path in [*found.foreign, *found.published]:
         try:
             given = read_inputs([path])
         except UserError as e:
-            left_out.append(LeftOut(_below(path, folder), _named(e.message, folder)))
+            left_out.append(_left_out(path, e.message, folder))
             continue
         cells = [*cells, *given.foreign]
         rows += [(row, _below(path, folder)) for row in given.published]
@@ -157,6 +157,7 @@ def _below(path: Path, folder: Path) -> str:
     return path.relative_to(folder).as_posix() if inside else path.name
 
 
-def _named(reason: str, folder: Path) -> str:
-    """Returns a reason with paths relative to the folder."""
-    return reason.replace(f"{folder}{os.sep}", "")
+def _left_out(path: Path, why: str, folder: Path) -> LeftOut:
+    """Returns a reason with paths relative to the folder, and without the one that it is about."""
+    place, reason = _below(path, folder), why.replace(f"{folder}{os.sep}", "")
+    return LeftOut(place, reason.removeprefix(place).lstrip(":, "))

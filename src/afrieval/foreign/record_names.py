@@ -104,7 +104,7 @@ def named_metric(config: Mapping[str, Any]) -> str | None:
 @cache
 def _metrics() -> set[str]:
     specs = map(load_task, task_names())
-    return {*METRICS, *(metric.name for spec in specs for metric in spec.scoring.metrics)}
+    return {*METRICS, *(name for spec in specs for name in (*(m.name for m in spec.scoring.metrics), *spec.derived))}
 
 
 def percent(score: float, config: Mapping[str, Any]) -> float | None:
