@@ -31,7 +31,13 @@ def test_an_entry_per_language_and_a_file_per_variant(cli: Cli, choices: Path, t
     scores = [s for s in by_language(read_runs([choices])) if s.task == "afrixnli" and s.prompt_language == "native"]
     assert [entry.value for entry in entries] == [score.score for score in scores]
     notes = str(entries[1].notes)
-    for said in ("Yoruba, acc, scale 0 to 1", "mean over prompts 1-2 (native, unreviewed)", "0-shot", "n = 4", "95 %"):
+    for said in (
+        "AfriXNLI, Yoruba, acc, scale 0 to 1",
+        "mean over prompts 1-2 (native, unreviewed)",
+        "0-shot",
+        "n = 4",
+        "95 %",
+    ):
         assert said in notes
     flores = parse_eval_result_entries(yaml.safe_load((folder / "flores_to_eng_eng_1shot_generate.yaml").read_text()))
     assert flores[1].task_id == "yor_Latn" and "scale 0 to 100" in str(flores[1].notes)

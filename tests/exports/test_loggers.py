@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from tests.conftest import Cli
 
+import afrieval
 from afrieval.config.settings import RunConfig, TaskConfig
+from afrieval.errors import UserError
 from afrieval.exports import checks, loggers
 from afrieval.exports.logged import LONGEST, Logged, _sample
 from afrieval.results.reader import RunFolder
@@ -108,9 +110,24 @@ def test_so_is_a_missing_key(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.
     assert not (tmp_path / "run").exists()
 
 
-def test_a_job_type_needs_wandb(run_demo: Cli) -> None:
+def test_so_is_a_key_that_is_refused(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wandb = pytest.importorskip("wandb")
+
+    def refuse(**options: object) -> bool:
+        raise wandb.errors.AuthenticationError("invalid\nkey")
+
+    monkeypatch.setenv("WANDB_MODE", "online")
+    monkeypatch.setattr(wandb, "login", refuse)
+    done = run_demo(*SOME, "--log", "wandb")
+    assert done.code == 2 and "error: W&B cannot be used: invalid\\nkey" in done.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_settings_of_wandb_are_checked(run_demo: Cli) -> None:
     done = run_demo(*SOME, "--task.wandb_job_type", "eval")
     assert done.code == 2 and "add --log wandb" in done.err
+    done = run_demo(*SOME, "--task.wandb_project", "team/project")
+    assert done.code == 2 and "'team/project', but W&B allows no / in it" in done.err
 
 
 def test_a_program_that_fails_costs_no_results(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,3 +167,14 @@ def test_hostile_texts_are_logged_as_text(run_demo: Cli, tmp_path: Path, trackio
         (metrics,) = trackio_rows(trackio_folder, "hostile", "metrics")
         found = metrics["samples"]["_value"]
     assert found == [row]
+
+
+def test_runs_from_python_are_logged_too(tmp_path: Path, trackio_folder: Path) -> None:
+    pytest.importorskip("trackio")
+    run = afrieval.evaluate(
+        "demo", "afrixnli", languages="yor", prompts=1, data_source="samples", run_dir=tmp_path / "run", log="trackio"
+    )
+    (metrics,) = trackio_rows(trackio_folder, "afrieval", "metrics")
+    assert metrics["afrixnli/yor/eng"] == run.scores().records()[0]["score"]
+    with pytest.raises(UserError, match="log"):
+        afrieval.evaluate("demo", "afrixnli", log=["tensorboard"])

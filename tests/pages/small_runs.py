@@ -28,27 +28,33 @@ def line(row: int, language: str, prompt_language: str, picked: int, question: s
 
 
 def small_run(
-    folder: Path, model: str = "small", picks: int = 0, question: str = "Ṣé ó dára?", **identity: Any
+    folder: Path, model: str = "small", picks: int = 0, question: str = "Ṣé ó dára?", prompts: int = 1, **identity: Any
 ) -> Path:
-    """Writes a run of two languages, and English and native prompt 1, of eight documents.
+    """Writes a run of two languages, and English and native prompts, of eight documents.
 
     Args:
         folder: where to write it.
         model: its name.
         picks: the label that native prompts make the model pick; English prompts make it pick the first.
         question: what is asked.
+        prompts: how many; each makes the model pick the label after that of the one before.
         identity: more of the model.
     """
     cells = []
     for language in ("yor", "hau"):
-        for written, picked in (("eng", 0), ("native", picks)):
-            name = f"afrixnli_{language}_{written}_1"
-            folder.mkdir(parents=True, exist_ok=True)
-            write_samples(folder, name, [line(row, language, written, picked, question) for row in range(8)])
-            cells.append(name)
+        for written, first in (("eng", 0), ("native", picks)):
+            for prompt in range(1, prompts + 1):
+                name, picked = f"afrixnli_{language}_{written}_{prompt}", (first + prompt - 1) % 3
+                lines = [line(row, language, written, picked, question, prompt=prompt) for row in range(8)]
+                folder.mkdir(parents=True, exist_ok=True)
+                write_samples(folder, name, lines)
+                cells.append(name)
     task = {
         "version": 3, "answer_form": "text",
-        "prompts": {code: {1: f"{HASH}{at}"} for at, code in enumerate(("eng", "yor", "hau"))},
+        "prompts": {
+            code: {prompt: f"{HASH}{at}{prompt}" for prompt in range(1, prompts + 1)}
+            for at, code in enumerate(("eng", "yor", "hau"))
+        },
         "data": {code: {"test": code * 20} for code in ("yor", "hau")},
     }  # fmt: skip
     fewshot = {"num_fewshot": 0, "selection": "fixed", "seed": 42}

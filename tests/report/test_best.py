@@ -40,7 +40,7 @@ def test_a_tie_is_said() -> None:
     part = part_of(("one", GOOD), ("two", GOOD))
     said = findings(part, over_languages(part.sides), in_languages(part.sides))
     assert said[0].endswith("; two cannot be told apart from it.")
-    assert said[1] == "afrixnli: one model is clearly the best in 0 of 2 languages."
+    assert said[1] == "afrixnli: in none of 2 languages is one model clearly the best."
 
 
 def test_a_single_model_is_held_against_chance() -> None:

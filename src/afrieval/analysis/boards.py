@@ -10,15 +10,18 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval.analysis.averages import RULES, interval_of, is_african
-from afrieval.analysis.entrants import Entrant, TaskEntries
+from afrieval.analysis.entrants import Entrant, TaskEntries, tasks_with_entries
+from afrieval.analysis.gathered import Gathered, LeftOut
 from afrieval.analysis.pairs import Contest
 from afrieval.analysis.ranks import Rank, ranks
 from afrieval.analysis.widths import Scores, Share, Stated, half_width
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
+from afrieval.results.schema import RunRecord
 from afrieval.statistics.intervals import Interval
 
 Pair = tuple[str, str]  # task and language
+LEAST = 3  # languages of a family with an average: the interval of a mean over two says nothing
 OTHER = "other"  # family of languages that the suite does not have
 
 
@@ -74,12 +77,66 @@ class Board:
         return [standing for standing in ranked if standing.rank and standing.rank.first == 1]
 
 
+@dataclass(frozen=True)
+class Leaderboard:
+    """All boards.
+
+    Attributes:
+        averages: over tasks, by name.
+        languages: of each language, the mean over tasks.
+        pairs: of each task and language.
+        means: of each task, the mean over African languages.
+        records: model to its runs, as in `Gathered`.
+        left_out: what is not shown, as in `Gathered`.
+    """
+
+    tasks: list[TaskEntries]
+    averages: list[Board]
+    languages: dict[str, Board]
+    pairs: dict[Pair, Board]
+    means: dict[str, Board]
+    records: dict[str, list[tuple[str, RunRecord]]]
+    left_out: list[LeftOut]
+
+    @property
+    def entrants(self) -> list[Entrant]:
+        """All entrants, sorted."""
+        every = {entrant for task in self.tasks for entrant in task.entries}
+        return sorted(every, key=lambda entrant: tuple(map(str, entrant)))
+
+    @property
+    def order(self) -> list[Entrant]:
+        """All entrants in the order of the first average; those without one are last."""
+        first = [standing.entrant for average in self.averages[:1] for standing in average.standings]
+        return list(dict.fromkeys([*first, *self.entrants]))
+
+    @property
+    def models(self) -> list[str]:
+        """All models, sorted."""
+        return sorted({entrant.model for entrant in self.entrants})
+
+
+def leaderboard(given: Gathered) -> Leaderboard:
+    """Returns all boards of what was gathered."""
+    tasks = tasks_with_entries(given)
+    codes = sorted({code for task in tasks for code in task.languages})
+    return Leaderboard(
+        tasks,
+        averages(tasks),
+        {code: found for code in codes if (found := of_language(tasks, code)).standings},
+        {(task.task, code): of_pair(task, code) for task in tasks for code in task.languages},
+        {task.task: of_task(task) for task in tasks},
+        given.records,
+        given.left_out,
+    )
+
+
 def averages(tasks: Sequence[TaskEntries]) -> list[Board]:
     """Returns the averages over tasks by name: suite, afrobench, and one per family of African languages."""
     found = [board(tasks, name, RULES[name].includes, RULES[name].best) for name in ("suite", "afrobench")]
     african = [code for task in tasks for code in task.languages if is_african(code)]
     for family, codes in sorted(grouped(dict.fromkeys(african), family_of).items()):
-        if len(codes) > 1:
+        if len(codes) >= LEAST:
             found.append(board(tasks, family, partial(_is_of_family, family)))
     return [each for each in found if each.standings]
 

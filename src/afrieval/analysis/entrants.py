@@ -150,6 +150,7 @@ def _factor(known: Metric | None) -> float:
     return 100.0 if known is None else percent(known) or (1.0 if known.higher_is_better else -1.0)
 
 
+@cache
 def _size(task: str, language: str) -> int | None:
     """Returns the number of documents of a task's whole test set; None if it is not known."""
     data = load_task(task).data if task in task_names() else None

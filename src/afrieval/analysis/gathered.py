@@ -12,6 +12,8 @@ from typing import NamedTuple
 from afrieval.analysis.inputs import is_published, read_inputs
 from afrieval.data.published import PublishedRow
 from afrieval.errors import UserError
+from afrieval.foreign.inspect_ai import is_inspect
+from afrieval.foreign.lighteval import is_lighteval
 from afrieval.grouping import grouped
 from afrieval.harness.folder import is_foreign
 from afrieval.results.files import RUN
@@ -69,6 +71,11 @@ def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False)
         folders[:] = sorted(name for name in folders if not name.startswith(".") and not skipped(here / name))
         if RUN in files:
             found.own.append(here)
+        elif is_lighteval(here):
+            found.foreign.append(here)
+            folders.clear()
+        elif is_inspect(here):
+            found.foreign.append(here)
         elif is_foreign(here):
             if not any(is_foreign(here / name) for name in folders):
                 found.foreign.append(here)
@@ -87,13 +94,13 @@ def gathered(folder: Path, found: Found, runs: dict[Path, RunFolder] | None = No
     """
     known = {} if runs is None else runs
     own = readable_runs([known.setdefault(path, RunFolder(path)) for path in found.own])
-    left_out = [LeftOut(_below(path, folder), _named(why, folder)) for path, why in own.left_out.items()]
+    left_out = [_left_out(path, why, folder) for path, why in own.left_out.items()]
     cells, rows = own.cells, list[tuple[PublishedRow, str]]()
     for path in [*found.foreign, *found.published]:
         try:
             given = read_inputs([path])
         except UserError as e:
-            left_out.append(LeftOut(_below(path, folder), _named(e.message, folder)))
+            left_out.append(_left_out(path, e.message, folder))
             continue
         cells = [*cells, *given.foreign]
         rows += [(row, _below(path, folder)) for row in given.published]
@@ -150,6 +157,7 @@ def _below(path: Path, folder: Path) -> str:
     return path.relative_to(folder).as_posix() if inside else path.name
 
 
-def _named(reason: str, folder: Path) -> str:
-    """Returns a reason with paths relative to the folder."""
-    return reason.replace(f"{folder}{os.sep}", "")
+def _left_out(path: Path, why: str, folder: Path) -> LeftOut:
+    """Returns a reason with paths relative to the folder, and without the one that it is about."""
+    place, reason = _below(path, folder), why.replace(f"{folder}{os.sep}", "")
+    return LeftOut(place, reason.removeprefix(place).lstrip(":, "))

@@ -1,4 +1,4 @@
-"""What compare is given: folders of our runs, folders of the harness' command, published tables and records."""
+"""What compare is given: folders of our runs, runs of other programs, published tables and records."""
 
 from collections import Counter
 from dataclasses import replace
@@ -8,14 +8,15 @@ from typing import NamedTuple
 from afrieval.analysis.published import PublishedRow, read_published
 from afrieval.errors import UserError, nearest
 from afrieval.foreign.every_eval_ever import is_records
-from afrieval.harness.folder import foreign_cells, is_foreign
+from afrieval.foreign.runs import foreign_cells, is_foreign
+from afrieval.grouping import grouped
 from afrieval.results.files import RUN
 from afrieval.results.runs import read_runs
 from afrieval.results.scores import CellScores
 
 
 class Inputs(NamedTuple):
-    """Cells of our runs, cells of the harness' runs, rows of published tables."""
+    """Cells of our runs, cells of other programs' runs, rows of published tables."""
 
     own: list[CellScores]
     foreign: list[CellScores]
@@ -59,12 +60,26 @@ def is_published(path: Path) -> bool:
     return path.suffix == ".csv" or is_records(path)
 
 
-def _foreign(folders: list[Path]) -> list[CellScores]:
-    """Returns the cells of all folders; one model in several of them is distinguished by the folder's name."""
-    found = {folder: foreign_cells(folder) for folder in folders}
-    times = Counter(model for cells in found.values() for model in {c.model for c in cells})
+def _foreign(paths: list[Path]) -> list[CellScores]:
+    """Returns the cells of all paths; one model in several folders is distinguished by the folder's name.
+
+    Files of one folder belong together, unless they have the same cell.
+    """
+    found = [(path, cell) for path in paths for cell in foreign_cells(path)]
+    of_models = grouped(found, lambda pair: pair[1].model)
     return [
-        replace(c, model=f"{c.model} {folder.name}") if times[c.model] > 1 else c
-        for folder, cells in found.items()
-        for c in cells
+        replace(c, model=f"{c.model} {name}") if (name := _other_name(p, of_models[c.model])) else c for p, c in found
     ]
+
+
+def _other_name(path: Path, of_model: list[tuple[Path, CellScores]]) -> str:
+    """Returns what is added to the name of a model for what a path has of it; empty if that is all there is."""
+    folders = {_folder(other) for other, _ in of_model}
+    places = Counter((_folder(other), cell.task, *cell.dimensions.items()) for other, cell in of_model)
+    if max(places.values()) > 1:
+        return path.stem if path.is_file() else path.name
+    return _folder(path).name if len(folders) > 1 else ""
+
+
+def _folder(path: Path) -> Path:
+    return path if path.is_dir() else path.parent

@@ -104,7 +104,7 @@ def compare(runs: Source | Iterable[Source], *, metric: str | None = None, seed:
     """Returns a comparison of stored runs; no model is loaded.
 
     Args:
-        runs: runs, or folders of runs or of `lm_eval --output_path`, in the order to compare them.
+        runs: runs, or folders of runs, or results of lm_eval, lighteval or inspect_ai, in the order to compare them.
         metric: which metric; the main one of each task if not given.
         seed: of bootstrap and permutations.
 

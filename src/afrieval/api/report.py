@@ -17,7 +17,8 @@ def write_report(runs: Source | Iterable[Source], output: str | os.PathLike[str]
     """Writes stored runs as one page and returns the file; no model is loaded.
 
     Args:
-        runs: runs, folders of runs or of `lm_eval --output_path`, and published tables (CSV), in the order to show.
+        runs: runs, folders of runs, results of lm_eval, lighteval or inspect_ai, and published tables (CSV), in the
+            order to show.
         output: file to write, which ends in .html; it is replaced if it exists.
 
     Raises:

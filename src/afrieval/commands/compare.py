@@ -22,6 +22,7 @@ def main(argv: list[str]) -> None:
     from afrieval.analysis.leaderboard import all_as_published
     from afrieval.analysis.memorisation import remembered
     from afrieval.analysis.reference import evaluated
+    from afrieval.foreign.runs import is_foreign
     from afrieval.report.agreement import verdict_tables
     from afrieval.report.comparison import comparison_tables
     from afrieval.report.leaderboard import published_tables
@@ -33,7 +34,7 @@ def main(argv: list[str]) -> None:
 
     paths = [user_path(p) for p in options.runs]
     published = [path for path in paths if is_published(path)]
-    files = [path for path in paths if path.suffix == ".json" and path not in published]
+    files = [p for p in paths if p.suffix == ".json" and p not in published and not is_foreign(p)]
     whole = read_inputs([path for path in paths if path not in files])
     derived = of_runs(whole.own, options.reference, files)
     given = whole.on(options.metric)

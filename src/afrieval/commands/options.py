@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from afrieval.config.options import File, Metavar, Options, References, Repeated, RunOptions, Word
+from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import NotNegative, Seed
 from afrieval.files.schema import Positive
 
@@ -83,6 +83,21 @@ class Tables(Options):
 
 
 @dataclass(frozen=True)
+class Show(Tables):
+    """Prints the tables of stored runs again: scores, prompts, averages, derived metrics, what the answers took.
+
+    Loads no model and needs no config. Of a run that is not finished, it prints what is there and says what is missing.
+
+    Examples:
+        afrieval show runs/FIRST
+        afrieval show runs/FIRST runs/SECOND --csv tables.csv
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders."""
+
+
+@dataclass(frozen=True)
 class Compare(Tables):
     """Compares stored runs: differences with their intervals and p-values, prompts, and means over languages.
 
@@ -94,8 +109,8 @@ class Compare(Tables):
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, folders of lm_eval --output_path, published tables (CSV), records of Every Eval Ever (JSON, or
-    folders of them), or results of open-unlearning (JSON)."""
+    """Run folders, results of lm_eval, lighteval or inspect_ai, published tables (CSV), records of Every Eval Ever
+    (JSON, or folders of them), or results of open-unlearning (JSON)."""
     contrast: Repeated[Dimension] = field(default_factory=list)
     """What to compare. Default: everything that differs, except prompts and languages."""
     task: Repeated[str] = field(default_factory=list)
@@ -132,9 +147,29 @@ class Report(Options):
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, folders of lm_eval --output_path, or published tables (CSV)."""
+    """Run folders, results of lm_eval, lighteval or inspect_ai, or published tables (CSV)."""
     output: File = "report.html"
     """File to write, replaced if it exists; -o is short for it."""
+
+
+@dataclass(frozen=True)
+class Leaderboard(Options):
+    """Writes all results below a folder as pages: averages, ranks and their intervals, languages, tasks and models.
+
+    Results are run folders, folders of lm_eval --output_path, published tables (CSV) and records of Every Eval Ever
+    (JSON), at any depth. Those that cannot be used are left out with a note. Loads no model.
+
+    Examples:
+        afrieval leaderboard runs -o site
+        afrieval leaderboard runs -o site --watch
+    """
+
+    folder: Annotated[str, Word("FOLDER")]
+    """Folder that has the results."""
+    output: Folder = "site"
+    """Folder to write; -o is short for it. It must be new, empty, or written by this command, and is then replaced."""
+    watch: bool = False
+    """Keep running, and write the pages again when results change. Ctrl-C ends it."""
 
 
 @dataclass(frozen=True)
@@ -270,5 +305,8 @@ class Review(Options):
 
 OPTIONS: dict[str, type[Options]] = {
     re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind
-    for kind in (Run, Preview, List, Compare, Report, Samples, Llama, Export, Prefetch, CheckData, Review)
+    for kind in (
+        *(Run, Preview, List, Show, Compare, Report, Leaderboard),
+        *(Samples, Llama, Export, Prefetch, CheckData, Review),
+    )
 }

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from afrieval.exports.instances import instance
-from afrieval.exports.runs import StoredRun, has_texts, scored_lines
+from afrieval.exports.runs import StoredRun, has_texts, hub_id, scored_lines
 from afrieval.exports.texts import file_name, strict_json
 from afrieval.files.whole import write_whole, written_whole
 from afrieval.grouping import grouped
@@ -27,6 +27,7 @@ SCHEMA = "0.3.0"
 UNKNOWN = "unknown"
 IDS = {"acc": "accuracy", "exact_match": "exact-match"}  # names of metrics that the database shares; others are ours
 ENGINES = {"hf": "transformers", "vllm": "vllm"}  # type of model to the package that runs it on one's own machine
+SPLITS = ("train", "validation", "test")
 Record = dict[str, Any]
 
 
@@ -59,7 +60,7 @@ def _write(run: StoredRun, cells: list[CellScores], folder: Path, place: Path, n
     if all(map(has_texts, cells)):
         record["detailed_evaluation_results"] = _write_samples(record, cells, folder, place / f"{name}_samples.jsonl")
     else:
-        note(f"left out: samples of {cells[0].task} in {run.name}, which was run with --eval.log_samples false")
+        note(f"left out: samples of {cells[0].task} in {run.name}, since their texts are not stored")
     path = folder / place / f"{name}.json"
     write_whole(path, strict_json(record, indent=2) + b"\n")
     return path
@@ -164,7 +165,7 @@ def _result(run: StoredRun, cell: CellScores, date: str) -> Record:
 
 
 def _data(run: StoredRun, cell: CellScores) -> Record:
-    """Returns the data set. Its split is unknown in the variant `translate`, whose questions are from another file."""
+    """Returns the data set; its split, where that has a usual name, and else what the task file calls it."""
     tasks = run.record["identity"]["tasks"]
     commits = run.visit.get("data_commits") or {}
     split = next(iter(tasks[cell.task]["data"][cell.language]), None)
@@ -173,11 +174,12 @@ def _data(run: StoredRun, cell: CellScores) -> Record:
         "language_name": LANGUAGES[cell.language].name if cell.language in LANGUAGES else None,
         "data_hash": cell.must["data"],
         "revision": commits.get(cell.data_set),
+        "split": split,
         "rows": cell.rows,
         "rows_with_a_defect": cell.n_defect,
         "known_defect": cell.defect,
     }
-    hub = {"hf_repo": cell.data_set, "hf_split": split} if cell.data_set else {}
+    hub = {"hf_repo": hub_id(cell), "hf_split": split if split in SPLITS else None} if hub_id(cell) else {}
     return {
         "dataset_name": cell.task,
         "source_type": "hf_dataset" if hub else "other",

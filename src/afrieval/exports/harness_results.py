@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from afrieval.exports.runs import StoredRun, has_texts, scored_lines
+from afrieval.exports.runs import StoredRun, has_texts, hub_id, scored_lines
 from afrieval.exports.texts import file_name, strict_json
 from afrieval.files.whole import write_whole, written_whole
 from afrieval.grouping import grouped
@@ -51,7 +51,7 @@ def _write(run: StoredRun, folder: Path) -> None:
     for cell in run.cells:
         configs[cell.name] = _config(cell)
         if not has_texts(cell):
-            note(f"left out: samples of {cell.name} in {run.name}, which was run with --eval.log_samples false")
+            note(f"left out: samples of {cell.name} in {run.name}, since their texts are not stored")
             continue
         with written_whole(folder / f"samples_{file_name(cell.name)}_{date}.jsonl") as file:
             digest = hashlib.sha256()
@@ -122,7 +122,7 @@ def _config(cell: CellScores) -> dict[str, Any]:
         "metric_list": [{"metric": name, "higher_is_better": m.higher_is_better} for name, m in cell.metrics.items()],
         "metadata": {"version": cell.must["task version"], "prompt_hash": cell.must["prompt text"]},
     }
-    found |= {"dataset_path": cell.data_set} if cell.data_set else {}
+    found |= {"dataset_path": hub_id(cell)} if hub_id(cell) else {}
     return found | ({"generation_kwargs": generation} if generation else {})
 
 

@@ -7,7 +7,7 @@ import yaml
 from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
 from afrieval.analysis.scores import LanguageScore, by_language
-from afrieval.exports.runs import StoredRun
+from afrieval.exports.runs import StoredRun, hub_id
 from afrieval.exports.texts import file_name
 from afrieval.files.whole import write_whole
 from afrieval.grouping import grouped
@@ -34,8 +34,8 @@ def write_eval_results(runs: list[StoredRun], folder: Path) -> list[Path]:
     for run in runs:
         place = folder / file_name(run.model) / FOLDER
         for variant, cells in grouped(run.cells, _variant).items():
-            if not cells[0].data_set:
-                note(f"left out: {variant} of {run.name}: the run does not say which data set it is of")
+            if why := _refused(cells[0]):
+                note(f"left out: {variant} of {run.name}: {why}")
                 continue
             place.mkdir(parents=True, exist_ok=True)
             path = place / f"{file_name(variant)}.yaml"
@@ -47,8 +47,15 @@ def write_eval_results(runs: list[StoredRun], folder: Path) -> list[Path]:
     return list(dict.fromkeys(paths))
 
 
+def _refused(cell: CellScores) -> str:
+    """Returns why a task has no place on the Hub; empty if it has."""
+    if cell.declared.get("memorisation"):
+        return "it is not a score of a benchmark"
+    return "" if hub_id(cell) else "its data set on the Hub is not known"
+
+
 def _variant(cell: CellScores) -> str:
-    """Returns the name of a variant of a task: what differs beside language and prompt number."""
+    """Returns the name of a variant of a task, which has all languages and prompt numbers of a set."""
     sets = [] if cell.prompt_set == SUITE else [cell.prompt_set]
     return "_".join([cell.task, cell.prompt_language, f"{cell.shots}shot", cell.answer_form, *sets])
 
@@ -57,7 +64,7 @@ def _entry(run: StoredRun, cells: Sequence[CellScores], score: LanguageScore) ->
     """Returns the score of a language: the mean over prompts, on the metric's own scale."""
     first, commits = cells[0], run.visit.get("data_commits") or {}
     return EvalResultEntry(
-        dataset_id=first.data_set,
+        dataset_id=hub_id(first),
         task_id=_task_id(score.task, score.language),
         value=score.score,
         dataset_revision=commits.get(first.data_set),
@@ -80,7 +87,7 @@ def _notes(run: StoredRun, first: CellScores, score: LanguageScore) -> str:
     name = LANGUAGES[score.language].name if score.language in LANGUAGES else score.language
     several = len(score.prompts) > 1
     facts = [
-        f"{name}, {score.metric}, scale {_scale(first)}",
+        f"{first.declared.get('title', score.task)}, {name}, {score.metric}, scale {_scale(first)}",
         f"{'mean over prompts' if several else 'prompt'} {prompt_ranges(score.prompts)} ({written})",
         f"{first.shots}-shot",
         f"answers by {first.answer_form}",

@@ -44,16 +44,23 @@ def _input(line: Sample) -> Instance:
     document = line["doc"] if isinstance(line["doc"], dict) else {"text": line["doc"]}
     fields = {name: value for name, value in document.items() if name not in OURS}
     choices = list(map(str, document.get("choices") or []))
-    gold = line.get("gold")
-    right = choices[gold] if choices and type(gold) is int else as_text(line.get("target"))
     whole = "\n".join(f"{name}: {as_text(value)}" for name, value in fields.items())
     prompt = line["arguments"][0]
     return {
         "raw": str(next(iter(fields.values()))) if len(fields) == 1 else whole,
         **({"formatted": str(prompt[0])} if len(prompt) > 1 else {}),
-        "reference": [] if right is None else [right],
-        **({"choices": choices} if choices else {}),
+        "reference": _right(line, choices),
+        **({"choices": choices} if choices and not line.get("roles") else {}),
     }
+
+
+def _right(line: Sample, choices: list[str]) -> list[str]:
+    """Returns the right answers; of texts whose likelihood is measured, those with the role of the first."""
+    if roles := line.get("roles"):
+        return [text for text, role in zip(choices, roles, strict=False) if role == roles[0]]
+    gold = line.get("gold")
+    right = choices[gold] if choices and type(gold) is int else as_text(line.get("target"))
+    return [] if right is None else [right]
 
 
 def _hash(asked: Instance) -> str:

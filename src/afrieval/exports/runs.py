@@ -70,7 +70,12 @@ def scored_lines(cell: CellScores) -> Iterator[Sample]:
     return (line for line in cell_lines(cell.folder, cell.name) if line["metrics"])
 
 
+def hub_id(cell: CellScores) -> str:
+    """Returns the data set of a cell on the hub; empty if it is not known, or depends on the model as Meta's do."""
+    return "" if "{" in cell.data_set else cell.data_set
+
+
 def has_texts(cell: CellScores) -> bool:
-    """Returns whether a run stored documents and prompts: it does not with `--eval.log_samples false`."""
+    """Returns whether documents and prompts are stored; `--eval.log_samples false` stores none."""
     first = next(scored_lines(cell))
     return "doc" in first and "arguments" in first

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, NotRequired
 
@@ -143,7 +143,7 @@ def _scores(file: Path, left: dict[str, dict[str, int]]) -> Iterable[Found]:
         place, config = place_of(result["evaluation_name"], result["source_data"]), dict(result["metric_config"])
         metric = named_metric(config)
         value = percent(result["score_details"]["score"], config)
-        why, name = _refused(result["evaluation_name"], place, metric, value)
+        why, name = _refused(result["evaluation_name"], place, config, metric, value)
         if place is None or metric is None or value is None or why:
             names = left.setdefault(why, {})
             names[name] = names.get(name, 0) + 1
@@ -156,14 +156,17 @@ def _scores(file: Path, left: dict[str, dict[str, int]]) -> Iterable[Found]:
         yield Found(file, record["model_info"]["id"], place, _shots(result), metric, value, n)
 
 
-def _refused(name: str, place: Place | None, metric: str | None, value: float | None) -> tuple[str, str]:
+def _refused(
+    name: str, place: Place | None, config: Mapping[str, Any], metric: str | None, value: float | None
+) -> tuple[str, str]:
     """Returns why a result is left out, and what it is called; empty if it is not."""
     if place is None:
         return "whose benchmark the suite does not have", name
     if not place.language:
         return "whose language the suite does not have", name
     if metric is None:
-        return "whose metric the suite does not have", name
+        stated = (config.get(key) for key in ("metric_name", "metric_id", "evaluation_description"))
+        return "whose metric the suite does not have", f"{name} ({next(filter(None, stated), 'not stated')})"
     if metric != metric_of(place.task):
         return "under other metrics than the usual one of their task", metric
     return ("whose scale is not stated", name) if value is None else ("", "")

@@ -72,8 +72,8 @@ def _cell(entry: Entry | None, span: tuple[float, float], bounds: Bounds, about:
     interval = shown_interval(score.interval, bounds) if score.interval else ""
     rank = f"rank {shown_rank(entry.rank)}" if entry.rank else ""
     says = ", ".join(part for part in (interval and f"95% CI {interval}", f"n = {score.n}", rank) if part)
-    step, key = f"h{_step(score.score, span)}", round(score.score, 6)
-    return Cell(shown_score(score.score, bounds), interval, says, step, _mark(entry), key, place(about))
+    shade, key = f"h{step(score.score, span)}", round(score.score, 6)
+    return Cell(shown_score(score.score, bounds), interval, says, shade, _mark(entry), key, place(about))
 
 
 def _mark(entry: Entry) -> str:
@@ -82,7 +82,8 @@ def _mark(entry: Entry) -> str:
     return "best" if entry.is_highest else "alike" if entry.rank.first == 1 else ""
 
 
-def _step(score: float, span: tuple[float, float]) -> int:
+def step(score: float, span: tuple[float, float]) -> int:
+    """Returns the number of a score's colour, between the palest and the darkest."""
     low, high = span
     return max(0, min(STEPS - 1, int(STEPS * (score - low) / (high - low)))) if high > low else 0
 

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from afrieval.analysis.inputs import Inputs
 from afrieval.languages import LANGUAGES
+from afrieval.pages.cite import cite
 from afrieval.pages.languages import languages
 from afrieval.pages.native import native
 from afrieval.pages.overview import overview
@@ -36,6 +37,7 @@ VIEWS = (
     View("native", "Native prompts", native),
     View("prompts", "Prompts", prompts),
     View("runs", "Runs", runs),
+    View("cite", "How to cite", cite),
 )
 
 

@@ -20,13 +20,13 @@
   function show() {
     const now = state();
     const view = views.find((one) => one.dataset.view === now.view) ?? views[0];
-    const wanted = filters.filter((name) => now[name]).map((name) => [name, now[name]]);
     for (const one of views) one.hidden = one !== view;
     for (const link of all("nav a")) mark(link, new URLSearchParams(link.hash.slice(1)).get("view") === view?.dataset.view);
     for (const field of fields) {
       if (field.type === "checkbox") field.checked = Boolean(now[field.name]);
-      else field.value = now[field.name] ?? "";
+      else field.value = [...field.options].some((one) => one.value === now[field.name]) ? now[field.name] : "";
     }
+    const wanted = filters.map((name) => [name, form.elements[name].value]).filter(([, value]) => value);
     document.documentElement.classList.toggle("intervals", Boolean(now.intervals));
     filter(wanted);
     if (view) document.title = views.length > 1 ? `${view.querySelector("h2").textContent} - ${title}` : title;

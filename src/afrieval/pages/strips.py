@@ -77,7 +77,7 @@ def axis(scale: Scale, bounds: Bounds, key: Sequence[tuple[str, str, str]] = ())
     )
     numbers = "".join(f'<text x="{scale.x(t):.1f}" y="11">{_number(t, bounds)}</text>' for t in scale.ticks)
     svg = f'<svg aria-hidden="true" class="strip" width="{WIDTH}" height="14">{numbers}</svg>'
-    return Markup(f"{marks}{svg}")
+    return Markup(f'<span class="unseen">chart</span>{marks}{svg}')
 
 
 def strip(points: Sequence[Point], scale: Scale, says: str, joined: bool = False, mean: float | None = None) -> Markup:

@@ -89,14 +89,15 @@ def findings(part: Part, standings: Sequence[Standing], entries: Entries) -> lis
     found = [_over_languages(part, standings)] if len(standings) > 1 else []
     compared = {code: of for code, of in entries.items() if of[0].rank}
     clear = {code: of[0].side for code, of in compared.items() if not rivals(of)}
-    if compared:
+    if compared and not clear:
+        found.append(f"{part.title}: in none of {len(compared)} languages is one model clearly the best.")
+    elif compared:
         where = "; ".join(
             f"{side} in {language_names(code for code in clear if clear[code] == side)}"
             for side in dict.fromkeys(clear.values())
         )
         found.append(
-            f"{part.title}: one model is clearly the best in {len(clear)} of {len(compared)} languages"
-            f"{f': {where}' if clear else ''}."
+            f"{part.title}: one model is clearly the best in {len(clear)} of {len(compared)} languages: {where}."
         )
     return found
 

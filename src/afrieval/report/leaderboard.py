@@ -27,7 +27,7 @@ def published_tables(cells: list[CellScores], rows: list[PublishedRow]) -> list[
         found = [_standing(task, own, of_task), _on_same_prompts(task, own, of_task)]
         note = [f"Scores are {metric}, as published."] if metric and own else []
         tables += [replace(table, notes=[*table.notes, *note]) for table in found if table]
-        if not any(c.task == task for c in cells):
+        if not any(c.task == task for c in cells) and averages(of_task)[0]:
             tables.append(_averages(task, of_task))
     return tables
 

@@ -1,0 +1,82 @@
+"""Replaces a folder whole, and only if nothing in it is anyone else's."""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from afrieval.errors import UserError
+
+
+def check_replaceable(folder: Path, marker: str) -> None:
+    """Refuses a folder that has files which `replace_folder` has not written.
+
+    Args:
+        folder: new, empty, or written before.
+        marker: name of the file that lists what was written.
+
+    Raises:
+        UserError: naming such a file.
+    """
+    hint = "name a new or empty folder"
+    if not folder.parent.is_dir():
+        raise UserError(f"the folder {folder.parent} does not exist", "name a folder in an existing one")
+    if folder.is_dir():
+        ours = _written(folder, marker)
+        others = (path for path in sorted(folder.rglob("*")) if not path.is_dir() or path.is_symlink())
+        foreign = next((path for path in others if path.relative_to(folder).as_posix() not in ours), None)
+        if foreign is not None:
+            raise UserError(f"{folder} would be replaced, and {foreign} in it was not written by this command", hint)
+    elif os.path.lexists(folder):
+        raise UserError(f"{folder} is not a folder", hint)
+
+
+def is_written(folder: Path, marker: str) -> bool:
+    """Returns whether `replace_folder` has written a folder."""
+    return (folder / marker).is_file()
+
+
+def replace_folder(folder: Path, files: Mapping[str, bytes], marker: str) -> None:
+    """Writes all files of a folder, which is then the old one or the new one, never in between.
+
+    Args:
+        folder: as for `check_replaceable`, which is called.
+        files: contents by name, with slashes.
+        marker: name of the file that lists them.
+
+    Raises:
+        UserError: if it cannot be written, or has other files.
+    """
+    check_replaceable(folder, marker)
+    new, old = (folder.with_name(f".{folder.name}.{kind}.{os.getpid()}") for kind in ("new", "old"))
+    try:
+        _write(new, {**files, marker: "".join(f"{name}\n" for name in sorted(files)).encode()})
+        if folder.exists():
+            folder.rename(old)
+        try:
+            new.rename(folder)
+        except BaseException:
+            if old.exists():
+                old.rename(folder)
+            raise
+    except OSError as e:
+        raise UserError(f"{folder} cannot be written: {e.strerror}", "name a folder that can be written") from None
+    finally:
+        for rest in (new, old):
+            with contextlib.suppress(OSError):
+                shutil.rmtree(rest)
+
+
+def _written(folder: Path, marker: str) -> set[str]:
+    if not is_written(folder, marker):
+        return set()
+    return {marker, *(folder / marker).read_text(encoding="utf-8", errors="replace").splitlines()}
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    folder.mkdir()
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)

@@ -1,0 +1,313 @@
+"""Leaderboards as tables: averages by name, the best in each language, scores of a task in a language."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from afrieval.analysis.averages import RULES
+from afrieval.analysis.boards import Board, Standing
+from afrieval.analysis.entrants import Entrant, TaskEntries
+from afrieval.grouping import ranges
+from afrieval.languages import LANGUAGES
+from afrieval.report.scores import INTERVAL, SETS, WRITTEN
+from afrieval.report.suites import PERCENT
+from afrieval.report.table import Column, Table
+from afrieval.report.values import SHARE, Bounds
+from afrieval.results.prompts import SUITE
+
+NAMED = 3  # models that a cell names; the others are counted
+RANKS = (
+    "rank: 1-3 is first, second or third. Models that cannot be told apart share ranks; all ranks of a table are right "
+    "at once with 95% confidence (paired differences, all pairs of models, Holm)."
+)
+PUBLISHED = (
+    "published: scores that others have published, with their own prompts. Their documents are not known, so their "
+    "errors are taken to be as large as they can be."
+)
+HEADS = {"kind": "prompts", "shots": "shots", "answer_form": "answer form"}  # of entrants of one model
+KINDS = "Each row is of one kind of prompts: no mean mixes runs with published scores."
+
+
+def prompts_of(entrant: Entrant) -> str:
+    """Returns what an entrant's prompts are called."""
+    if entrant.published:
+        return "published" if entrant.prompt_language == "eng" else "published, native"
+    return WRITTEN[entrant.prompt_language] if entrant.prompt_set == SUITE else SETS[entrant.prompt_set]
+
+
+def titles(entrants: Iterable[Entrant]) -> dict[Entrant, str]:
+    """Returns a name for each entrant: the model, and all that differs among those of one model."""
+    every = list(dict.fromkeys(entrants))
+    varying = _varying(every)
+    return {
+        each: ", ".join([each.model, *(text for name in varying if (text := _value(each, name)))]) for each in every
+    }
+
+
+def average_tables(board: Board, tasks: Sequence[TaskEntries]) -> list[Table]:
+    """Returns the table of an average, and that of the models that lack some of its pairs."""
+    whole = [standing for standing in board.standings if standing.whole]
+    partial = [standing for standing in board.standings if not standing.whole]
+    found = [_average_table(board, whole, len(partial), tasks)] if whole else []
+    return [*found, _other_table(board, partial)] if partial else found
+
+
+def _average_table(board: Board, standings: list[Standing], others: int, tasks: Sequence[TaskEntries]) -> Table:
+    title, says = _described(board)
+    kinds = _kinds([standing.entrant for standing in standings])
+    columns = [*_columns(kinds), *_scored("mean", PERCENT), Column("n", "count")]
+    rows = [[*_row(s, kinds), s.score, s.interval, s.n] for s in standings]
+    used = [task for task in tasks if task.task in board.tasks]
+    notes = [says, _members(board), _covered(board, others), *_notes(standings, used)]
+    return _table("average", title, columns, rows, standings, notes, {"average": board.name})
+
+
+def _other_table(board: Board, standings: list[Standing]) -> Table:
+    kinds = _kinds([standing.entrant for standing in standings])
+    columns = [Column("model"), *kinds, *_scored("mean", PERCENT), Column("pairs", "count")]
+    rows = [
+        [s.entrant.model, *(_value(s.entrant, kind.key) for kind in kinds), s.score, s.interval, s.pairs]
+        for s in standings
+    ]
+    notes = [
+        f"These lack some of the pairs of task and language above; pairs: how many of {board.of} they have. Their "
+        "means are over other pairs, and cannot be compared with those above, or with each other."
+    ]
+    title = f"{_described(board)[0]}: over other pairs"
+    return _table("other average", title, columns, rows, standings, notes, {"average": board.name})
+
+
+def task_table(board: Board, task: TaskEntries) -> Table | None:
+    """Returns the means of a task over African languages; None without one."""
+    bounds = _bounds(task)
+    kinds = _kinds([standing.entrant for standing in board.standings])
+    columns = [
+        *_columns(kinds),
+        Column("mean", "score", "", bounds),
+        Column(INTERVAL, "interval", "interval", bounds),
+    ]
+    columns += [Column("languages", "count"), Column("n", "count")]
+    rows = [
+        [*_row(s, kinds), s.score, s.interval, len(board.languages) if s.whole else s.pairs, s.n]
+        for s in board.standings
+    ]
+    others = any(not s.whole for s in board.standings)
+    notes = [f"Means over {len(board.languages)} African languages: {' '.join(board.languages)}."]
+    notes += ["Without a rank: means over other languages, not to be compared."] if others else []
+    notes += [*_notes(board.standings, [task]), *task.notes]
+    table = _table("task", f"{_titled(task)}: mean over African languages", columns, rows, board.standings, notes)
+    return table if rows else None
+
+
+def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
+    """Returns the scores of a task in a language, the best first."""
+    bounds = _bounds(task)
+    kinds = _kinds([standing.entrant for standing in board.standings])
+    columns = [
+        *_columns(kinds),
+        Column("score", "score", "", bounds),
+        Column(INTERVAL, "interval", "interval", bounds),
+    ]
+    columns += [Column("n", "count"), Column("prompt", "text", "prompts"), Column("source")]
+    rows = []
+    for standing in board.standings:
+        entry = task.entries[standing.entrant][language]
+        last = [entry.n, _numbers(entry.prompts), entry.source]
+        rows.append([*_row(standing, kinds), standing.score, standing.interval, *last])
+    notes = [*_notes(board.standings, [task]), *task.notes]
+    if language in task.defects:
+        notes.append(f"The data in this language has a known defect, and is in no mean: {task.defects[language]}.")
+    about = {"task": task.task, "language": language}
+    return _table("scores", _titled(task), columns, rows, board.standings, notes, about)
+
+
+def model_averages(boards: Sequence[Board], model: str) -> Table | None:
+    """Returns the averages of a model; None without one."""
+    found = [(board, s) for board in boards for s in board.standings if s.entrant.model == model]
+    kinds = _kinds([standing.entrant for _, standing in found])
+    columns = [Column("average"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
+    columns += [*_scored("mean", PERCENT), Column("pairs", "count"), Column("of all", "count", "all_pairs")]
+    rows = []
+    for board, s in found:
+        kind = [_value(s.entrant, column.key) for column in kinds]
+        ranked = sum(each.rank is not None for each in board.standings) if s.rank else None
+        pairs = len(board.pairs) if s.whole else s.pairs
+        rows.append([_described(board)[0], *kind, s.rank, ranked, s.score, s.interval, pairs, board.of])
+    notes = ["Without a rank: over other pairs of task and language than ranked ones, or of unknown error."]
+    return Table("model averages", "Averages", columns, rows, notes, about={"model": model}) if rows else None
+
+
+def model_table(task: TaskEntries, model: str, ranks: dict[str, Board]) -> Table:
+    """Returns all scores of a model in a task; `ranks` has the board of each language."""
+    bounds = _bounds(task)
+    entrants = [entrant for entrant in task.entries if entrant.model == model]
+    kinds = _kinds(entrants)
+    columns = [Column("language", "language"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
+    columns += _scored("score", bounds)
+    columns += [Column("n", "count"), Column("prompt", "text", "prompts"), Column("source")]
+    rows = []
+    for language in task.languages:
+        standings = ranks[language].standings
+        for standing in (s for s in standings if s.entrant.model == model):
+            entry = task.entries[standing.entrant][language]
+            kind = [_value(standing.entrant, column.key) for column in kinds]
+            place = [language, *kind, standing.rank, len(standings)]
+            rows.append([*place, standing.score, standing.interval, entry.n, _numbers(entry.prompts), entry.source])
+    about = {"task": task.task, "model": model}
+    return Table("model", _titled(task), columns, rows, list(task.notes), about=about)
+
+
+def best_table(boards: Sequence[Board]) -> Table:
+    """Returns the best model of each language, and those that cannot be told apart from it."""
+    columns = [Column("language", "language"), Column("best", "text", "model"), Column("prompts", "text", "kind")]
+    columns += _scored("mean", PERCENT)
+    columns += [Column("cannot be told apart from", "text", "rivals"), Column("models", "count", "entrants")]
+    columns += [Column("tasks", "count")]
+    rows = [_best(board) for board in boards if board.standings]
+    notes = [
+        "Means over the tasks that most models have in the language, in percent of their metrics' ranges; other tasks "
+        "in other languages, so rows are not to be compared. Models that are not named score significantly lower (5%, "
+        "all pairs of models, Holm).",
+        *([PUBLISHED] if any(s.entrant.published for board in boards for s in board.standings) else []),
+    ]
+    return Table("best", "Best model in each language", columns, rows, notes)
+
+
+def _best(board: Board) -> list[Any]:
+    first, language = board.standings[0], board.name
+    names = titles(standing.entrant for standing in board.standings)
+    rivals = [names[standing.entrant] for standing in board.first if standing is not first]
+    named = ", ".join(rivals[:NAMED]) + (f" and {len(rivals) - NAMED} more" if len(rivals) > NAMED else "")
+    told = named or "none" if first.rank and len(board.standings) > 1 else "not known" if first.rank is None else ""
+    whole = sum(standing.whole for standing in board.standings)
+    place = [language, first.entrant.model, prompts_of(first.entrant), first.score, first.interval]
+    return [*place, told, whole, len(board.tasks)]
+
+
+def tasks_table(tasks: Sequence[TaskEntries]) -> Table:
+    """Returns what there is of each task."""
+    columns = [Column("task"), Column("metric"), Column("languages", "count"), Column("models", "count")]
+    columns += [Column("with published scores", "count", "published"), Column("averaged", "text")]
+    rows = []
+    for task in tasks:
+        models, published = (
+            {e.model for e in task.entries if e.published in kinds} for kinds in ((True, False), (True,))
+        )
+        metric = task.metric.name if task.metric else "not known"
+        rows.append(
+            [task.task, metric, len(task.languages), len(models), len(published), "yes" if task.averaged else "no"]
+        )
+    notes = [
+        f"Not averaged: {task.task}, whose scores have no lowest and highest value, or are better the lower they are."
+        for task in tasks
+        if not task.averaged
+    ]
+    return Table("tasks", "Tasks", columns, rows, notes)
+
+
+def left_out_table(left_out: Sequence[tuple[str, str]]) -> Table:
+    """Returns what is not shown, and why."""
+    return Table("left out", "Left out", [Column("place"), Column("reason")], [list(each) for each in left_out])
+
+
+def _table(
+    kind: str,
+    title: str,
+    columns: list[Column],
+    rows: list[list[Any]],
+    standings: Sequence[Standing],
+    notes: Sequence[str],
+    about: dict[str, Any] | None = None,
+) -> Table:
+    faint = [at for at, standing in enumerate(standings) if standing.entrant.published]
+    return Table(kind, title, columns, rows, [note for note in notes if note], about=about or {}, dimmed=faint)
+
+
+def _titled(task: TaskEntries) -> str:
+    return f"{task.task}, {task.metric.name}" if task.metric and task.metric.name != "acc" else task.task
+
+
+def _bounds(task: TaskEntries) -> Bounds:
+    return task.metric.bounds if task.metric else SHARE
+
+
+def _described(board: Board) -> tuple[str, str]:
+    """Returns the title of an average, and how it is taken."""
+    if board.name == "suite":
+        how = "Mean over tasks of their means over African languages, in percent of the metrics' ranges."
+        return "Average: tasks and African languages", how
+    if board.name == "afrobench":
+        return "Average: AfroBench's rule", RULES["afrobench"].says.replace("group", "task")
+    if board.name in board.languages:
+        return "Mean over tasks", "In percent of the metrics' ranges."
+    how = f"Mean over tasks of their means over the {board.name} languages, in percent of the metrics' ranges."
+    return f"Average: {board.name} languages", how
+
+
+def _members(board: Board) -> str:
+    languages = {task: sorted(code for of, code in board.pairs if of == task) for task in board.tasks}
+    several = len({tuple(codes) for codes in languages.values()}) > 1
+    if not several:
+        return f"Tasks: {', '.join(languages)}. Languages: {' '.join(board.languages)}."
+    return f"{'; '.join(f'{task}: ' + ' '.join(codes) for task, codes in languages.items())}."
+
+
+def _covered(board: Board, others: int) -> str:
+    every = "all" if len(board.pairs) == board.of else f"{len(board.pairs)} of {board.of}"
+    more = f"; {others} more lack some of them" if others else ""
+    return f"All rows are over the same pairs of task and language, {every} that any model has{more}."
+
+
+def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[str]:
+    """Returns what holds for all tables with ranks, as far as it matters here."""
+    notes = [RANKS] if any(standing.rank for standing in standings) else []
+    published = [s for s in standings if s.entrant.published]
+    notes += [PUBLISHED] if published else []
+    notes += [KINDS] if published and len(published) < len(standings) else []
+    unsure = [s for s in standings if s.whole and s.rank is None]
+    names = ", ".join(dict.fromkeys(task.metric.name if task.metric else "the metric" for task in tasks))
+    if unsure and len(standings) > 1:
+        notes.append(f"Rows without an interval have no rank: how sure their scores are ({names}) is not known.")
+    sizes = {standing.n for standing in standings if standing.n}
+    if len(sizes) > 1:
+        notes.append("n, the smallest number of documents in a language, differs: runs are compared on the documents "
+                     "that both have.")  # fmt: skip
+    defects = [f"{task.task}: {LANGUAGES[code].name} ({what})" for task in tasks for code, what in task.defects.items()
+               if code in LANGUAGES]  # fmt: skip
+    return [*notes, *([f"In no mean, for known defects of their data: {'; '.join(defects)}."] if defects else [])]
+
+
+def _varying(entrants: Sequence[Entrant]) -> list[str]:
+    values = {name: {_value(e, name) for e in entrants} - {""} for name in HEADS}
+    return [name for name, of in values.items() if len(of) > 1]
+
+
+def _value(entrant: Entrant, name: str) -> Any:
+    if name == "kind":
+        return prompts_of(entrant)
+    value = getattr(entrant, name)
+    return f"{value} shots" if name == "shots" and value is not None else value or ""
+
+
+def _numbers(prompts: Sequence[str]) -> str:
+    """Returns prompts in short, such as 1-5."""
+    numbers = sorted(int(prompt) for prompt in prompts if prompt.isdecimal())
+    others = [prompt for prompt in prompts if not prompt.isdecimal()]
+    return " ".join([*([ranges(numbers)] if numbers else []), *others])
+
+
+def _kinds(entrants: Sequence[Entrant]) -> list[Column]:
+    """Returns the columns of what varies; published scores are always marked."""
+    always = ["kind"] if any(entrant.published for entrant in entrants) else []
+    return [Column(HEADS[name], "text", name) for name in dict.fromkeys([*always, *_varying(entrants)])]
+
+
+def _columns(kinds: Sequence[Column]) -> list[Column]:
+    return [Column("model"), Column("rank", "rank"), *kinds]
+
+
+def _scored(name: str, bounds: Bounds) -> list[Column]:
+    return [Column(name, "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds)]
+
+
+def _row(standing: Standing, kinds: Sequence[Column]) -> list[Any]:
+    return [standing.entrant.model, standing.rank, *(_value(standing.entrant, kind.key) for kind in kinds)]

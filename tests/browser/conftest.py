@@ -1,0 +1,81 @@
+"""A browser, and pages in it: nothing may be loaded, no script may fail, and no dialog may open."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.pages.small_runs import small_run
+
+from afrieval.analysis.inputs import read_inputs
+from afrieval.pages.report import report
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Dialog, Page, Request
+
+Open = Callable[..., "Page"]
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+WIDTH, NARROW = 1280, 390
+MODELS = {"small": 0, "google/gemma-3-4b-it": 1, "meta-llama/Llama-3.1-8B-Instruct": 2}
+
+
+@pytest.fixture(scope="session")
+def report_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of three models with two prompts in each prompt language."""
+    folder = tmp_path_factory.mktemp("report")
+    runs = [small_run(folder / str(at), name, at, prompts=2) for name, at in MODELS.items()]
+    path = folder / "report.html"
+    path.write_bytes(report(read_inputs(runs)))
+    return path
+
+
+@pytest.fixture(scope="module")  # not longer, since no event loop can be started while it is there
+def browser() -> "Iterator[Browser]":
+    """Debian's Chromium, without a window."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        pytest.skip(f"none of {', '.join(NAMES)} is installed")
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+def watch(page: "Page", url: str, problems: list[str]) -> None:
+    """Notes what no page may do."""
+
+    def dismiss(dialog: "Dialog") -> None:
+        problems.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def allow(request: "Request") -> None:
+        if request.url.split("#")[0] != url:
+            problems.append(f"request: {request.url}")
+
+    page.on("console", lambda message: problems.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: problems.append(f"error: {error}"))
+    page.on("dialog", dismiss)
+    page.on("request", allow)
+
+
+@pytest.fixture
+def open_page(browser: "Browser") -> Iterator[Open]:
+    """Returns a function that opens a file, and checks in the end what the page has done."""
+    problems: list[str] = []
+    contexts = []
+
+    def opened(path: Path, state: str = "", width: int = WIDTH, **options: Any) -> "Page":
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        url = path.as_uri()
+        watch(page, url, problems)
+        page.goto(f"{url}{state}")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not problems, problems

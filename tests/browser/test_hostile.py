@@ -1,0 +1,97 @@
+"""Text of data, models and tasks that a browser would obey shows as text: no script runs, nothing is loaded."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.analysis.cells import scored
+from tests.browser.conftest import NARROW, WIDTH, Open
+from tests.hostile import CONTROLS, HOSTILE, is_dangerous
+from tests.pages.small_runs import small_run
+
+from afrieval.analysis.inputs import Inputs, read_inputs
+from afrieval.data.published import PublishedRow
+from afrieval.pages.report import report
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser-hostile")]
+ATTACKS = (
+    "<script>alert(1)</script>",
+    "</script><script>alert(2)</script>",
+    "</style><img src=https://example.org/x.png onerror=alert(3)>",
+    "\"><svg onload='alert(4)'></svg>",
+    "' autofocus onfocus=alert(5) x='",
+    "]]><!-- </title></textarea></template><iframe src='javascript:alert(6)'></iframe>",
+    "{{ 7 * 7 }}{% for x in y %}{# comment #}",
+    "<base href='https://example.org/'><meta http-equiv=refresh content='0;url=https://example.org'>",
+    "javascript:alert(7)",
+)
+TEXT = " ".join(ATTACKS) + HOSTILE + "&amp;&lt;b&gt;" + "\x00" + "ሀ" * 3000 + "W" * 3000
+NAME = f"{ATTACKS[0]}{ATTACKS[3]}{ATTACKS[4]}{CONTROLS}{'m' * 300}"
+
+
+def check(path: Path, open_page: Open, *shown: str) -> None:
+    """Looks through all views; `open_page` looks for dialogs, requests and errors."""
+    for width in (WIDTH, NARROW):
+        page = open_page(path, width=width)
+        for link in page.locator("nav a").all():
+            link.click()
+            page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, link.inner_text()
+    text = page.locator("body").evaluate("one => one.textContent")
+    assert all(part in text for part in shown)
+    assert not {c for c in text if is_dangerous(c)}
+    assert page.locator("img, iframe, base, object, embed, link, [style], body script ~ script").count() == 0
+    assert page.locator("script").count() == 1 and page.locator("meta[http-equiv]").count() == 1
+    assert page.evaluate(
+        """[...document.querySelectorAll("*")].every((one) => [...one.attributes].every((a) => !/^on/i.test(a.name)))"""
+    )
+
+
+def test_questions_answers_and_models_are_text(tmp_path: Path, open_page: Open) -> None:
+    runs = [small_run(tmp_path / f"{at}", name, at, question=TEXT, prompts=2) for at, name in enumerate((NAME, "m"))]
+    path = tmp_path / "report<b>&#.html"
+    path.write_bytes(report(read_inputs(runs), title=ATTACKS[1]))
+    check(path, open_page, *ATTACKS)
+
+
+def test_tasks_and_fields_and_published_models_are_text(tmp_path: Path, open_page: Open) -> None:
+    cells = [
+        replace(
+            scored([1.0, 0.0] * 8, task=f"{ATTACKS[1]}{NAME}", language=code, prompt=prompt, model=f"{ATTACKS[2]}{at}"),
+            prompt_language=kind,
+        )
+        for code in ("yor", "hau")
+        for at in range(2)
+        for kind in ("eng", "native")
+        for prompt in (1, 2)
+    ]
+    row = PublishedRow(ATTACKS[3], f"{NAME}{ATTACKS[5]}", ATTACKS[6], None, {"yor": 40.0, "hau": 30.0}, None, 0)
+    path = tmp_path / "report.html"
+    path.write_bytes(report(Inputs([], cells, [row])))
+    check(path, open_page, ATTACKS[1], ATTACKS[2], ATTACKS[5])
+
+
+def test_a_megabyte_of_text_is_shortened(tmp_path: Path, open_page: Open) -> None:
+    path = tmp_path / "report.html"
+    path.write_bytes(content := report(read_inputs([small_run(tmp_path / "run", question="<p>" + "ab " * 350_000)])))
+    assert len(content) < 1_000_000
+    check(path, open_page, "characters are not shown")
+
+
+def test_half_a_character_of_utf_16_shows_as_an_escape(tmp_path: Path, open_page: Open) -> None:
+    path = tmp_path / "report.html"
+    cells = [scored([1.0, 0.0] * 8, language=code, model="half \ud800 model") for code in ("yor", "hau")]
+    path.write_bytes(report(Inputs([], cells, [])))
+    check(path, open_page, r"half \ud800 model")
+
+
+def test_filters_find_a_model_by_a_hostile_name(tmp_path: Path, open_page: Open) -> None:
+    cells = [scored([1.0, 0.0] * 8, language=code, model=m) for code in ("yor", "hau") for m in (NAME, "other")]
+    path = tmp_path / "report.html"
+    path.write_bytes(report(Inputs([], cells, [])))
+    page = open_page(path)
+    page.get_by_role("combobox", name="Model").select_option(index=1)
+    assert page.locator(".matrix.open tbody tr:visible").count() == 1
+    page.reload()
+    assert page.locator(".matrix.open tbody tr:visible").count() == 1
+    assert ATTACKS[0] in page.locator(".matrix.open tbody tr:visible").inner_text()

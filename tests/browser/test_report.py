@@ -1,0 +1,184 @@
+"""The report in a browser: views, filters, links, sorting, themes, keyboard."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.browser.conftest import NARROW, Open
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser-report")]
+HEAT = "table.matrix:not(.open)"
+
+
+def seen(page: "Page", selector: str) -> list[str]:
+    """The texts of elements that can be seen."""
+    return [one.inner_text().strip() for one in page.locator(selector).all() if one.is_visible()]
+
+
+def view(page: "Page") -> str:
+    (name,) = seen(page, "h2")
+    return name
+
+
+def test_it_opens_from_disk_and_says_who_is_best(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file)
+    assert view(page) == "Overview" and page.title() == "Overview - Evaluation report"
+    assert any("highest mean over 2 African languages" in text for text in seen(page, ".findings li"))
+    row = page.locator("section.table", has_text="best in each language").locator("tr[data-language=hau]").first
+    assert "Hausa" in row.inner_text()
+
+
+def test_links_go_to_views_and_back(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file)
+    page.get_by_role("link", name="Native prompts").click()
+    assert view(page) == "Native prompts"
+    assert page.locator("nav a[aria-current=page]").inner_text() == "Native prompts"
+    page.get_by_role("link", name="Prompts", exact=True).click()
+    assert view(page) == "Prompts"
+    page.go_back()
+    assert view(page) == "Native prompts"
+    page.go_back()
+    assert view(page) == "Overview"
+
+
+def test_filters_hide_what_is_about_something_else(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file)
+    page.get_by_role("combobox", name="Language").select_option(label="Hausa")
+    assert page.url.endswith("language=hau")
+    assert set(seen(page, f"{HEAT} tbody tr:not(.group) th")) == {"Hausa"}
+    assert set(seen(page, f"{HEAT} .group")) == {"Afro-Asiatic"}
+    assert "row" in page.get_by_role("status").inner_text()
+    page.get_by_role("combobox", name="Model").select_option("small")
+    assert seen(page, f"{HEAT} thead th:not(:first-child)") == ["small", "small"]  # English and native prompts
+    page.get_by_role("combobox", name="Family").select_option("Niger-Congo")
+    assert seen(page, HEAT) == [] and page.locator("#nothing").is_visible() is False  # models x tasks stay
+    page.get_by_role("button", name="Show all").click()
+    assert set(seen(page, f"{HEAT} tbody tr:not(.group) th")) == {"Hausa", "Yoruba"}
+    assert page.get_by_role("status").inner_text() == ""
+
+
+def test_a_filtered_view_is_a_link(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file, "#view=native&language=yor&model=small")
+    assert view(page) == "Native prompts"
+    assert set(seen(page, "section.table:not(:has(.matrix)) tbody th")) == {"Yoruba*"}
+    assert page.get_by_role("combobox", name="Language").input_value() == "yor"
+    page.get_by_role("link", name="Overview").click()
+    assert "language=yor" in page.url and set(seen(page, f"{HEAT} tbody tr:not(.group) th")) == {"Yoruba"}
+
+
+def test_an_unknown_state_shows_everything_there_is(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file, "#view=nonsense&language=xx%22%3E&color=1")
+    assert view(page) == "Overview"
+    assert page.get_by_role("combobox", name="Language").input_value() == ""
+
+
+def test_nothing_left_is_said(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file, "#view=prompts&language=hau&family=Niger-Congo")
+    assert page.locator("#nothing").is_visible()
+
+
+def test_columns_sort_numbers_and_words_both_ways(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file, "#view=prompts")
+    table = page.locator("table.sortable:visible").first
+    column = table.locator("thead th").all_inner_texts().index("mean")
+    cells = table.locator(f"tbody tr > :nth-child({column + 1})")
+    page.get_by_role("button", name="mean").click()
+    numbers = [float(text) for text in cells.all_inner_texts()]
+    assert numbers == sorted(numbers, reverse=True) and len(set(numbers)) > 1
+    page.get_by_role("button", name="mean").click()
+    assert [float(text) for text in cells.all_inner_texts()] == sorted(numbers)
+    assert table.locator("th[aria-sort]").get_attribute("aria-sort") == "ascending"
+    page.get_by_role("button", name="language", exact=True).click()
+    names = table.locator("tbody th").all_inner_texts()
+    assert names == sorted(names) and table.locator("th[aria-sort]").count() == 1
+
+
+def test_rows_of_a_heat_map_are_sorted_inside_their_family(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file)
+    table = page.locator(HEAT).first
+    table.get_by_role("button").nth(1).click()
+    assert table.locator("tbody .group ~ tr").count() == 2  # each family's name is still first
+
+
+def test_intervals_are_shown_on_request_and_in_the_table_behind(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file)
+    interval = page.locator(f"{HEAT} td .ci").first
+    assert not interval.is_visible()
+    page.get_by_label("Intervals").check()
+    assert interval.is_visible() and "intervals=shown" in page.url
+    page.go_back()
+    assert not interval.is_visible()
+    behind = page.locator("details.behind").first
+    behind.locator("summary").click()
+    assert "95% CI" in behind.locator("thead").inner_text()
+
+
+def test_a_cell_says_its_interval_when_it_is_pointed_at(report_file: Path, open_page: Open) -> None:
+    said = open_page(report_file).locator(f"{HEAT} td").first.get_attribute("title")
+    assert said and "95% CI" in said and "n = 8" in said and "rank" in said
+
+
+def background(page: "Page") -> str:
+    return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+
+def test_the_theme_is_the_systems_until_it_is_chosen(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file, color_scheme="dark")
+    dark = background(page)
+    page.get_by_role("button", name="Light colours").click()
+    assert background(page) == "rgb(255, 255, 255)" != dark
+    page.wait_for_timeout(300)  # what is stored reaches the browser later than the page
+    page.reload()
+    assert background(page) == "rgb(255, 255, 255)"
+    page.get_by_role("button", name="Dark colours").click()
+    assert background(page) == dark
+    assert background(open_page(report_file, color_scheme="light")) == "rgb(255, 255, 255)"
+
+
+def test_everything_is_reached_by_keyboard(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file)
+    page.keyboard.press("Tab")
+    skip = page.locator(".skip")
+    assert skip.evaluate("one => one === document.activeElement && one.getBoundingClientRect().left >= 0")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main" and page.url.endswith(".html")
+    stops = []
+    page.locator(".skip").focus()
+    while page.evaluate("document.activeElement !== document.body"):
+        page.keyboard.press("Tab")
+        stops.append(
+            page.evaluate(
+                """() => { const one = document.activeElement, style = getComputedStyle(one);
+                return [one.name || one.innerText.trim(), style.outlineStyle, one.getClientRects().length > 0]; }"""
+            )
+        )
+    names = [name for name, _, _ in stops]
+    assert {"Dark colours", "Overview", "Native prompts", "Prompts", "language", "model", "intervals"} <= set(names)
+    assert "Show all" in names and "score" in names
+    assert [name for name, outline, is_seen in stops[:-1] if outline == "none" or not is_seen] == []  # the last is none
+    page.locator("nav a", has_text="Native").focus()
+    page.keyboard.press("Enter")
+    assert view(page) == "Native prompts"
+
+
+@pytest.mark.parametrize("name", ["overview", "languages", "native", "prompts"])
+def test_a_narrow_screen_scrolls_tables_not_the_page(report_file: Path, open_page: Open, name: str) -> None:
+    page = open_page(report_file, f"#view={name}", NARROW)
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW
+
+
+def test_without_script_everything_is_shown(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file, java_script_enabled=False)
+    assert {"Overview", "Native prompts", "Prompts"} <= set(page.locator("h2:visible").all_inner_texts())
+    assert not page.locator("form").is_visible()
+
+
+def test_print_has_the_view_and_no_controls(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file, "#view=prompts", color_scheme="dark")
+    page.emulate_media(media="print")
+    assert seen(page, "nav, form, #theme") == [] and view(page) == "Prompts"
+    assert page.locator(".wide:visible").first.evaluate("one => getComputedStyle(one).overflow") == "visible"
+    assert background(page) == "rgb(255, 255, 255)" and page.pdf()[:5] == b"%PDF-"

@@ -1,0 +1,68 @@
+"""Citations are those of the task files, in BibTeX where they can be parsed."""
+
+import pytest
+from tests.analysis.cells import scored
+
+from afrieval.report.citing import bibtex, references, software
+from afrieval.tasks.spec import load_task, task_names
+
+
+def test_authors_title_year_and_place_are_told_apart() -> None:
+    citation = "Adelani et al. 2024, SIB-200: A Simple, Inclusive, and Big Dataset, EACL 2024, arXiv:2309.07445"
+    assert bibtex(citation) == "\n".join(
+        [
+            "@misc{adelani2024sib200,",
+            "  author = {Adelani and others},",
+            "  title = {{SIB-200: A Simple, Inclusive, and Big Dataset}},",
+            "  year = {2024},",
+            "  eprint = {2309.07445},",
+            "  archiveprefix = {arXiv},",
+            "  howpublished = {EACL 2024},",
+            "}",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("citation", "line"),
+    [
+        ("Federmann, Kocmi and Xin 2022, NTREX, ACL 2022.sumeval-1.4", "author = {Federmann and Kocmi and Xin}"),
+        ("NLLB Team et al. 2022, No Language, arXiv:1", "author = {{NLLB Team} and others}"),
+        ("Rein et al. 2023, Q&A_1 100% #, arXiv:1", r"title = {{Q\&A\_1 100\% \#}}"),
+        ("Clark et al. 2020, TyDi QA: A Benchmark, TACL, arXiv:1", "title = {{TyDi QA: A Benchmark}}"),
+    ],
+)
+def test_names_and_signs(citation: str, line: str) -> None:
+    assert line in bibtex(citation)
+
+
+@pytest.mark.parametrize("citation", ["", "a web page", "A 2024, One, x; B et al. 2021, arXiv:2"])
+def test_what_is_no_single_citation_has_no_bibtex(citation: str) -> None:
+    assert bibtex(citation) == ""
+
+
+def test_most_tasks_have_bibtex_with_a_title_of_several_words() -> None:
+    citations = {load_task(name).citation for name in task_names()}
+    found = {citation: bibtex(citation) for citation in citations}
+    assert [citation for citation, of in found.items() if not of] == [
+        citation for citation in citations if ";" in citation
+    ]
+    titles = [line for of in found.values() for line in of.splitlines() if line.startswith("  title")]
+    assert all(len(title.split()) > 4 for title in titles)
+    keys = [of.splitlines()[0] for of in found.values() if of]
+    assert len(set(keys)) == len(keys)
+
+
+def test_tasks_with_one_publication_are_together_and_unknown_ones_apart() -> None:
+    cells = [
+        scored([1], task=name) for name in ("afrixnli", "afrimmlu", "afrixnli (lm_eval)", "afrixnli_translate", "x")
+    ]
+    found = references(cells)
+    assert [[one.title for one in reference.benchmarks] for reference in found] == [["AfriXNLI", "AfriMMLU"], ["x"]]
+    assert found[0].benchmarks[0].tasks == ["afrixnli", "afrixnli (lm_eval)", "afrixnli_translate"]
+    assert "IrokoBench" in found[0].citation
+    assert (found[1].citation, found[1].bibtex) == ("", "")
+
+
+def test_the_software_has_its_version() -> None:
+    assert "version = {1.2.3}" in software("1.2.3")[0]
