@@ -53,17 +53,16 @@ def average_tables(board: Board, tasks: Sequence[TaskEntries]) -> list[Table]:
 
 def _average_table(board: Board, standings: list[Standing], others: int, tasks: Sequence[TaskEntries]) -> Table:
     title, says = _described(board)
-    entrants = [standing.entrant for standing in standings]
-    columns = [*_columns(entrants), *_scored("mean", PERCENT), Column("n", "count")]
-    rows = [[*_row(s, entrants), s.score, s.interval, s.n] for s in standings]
+    kinds = _kinds([standing.entrant for standing in standings])
+    columns = [*_columns(kinds), *_scored("mean", PERCENT), Column("n", "count")]
+    rows = [[*_row(s, kinds), s.score, s.interval, s.n] for s in standings]
     used = [task for task in tasks if task.task in board.tasks]
     notes = [says, _members(board), _covered(board, others), *_notes(standings, used)]
     return _table("average", title, columns, rows, standings, notes, {"average": board.name})
 
 
 def _other_table(board: Board, standings: list[Standing]) -> Table:
-    entrants = [standing.entrant for standing in standings]
-    kinds = _kinds(entrants)
+    kinds = _kinds([standing.entrant for standing in standings])
     columns = [Column("model"), *kinds, *_scored("mean", PERCENT), Column("pairs", "count")]
     rows = [
         [s.entrant.model, *(_value(s.entrant, kind.key) for kind in kinds), s.score, s.interval, s.pairs]
@@ -80,15 +79,15 @@ def _other_table(board: Board, standings: list[Standing]) -> Table:
 def task_table(board: Board, task: TaskEntries) -> Table | None:
     """Returns the means of a task over African languages; None without one."""
     bounds = _bounds(task)
-    entrants = [standing.entrant for standing in board.standings]
+    kinds = _kinds([standing.entrant for standing in board.standings])
     columns = [
-        *_columns(entrants),
+        *_columns(kinds),
         Column("mean", "score", "", bounds),
         Column(INTERVAL, "interval", "interval", bounds),
     ]
     columns += [Column("languages", "count"), Column("n", "count")]
     rows = [
-        [*_row(s, entrants), s.score, s.interval, len(board.languages) if s.whole else s.pairs, s.n]
+        [*_row(s, kinds), s.score, s.interval, len(board.languages) if s.whole else s.pairs, s.n]
         for s in board.standings
     ]
     others = any(not s.whole for s in board.standings)
@@ -102,9 +101,9 @@ def task_table(board: Board, task: TaskEntries) -> Table | None:
 def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
     """Returns the scores of a task in a language, the best first."""
     bounds = _bounds(task)
-    entrants = [standing.entrant for standing in board.standings]
+    kinds = _kinds([standing.entrant for standing in board.standings])
     columns = [
-        *_columns(entrants),
+        *_columns(kinds),
         Column("score", "score", "", bounds),
         Column(INTERVAL, "interval", "interval", bounds),
     ]
@@ -113,7 +112,7 @@ def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
     for standing in board.standings:
         entry = task.entries[standing.entrant][language]
         last = [entry.n, _numbers(entry.prompts), entry.source]
-        rows.append([*_row(standing, entrants), standing.score, standing.interval, *last])
+        rows.append([*_row(standing, kinds), standing.score, standing.interval, *last])
     notes = [*_notes(board.standings, [task]), *task.notes]
     if language in task.defects:
         notes.append(f"The data in this language has a known defect, and is in no mean: {task.defects[language]}.")
@@ -302,14 +301,13 @@ def _kinds(entrants: Sequence[Entrant]) -> list[Column]:
     return [Column(HEADS[name], "text", name) for name in dict.fromkeys([*always, *_varying(entrants)])]
 
 
-def _columns(entrants: Sequence[Entrant]) -> list[Column]:
-    return [Column("model"), Column("rank", "rank"), *_kinds(entrants)]
+def _columns(kinds: Sequence[Column]) -> list[Column]:
+    return [Column("model"), Column("rank", "rank"), *kinds]
 
 
 def _scored(name: str, bounds: Bounds) -> list[Column]:
     return [Column(name, "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds)]
 
 
-def _row(standing: Standing, entrants: Sequence[Entrant]) -> list[Any]:
-    entrant = standing.entrant
-    return [entrant.model, standing.rank, *(_value(entrant, column.key) for column in _kinds(entrants))]
+def _row(standing: Standing, kinds: Sequence[Column]) -> list[Any]:
+    return [standing.entrant.model, standing.rank, *(_value(standing.entrant, kind.key) for kind in kinds)]
