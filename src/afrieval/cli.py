@@ -33,6 +33,7 @@ COMMANDS = {
     "run": "evaluate a model on tasks",
     "preview": "print prompts as a model would see them; no model is loaded",
     "list": "show tasks, their languages and their prompts",
+    "show": "print the tables of stored runs again",
     "compare": "compare stored runs: differences, intervals, p-values, means",
     "report": "write stored runs as one page for a browser",
     "leaderboard": "write all results below a folder as pages for a browser",

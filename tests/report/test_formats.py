@@ -132,11 +132,3 @@ def test_a_terminal_has_an_empty_line_after_each_table(capsys: pytest.CaptureFix
     show([table, table])
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert lines == ["title", "x", "─", "a", "finding", "note", ""] * 2
-
-
-def test_a_table_of_more_numbers_than_a_terminal_has_room_for_is_wider() -> None:
-    columns = [Column("language", "language"), *[Column(f"score{i}", "score", f"metric_{i}") for i in range(9)]]
-    table = Table("t", "wide", columns, [["yor", *[i / 10 for i in range(9)]]])
-    lines = printed(table, 40).splitlines()
-    (row,) = [line for line in lines if "Yoruba" in line]
-    assert row.split()[1:] == [f"{10 * i:.1f}" for i in range(9)] and len(row) > 40

@@ -83,6 +83,21 @@ class Tables(Options):
 
 
 @dataclass(frozen=True)
+class Show(Tables):
+    """Prints the tables of stored runs again: scores, prompts, averages, derived metrics, what the answers took.
+
+    Loads no model and needs no config. Of a run that is not finished, it prints what is there and says what is missing.
+
+    Examples:
+        afrieval show runs/FIRST
+        afrieval show runs/FIRST runs/SECOND --csv tables.csv
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders."""
+
+
+@dataclass(frozen=True)
 class Compare(Tables):
     """Compares stored runs: differences with their intervals and p-values, prompts, and means over languages.
 
@@ -290,5 +305,8 @@ class Review(Options):
 
 OPTIONS: dict[str, type[Options]] = {
     re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind
-    for kind in (Run, Preview, List, Compare, Report, Leaderboard, Samples, Llama, Export, Prefetch, CheckData, Review)
+    for kind in (
+        *(Run, Preview, List, Show, Compare, Report, Leaderboard),
+        *(Samples, Llama, Export, Prefetch, CheckData, Review),
+    )
 }

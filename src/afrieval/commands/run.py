@@ -63,26 +63,27 @@ def _after_cell(run: Session, cell: Cell) -> None:
 
 def _finish(run: Session) -> None:
     from afrieval.report.derived import derived_tables
-    from afrieval.report.formats import show as show_tables
-    from afrieval.report.summary import show, show_harness, summarise
+    from afrieval.report.formats import show
+    from afrieval.report.summary import Summary, run_tables, summarise
     from afrieval.suites.published import published_for
     from afrieval.suites.run import finish
 
-    summary = summarise(run.stored)
+    every = summarise(run.stored)
     if run.stopped:
         return
     config, planned, record = run.config, run.plan, run.stored.record
-    cells = {cell.name: cell for cell in summary.cells}
-    unreviewed = {task: set(facts.get("unreviewed", {})) for task, facts in record.get("declared", {}).items()}
-    shown = [cells[cell.name] for cell in planned.cells if cell.name in cells]
-    supported = set(config.model.languages_supported)
-    show(shown, record["identity"], unreviewed, supported, config.eval.numpy_random_seed)
-    of_task = {task.record["task"]: task for task in summary.harness}
-    if of_plan := [of_task[cell.name] for cell in planned.cells if cell.name in of_task]:
-        show_harness(of_plan, summary.groups, config.task.clean_prompts)
-    if derived := finish(run.stored.path, record, summary.cells, config.reference):
+    cells, harness = {cell.name: cell for cell in every.cells}, {task.record["task"]: task for task in every.harness}
+    names = [cell.name for cell in planned.cells]
+    found = Summary(
+        [cells[name] for name in names if name in cells],
+        [harness[name] for name in names if name in harness],
+        every.groups,
+    )
+    say()
+    show(run_tables(found, record, config.model.languages_supported, config.eval.numpy_random_seed))
+    if derived := finish(run.stored.path, record, every.cells, config.reference):
         suite = record["suite"]["name"]
-        show_tables(derived_tables(suite, derived, published_for(suite, derived)))
+        show(derived_tables(suite, derived, published_for(suite, derived)))
     if config.model.model_name == DEMO:
         generated = {cell.coordinates.answer_form == "generate" for cell in planned.cells}
         kinds = {False: "scores at chance level", True: "unparsed or wrong answers"}

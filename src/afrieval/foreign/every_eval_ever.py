@@ -165,10 +165,8 @@ def _refused(
     if not place.language:
         return "whose language the suite does not have", name
     if metric is None:
-        return (
-            "whose metric the suite does not have",
-            f"{name} ({config.get('metric_name') or config.get('metric_id')})",
-        )
+        stated = (config.get(key) for key in ("metric_name", "metric_id", "evaluation_description"))
+        return "whose metric the suite does not have", f"{name} ({next(filter(None, stated), 'not stated')})"
     if metric != metric_of(place.task):
         return "under other metrics than the usual one of their task", metric
     return ("whose scale is not stated", name) if value is None else ("", "")

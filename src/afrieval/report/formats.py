@@ -1,21 +1,16 @@
-"""The forms a table can take: terminal, Markdown, LaTeX, CSV, JSON, HTML."""
+"""The forms a table can take: Markdown, LaTeX, CSV, JSON, HTML, and the text of a terminal."""
 
 import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table as Screen
-
 from afrieval.report.table import INTERVALS, WORDS, Table
-from afrieval.report.values import broken
-from afrieval.terminal import console, one_line, styled
+from afrieval.terminal import console, one_line
 
-BETWEEN, NARROWEST = 2, 10  # blanks between columns; what a column of names has at least
 # What begins a formula in a spreadsheet, which takes full-width signs too; -3.1 is a number.
 _FORMULA = re.compile(r"\s*([=@＝＠＋－]|[+-](?!\d+(\.\d+)?\Z))")
 
@@ -43,52 +38,6 @@ def write(tables: list[Table], form: str) -> str:
         form: one of `FORMATS`.
     """
     return FORMATS[form](tables)
-
-
-def terminal(table: Table, width: int) -> Iterator[Any]:
-    """Yields the table for a terminal; only a `console` of ours takes its text as it is.
-
-    Numbers are never cut: names get the room that they leave, and are broken into lines. If that is
-    not enough, columns are one blank apart instead of two; if not even that, the table is wider than
-    the terminal.
-    """
-    yield styled(table.title, "table.title")
-    yield _drawn(table, width)
-    yield from (styled(finding) for finding in table.findings)
-    if table.notes:
-        yield styled(" ".join(table.notes), "table.caption")
-
-
-def _drawn(table: Table, width: int) -> Screen:
-    columns = [[head, *texts] for head, *texts in zip(table.heads, *table.cells(), strict=True)]
-    names = [at for at, column in enumerate(table.seen) if column.form in WORDS]
-    between = BETWEEN
-    fitted, needed = _fitted(columns, names, width, between)
-    if needed > width:
-        between = 1
-        fitted, needed = _fitted(columns, names, width, between)
-    drawn = Screen(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, between - 1, 0, 0))
-    drawn.width = needed if needed > width else None
-    for at, (head, *_) in enumerate(fitted):
-        side: Any = "left" if at in names else "right"
-        drawn.add_column(head, justify=side, no_wrap=at not in names, overflow="fold")
-    for at, row in enumerate(zip(*(texts for _, *texts in fitted), strict=True)):
-        drawn.add_row(*row, style="dim" if at in table.dimmed else None, end_section=at in table.ends)
-    return drawn
-
-
-def _fitted(columns: list[list[str]], names: list[int], width: int, between: int) -> tuple[list[list[str]], int]:
-    """Breaks names, the widest first, until all columns fit the terminal; returns the columns and their width."""
-    fitted, widths = list(columns), [max(map(len, column)) for column in columns]
-    while names and sum(widths) + between * (len(widths) - 1) > width:
-        widest = max(names, key=lambda at: widths[at])
-        most = widths[widest] - 1
-        if most < NARROWEST:
-            break
-        fitted[widest] = [broken(text, most) for text in columns[widest]]
-        longest = max(len(line) for text in fitted[widest] for line in text.split("\n"))
-        widths[widest] = min(most, longest)  # the terminal folds what has no place to be broken at
-    return fitted, sum(widths) + between * (len(widths) - 1)
 
 
 def markdown(table: Table) -> str:

@@ -1,6 +1,6 @@
 """A run folder's sample files to summary.csv, results.json and the tables at the end of a run."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,29 +12,29 @@ from afrieval.analysis.memorisation import about, remembered
 from afrieval.analysis.reference import has_evals
 from afrieval.analysis.scores import by_language
 from afrieval.analysis.trees import outlines
+from afrieval.grouping import grouped
 from afrieval.harness.scores import HarnessTaskScores, merged_results, summary_rows, task_scores, with_groups
-from afrieval.report.comparison import metrics_of
 from afrieval.report.contrasts import contrast_table
 from afrieval.report.defects import defects_of, marked
-from afrieval.report.formats import show as show_tables
 from afrieval.report.harness import harness_table
 from afrieval.report.memorisation import memorisation_tables
 from afrieval.report.options import naming_options
 from afrieval.report.reference import reference_tables
 from afrieval.report.scores import score_table
 from afrieval.report.suites import suite_tables
+from afrieval.report.table import Table
 from afrieval.report.trees import tree_tables
 from afrieval.report.usage import cut_off, missing_letters, usage_tables
 from afrieval.results.files import write_results, write_summary, write_usage
 from afrieval.results.probabilities import write_probabilities
 from afrieval.results.reader import RunFolder
 from afrieval.results.runs import described, model_labels
-from afrieval.results.schema import HarnessGroup, Identity
+from afrieval.results.schema import HarnessGroup, Identity, RunRecord
 from afrieval.results.scores import CellScores
 from afrieval.results.summary import harness_results, summary_columns, summary_row
 from afrieval.results.usage import COLUMNS, usage_rows
 from afrieval.scoring.base import Metric
-from afrieval.terminal import note, say
+from afrieval.terminal import note
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,19 @@ class Summary:
     groups: Mapping[str, HarnessGroup]
 
 
+def read_summary(run: RunFolder) -> Summary:
+    """Returns what a run folder's samples say.
+
+    Raises:
+        UserError: if a sample file is damaged; its line is named.
+    """
+    every = [run.scores(name) for name in run.names]
+    harness = [task_scores(cell) for cell in every if cell.harness]
+    label = model_labels({run.path: run.record})[run.path]
+    cells = [described(cell, run, label) for cell in every if not cell.harness]
+    return Summary(cells, harness, run.record.get("harness_groups", {}))
+
+
 def summarise(run: RunFolder) -> Summary:
     """Writes summary.csv and results.json from all sample files of a run folder, and returns what they say.
 
@@ -61,62 +74,59 @@ def summarise(run: RunFolder) -> Summary:
     Raises:
         UserError: if a sample file is damaged; its line is named.
     """
-    every = [run.scores(name) for name in run.names]
-    harness = [task_scores(cell) for cell in every if cell.harness]
-    record = run.record
-    label = model_labels({run.path: record})[run.path]
-    cells = [described(cell, run, label) for cell in every if not cell.harness]
-    identity, groups = record["identity"], record.get("harness_groups", {})
-    versions = {task: known["version"] for task, known in identity.get("tasks", {}).items()}
+    found = read_summary(run)
+    cells, harness, groups = found.cells, found.harness, found.groups
+    versions = {task: known["version"] for task, known in run.record["identity"].get("tasks", {}).items()}
     others = [row for task in harness for row in summary_rows(task)]
     write_summary(run.path, summary_columns(cells, others), [*map(summary_row, cells), *others])
     write_results(run.path, merged_results(harness_results(cells, versions), harness, groups))
-    write_usage(run.path, COLUMNS, usage_rows(every))
+    write_usage(run.path, COLUMNS, usage_rows(run.scores(name) for name in run.names))
     for line in write_probabilities(run):
         note(line)
-    return Summary(cells, harness, groups)
+    return found
 
 
-def show(
-    cells: list[CellScores],
-    identity: Identity,
-    unreviewed: dict[str, set[str]],
-    supported: set[str],
-    seed: int,
-) -> None:
-    """Prints a table per task, where both prompt languages ran one of their difference, and one of all tasks.
+def run_tables(found: Summary, record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
+    """Returns the tables at the end of a run.
 
-    Tasks with a published evaluation, which are in English alone, have one table together.
+    There is one per task, where both prompt languages ran one of their difference, and one of all tasks.
+    Tasks with a published evaluation, which are in English alone, have one table together, and so have harness tasks.
 
     Args:
-        cells: what to show.
-        identity: what run.yaml says the run is.
-        unreviewed: task to the languages whose native prompts are unreviewed.
+        found: what to show.
+        record: what run.yaml says.
         supported: languages that the model's authors name.
         seed: of the bootstrap.
     """
-    published = [cell for cell in cells if cell.n and has_evals(cell)]
-    own = [cell for cell in cells if cell.n and not has_evals(cell) and not about(cell)]
-    metrics = metrics_of(own)
-    scores = by_language(own)
-    tasks = list(dict.fromkeys(s.task for s in scores))
-    african = means(own, ["Africa"])
-    tables = []
-    for task in tasks:
-        doubtful, (title, notes) = unreviewed.get(task, set()), _heading(task, identity, metrics[task])
-        of_task = [s for s in scores if s.task == task]
-        over_languages = [mean for mean in african if mean.task == task]
-        of_cells = [c for c in own if c.task == task]
-        every = {name: known for c in of_cells for name, known in c.metrics.items()}
-        notes += [*_shortened(of_cells), *_dropped(of_cells), *cut_off(of_cells), *missing_letters(of_cells)]
-        own_tables = [score_table(title, of_task, notes, doubtful, supported, over_languages, every)]
-        of_prompts = contrasts(sorted(of_cells, key=lambda c: c.name), "prompt_language", seed)
-        own_tables += [contrast_table(contrast, doubtful, metric=metrics[task]) for contrast in of_prompts]
-        own_tables += tree_tables(outlines(of_cells), metrics)
-        tables += [marked(table, defects_of(of_cells)) for table in naming_options(own_tables, of_cells)]
-    tables += [*reference_tables(published), *memorisation_tables(remembered(cells))]
-    say()
-    show_tables([*tables, *suite_tables(suite_averages(own)), *usage_tables(usage_rows(cells))])
+    cells = [cell for cell in found.cells if cell.n]
+    published, own = [cell for cell in cells if has_evals(cell)], suite_cells(cells)
+    tables = [
+        table
+        for of_task in grouped(own, lambda c: c.task).values()
+        for table in _of_task(of_task, record, supported, seed)
+    ]
+    tables += [*reference_tables(published), *memorisation_tables(remembered(found.cells))]
+    tables += [*suite_tables(suite_averages(own)), *usage_tables(usage_rows(found.cells))]
+    cleaned = any(of.get("clean_prompts") for of in record["identity"].get("harness_tasks", {}).values())
+    return tables + ([harness_table(with_groups(found.harness, found.groups), cleaned)] if found.harness else [])
+
+
+def suite_cells(cells: Iterable[CellScores]) -> list[CellScores]:
+    """Returns the cells with scores that tables per task and language show."""
+    return [cell for cell in cells if cell.n and not has_evals(cell) and not about(cell)]
+
+
+def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
+    task, metric = cells[0].task, cells[0].metric
+    doubtful = set(record.get("declared", {}).get(task, {}).get("unreviewed", {}))
+    title, notes = _heading(task, record["identity"], metric)
+    every = {name: known for c in cells for name, known in c.metrics.items()}
+    notes += [*_shortened(cells), *_dropped(cells), *cut_off(cells), *missing_letters(cells)]
+    tables = [score_table(title, by_language(cells), notes, doubtful, set(supported), means(cells, ["Africa"]), every)]
+    of_prompts = contrasts(sorted(cells, key=lambda c: c.name), "prompt_language", seed)
+    tables += [contrast_table(contrast, doubtful, metric=metric) for contrast in of_prompts]
+    tables += tree_tables(outlines(cells), {task: metric})
+    return [marked(table, defects_of(cells)) for table in naming_options(tables, cells)]
 
 
 def _heading(task: str, identity: Identity, metric: Metric) -> tuple[str, list[str]]:
@@ -148,8 +158,3 @@ def _dropped(cells: list[CellScores]) -> list[str]:
     named = " ".join(dict.fromkeys(cell.language for cell in cells if cell.fewer_examples))
     few = f"{min(shown)} at least, {np.mean(shown):.1f} on average"
     return [f"{len(shown):,} of {n:,} prompts have fewer examples, to fit the model's context ({named}): {few}."]
-
-
-def show_harness(tasks: list[HarnessTaskScores], groups: Mapping[str, HarnessGroup], cleaned: bool) -> None:
-    """Prints the table of harness tasks and of the groups whose tasks are all among them."""
-    show_tables([harness_table(with_groups(tasks, groups), cleaned)])

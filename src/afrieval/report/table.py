@@ -24,6 +24,7 @@ WORDS = (
     "members",
 )  # what is aligned to the left, and broken where there is no room
 INDENT = "\xa0\xa0"  # which HTML, Markdown and LaTeX keep
+COLOURFUL = ("256", "truecolor")  # systems of colours of rich that do not depend on the terminal's own
 INTERVALS = ("interval", "limits", "changes", "rank")  # pairs of numbers
 FORMS: dict[str, Callable[[Any, Bounds], str]] = {
     "score": shown_score,
@@ -78,6 +79,7 @@ class Table:
         marks: language to the sign that follows its name.
         dimmed: rows of numbers that are not of the runs, which a terminal shows fainter.
         ends: rows that a terminal puts a blank line under.
+        shades: row and place among the columns for people to a share from 0 to 1: how a terminal colours that cell.
     """
 
     kind: str
@@ -90,6 +92,7 @@ class Table:
     marks: Mapping[str, str] = field(default_factory=dict)
     dimmed: Collection[int] = ()
     ends: Collection[int] = ()
+    shades: Mapping[tuple[int, int], float] = field(default_factory=dict)
 
     @property
     def seen(self) -> list[Column]:
@@ -144,9 +147,9 @@ class Table:
 
     def __rich_console__(self, console: Any, options: Any) -> "Iterator[Any]":
         """Yields the table as a terminal shows it."""
-        from afrieval.report.formats import terminal
+        from afrieval.report.screen import terminal
 
-        yield from terminal(self, options.max_width)
+        yield from terminal(self, options.max_width, console.color_system in COLOURFUL and not console.no_color)
 
 
 def shown(value: Any, column: Column) -> str:

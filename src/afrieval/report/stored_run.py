@@ -1,0 +1,111 @@
+"""The tables at the end of a run, from its folder alone: whole, or as far as it got."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from afrieval.files.paths import user_path
+from afrieval.grouping import grouped
+from afrieval.report.derived import derived_tables
+from afrieval.report.summary import Summary, read_summary, run_tables
+from afrieval.report.table import Table
+from afrieval.results.prompts import prompt_order
+from afrieval.results.reader import RunFolder
+from afrieval.results.schema import Identity, RunRecord
+from afrieval.results.scores import CellScores
+from afrieval.suites.published import published_for
+from afrieval.suites.reference import Reference, open_references
+from afrieval.suites.run import scores_of_run
+from afrieval.terminal import note
+
+CONTINUES = "the same `afrieval run` command continues"
+
+
+def stored_tables(run: RunFolder, label: str) -> tuple[list[Table], list[CellScores]]:
+    """Returns the tables of a run, those of derived metrics last, and the cells that they are of.
+
+    What an unfinished run lacks is in the notes of tables, and in one line on standard error.
+
+    Args:
+        run: its folder, with at least one finished cell.
+        label: what its model is called.
+
+    Raises:
+        UserError: if a file of the folder is damaged.
+    """
+    record, every = run.record, read_summary(run)
+    cells = in_order((replace(cell, model=label) for cell in every.cells), record["identity"])
+    places = {name: at for at, name in enumerate(record["identity"].get("harness_tasks", {}))}
+    harness = sorted(every.harness, key=lambda task: places.get(task.record["task"], len(places)))
+    config = _config(record)
+    supported, seed = config.get("model", {}).get("languages_supported") or [], config.get("eval", {})
+    tables = run_tables(Summary(cells, harness, every.groups), record, supported, seed.get("numpy_random_seed", 42))
+    lacking = _lacking(run, cells)
+    for line in lacking.values():
+        note(f"{run.path}: {line}")
+    if derived := scores_of_run(record, cells, _references(config)):
+        suite = record["suite"]["name"]
+        tables += derived_tables(suite, derived, published_for(suite, derived))
+    return [_noted(table, lacking) for table in tables], cells
+
+
+def in_order(cells: Iterable[CellScores], identity: Identity) -> list[CellScores]:
+    """Returns cells in the order in which they were planned, as run.yaml has tasks and languages."""
+    tasks = identity.get("tasks", {})
+
+    def place(cell: CellScores) -> tuple[Any, ...]:
+        languages = list(tasks[cell.task]["data"])
+        at = languages.index(cell.language) if cell.language in languages else len(languages)
+        return list(tasks).index(cell.task), at, cell.prompt_language, prompt_order(cell.prompt)
+
+    return sorted(cells, key=place)
+
+
+def _config(record: RunRecord) -> Mapping[str, Any]:
+    """Returns the config of the last visit; empty if a program of other people wrote the folder."""
+    config: Any = record.get("visits", [{}])[-1].get("config", {})
+    return config if isinstance(config, Mapping) else {}
+
+
+def _references(config: Mapping[str, Any]) -> list[Reference]:
+    """Returns the reference runs of the last visit that are still where they were."""
+    given: Mapping[str, str] = config.get("reference") or {}
+    there = {name: path for name, path in given.items() if user_path(path).exists()}
+    for name, path in given.items():
+        if name not in there:
+            note(f"the reference {name} is not at {path} any more; metrics that need it have no score")
+    return open_references(there)
+
+
+def _lacking(run: RunFolder, cells: list[CellScores]) -> dict[str, str]:
+    """Returns what is missing of each task of the suite, and of all tasks of the harness together, as sentences."""
+    tasks, there = run.record["identity"].get("tasks", {}), set(run.names)
+    planned = grouped(run.record.get("cells", []), lambda name: _task(name, tasks))
+    lines = {}
+    for task, names in planned.items():
+        if missing := [name for name in names if name not in there]:
+            which = f"{len(missing)} of {len(names)} cells are missing, such as {missing[0]}"
+            lines[task] = f"Not finished: {which}; {CONTINUES}."
+    for (task, _), of in grouped(cells, lambda cell: (cell.task, cell.language)).items():
+        first, last = min(of, key=lambda cell: cell.rows), max(of, key=lambda cell: cell.rows)
+        if first.rows < last.rows:
+            rows = f"{first.name} has {first.rows} rows, and {last.name} {last.rows}"
+            lines.setdefault(task, f"Not finished: {rows}; {CONTINUES}.")
+    return lines
+
+
+def _task(name: str, tasks: Iterable[str]) -> str:
+    """Returns the task of a cell's name; empty for a task of the harness."""
+    return max((task for task in tasks if name.startswith(f"{task}_")), key=len, default="")
+
+
+def _noted(table: Table, lacking: Mapping[str, str]) -> Table:
+    line = lacking.get("" if table.kind == "harness" else table.about.get("task", "-"))
+    return replace(table, notes=[line, *table.notes]) if line else table
+
+
+def of_model(tables: Iterable[Table], label: str, path: Path) -> list[Table]:
+    """Returns tables that say which model they are of, since those of other runs stand next to them."""
+    about = {"model": label, "run": str(path)}
+    return [replace(table, title=f"{label}, {table.title}", about={**about, **table.about}) for table in tables]
