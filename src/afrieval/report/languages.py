@@ -101,8 +101,10 @@ def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
         return []
     columns = [Column("language", "language"), Column("task"), Column("model"), Column("texts", "text", "of")]
     columns += [Column(f"tokens per {of}", "ratio", f"per_{of}") for of in ("word", "character", "byte")]
-    columns += [Column("times English", "ratio", "premium"), Column("documents", "count", "n")]
-    rows = [[f.language, f.task, f.model, f.of, f.per_word, f.per_character, f.per_byte, f.premium, f.n] for f in found]
+    columns += [Column("times English", "ratio", "premium")] if any(f.premium for f in found) else []
+    columns += [Column("documents", "count", "n")]
+    names = [column.key or column.name for column in columns]
+    rows = [[getattr(f, name) for name in names] for f in found]
     return [Table("fertility", "Tokens per word", columns, rows, _fertility_notes(found))]
 
 
