@@ -54,7 +54,7 @@ def test_breakdowns_are_of_the_best_scores_where_there_are_many(
 def test_samples_share_the_room_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = two_models(tmp_path, question="Ìbéèrè " * 4000)
     whole = len(languages(given).encode())
-    monkeypatch.setattr(module, "TEXTS", 20_000)
+    monkeypatch.setattr(module, "SAMPLES", 20_000)
     assert len(languages(given).encode()) < whole - 20_000
     assert "1 of 8 documents" in languages(given)
 

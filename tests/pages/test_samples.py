@@ -17,7 +17,7 @@ def cards(given: Inputs, model: str = "second", room: int = 6000) -> str:
 
 def test_flips_are_shown_under_both_prompts(tmp_path: Path) -> None:
     html = cards(two_models(tmp_path))
-    assert "Samples of second: 5 of 8 documents" in html
+    assert "Samples of second: 5 of 8 documents (flipped)" in html
     assert "4 right under English prompt 1 only; 4 right under native prompt 1 only." in html
     assert html.count('<div class="side">') == 10
     assert html.count("<strong>right</strong> under English prompt 1") == 3

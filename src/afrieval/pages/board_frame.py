@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
-from afrieval.analysis.boards import Board, Leaderboard, Standing
+from afrieval.analysis.boards import Leaderboard
 from afrieval.analysis.entrants import TaskEntries
+from afrieval.analysis.standings import Board, Standing
 from afrieval.languages import LANGUAGES
 from afrieval.pages.shell import page
 from afrieval.pages.strips import Point, axis, ends, scale, strip

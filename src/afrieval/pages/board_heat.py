@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from afrieval.analysis.boards import Board, Standing
 from afrieval.analysis.entrants import Entrant
+from afrieval.analysis.standings import Board, Standing
 from afrieval.pages.heat import by_family, family_and_name, step
 from afrieval.pages.links import link
 from afrieval.pages.matrix import Cell, Line, matrix

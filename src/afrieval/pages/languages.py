@@ -20,8 +20,11 @@ from afrieval.report.languages import Line, cost_tables, fertility_tables, langu
 from afrieval.report.values import shown_interval, shown_score
 from afrieval.results.scores import CellScores
 
-TEXTS = 4_000_000  # bytes of all samples in a page
-CARD = 6_000  # bytes that a sample should have
+SAMPLES = 5_000_000  # bytes of all samples in a page
+CARD = 4_000  # bytes that a sample should have, of which
+FRAME = 1_500  # are not its texts
+SHORTEST, LONGEST = 400, 6_000  # bytes of its texts
+KEY = (("dot", "first", "English"), ("diamond", "second", "native"))  # of prompts
 NUMBERS = 20_000  # cells of all breakdowns in a page
 
 
@@ -29,8 +32,8 @@ def languages(given: Inputs) -> Markup:
     """Returns the sections, and tokens and cost of all languages in a table below them."""
     cells = [c for c in (*given.own, *given.foreign) if c.n]
     places = len({(c.task, c.language, c.model, c.shots, c.answer_form) for c in given.own})
-    most = max(1, min(MOST, TEXTS // (CARD * max(places, 1))))
-    room = min(CARD, TEXTS // (most * max(places, 1)))
+    most = max(1, min(MOST, SAMPLES // (CARD * max(places, 1))))
+    room = min(LONGEST, max(SHORTEST, SAMPLES // (most * max(places, 1)) - FRAME))
     chosen = grouped(selections(given.own, most), lambda s: (s.cells[0].task, s.cells[0].language))
     of_languages = grouped(sorted(cells, key=lambda c: _name(c.language)), lambda c: c.language)
     share = _sides(cells)
@@ -68,12 +71,14 @@ def _task(
     """Returns a task's part of a section."""
     lines = language_lines(cells)
     table = language_table(lines, cells, among)
-    opened = len({c.model for c in among}) == 1
+    order = [line.dimensions["model"] for line in lines]
     return {
         "place": place(table.about),
         "scores": table_html(table, _strips(lines, cells[0]), level=4),
         "parts": _parts(cells, lines, share),
-        "samples": [samples_html(each, among, room, opened) for each in chosen],
+        "samples": [
+            samples_html(each, among, room) for each in sorted(chosen, key=lambda s: order.index(s.cells[0].model))
+        ],
     }
 
 
@@ -88,7 +93,8 @@ def _strips(lines: Sequence[Line], cell: CellScores) -> dict[str, list[Markup]]:
         native = line.score.prompt_language == "native"
         point = Point(score, "second" if native else "first", "diamond" if native else "dot", interval)
         found.append(strip([point], of_charts, says))
-    return {axis(of_charts, bounds): found}
+    written = {line.score.prompt_language for line in lines}
+    return {axis(of_charts, bounds, KEY if len(written) > 1 else ()): found}
 
 
 def _sides(cells: Iterable[CellScores]) -> int:

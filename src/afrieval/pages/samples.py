@@ -28,14 +28,13 @@ RULE = (
 )
 
 
-def samples_html(chosen: Selection, among: Sequence[CellScores], room: int, is_open: bool = False) -> Markup:
+def samples_html(chosen: Selection, among: Sequence[CellScores], room: int) -> Markup:
     """Returns the samples of a task, language and model.
 
     Args:
         chosen: what is shown.
         among: all cells at hand, which decide what has to be named.
         room: bytes of text that each document may have.
-        is_open: whether they are unfolded.
     """
     first = chosen.cells[0]
     places = [d for d in varying([c.dimensions for c in among]) if d in ("shots", "answer_form")]
@@ -46,10 +45,10 @@ def samples_html(chosen: Selection, among: Sequence[CellScores], room: int, is_o
         title=", ".join(names),
         shown=chosen.n,
         total=sum(chosen.counts.values()),
+        kinds=list(dict.fromkeys("flipped" if kind in (LOST, GAINED) else kind for kind in chosen.chosen)),
         counts=[f"{n:,} {_in_words(kind, chosen.cells)}" for kind, n in chosen.counts.items()],
         cards=[_card(each) for each in _cards(chosen, room)],
         language=web_code(first.language),
-        is_open=is_open,
     )
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from afrieval.analysis.averages import RULES
-from afrieval.analysis.boards import Board, Standing
 from afrieval.analysis.entrants import Entrant, TaskEntries
+from afrieval.analysis.standings import Board, Standing
 from afrieval.grouping import ranges
 from afrieval.languages import LANGUAGES
 from afrieval.report.scores import INTERVAL, SETS, WRITTEN
@@ -156,17 +156,24 @@ def model_table(task: TaskEntries, model: str, ranks: dict[str, Board]) -> Table
     return Table("model", _titled(task), columns, rows, list(task.notes), about=about)
 
 
-def best_table(boards: Sequence[Board]) -> Table:
-    """Returns the best model of each language, and those that cannot be told apart from it."""
+def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
+    """Returns the best model of each language, and those that cannot be told apart from it.
+
+    Args:
+        boards: of the languages.
+        tasks: all tasks.
+    """
     columns = [Column("language", "language"), Column("best", "text", "model"), Column("prompts", "text", "kind")]
     columns += _scored("mean", PERCENT)
     columns += [Column("cannot be told apart from", "text", "rivals"), Column("models", "count", "entrants")]
     columns += [Column("tasks", "count")]
     rows = [_best(board) for board in boards if board.standings]
+    unsure = [task.task for task in tasks if task.averaged and not task.is_sure]
+    sure = f" whose errors are known (not: {', '.join(unsure)})" if unsure else ""
     notes = [
-        "Means over the tasks that most models have in the language, in percent of their metrics' ranges; other tasks "
-        "in other languages, so rows are not to be compared. Models that are not named score significantly lower (5%, "
-        "all pairs of models, Holm).",
+        f"Means over the tasks{sure} that most models have in the language, in percent of their metrics' ranges; other "
+        "tasks in other languages, so rows are not to be compared. Models that are not named score significantly lower "
+        "(5%, all pairs of models, Holm).",
         *([PUBLISHED] if any(s.entrant.published for board in boards for s in board.standings) else []),
     ]
     return Table("best", "Best model in each language", columns, rows, notes)
