@@ -1,5 +1,6 @@
 """Text of data, models and tasks that a browser would obey shows as text: no script runs, nothing is loaded."""
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tests.hostile import CONTROLS, HOSTILE, is_dangerous
 from tests.pages.small_runs import small_run
 
 from afrieval.analysis.inputs import Inputs, read_inputs
+from afrieval.cli import main
 from afrieval.data.published import PublishedRow
 from afrieval.pages.report import report
 
@@ -95,3 +97,15 @@ def test_filters_find_a_model_by_a_hostile_name(tmp_path: Path, open_page: Open)
     page.reload()
     assert page.locator(".matrix.open tbody tr:visible").count() == 1
     assert ATTACKS[0] in page.locator(".matrix.open tbody tr:visible").inner_text()
+
+
+def test_models_of_a_leaderboard_are_text(tmp_path: Path, open_page: Open) -> None:
+    small_run(tmp_path / "results/run", f"{ATTACKS[2]}{NAME}")
+    with (tmp_path / "results/afrixnli-0shot.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["model", "prompt", "hau", "yor"], [f"../{ATTACKS[3]}{ATTACKS[5]}", "p_1", 60, 50]])
+    assert main(["leaderboard", str(tmp_path / "results"), "-o", str(tmp_path / "site")]) == 0
+    check(tmp_path / "site/index.html", open_page, ATTACKS[2], ATTACKS[3], ATTACKS[5])
+    pages = list((tmp_path / "site/models").glob("*.html"))
+    assert len(pages) == 2
+    for path in pages:
+        check(path, open_page)

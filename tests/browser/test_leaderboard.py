@@ -1,76 +1,67 @@
-"""The pages of a leaderboard in a browser: links from page to page, averages to choose from, narrow screens."""
+"""The leaderboard in a browser: pages, links between them, filters and data."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.browser.conftest import NARROW, WIDTH, Open
+from tests.browser.conftest import NARROW, Open
 from tests.pages.small_runs import small_run
 
-from afrieval.analysis.boards import leaderboard
-from afrieval.analysis.gathered import found_below, gathered
-from afrieval.files.folders import replace_folder
-from afrieval.pages.leaderboard import site
+from afrieval.cli import main
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser-leaderboard")]
-TABLE = "model,prompt,hau,yor,swa\nother/model,prompt_1,40,50,60\nthird,prompt_1,80,85,86\n"
-HOSTILE = "<img src=x onerror=alert(1)>\u202e"
-PAGES = ["index.html", "tasks/afrixnli.html", "languages/hau.html", "models/first.html"]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser-hostile")]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pages of three runs, one with a hostile name, and of published scores."""
-    runs = tmp_path_factory.mktemp("runs")
-    for at, name in enumerate(("first", "second/model", HOSTILE)):
-        small_run(runs / str(at), name, at)
-    (runs / "afrixnli-0shot.csv").write_text(TABLE)
-    found = tmp_path_factory.mktemp("leaderboard") / "site"
-    replace_folder(found, site(leaderboard(gathered(runs, found_below(runs)))), ".marker")
-    return found
+def test_links_lead_from_the_index_to_all_pages_and_back(site_folder: Path, open_page: Open) -> None:
+    page = open_page(site_folder / "index.html")
+    addresses = set(page.locator("a[href$='.html']").evaluate_all("all => all.map((one) => one.href)"))
+    kinds = {address.rsplit("/", 2)[1] for address in addresses}
+    assert {"tasks", "languages", "models"} <= kinds
+    for address in sorted(addresses):
+        page.goto(address)
+        assert page.locator("h1").is_visible()
+        page.get_by_role("link", name="Leaderboard").click()
+        assert page.url.endswith("index.html")
 
 
-def headings(page: "Page") -> list[str]:
-    return [one.inner_text() for one in page.locator("h2, h3").all() if one.is_visible()]
+def test_published_scores_are_marked(site_folder: Path, open_page: Open) -> None:
+    page = open_page(site_folder / "index.html")
+    row = page.locator("tbody tr", has_text="gpt-4o").first
+    assert "published" in page.locator("main").inner_text() and row.get_attribute("class") == "faint"
 
 
-def test_averages_are_chosen_by_name(folder: Path, open_page: Open) -> None:
-    page = open_page(folder / "index.html")
-    assert "Average: tasks and African languages" in headings(page)
-    page.get_by_role("link", name="AfroBench's average").click()
-    assert headings(page)[:2] == ["AfroBench's average", "Average: AfroBench's rule"]
-    page.get_by_role("link", name="Languages").click()
-    assert headings(page) == ["Languages", "Best model in each language", "All models in each language"]
+def test_averages_are_chosen_by_name_and_filtered(site_folder: Path, open_page: Open) -> None:
+    page = open_page(site_folder / "index.html")
+    views = page.locator("nav a").all()
+    assert len(views) > 1
+    for link in views:
+        link.click()
+        assert page.locator("section.view:visible").count() == 1
+    views[0].click()
+    page.get_by_role("combobox", name="Model").select_option("small")
+    assert {text.strip() for text in page.locator("tbody th:visible").all_inner_texts()} == {"small"}
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("width", [WIDTH, NARROW])
-def test_pages_open_from_disk_and_fit_the_screen(folder: Path, open_page: Open, name: str, width: int) -> None:
-    page = open_page(folder / name, width=width)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+@pytest.mark.parametrize("folder", ["", "tasks", "languages", "models"])
+def test_a_narrow_screen_scrolls_tables_not_the_page(site_folder: Path, open_page: Open, folder: str) -> None:
+    page = open_page(min((site_folder / folder).glob("*.html")), width=NARROW)
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW
 
 
-@pytest.mark.parametrize("name", ["index.html#view=languages", *PAGES])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(folder: Path, open_page: Open, name: str, scheme: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    path, _, state = name.partition("#")
-    page = open_page(folder / path, f"#{state}" if state else "", color_scheme=scheme)
-    found = axe.Axe().run(page).response["violations"]
-    assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found] == []
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("folder", ["", "tasks", "languages", "models"])
+def test_axe_finds_nothing(site_folder: Path, open_page: Open, folder: str, theme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = open_page(min((site_folder / folder).glob("*.html")), color_scheme=theme)
+    for view in page.locator("nav a").all() or [page.locator("h1")]:
+        view.click()
+        found = axe.run(page)
+        assert not found.violations_count, f"{view.inner_text()}: {found.generate_report()}"
 
 
-def test_filters_hide_other_models(folder: Path, open_page: Open) -> None:
-    page = open_page(folder / "index.html")
-    page.get_by_role("combobox", name="Model").select_option("first")
-    names = {one.inner_text() for one in page.locator("tbody th").all() if one.is_visible()}
-    assert names == {"first"}
-
-
-def test_a_name_that_is_markup_is_text(folder: Path, open_page: Open) -> None:
-    page = open_page(folder / "index.html")
-    assert page.locator("main a", has_text="<img src=x onerror=alert(1)>\\u202e").count() > 0
+def test_a_name_that_is_markup_is_text(tmp_path: Path, open_page: Open) -> None:
+    small_run(tmp_path / "runs/a", "<img src=x onerror=alert(1)>\u202e")
+    assert main(["leaderboard", str(tmp_path / "runs"), "-o", str(tmp_path / "site")]) == 0
+    page = open_page(tmp_path / "site/index.html")
+    page.locator("main a", has_text="<img src=x onerror=alert(1)>\\u202e").first.click()
+    assert page.locator("h1").inner_text() == "<img src=x onerror=alert(1)>\\u202e"
     assert page.locator("main img").count() == 0

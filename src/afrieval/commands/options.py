@@ -147,7 +147,8 @@ class Report(Options):
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, results of lm_eval, lighteval or inspect_ai, or published tables (CSV)."""
+    """Run folders, results of lm_eval, lighteval or inspect_ai, published tables (CSV), or records of Every Eval Ever
+    (JSON, or folders of them)."""
     output: File = "report.html"
     """File to write, replaced if it exists; -o is short for it."""
 
