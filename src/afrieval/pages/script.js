@@ -59,12 +59,15 @@
     for (const part of all("details.behind").filter(matches)) part.hidden = empty(all("section.table", part));
   }
 
+  // What can be seen has a place; rows of closed tables count as well.
   function say(view, wanted) {
-    const rows = view ? all("tbody tr:not(.group)", view).filter((row) => !row.hidden && !row.closest("section[hidden]")) : [];
+    const rows = view ? all("section.table tbody tr:not(.group)", view) : [];
+    const left = rows.filter((row) => !row.hidden && !row.closest("section[hidden], details[hidden]")).length;
     const nothing = document.getElementById("nothing");
-    if (nothing) nothing.hidden = rows.length > 0 || !wanted.length;
+    const parts = view && wanted.length ? all(filters.map((name) => `[data-${name}]`).join(","), view) : [];
+    if (nothing) nothing.hidden = !parts.length || parts.some((one) => one.getClientRects().length);
     const status = document.getElementById("status");
-    if (status) status.textContent = wanted.length ? `${rows.length} row${rows.length === 1 ? "" : "s"}` : "";
+    if (status) status.textContent = wanted.length && rows.length ? `${left} row${left === 1 ? "" : "s"}` : "";
   }
 
   // Only boxes that scroll are stops of the tab key.
