@@ -134,6 +134,7 @@
   all("table.sortable").forEach(sortable);
   if (form) {
     form.hidden = false;
+    for (const one of all(".check", form)) one.hidden = !document.querySelector(".matrix:not(.open) .ci");
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("change", ({ target }) => {
       go({ ...state(), [target.name]: target.type === "checkbox" && !target.checked ? "" : target.value });
