@@ -129,6 +129,8 @@ def test_only_records_are_records(tmp_path: Path) -> None:
     assert not is_records(tmp_path) and not is_records(tmp_path / "missing.json")
     for content in ("{", "[]", '{"forget_quality": 1}', "[" * 100_000):
         assert not is_records(written(tmp_path / "a.json", content))
+    written(tmp_path / ".cache/c.json", record())
+    assert not is_records(tmp_path)
     assert is_records(written(tmp_path / "b/c.json", record())) and is_records(tmp_path)
 
 

@@ -23,12 +23,16 @@ def sample(**changes: Any) -> dict[str, Any]:
 def options(likelihoods: list[float], **changes: Any) -> dict[str, Any]:
     """A line of a task whose options are compared by likelihood."""
     texts = [f" option {i}" for i in range(len(likelihoods))]
-    known = {"n_choices": len(texts), "answer": 0, "gold": 1, "picked": 0, "acc": 0.0, "measures": {"acc": [0.0]}}
-    return sample(
-        arguments=[["Question?\nAnswer:", text] for text in texts],
-        resps=[[[value, False, 4]] for value in likelihoods],
-        **known | changes,
-    )
+    known: dict[str, Any] = {
+        "n_choices": len(texts),
+        "answer": 0,
+        "gold": 1,
+        "picked": 0,
+        "acc": 0.0,
+        "measures": {"acc": [0.0]},
+    }
+    known |= {"arguments": [["Question?\nAnswer:", text] for text in texts]}
+    return sample(resps=[[[value, False, 4]] for value in likelihoods], **known | changes)
 
 
 def shown(line: dict[str, Any], other: str = "", **changes: Any) -> Card:
@@ -64,6 +68,12 @@ def test_texts_whose_likelihood_is_measured_have_roles_instead() -> None:
         ("right answer", None, -2.0),
         ("wrong answer", None, -2.25),
     ]
+
+
+def test_whole_texts_have_no_prompt() -> None:
+    line = options([-8.0], roles=["answer"], n_choices=None, arguments=[["A whole text.", {"tokens": True}]])
+    [side] = shown(line).sides
+    assert (side.prompt, [c.text.start for c in side.choices]) == (None, ["A whole text."])
 
 
 def test_generated_answers_show_what_was_extracted_and_what_is_right() -> None:

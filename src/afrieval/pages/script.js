@@ -57,6 +57,7 @@
     }
     for (const part of all("section.findings")) part.hidden = empty(all("li", part));
     for (const part of all("details.behind").filter(matches)) part.hidden = empty(all("section.table", part));
+    for (const part of all("section.language").filter(matches)) part.hidden = empty(all(":scope > [data-task]", part));
   }
 
   // What can be seen has a place; rows of closed tables count as well.

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from afrieval.report.values import shown_exact
-from afrieval.results.columns import continuations
 from afrieval.results.samples import DROPPED, Sample, verdict
 from afrieval.results.scores import CellScores
 from afrieval.scoring.ifeval.levels import kept
 from afrieval.scoring.labels import label
+from afrieval.tasks.sources.lines import text_of
 
 LONG = 400  # characters of a beginning from which on it is folded
 BETWEEN = 60  # characters up to which a word that a cut goes through is left out
@@ -120,7 +120,7 @@ def card(row: int, kind: str, shown: Sequence[tuple[CellScores, Sample, str]], n
 def _answered(cell: CellScores, sample: Sample, other: str, room: int) -> Answered:
     arguments = sample.get("arguments")
     generated = isinstance(sample["resps"][0][0], str)
-    prompt = str(arguments[0][0]) if arguments and (generated or len(arguments[0]) > 1) else None
+    prompt = str(arguments[0][0]) if arguments and (generated or text_of(arguments[0]) != arguments[0][0]) else None
     before = _shared(prompt, other) if prompt else ""
     thinking, answer = _generated(cell, sample) if generated else ("", None)
     folded = len(before) > LONG
@@ -181,7 +181,7 @@ def _generated(cell: CellScores, sample: Sample) -> tuple[str, str]:
 def _choices(sample: Sample, room: int) -> list[Choice]:
     answers = [answer if isinstance(answer, list) else [answer] for (answer,) in sample["resps"]]
     roles, n = sample.get("roles"), len(answers)
-    asked = list(map(str, continuations(sample))) if sample.get("arguments") else [f"option {i + 1}" for i in range(n)]
+    asked = list(map(text_of, sample.get("arguments", []))) or [f"option {i + 1}" for i in range(n)]
     texts = map(_with_option, asked, _options(sample, n))
     odds = [math.exp(answer[0] - max(a[0] for a in answers)) for answer in answers]
     return [

@@ -123,7 +123,7 @@ def _fertility_notes(found: Sequence[Fertility]) -> list[str]:
 def cost_tables(cells: Sequence[CellScores]) -> list[Table]:
     """Returns requests, tokens and cost by language, task and model; empty if no backend states them."""
     rows = [
-        {"model": model, "documents": row["answers"], **row}
+        {"model": model, **row}
         for model, of_model in grouped(cells, lambda c: c.model).items()
         for row in usage_rows(of_model)
     ]
@@ -131,9 +131,10 @@ def cost_tables(cells: Sequence[CellScores]) -> list[Table]:
         return []
     priced = any(row["cost"] is not None for row in rows)
     columns = [Column("language", "language"), Column("task"), Column("model"), Column("answers", "amount")]
-    columns += [Column(SHOWN[name], "amount", name) for name in SHOWN]
+    counts = [name for name in SHOWN if name != "reasoning_tokens" or any(row[name] for row in rows)]
+    columns += [Column(SHOWN[name], "amount", name) for name in counts]
     columns += [Column("cost", "money"), Column("per 1,000 answers", "money", "cost_per_1000")] if priced else []
-    names = ["language", "task", "model", "answers", *SHOWN, *(["cost", "cost_per_1000"] if priced else [])]
+    names = ["language", "task", "model", "answers", *counts, *(["cost", "cost_per_1000"] if priced else [])]
     known = [row | {"cost_per_1000": _per_1000(row["cost"], row["answers"])} for row in rows]
     order = sorted(known, key=lambda row: (row["language"], row["task"]))
     notes = ["Cost is in US dollars, at the prices that the run was given; blank where they were not known."]
