@@ -28,7 +28,7 @@ def row(model: str, scores: dict[str, float], task: str = "afrixnli", prompt: st
 
 
 def given(own: list[CellScores], rows: list[tuple[PublishedRow, str]] | None = None) -> Gathered:
-    return Gathered(own, rows or [], {}, [])
+    return Gathered(own, rows or [], {}, {}, [])
 
 
 def test_pairs_are_those_with_the_most_models_times_pairs() -> None:

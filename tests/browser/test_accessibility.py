@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser-axe")]
 COLOURS, ROOM = ({"runOnly": rules} for rules in (["color-contrast"], ["scrollable-region-focusable", "target-size"]))
 # What opens is alike, and axe takes long: some of it is enough.
-OPEN = """for (const one of [...document.querySelectorAll("details")].filter((one) => one.checkVisibility()).slice(0, 4))
-  one.open = true"""
+OPEN = """[...document.querySelectorAll("details")].filter((one) => one.checkVisibility()).slice(0, 4)
+  .forEach((one) => { one.open = true; })"""
 SETTINGS = pytest.mark.parametrize(
     ("theme", "width", "rules"),
     [("light", WIDTH, {}), ("dark", WIDTH, COLOURS), ("light", NARROW, ROOM)],

@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 from tests.browser.conftest import NARROW, Open
+from tests.pages.small_runs import small_run
+
+from afrieval.cli import main
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser-hostile")]
 
@@ -42,3 +45,23 @@ def test_averages_are_chosen_by_name_and_filtered(site_folder: Path, open_page: 
 def test_a_narrow_screen_scrolls_tables_not_the_page(site_folder: Path, open_page: Open, folder: str) -> None:
     page = open_page(min((site_folder / folder).glob("*.html")), width=NARROW)
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("folder", ["", "tasks", "languages", "models"])
+def test_axe_finds_nothing(site_folder: Path, open_page: Open, folder: str, theme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = open_page(min((site_folder / folder).glob("*.html")), color_scheme=theme)
+    for view in page.locator("nav a").all() or [page.locator("h1")]:
+        view.click()
+        found = axe.run(page)
+        assert not found.violations_count, f"{view.inner_text()}: {found.generate_report()}"
+
+
+def test_a_name_that_is_markup_is_text(tmp_path: Path, open_page: Open) -> None:
+    small_run(tmp_path / "runs/a", "<img src=x onerror=alert(1)>\u202e")
+    assert main(["leaderboard", str(tmp_path / "runs"), "-o", str(tmp_path / "site")]) == 0
+    page = open_page(tmp_path / "site/index.html")
+    page.locator("main a", has_text="<img src=x onerror=alert(1)>\\u202e").first.click()
+    assert page.locator("h1").inner_text() == "<img src=x onerror=alert(1)>\\u202e"
+    assert page.locator("main img").count() == 0

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from tests.pages.small_runs import small_run, two_models
 
-from afrieval.analysis.inputs import read_inputs
+from afrieval.analysis.inputs import Inputs, read_inputs
+from afrieval.analysis.published import PublishedRow
 from afrieval.pages import languages as module
 from afrieval.pages.languages import languages
 
@@ -61,3 +62,16 @@ def test_samples_share_the_room_of_the_page(tmp_path: Path, monkeypatch: pytest.
 
 def test_nothing_is_said_of_tokens_that_are_not_known(tmp_path: Path) -> None:
     assert "Tokens per word" not in languages(two_models(tmp_path))  # label words alone say nothing of a language
+
+
+def test_published_scores_are_apart_from_those_of_runs(tmp_path: Path) -> None:
+    rows = [PublishedRow("afrixnli", "llama", "1", 0, {"yor": 40.0, "wol": 30.0}, None, 2)]
+    page = languages(two_models(tmp_path)._replace(published=rows))
+    assert "<summary>Published scores</summary>" in section(page, "yor")
+    assert "Published scores" not in section(page, "hau")
+    assert "llama 0 1 30.0" in text(section(page, "wol"))
+    assert "Samples of" not in section(page, "wol")
+
+
+def test_nothing_is_shown_without_scores() -> None:
+    assert languages(Inputs([], [], [])) == ""

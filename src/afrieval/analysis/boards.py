@@ -1,6 +1,6 @@
 """Leaderboards: all averages by name, and who is best in each language and task."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -25,8 +25,7 @@ class Leaderboard:
         languages: of each language, the mean over tasks.
         pairs: of each task and language.
         means: of each task, the mean over African languages.
-        records: model to its runs, as in `Gathered`.
-        left_out: what is not shown, as in `Gathered`.
+        records, settings, left_out: as in `Gathered`.
     """
 
     tasks: list[TaskEntries]
@@ -35,6 +34,7 @@ class Leaderboard:
     pairs: dict[Pair, Board]
     means: dict[str, Board]
     records: dict[str, list[tuple[str, RunRecord]]]
+    settings: dict[str, list[tuple[str, Mapping[str, object]]]]
     left_out: list[LeftOut]
 
     @property
@@ -66,6 +66,7 @@ def leaderboard(given: Gathered) -> Leaderboard:
         {(task.task, code): of_pair(task, code) for task in tasks for code in task.languages},
         {task.task: of_task(task) for task in tasks},
         given.records,
+        given.settings,
         given.left_out,
     )
 

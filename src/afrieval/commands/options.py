@@ -157,8 +157,8 @@ class Report(Options):
 class Leaderboard(Options):
     """Writes all results below a folder as pages: averages, ranks and their intervals, languages, tasks and models.
 
-    Results are run folders, folders of lm_eval --output_path, published tables (CSV) and records of Every Eval Ever
-    (JSON), at any depth. Those that cannot be used are left out with a note. Loads no model.
+    Results are run folders, those of lm_eval, lighteval and inspect_ai, published tables (CSV) and records of Every
+    Eval Ever (JSON), at any depth. What cannot be used is left out with a note. Loads no model.
 
     Examples:
         afrieval leaderboard runs -o site

@@ -16,7 +16,14 @@ from afrieval.pages.shell import fragment
 from afrieval.pages.strips import Point, axis, scale, strip
 from afrieval.pages.tables import table_html
 from afrieval.report.comparison import breakdown_tables, metrics_of
-from afrieval.report.languages import Line, cost_tables, fertility_tables, language_lines, language_table
+from afrieval.report.languages import (
+    Line,
+    cost_tables,
+    fertility_tables,
+    language_lines,
+    language_table,
+    published_tables,
+)
 from afrieval.report.values import shown_interval, shown_score
 from afrieval.results.scores import CellScores
 
@@ -29,31 +36,46 @@ NUMBERS = 20_000  # cells of all breakdowns in a page
 
 
 def languages(given: Inputs) -> Markup:
-    """Returns the sections, and tokens and cost of all languages in a table below them."""
+    """Returns the sections, and tokens and cost of all languages in a table below them; nothing without scores."""
     cells = [c for c in (*given.own, *given.foreign) if c.n]
-    places = len({(c.task, c.language, c.model, c.shots, c.answer_form) for c in given.own})
-    most = max(1, min(MOST, SAMPLES // (CARD * max(places, 1))))
-    room = min(LONGEST, max(SHORTEST, SAMPLES // (most * max(places, 1)) - FRAME))
+    codes = dict.fromkeys([c.language for c in cells] + [code for row in given.published for code in row.scores])
+    if not codes:
+        return Markup()
+    most, room = _shared(len({(c.task, c.language, c.model, c.shots, c.answer_form) for c in given.own}))
     chosen = grouped(selections(given.own, most), lambda s: (s.cells[0].task, s.cells[0].language))
-    of_languages = grouped(sorted(cells, key=lambda c: _name(c.language)), lambda c: c.language)
+    of_places = grouped(cells, lambda c: (c.task, c.language))
+    tasks = dict.fromkeys([c.task for c in cells] + [row.task for row in given.published])
     share = _sides(cells)
     sections = [
         fragment(
             "language.html",
             place=place({"language": code}),
-            code=code,
             name=_name(code),
             about=_about(code),
             tasks=[
-                _task(of_task, cells, chosen.get((task, code), []), share, room)
-                for task, of_task in grouped(of_language, lambda c: c.task).items()
+                {
+                    "place": place({"task": task, "language": code}),
+                    **_runs(of_places.get((task, code), []), cells, share),
+                    "published": [
+                        table_html(table, level=4) for table in published_tables(given.published, task, code)
+                    ],
+                    "samples": _samples(chosen.get((task, code), []), cells, room),
+                }
+                for task in tasks
             ],
         )
-        for code, of_language in of_languages.items()
+        for code in sorted(codes, key=_name)
     ]
     tables = [*fertility_tables(fertilities(given.own)), *cost_tables(given.own)]
-    index = [(code, _name(code)) for code in of_languages]
-    return fragment("languages.html", sections=sections, index=index, rule=RULE, tables=map(table_html, tables))
+    index = [(code, _name(code)) for code in sorted(codes, key=_name)]
+    rule = RULE if chosen else ""
+    return fragment("languages.html", sections=sections, index=index, rule=rule, tables=map(table_html, tables))
+
+
+def _shared(places: int) -> tuple[int, int]:
+    """Returns how many samples are shown of each task, language and model, and how many bytes each one's texts have."""
+    most = max(1, min(MOST, SAMPLES // (CARD * max(places, 1))))
+    return most, min(LONGEST, max(SHORTEST, SAMPLES // (most * max(places, 1)) - FRAME))
 
 
 def _name(code: str) -> str:
@@ -65,21 +87,19 @@ def _about(code: str) -> str:
     return f"{known.family}, {known.region}, script {known.script}" if known else ""
 
 
-def _task(
-    cells: list[CellScores], among: list[CellScores], chosen: list[Selection], share: int, room: int
-) -> dict[str, object]:
-    """Returns a task's part of a section."""
+def _runs(cells: list[CellScores], among: list[CellScores], share: int) -> dict[str, object]:
+    """Returns the scores of runs in a task and language, and what they are made of; nothing without runs."""
+    if not cells:
+        return {"scores": "", "parts": []}
     lines = language_lines(cells)
-    table = language_table(lines, cells, among)
-    order = [line.dimensions["model"] for line in lines]
-    return {
-        "place": place(table.about),
-        "scores": table_html(table, _strips(lines, cells[0]), level=4),
-        "parts": _parts(cells, lines, share),
-        "samples": [
-            samples_html(each, among, room) for each in sorted(chosen, key=lambda s: order.index(s.cells[0].model))
-        ],
-    }
+    scores = table_html(language_table(lines, cells, among), _strips(lines, cells[0]), level=4)
+    return {"scores": scores, "parts": _parts(cells, lines, share)}
+
+
+def _samples(chosen: list[Selection], among: list[CellScores], room: int) -> list[Markup]:
+    """Returns the samples of each model, those of the best one first."""
+    best = sorted(chosen, key=lambda s: max(c.score if c.metric.higher_is_better else -c.score for c in s.cells))
+    return [samples_html(each, among, room) for each in reversed(best)]
 
 
 def _strips(lines: Sequence[Line], cell: CellScores) -> dict[str, list[Markup]]:

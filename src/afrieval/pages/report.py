@@ -66,10 +66,10 @@ def report(given: Inputs, title: str = "Evaluation report") -> bytes:
 def _filters(given: Inputs) -> dict[str, dict[str, str]]:
     """Returns for each filter its values, with what they are called."""
     cells = [*given.own, *given.foreign]
-    codes = sorted({cell.language for cell in cells}, key=_name)
+    codes = sorted({c.language for c in cells} | {code for row in given.published for code in row.scores}, key=_name)
     families = sorted({LANGUAGES[code].family for code in codes if code in LANGUAGES})
     found = {
-        "task": {cell.task: cell.task for cell in cells},
+        "task": {name: name for name in [c.task for c in cells] + [row.task for row in given.published]},
         "language": {code: _name(code) for code in codes},
         "family": {name: name for name in families},
         "model": {cell.model: one_line(cell.model) for cell in cells},

@@ -60,12 +60,15 @@
     for (const part of all("section.language").filter(matches)) part.hidden = empty(all(":scope > [data-task]", part));
   }
 
+  // What can be seen has a place; rows of closed tables count as well.
   function say(view, wanted) {
-    const rows = view ? all("tbody tr:not(.group)", view).filter((row) => !row.hidden && !row.closest("section[hidden]")) : [];
+    const rows = view ? all("section.table tbody tr:not(.group)", view) : [];
+    const left = rows.filter((row) => !row.hidden && !row.closest("section[hidden], details[hidden]")).length;
     const nothing = document.getElementById("nothing");
-    if (nothing) nothing.hidden = rows.length > 0 || !wanted.length;
+    const parts = view && wanted.length ? all(filters.map((name) => `[data-${name}]`).join(","), view) : [];
+    if (nothing) nothing.hidden = !parts.length || parts.some((one) => one.getClientRects().length);
     const status = document.getElementById("status");
-    if (status) status.textContent = wanted.length ? `${rows.length} row${rows.length === 1 ? "" : "s"}` : "";
+    if (status) status.textContent = wanted.length && rows.length ? `${left} row${left === 1 ? "" : "s"}` : "";
   }
 
   // Only boxes that scroll are stops of the tab key.
@@ -132,6 +135,7 @@
   all("table.sortable").forEach(sortable);
   if (form) {
     form.hidden = false;
+    for (const one of all(".check", form)) one.hidden = !document.querySelector(".matrix:not(.open) .ci");
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("change", ({ target }) => {
       go({ ...state(), [target.name]: target.type === "checkbox" && !target.checked ? "" : target.value });

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from afrieval.analysis.fertility import OPTIONS, Fertility
+from afrieval.analysis.published import PublishedRow, published_scores
 from afrieval.analysis.ranks import Rank, ranked
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.grouping import grouped
@@ -93,6 +94,21 @@ def _notes(lines: Sequence[Line], shares: list[str], unreviewed: bool) -> list[s
     notes += [RANKS] if any(line.rank for line in lines) else []
     notes += [UNREVIEWED] if unreviewed and any(line.score.prompt_language == "native" for line in lines) else []
     return [*notes, "bad: rows with a defect."]
+
+
+def published_tables(rows: Sequence[PublishedRow], task: str, language: str) -> list[Table]:
+    """Returns the published scores of a task in a language, the best first; empty if there are none."""
+    found = published_scores(list(rows), task, [language])
+    if not found:
+        return []
+    columns = [Column("model"), Column("shots", "count"), Column("prompts", "count")]
+    columns += [Column("mean", "score"), Column("best", "score")]
+    best = sorted(found, key=lambda standing: -standing.mean)
+    lines = [[one.model, one.shots, one.prompts, one.mean, one.best] for one in best]
+    notes = ["In percent, as published, with prompts of the paper; best: the prompt was chosen on test."]
+    about = {"task": task, "language": language}
+    everything = range(len(lines))
+    return [Table("published", f"{task}: published scores", columns, lines, notes, about=about, dimmed=everything)]
 
 
 def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
