@@ -39,6 +39,15 @@ def test_a_folder_that_is_skipped_is_not_entered(tmp_path: Path) -> None:
     assert found_below(tmp_path, lambda path: path.name == "site").own == []
 
 
+def test_files_below_a_run_folder_are_its_own(tmp_path: Path) -> None:
+    run = small_run(tmp_path / "a", "first")
+    (run / "probabilities").mkdir()
+    (run / "probabilities/subject.csv").write_text("0.1,0.9\n")
+    small_run(run / "inner", "second")
+    found = read(tmp_path)
+    assert {cell.model for cell in found.cells} == {"first", "second"} and found.left_out == []
+
+
 def test_what_cannot_be_read_is_left_out_with_a_reason(tmp_path: Path) -> None:
     small_run(tmp_path / "good", "good")
     missing = small_run(tmp_path / "missing", "missing")
@@ -52,6 +61,7 @@ def test_what_cannot_be_read_is_left_out_with_a_reason(tmp_path: Path) -> None:
     assert {cell.model for cell in found.cells} == {"good"}
     reasons = dict(found.left_out)
     assert list(reasons) == ["damaged", "missing", "table.csv", "unsaid"]
+    assert reasons["damaged"].startswith("samples_afrixnli_yor_eng_1.jsonl, line 1")
     assert "is not finished: 1 of 4 cells are missing" in reasons["missing"]
     assert reasons["table.csv"].startswith("line 1: the header begins with 'a,b'")
     assert not any(str(tmp_path) in reason for reason in reasons.values())

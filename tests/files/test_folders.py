@@ -66,3 +66,20 @@ def test_a_failure_leaves_the_old_pages_and_nothing_else(tmp_path: Path) -> None
         replace_folder(folder, {"x" * 300: b"new"}, MARKER)
     assert contents(folder) == {MARKER: "old.html\n", "old.html": "old"}
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_signal_between_the_two_renames_leaves_the_old_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, rename = tmp_path / "site", Path.rename
+    replace_folder(folder, {"old.html": b"old"}, MARKER)
+
+    def interrupted(path: Path, target: Path) -> Path:
+        found = rename(path, target)
+        if path == folder:
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        replace_folder(folder, {"new.html": b"new"}, MARKER)
+    assert contents(folder) == {MARKER: "old.html\n", "old.html": "old"}
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]

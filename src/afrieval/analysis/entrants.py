@@ -227,9 +227,9 @@ def _published_entry(rows: list[Known], code: str, known: Metric | None) -> Entr
 
 
 def _differing(cells: Sequence[CellScores]) -> list[str]:
-    """Returns a note on what differs between the runs of one cell, and should not."""
+    """Returns a note on what differs between the runs of one cell, and should not; other programs say less of it."""
     names: dict[str, None] = {}
-    for same in grouped(cells, lambda c: (c.language, c.prompt_language, c.prompt, c.shots)).values():
+    for same in grouped(cells, lambda c: (c.language, c.prompt_language, c.prompt, c.shots, *c.must)).values():
         for name in same[0].must:
             if len({str(cell.must.get(name)) for cell in same}) > 1:
                 names[name] = None

@@ -81,7 +81,7 @@ def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False)
         elif is_foreign(here):
             if not any(is_foreign(here / name) for name in folders):
                 found.foreign.append(here)
-        else:
+        elif not any(run in here.parents for run in found.own):
             found.published.extend(here / name for name in sorted(files) if is_published(here / name))
     return found
 
@@ -172,4 +172,4 @@ def _below(path: Path, folder: Path) -> str:
 def _left_out(path: Path, why: str, folder: Path) -> LeftOut:
     """Returns a reason with paths relative to the folder, and without the one that it is about."""
     place, reason = _below(path, folder), why.replace(f"{folder}{os.sep}", "")
-    return LeftOut(place, reason.removeprefix(place).lstrip(":, "))
+    return LeftOut(place, reason.removeprefix(place).lstrip("/:, "))

@@ -25,6 +25,7 @@ from afrieval.report.languages import (
     published_tables,
 )
 from afrieval.report.values import shown_interval, shown_score
+from afrieval.report.words import language_name
 from afrieval.results.scores import CellScores
 
 SAMPLES = 5_000_000  # bytes of all samples in a page
@@ -50,7 +51,7 @@ def languages(given: Inputs) -> Markup:
         fragment(
             "language.html",
             place=place({"language": code}),
-            name=_name(code),
+            name=language_name(code),
             about=_about(code),
             tasks=[
                 {
@@ -64,10 +65,10 @@ def languages(given: Inputs) -> Markup:
                 for task in tasks
             ],
         )
-        for code in sorted(codes, key=_name)
+        for code in sorted(codes, key=language_name)
     ]
     tables = [*fertility_tables(fertilities(given.own)), *cost_tables(given.own)]
-    index = [(code, _name(code)) for code in sorted(codes, key=_name)]
+    index = [(code, language_name(code)) for code in sorted(codes, key=language_name)]
     rule = RULE if chosen else ""
     return fragment("languages.html", sections=sections, index=index, rule=rule, tables=map(table_html, tables))
 
@@ -76,10 +77,6 @@ def _shared(places: int) -> tuple[int, int]:
     """Returns how many samples are shown of each task, language and model, and how many bytes each one's texts have."""
     most = max(1, min(MOST, SAMPLES // (CARD * max(places, 1))))
     return most, min(LONGEST, max(SHORTEST, SAMPLES // (most * max(places, 1)) - FRAME))
-
-
-def _name(code: str) -> str:
-    return LANGUAGES[code].name if code in LANGUAGES else code
 
 
 def _about(code: str) -> str:
