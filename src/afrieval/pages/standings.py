@@ -1,6 +1,5 @@
 """Models against tasks: means over African languages, which say what they are over."""
 
-from collections.abc import Sequence
 
 from markupsafe import Markup
 
