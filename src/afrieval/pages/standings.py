@@ -1,6 +1,5 @@
 """Models against tasks: means over African languages, which say what they are over."""
 
-
 from markupsafe import Markup
 
 from afrieval.analysis.averages import Average, suite_averages
