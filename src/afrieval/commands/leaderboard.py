@@ -1,7 +1,6 @@
 """`afrieval leaderboard`: all results below a folder as pages. Loads no model."""
 
 import contextlib
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,10 +74,11 @@ def _is_site(folder: Path) -> bool:
 
 def _state(folder: Path) -> dict[Path, tuple[int, int]]:
     """Returns what changes when a file below a folder does, except in pages that this command writes."""
+    from afrieval.analysis.gathered import walked
+
     found = {}
-    for place, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".") and not _is_site(Path(place, name))]
-        for path in (Path(place, name) for name in files):
+    for here, _, files in walked(folder, _is_site):
+        for path in (here / name for name in files):
             with contextlib.suppress(OSError):  # it is gone, which the next look shows
                 found[path] = path.stat().st_mtime_ns, path.stat().st_size
     return found
