@@ -32,6 +32,7 @@ SAMPLES = 5_000_000  # bytes of all samples in a page
 CARD = 4_000  # bytes that a sample should have, of which
 FRAME = 1_500  # are not its texts
 SHORTEST, LONGEST = 400, 6_000  # bytes of its texts
+OTHERS = "Samples of other programs' runs are not shown."
 KEY = (("dot", "first", "English"), ("diamond", "second", "native"))  # of prompts
 NUMBERS = 20_000  # cells of all breakdowns in a page
 
@@ -69,7 +70,7 @@ def languages(given: Inputs) -> Markup:
     ]
     tables = [*fertility_tables(fertilities(given.own)), *cost_tables(given.own)]
     index = [(code, language_name(code)) for code in sorted(codes, key=language_name)]
-    rule = RULE if chosen else ""
+    rule = " ".join(([RULE] if chosen else []) + ([OTHERS] if given.foreign else []))
     return fragment("languages.html", sections=sections, index=index, rule=rule, tables=map(table_html, tables))
 
 
