@@ -54,7 +54,9 @@ def _of_task(found: Sequence[tuple[Part, Entries]]) -> list[Markup]:
         return [_of_one_side(found), *(_behind(*pair) for pair in found)]
     content = []
     for part, entries in found:
-        content += [table_html(best_table(part, entries)), _heat(part, entries), _behind(part, entries)]
+        links = {"language": {code: f"#view=languages&language={code}" for code in entries}}
+        best = table_html(best_table(part, entries), links=links)
+        content += [best, _heat(part, entries), _behind(part, entries)]
     return content
 
 
