@@ -155,3 +155,17 @@ def test_numbers_of_documents_may_differ() -> None:
     (found,) = [of_language(tasks_with_entries(given([*cells("a", {"yor": 0.5}), *short])), "yor")]
     assert [(s.entrant.model, s.n, s.rank) for s in found.standings] == [("b", 20, (1, 2)), ("a", 100, (1, 2))]
     assert np.isfinite(found.standings[0].score)
+
+
+def test_forms_of_answers_are_entrants_only_where_they_differ() -> None:
+    """AfriMMLU was run with letters and texts, AfriXNLI with texts alone."""
+    own = [
+        *cells("a", {"yor": 0.5}, "afrimmlu", answer_form="letter"),
+        *cells("a", {"yor": 0.7}, "afrimmlu", answer_form="text"),
+        *cells("a", {"yor": 0.9}, answer_form="text"),
+    ]
+    found = leaderboard(given(own))
+    forms = [(s.entrant.answer_form, round(s.score)) for s in found.averages[0].standings]
+    assert forms == [("text", 80), ("letter", 70)]
+    assert len(found.pairs["afrimmlu", "yor"].standings) == 2
+    assert [s.entrant.model for s in found.pairs["afrixnli", "yor"].standings] == ["a"]

@@ -34,6 +34,16 @@ def test_runs_and_tables_are_found_at_any_depth_but_not_in_hidden_folders(tmp_pa
     assert found.left_out == []
 
 
+def test_links_are_followed_once(tmp_path: Path) -> None:
+    small_run(tmp_path / "elsewhere/a", "first")
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (folder / "a").symlink_to(tmp_path / "elsewhere/a")
+    (folder / "again").symlink_to(tmp_path / "elsewhere")
+    (folder / "circle").symlink_to(folder)
+    assert found_below(folder).own == [folder / "a"]
+
+
 def test_a_folder_that_is_skipped_is_not_entered(tmp_path: Path) -> None:
     small_run(tmp_path / "site/run", "first")
     assert found_below(tmp_path, lambda path: path.name == "site").own == []

@@ -1,6 +1,7 @@
 """Text of data, models and tasks that a browser would obey shows as text: no script runs, nothing is loaded."""
 
 import csv
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,10 +51,16 @@ def check(path: Path, open_page: Open, *shown: str) -> None:
 
 
 def test_questions_answers_and_models_are_text(tmp_path: Path, open_page: Open) -> None:
-    runs = [small_run(tmp_path / f"{at}", name, at, question=TEXT, prompts=2) for at, name in enumerate((NAME, "m"))]
+    runs = [
+        small_run(tmp_path / f"<img src=x onerror=alert(8)>{at}", name, at, question=TEXT, prompts=2)
+        for at, name in enumerate((NAME, "m"))
+    ]
+    for path in (path for run in runs for path in run.glob("samples_*")):  # subjects and labels are from data, too
+        text = path.read_text(encoding="utf-8").replace('"even"', json.dumps(f"{ATTACKS[4]}{HOSTILE}"))
+        path.write_text(text.replace('"neutral"', json.dumps(ATTACKS[2])), encoding="utf-8")
     path = tmp_path / "report<b>&#.html"
     path.write_bytes(report(read_inputs(runs), title=ATTACKS[1]))
-    check(path, open_page, *ATTACKS)
+    check(path, open_page, *ATTACKS, "onerror=alert(8)")
 
 
 def test_tasks_and_fields_and_published_models_are_text(tmp_path: Path, open_page: Open) -> None:

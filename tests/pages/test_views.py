@@ -43,6 +43,12 @@ def test_columns_are_prompt_languages_where_there_is_one_model() -> None:
     assert re.search("English prompts native prompts", text(found)) and "★" not in found
 
 
+def test_a_language_with_defective_data_is_marked_and_in_no_mean() -> None:
+    bad = replace(cell(WEAK), declared={"defective": {"hau": "shuffled"}})
+    found = text(overview(given(bad, replace(scored(GOOD), language="yor"))))
+    assert "Hausa†" in found and "known defect of its data: shuffled" in found and "(1 language)" in found
+
+
 def test_a_model_that_lacks_languages_is_said_to() -> None:
     other = replace(scored(WEAK, model="b"), language="yor")
     found = text(overview(given(cell(GOOD, "a"), replace(other, language="hau"), other)))

@@ -4,7 +4,7 @@ What cannot be read is left out with a reason, and so is a cell that another run
 """
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -60,6 +60,27 @@ class Gathered(NamedTuple):
     left_out: list[LeftOut]
 
 
+def walked(folder: Path, skipped: Callable[[Path], bool]) -> Iterator[tuple[Path, list[str], list[str]]]:
+    """Yields a folder and those below it, each once, with its folders, which may be removed, and files.
+
+    Links are followed; hidden folders are not entered.
+
+    Args:
+        folder: where to begin.
+        skipped: returns whether a folder is not entered.
+    """
+    seen = {folder.resolve()}
+    for place, folders, files in os.walk(folder, followlinks=True):
+        here, entered = Path(place), []
+        for name in sorted(folders):
+            path = (here / name).resolve()
+            if not name.startswith(".") and path not in seen and not skipped(here / name):
+                seen.add(path)
+                entered.append(name)
+        folders[:] = entered
+        yield here, folders, files
+
+
 def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False) -> Found:
     """Returns all that holds results in a folder and below it, at any depth.
 
@@ -68,9 +89,7 @@ def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False)
         skipped: returns whether a folder is not entered.
     """
     found = Found([], [], [])
-    for place, folders, files in os.walk(folder):
-        here = Path(place)
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and not skipped(here / name))
+    for here, folders, files in walked(folder, skipped):
         if RUN in files:
             found.own.append(here)
         elif is_lighteval(here):
@@ -101,8 +120,8 @@ def gathered(folder: Path, found: Found, runs: dict[Path, RunFolder] | None = No
     for path in [*found.foreign, *found.published]:
         try:
             given = read_inputs([path])
-        except UserError as e:
-            left_out.append(_left_out(path, e.message, folder))
+        except (UserError, OSError) as e:
+            left_out.append(_left_out(path, e.message if isinstance(e, UserError) else str(e.strerror), folder))
             continue
         cells = [*cells, *given.foreign]
         rows += [(row, _below(path, folder)) for row in given.published]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval.analysis.averages import interval_of
-from afrieval.analysis.entrants import Entrant, TaskEntries
+from afrieval.analysis.entrants import Entrant, Entry, TaskEntries
 from afrieval.analysis.pairs import Contest
 from afrieval.analysis.ranks import Rank, ranks
 from afrieval.analysis.widths import Scores, Share, Stated, half_width
@@ -93,7 +93,7 @@ def board(
         for entrant, of in task.entries.items():
             pairs = {(task.task, code) for code in of if includes(code, code in task.defects)}
             has.setdefault(entrant, set()).update(pairs)
-    has = {entrant: pairs for entrant, pairs in has.items() if pairs}
+    has = _distinct({entrant: pairs for entrant, pairs in has.items() if pairs}, used)
     chosen = sorted(common_pairs(list(has.values())))
     whole = [entrant for entrant, pairs in has.items() if chosen and pairs >= set(chosen)]
     known = {task.task: task for task in used}
@@ -103,6 +103,23 @@ def board(
     order = sorted(found, key=lambda s: (not s.whole, -s.score, s.entrant.model))
     standings = [_on_scale(standing, used[0].factor) for standing in order] if own_scale else order
     return Board(name, chosen, len(set().union(*has.values())), standings)
+
+
+def _distinct(has: dict[Entrant, set[Pair]], tasks: Sequence[TaskEntries]) -> dict[Entrant, set[Pair]]:
+    """Returns the entrants without those that differ from another one in tasks only that the board does not have.
+
+    A model with two forms of answer is two entrants, both with the tasks that have one form.
+    """
+    known = {task.task: task for task in tasks}
+    seen: dict[Entrant, list[list[Entry]]] = {}
+    found = {}
+    for entrant, pairs in has.items():
+        entries = [known[task].entries[entrant][code] for task, code in sorted(pairs)]
+        others = seen.setdefault(entrant._replace(answer_form=""), [])
+        if entries not in others:
+            others.append(entries)
+            found[entrant] = pairs
+    return found
 
 
 def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:

@@ -12,7 +12,7 @@ from afrieval.pages.matrix import Cell, Line, matrix
 from afrieval.pages.places import place
 from afrieval.pages.tables import Links
 from afrieval.report.best import shown_rank
-from afrieval.report.boards import titles
+from afrieval.report.entrants import titles
 from afrieval.report.values import Bounds, shown_interval, shown_score
 
 MARKS = "★: the highest of a row; ≈: cannot be told apart from it (5%, all pairs of models, Holm)."

@@ -16,6 +16,7 @@ from afrieval.pages.shell import fragment
 from afrieval.pages.strips import Point, axis, scale, strip
 from afrieval.pages.tables import table_html
 from afrieval.report.comparison import breakdown_tables, metrics_of
+from afrieval.report.dimensions import varying
 from afrieval.report.languages import (
     Line,
     cost_tables,
@@ -25,12 +26,14 @@ from afrieval.report.languages import (
     published_tables,
 )
 from afrieval.report.values import shown_interval, shown_score
+from afrieval.report.words import language_name
 from afrieval.results.scores import CellScores
 
 SAMPLES = 5_000_000  # bytes of all samples in a page
 CARD = 4_000  # bytes that a sample should have, of which
 FRAME = 1_500  # are not its texts
 SHORTEST, LONGEST = 400, 6_000  # bytes of its texts
+OTHERS = "Samples of other programs' runs are not shown."
 KEY = (("dot", "first", "English"), ("diamond", "second", "native"))  # of prompts
 NUMBERS = 20_000  # cells of all breakdowns in a page
 
@@ -45,30 +48,30 @@ def languages(given: Inputs) -> Markup:
     chosen = grouped(selections(given.own, most), lambda s: (s.cells[0].task, s.cells[0].language))
     of_places = grouped(cells, lambda c: (c.task, c.language))
     tasks = dict.fromkeys([c.task for c in cells] + [row.task for row in given.published])
-    share = _sides(cells)
+    share, several = _sides(cells), varying([c.dimensions for c in cells])
     sections = [
         fragment(
             "language.html",
             place=place({"language": code}),
-            name=_name(code),
+            name=language_name(code),
             about=_about(code),
             tasks=[
                 {
                     "place": place({"task": task, "language": code}),
-                    **_runs(of_places.get((task, code), []), cells, share),
+                    **_runs(of_places.get((task, code), []), several, share),
                     "published": [
                         table_html(table, level=4) for table in published_tables(given.published, task, code)
                     ],
-                    "samples": _samples(chosen.get((task, code), []), cells, room),
+                    "samples": _samples(chosen.get((task, code), []), several, room),
                 }
                 for task in tasks
             ],
         )
-        for code in sorted(codes, key=_name)
+        for code in sorted(codes, key=language_name)
     ]
     tables = [*fertility_tables(fertilities(given.own)), *cost_tables(given.own)]
-    index = [(code, _name(code)) for code in sorted(codes, key=_name)]
-    rule = RULE if chosen else ""
+    index = [(code, language_name(code)) for code in sorted(codes, key=language_name)]
+    rule = " ".join(([RULE] if chosen else []) + ([OTHERS] if given.foreign else []))
     return fragment("languages.html", sections=sections, index=index, rule=rule, tables=map(table_html, tables))
 
 
@@ -78,28 +81,24 @@ def _shared(places: int) -> tuple[int, int]:
     return most, min(LONGEST, max(SHORTEST, SAMPLES // (most * max(places, 1)) - FRAME))
 
 
-def _name(code: str) -> str:
-    return LANGUAGES[code].name if code in LANGUAGES else code
-
-
 def _about(code: str) -> str:
     known = LANGUAGES.get(code)
     return f"{known.family}, {known.region}, script {known.script}" if known else ""
 
 
-def _runs(cells: list[CellScores], among: list[CellScores], share: int) -> dict[str, object]:
+def _runs(cells: list[CellScores], several: list[str], share: int) -> dict[str, object]:
     """Returns the scores of runs in a task and language, and what they are made of; nothing without runs."""
     if not cells:
         return {"scores": "", "parts": []}
     lines = language_lines(cells)
-    scores = table_html(language_table(lines, cells, among), _strips(lines, cells[0]), level=4)
+    scores = table_html(language_table(lines, cells, several), _strips(lines, cells[0]), level=4)
     return {"scores": scores, "parts": _parts(cells, lines, share)}
 
 
-def _samples(chosen: list[Selection], among: list[CellScores], room: int) -> list[Markup]:
+def _samples(chosen: list[Selection], several: list[str], room: int) -> list[Markup]:
     """Returns the samples of each model, those of the best one first."""
     best = sorted(chosen, key=lambda s: max(c.score if c.metric.higher_is_better else -c.score for c in s.cells))
-    return [samples_html(each, among, room) for each in reversed(best)]
+    return [samples_html(each, several, room) for each in reversed(best)]
 
 
 def _strips(lines: Sequence[Line], cell: CellScores) -> dict[str, list[Markup]]:

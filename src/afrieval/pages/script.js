@@ -104,7 +104,7 @@
     const compare = (a, b) => {
       if (typeof a === "number" && typeof b === "number") return order === "ascending" ? a - b : b - a;
       if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1; // what has no number is last
-      return (order === "ascending" ? 1 : -1) * a.localeCompare(b);
+      return (order === "ascending" ? 1 : -1) * a.localeCompare(b, undefined, { numeric: true });
     };
     for (const body of table.tBodies) {
       body.append(...[...body.rows].filter((row) => !row.matches(".group")).sort((a, b) => compare(key(a), key(b))));

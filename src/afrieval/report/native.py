@@ -70,7 +70,7 @@ def findings(task: str, found: Sequence[Contrast]) -> list[str]:
         found: its contrasts.
     """
     if len(found) == 1:
-        return [f"{task}: {_said(found[0])}"]
+        return [f"{', '.join(filter(None, (task, side_of(found[0]))))}: {_said(found[0])}"]
     verdicts = [verdict(row, contrast.metric) for contrast in found for row in contrast.rows]
     parts = [f"{word} in {verdicts.count(which)}" for which, word in ((1, "help"), (-1, "hurt")) if which in verdicts]
     seen = f"they {' and '.join(parts)}" if parts else "they make no visible difference"
