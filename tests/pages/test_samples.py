@@ -12,7 +12,7 @@ from afrieval.pages.samples import samples_html
 
 def cards(given: Inputs, model: str = "second", room: int = 6000) -> str:
     [chosen] = [s for s in selections(given.own, 5) if (s.cells[0].model, s.cells[0].language) == (model, "yor")]
-    return samples_html(chosen, given.own, room)
+    return samples_html(chosen, [], room)
 
 
 def test_flips_are_shown_under_both_prompts(tmp_path: Path) -> None:

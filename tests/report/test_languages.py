@@ -15,7 +15,7 @@ from afrieval.scoring.metrics import metric
 
 
 def table(cells: list[CellScores]) -> Table:
-    return language_table(language_lines(cells), cells, cells)
+    return language_table(language_lines(cells), cells, [])
 
 
 def of(found: Table, head: str) -> list[str]:
@@ -41,7 +41,7 @@ def test_scores_with_other_prompts_are_not_ranked_together() -> None:
 
 def test_what_varies_elsewhere_is_named() -> None:
     cells = [scored([1.0]), scored([0.0], shots=5)]
-    found = language_table(language_lines(cells[:1]), cells[:1], cells)
+    found = language_table(language_lines(cells[:1]), cells[:1], ["language", "shots"])
     assert found.heads[:3] == ["model", "shots", "prompts"]
 
 

@@ -17,7 +17,7 @@ from afrieval.scoring.words import words
 from afrieval.tasks.sources.lines import text_of
 
 OPTIONS, PROMPTS = "options", "prompts"  # the texts whose tokens are known
-MOST = 100  # documents of a cell that are read
+MOST = 50  # documents of a cell that are read
 
 
 class Counts(NamedTuple):

@@ -120,8 +120,8 @@ def gathered(folder: Path, found: Found, runs: dict[Path, RunFolder] | None = No
     for path in [*found.foreign, *found.published]:
         try:
             given = read_inputs([path])
-        except UserError as e:
-            left_out.append(_left_out(path, e.message, folder))
+        except (UserError, OSError) as e:
+            left_out.append(_left_out(path, e.message if isinstance(e, UserError) else str(e.strerror), folder))
             continue
         cells = [*cells, *given.foreign]
         rows += [(row, _below(path, folder)) for row in given.published]

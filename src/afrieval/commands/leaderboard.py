@@ -66,6 +66,8 @@ def _rebuild(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
         _build(folder, output, runs)
     except UserError as e:
         complain(f"the pages stay as they are: {e.message}", e.hint)
+    except OSError as e:  # a file is gone before it is read
+        complain(f"the pages stay as they are: {e.filename}: {e.strerror}", "they are written after the next change")
 
 
 def _is_site(folder: Path) -> bool:

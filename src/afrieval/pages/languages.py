@@ -16,6 +16,7 @@ from afrieval.pages.shell import fragment
 from afrieval.pages.strips import Point, axis, scale, strip
 from afrieval.pages.tables import table_html
 from afrieval.report.comparison import breakdown_tables, metrics_of
+from afrieval.report.dimensions import varying
 from afrieval.report.languages import (
     Line,
     cost_tables,
@@ -47,7 +48,7 @@ def languages(given: Inputs) -> Markup:
     chosen = grouped(selections(given.own, most), lambda s: (s.cells[0].task, s.cells[0].language))
     of_places = grouped(cells, lambda c: (c.task, c.language))
     tasks = dict.fromkeys([c.task for c in cells] + [row.task for row in given.published])
-    share = _sides(cells)
+    share, several = _sides(cells), varying([c.dimensions for c in cells])
     sections = [
         fragment(
             "language.html",
@@ -57,11 +58,11 @@ def languages(given: Inputs) -> Markup:
             tasks=[
                 {
                     "place": place({"task": task, "language": code}),
-                    **_runs(of_places.get((task, code), []), cells, share),
+                    **_runs(of_places.get((task, code), []), several, share),
                     "published": [
                         table_html(table, level=4) for table in published_tables(given.published, task, code)
                     ],
-                    "samples": _samples(chosen.get((task, code), []), cells, room),
+                    "samples": _samples(chosen.get((task, code), []), several, room),
                 }
                 for task in tasks
             ],
@@ -85,19 +86,19 @@ def _about(code: str) -> str:
     return f"{known.family}, {known.region}, script {known.script}" if known else ""
 
 
-def _runs(cells: list[CellScores], among: list[CellScores], share: int) -> dict[str, object]:
+def _runs(cells: list[CellScores], several: list[str], share: int) -> dict[str, object]:
     """Returns the scores of runs in a task and language, and what they are made of; nothing without runs."""
     if not cells:
         return {"scores": "", "parts": []}
     lines = language_lines(cells)
-    scores = table_html(language_table(lines, cells, among), _strips(lines, cells[0]), level=4)
+    scores = table_html(language_table(lines, cells, several), _strips(lines, cells[0]), level=4)
     return {"scores": scores, "parts": _parts(cells, lines, share)}
 
 
-def _samples(chosen: list[Selection], among: list[CellScores], room: int) -> list[Markup]:
+def _samples(chosen: list[Selection], several: list[str], room: int) -> list[Markup]:
     """Returns the samples of each model, those of the best one first."""
     best = sorted(chosen, key=lambda s: max(c.score if c.metric.higher_is_better else -c.score for c in s.cells))
-    return [samples_html(each, among, room) for each in reversed(best)]
+    return [samples_html(each, several, room) for each in reversed(best)]
 
 
 def _strips(lines: Sequence[Line], cell: CellScores) -> dict[str, list[Markup]]:

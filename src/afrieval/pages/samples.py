@@ -11,7 +11,7 @@ from afrieval.languages import web_code
 from afrieval.pages.places import place
 from afrieval.pages.shell import fragment
 from afrieval.report.cards import Answered, Card, card
-from afrieval.report.dimensions import named, varying
+from afrieval.report.dimensions import named
 from afrieval.report.scores import WRITTEN
 from afrieval.results.rows import read_rows
 from afrieval.results.scores import CellScores
@@ -27,16 +27,16 @@ RULE = (
 )
 
 
-def samples_html(chosen: Selection, among: Sequence[CellScores], room: int) -> Markup:
+def samples_html(chosen: Selection, several: Sequence[str], room: int) -> Markup:
     """Returns the samples of a task, language and model.
 
     Args:
         chosen: what is shown.
-        among: all cells at hand, which decide what has to be named.
+        several: dimensions that have several values anywhere, which have to be named.
         room: bytes of text that each document may have.
     """
     first = chosen.cells[0]
-    places = [d for d in varying([c.dimensions for c in among]) if d in ("shots", "answer_form")]
+    places = [d for d in several if d in ("shots", "answer_form")]
     names = [first.model, *(f"{named(first.dimensions, d)}{'-shot' if d == 'shots' else ''}" for d in places)]
     return fragment(
         "samples.html",

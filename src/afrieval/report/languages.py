@@ -10,7 +10,7 @@ from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.report.defects import defects_of, marked
-from afrieval.report.dimensions import HEADS, named, varying
+from afrieval.report.dimensions import HEADS, named
 from afrieval.report.scores import INTERVAL, UNREVIEWED, WRITTEN
 from afrieval.report.table import Column, Table
 from afrieval.report.usage import SHOWN
@@ -32,17 +32,17 @@ class Line(NamedTuple):
     rank: Rank | None
 
 
-def language_table(lines: Sequence[Line], cells: Sequence[CellScores], among: Sequence[CellScores]) -> Table:
+def language_table(lines: Sequence[Line], cells: Sequence[CellScores], several: Sequence[str]) -> Table:
     """Returns the scores of all models in a language under a task.
 
     Args:
         lines: one or more.
         cells: what they are the scores of.
-        among: all cells at hand, which decide what a row has to name.
+        several: dimensions that have several values anywhere, which a row has to name.
     """
     first = cells[0]
     metric = first.metric
-    places = [d for d in varying([c.dimensions for c in among]) if d in SIDE[1:]]
+    places = [d for d in several if d in SIDE[1:]]
     shares = [name for name in (NOT_PARSED, REFUSED) if any(name in line.score.others for line in lines)]
     columns = [Column("model"), *(Column(HEADS.get(d, d), "text", d) for d in places), Column("prompts", "text", "-")]
     columns += [Column("", "hidden", "prompt_language"), Column(label(first.main), "score", "score", metric.bounds)]
@@ -126,7 +126,7 @@ def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
 
 
 def _fertility_notes(found: Sequence[Fertility]) -> list[str]:
-    notes = ["Tokens are those stored with the samples of at most 100 documents, spread over the test set."]
+    notes = ["Tokens are those stored with the samples of at most 50 documents of each, spread over the test set."]
     if any(f.of == OPTIONS for f in found):
         notes.append("options: the answer options whose likelihood was computed, with the blank before each.")
     if any(f.of != OPTIONS for f in found):
