@@ -1,6 +1,7 @@
 """The view of languages: what a reader finds in it, and what it costs."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from afrieval.analysis.inputs import Inputs, read_inputs
 from afrieval.analysis.published import PublishedRow
 from afrieval.pages import languages as module
 from afrieval.pages.languages import languages
+from afrieval.scoring.metrics import metric
 
 
 def section(page: str, language: str) -> str:
@@ -75,3 +77,12 @@ def test_published_scores_are_apart_from_those_of_runs(tmp_path: Path) -> None:
 
 def test_nothing_is_shown_without_scores() -> None:
     assert languages(Inputs([], [], [])) == ""
+
+
+def test_scores_by_different_metrics_are_in_different_tables(tmp_path: Path) -> None:
+    given = two_models(tmp_path)
+    foreign = [
+        replace(c, metrics={"f1": metric("token_f1")}, measures={"f1": c.measures["acc"]}) for c in given.own[:1]
+    ]
+    page = languages(Inputs([c for c in given.own if c.model == "second"], foreign, []))
+    assert section(page, foreign[0].language).count("<h4>AfriXNLI") == 2

@@ -1,6 +1,7 @@
 """A section per language: scores of all models, what they are made of, and samples to read."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from markupsafe import Markup
 
@@ -86,13 +87,14 @@ def _about(code: str) -> str:
     return f"{known.family}, {known.region}, script {known.script}" if known else ""
 
 
-def _runs(cells: list[CellScores], several: list[str], share: int) -> dict[str, object]:
-    """Returns the scores of runs in a task and language, and what they are made of; nothing without runs."""
-    if not cells:
-        return {"scores": "", "parts": []}
-    lines = language_lines(cells)
-    scores = table_html(language_table(lines, cells, several), _strips(lines, cells[0]), level=4)
-    return {"scores": scores, "parts": _parts(cells, lines, share)}
+def _runs(cells: list[CellScores], several: list[str], share: int) -> dict[str, list[Any]]:
+    """Returns the scores of runs in a task and language, a table for each metric, and what they are made of."""
+    scores, parts = [], []
+    for of_metric in grouped(cells, lambda c: c.main).values():  # other programs may have another one
+        lines = language_lines(of_metric)
+        scores.append(table_html(language_table(lines, of_metric, several), _strips(lines, of_metric[0]), level=4))
+        parts += _parts(of_metric, lines, share)
+    return {"scores": scores, "parts": parts}
 
 
 def _samples(chosen: list[Selection], several: list[str], room: int) -> list[Markup]:
