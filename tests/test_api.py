@@ -205,7 +205,7 @@ ERRORS: dict[str, Callable[[], object]] = {
     "device must be text, not 3": lambda: afrieval.evaluate(afrieval.ModelConfig("demo", device=3), "afrixnli"),  # type: ignore[arg-type]
     "there is no run folder": lambda: afrieval.load_run("runs/nowhere"),
     "there is no run to compare": lambda: afrieval.compare([]),
-    "is a file, not a run": lambda: afrieval.compare("table.csv"),
+    "has published scores, not a run": lambda: afrieval.compare("table.csv"),
 }
 
 

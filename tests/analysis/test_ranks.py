@@ -160,3 +160,14 @@ def test_simulated_ranks_hold_the_true_ones(setting: str) -> None:
 
 def test_simulated_ranks_hold_the_true_ones_in_short() -> None:
     assert 0 < error_rate(200, [0.5] * 5, (1, 50)) <= 0.08
+
+
+def test_the_interval_of_published_scores_is_that_of_a_single_score_and_of_languages() -> None:
+    """By hand: one language has its own error; several have the spread over languages, and the error once."""
+    one_score = stated(0.5, 496)
+    assert one_score.error == pytest.approx(math.sqrt(0.25 / 500))
+    assert half_width([Share(1.0, "d", {"yor": one_score})]) == pytest.approx(stats.t.ppf(0.975, 495) * one_score.error)
+    several = {code: Stated(score, 0.02, 500) for code, score in (("yor", 0.4), ("hau", 0.5), ("ibo", 0.6))}
+    of_languages, of_documents = 0.01 / 3, 0.02**2
+    expected = math.sqrt(stats.t.ppf(0.975, 2) ** 2 * of_languages + stats.t.ppf(0.975, 499) ** 2 * of_documents)
+    assert half_width([Share(1.0, "d", several)]) == pytest.approx(expected)

@@ -9,6 +9,7 @@ import pytest
 from tests.pages.small_runs import small_run
 
 from afrieval.analysis.inputs import read_inputs
+from afrieval.cli import main
 from afrieval.pages.report import report
 
 if TYPE_CHECKING:
@@ -30,6 +31,18 @@ def report_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A leaderboard of the same runs, and a published table."""
+    folder = tmp_path_factory.mktemp("site")
+    for at, (name, picks) in enumerate(MODELS.items()):
+        small_run(folder / "results" / str(at), name, picks)
+    table = "model,prompt,hau,yor,avg\ngpt-4o,prompt_1,60.1,55.2,57.65\ngpt-4o,prompt_2,61.0,50.0,55.5\n"
+    (folder / "results/afrixnli-0shot.csv").write_text(table, encoding="utf-8")
+    assert main(["leaderboard", str(folder / "results"), "-o", str(folder / "site")]) == 0
+    return folder / "site"
+
+
 @pytest.fixture(scope="module")  # not longer, since no event loop can be started while it is there
 def browser() -> "Iterator[Browser]":
     """Debian's Chromium, without a window."""
@@ -44,14 +57,14 @@ def browser() -> "Iterator[Browser]":
 
 
 def watch(page: "Page", url: str, problems: list[str]) -> None:
-    """Notes what no page may do."""
+    """Notes what no page may do: fail, open a dialog, or load anything but itself and pages that a link leads to."""
 
     def dismiss(dialog: "Dialog") -> None:
         problems.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
     def allow(request: "Request") -> None:
-        if request.url.split("#")[0] != url:
+        if not request.is_navigation_request() or not request.url.startswith(url):
             problems.append(f"request: {request.url}")
 
     page.on("console", lambda message: problems.append(f"console: {message.text}"))
@@ -71,7 +84,7 @@ def open_page(browser: "Browser") -> Iterator[Open]:
         contexts.append(context)
         page = context.new_page()
         url = path.as_uri()
-        watch(page, url, problems)
+        watch(page, path.parent.as_uri(), problems)
         page.goto(f"{url}{state}")
         return page
 

@@ -1,5 +1,7 @@
 """Text of data, models and tasks that a browser would obey shows as text: no script runs, nothing is loaded."""
 
+import csv
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from tests.hostile import CONTROLS, HOSTILE, is_dangerous
 from tests.pages.small_runs import small_run
 
 from afrieval.analysis.inputs import Inputs, read_inputs
+from afrieval.cli import main
 from afrieval.data.published import PublishedRow
 from afrieval.pages.report import report
 
@@ -48,10 +51,16 @@ def check(path: Path, open_page: Open, *shown: str) -> None:
 
 
 def test_questions_answers_and_models_are_text(tmp_path: Path, open_page: Open) -> None:
-    runs = [small_run(tmp_path / f"{at}", name, at, question=TEXT, prompts=2) for at, name in enumerate((NAME, "m"))]
+    runs = [
+        small_run(tmp_path / f"<img src=x onerror=alert(8)>{at}", name, at, question=TEXT, prompts=2)
+        for at, name in enumerate((NAME, "m"))
+    ]
+    for path in (path for run in runs for path in run.glob("samples_*")):  # subjects and labels are from data, too
+        text = path.read_text(encoding="utf-8").replace('"even"', json.dumps(f"{ATTACKS[4]}{HOSTILE}"))
+        path.write_text(text.replace('"neutral"', json.dumps(ATTACKS[2])), encoding="utf-8")
     path = tmp_path / "report<b>&#.html"
     path.write_bytes(report(read_inputs(runs), title=ATTACKS[1]))
-    check(path, open_page, *ATTACKS)
+    check(path, open_page, *ATTACKS, "onerror=alert(8)")
 
 
 def test_tasks_and_fields_and_published_models_are_text(tmp_path: Path, open_page: Open) -> None:
@@ -95,3 +104,15 @@ def test_filters_find_a_model_by_a_hostile_name(tmp_path: Path, open_page: Open)
     page.reload()
     assert page.locator(".matrix.open tbody tr:visible").count() == 1
     assert ATTACKS[0] in page.locator(".matrix.open tbody tr:visible").inner_text()
+
+
+def test_models_of_a_leaderboard_are_text(tmp_path: Path, open_page: Open) -> None:
+    small_run(tmp_path / "results/run", f"{ATTACKS[2]}{NAME}")
+    with (tmp_path / "results/afrixnli-0shot.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["model", "prompt", "hau", "yor"], [f"../{ATTACKS[3]}{ATTACKS[5]}", "p_1", 60, 50]])
+    assert main(["leaderboard", str(tmp_path / "results"), "-o", str(tmp_path / "site")]) == 0
+    check(tmp_path / "site/index.html", open_page, ATTACKS[2], ATTACKS[3], ATTACKS[5])
+    pages = list((tmp_path / "site/models").glob("*.html"))
+    assert len(pages) == 2
+    for path in pages:
+        check(path, open_page)

@@ -29,6 +29,8 @@ def test_it_opens_from_disk_and_says_who_is_best(report_file: Path, open_page: O
     assert any("highest mean over 2 African languages" in text for text in seen(page, ".findings li"))
     row = page.locator("section.table", has_text="best in each language").locator("tr[data-language=hau]").first
     assert "Hausa" in row.inner_text()
+    row.get_by_role("link", name="Hausa").click()
+    assert view(page) == "Languages" and page.get_by_role("combobox", name="Language").input_value() == "hau"
 
 
 def test_links_go_to_views_and_back(report_file: Path, open_page: Open) -> None:

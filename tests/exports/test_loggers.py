@@ -110,9 +110,24 @@ def test_so_is_a_missing_key(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.
     assert not (tmp_path / "run").exists()
 
 
-def test_a_job_type_needs_wandb(run_demo: Cli) -> None:
+def test_so_is_a_key_that_is_refused(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wandb = pytest.importorskip("wandb")
+
+    def refuse(**options: object) -> bool:
+        raise wandb.errors.AuthenticationError("invalid\nkey")
+
+    monkeypatch.setenv("WANDB_MODE", "online")
+    monkeypatch.setattr(wandb, "login", refuse)
+    done = run_demo(*SOME, "--log", "wandb")
+    assert done.code == 2 and "error: W&B cannot be used: invalid\\nkey" in done.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_settings_of_wandb_are_checked(run_demo: Cli) -> None:
     done = run_demo(*SOME, "--task.wandb_job_type", "eval")
     assert done.code == 2 and "add --log wandb" in done.err
+    done = run_demo(*SOME, "--task.wandb_project", "team/project")
+    assert done.code == 2 and "'team/project', but W&B allows no / in it" in done.err
 
 
 def test_a_program_that_fails_costs_no_results(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,6 +61,7 @@ def test_results_of_a_model_are_a_row_per_prompt(tmp_path: Path) -> None:
         ("afrixnli_yor_eng_paper3", "x", Place("afrixnli", "yor", "eng", "3")),
         ("afrixnli_translate_yor_eng_2", "x", Place("afrixnli_translate", "yor", "eng", "suite 2")),
         ("afrimmlu_direct_hau_prompt_4/none", "x", Place("afrimmlu", "hau", "eng", "4")),
+        ("afrimmlu_native_direct_hau_prompt_4", "x", Place("afrimmlu", "hau", "native", "native 4")),
         ("Yoruba", "Belebele", Place("belebele", "yor", "eng", "unknown")),
         ("belebele_deu_Latn", "x", Place("belebele", "", "eng", "unknown")),
         ("Physics", "MMLU", Place("mmlu", "", "eng", "unknown")),
@@ -74,6 +75,7 @@ def test_what_an_evaluation_is_of(name: str, data: str, place: Place | None) -> 
 
 def test_metrics_and_scales() -> None:
     assert named_metric({"metric_name": "Accuracy"}) == "acc" == named_metric({"evaluation_description": "acc"})
+    assert named_metric({"evaluation_description": "Accuracy on AfriMMLU"}) == "acc"
     assert named_metric({"metric_id": "lmarena.elo", "metric_name": "Elo"}) is None
     assert percent(0.5, {"max_score": 1}) == 50 == percent(50, {"max_score": 100.0})
     assert (
@@ -127,6 +129,8 @@ def test_only_records_are_records(tmp_path: Path) -> None:
     assert not is_records(tmp_path) and not is_records(tmp_path / "missing.json")
     for content in ("{", "[]", '{"forget_quality": 1}', "[" * 100_000):
         assert not is_records(written(tmp_path / "a.json", content))
+    written(tmp_path / ".cache/c.json", record())
+    assert not is_records(tmp_path)
     assert is_records(written(tmp_path / "b/c.json", record())) and is_records(tmp_path)
 
 

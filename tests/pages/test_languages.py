@@ -1,14 +1,17 @@
 """The view of languages: what a reader finds in it, and what it costs."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.pages.small_runs import small_run, two_models
 
-from afrieval.analysis.inputs import read_inputs
+from afrieval.analysis.inputs import Inputs, read_inputs
+from afrieval.analysis.published import PublishedRow
 from afrieval.pages import languages as module
 from afrieval.pages.languages import languages
+from afrieval.scoring.metrics import metric
 
 
 def section(page: str, language: str) -> str:
@@ -54,10 +57,32 @@ def test_breakdowns_are_of_the_best_scores_where_there_are_many(
 def test_samples_share_the_room_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = two_models(tmp_path, question="Ìbéèrè " * 4000)
     whole = len(languages(given).encode())
-    monkeypatch.setattr(module, "TEXTS", 20_000)
+    monkeypatch.setattr(module, "SAMPLES", 20_000)
     assert len(languages(given).encode()) < whole - 20_000
     assert "1 of 8 documents" in languages(given)
 
 
 def test_nothing_is_said_of_tokens_that_are_not_known(tmp_path: Path) -> None:
     assert "Tokens per word" not in languages(two_models(tmp_path))  # label words alone say nothing of a language
+
+
+def test_published_scores_are_apart_from_those_of_runs(tmp_path: Path) -> None:
+    rows = [PublishedRow("afrixnli", "llama", "1", 0, {"yor": 40.0, "wol": 30.0}, None, 2)]
+    page = languages(two_models(tmp_path)._replace(published=rows))
+    assert "<summary>Published scores</summary>" in section(page, "yor")
+    assert "Published scores" not in section(page, "hau")
+    assert "llama 0 1 30.0" in text(section(page, "wol"))
+    assert "Samples of" not in section(page, "wol")
+
+
+def test_nothing_is_shown_without_scores() -> None:
+    assert languages(Inputs([], [], [])) == ""
+
+
+def test_scores_by_different_metrics_are_in_different_tables(tmp_path: Path) -> None:
+    given = two_models(tmp_path)
+    foreign = [
+        replace(c, metrics={"f1": metric("token_f1")}, measures={"f1": c.measures["acc"]}) for c in given.own[:1]
+    ]
+    page = languages(Inputs([c for c in given.own if c.model == "second"], foreign, []))
+    assert section(page, foreign[0].language).count("<h4>AfriXNLI") == 2

@@ -12,12 +12,12 @@ from afrieval.pages.samples import samples_html
 
 def cards(given: Inputs, model: str = "second", room: int = 6000) -> str:
     [chosen] = [s for s in selections(given.own, 5) if (s.cells[0].model, s.cells[0].language) == (model, "yor")]
-    return samples_html(chosen, given.own, room)
+    return samples_html(chosen, [], room)
 
 
 def test_flips_are_shown_under_both_prompts(tmp_path: Path) -> None:
     html = cards(two_models(tmp_path))
-    assert "Samples of second: 5 of 8 documents" in html
+    assert "Samples of second: 5 of 8 documents (flipped)" in html
     assert "4 right under English prompt 1 only; 4 right under native prompt 1 only." in html
     assert html.count('<div class="side">') == 10
     assert html.count("<strong>right</strong> under English prompt 1") == 3

@@ -23,16 +23,20 @@ def sample(**changes: Any) -> dict[str, Any]:
 def options(likelihoods: list[float], **changes: Any) -> dict[str, Any]:
     """A line of a task whose options are compared by likelihood."""
     texts = [f" option {i}" for i in range(len(likelihoods))]
-    known = {"n_choices": len(texts), "answer": 0, "gold": 1, "picked": 0, "acc": 0.0, "measures": {"acc": [0.0]}}
-    return sample(
-        arguments=[["Question?\nAnswer:", text] for text in texts],
-        resps=[[[value, False, 4]] for value in likelihoods],
-        **known | changes,
-    )
+    known: dict[str, Any] = {
+        "n_choices": len(texts),
+        "answer": 0,
+        "gold": 1,
+        "picked": 0,
+        "acc": 0.0,
+        "measures": {"acc": [0.0]},
+    }
+    known |= {"arguments": [["Question?\nAnswer:", text] for text in texts]}
+    return sample(resps=[[[value, False, 4]] for value in likelihoods], **known | changes)
 
 
-def shown(line: dict[str, Any], other: str = "", **changes: Any) -> Card:
-    return card(3, "wrong", [(scored([1.0], **changes), line, other)], 1, ROOM)
+def shown(line: dict[str, Any], **changes: Any) -> Card:
+    return card(3, "wrong", [(scored([1.0], **changes), line)], 1, ROOM)
 
 
 def test_options_have_their_share_of_the_probability_and_marks_in_words() -> None:
@@ -64,6 +68,12 @@ def test_texts_whose_likelihood_is_measured_have_roles_instead() -> None:
         ("right answer", None, -2.0),
         ("wrong answer", None, -2.25),
     ]
+
+
+def test_whole_texts_have_no_prompt() -> None:
+    line = options([-8.0], roles=["answer"], n_choices=None, arguments=[["A whole text.", {"tokens": True}]])
+    [side] = shown(line).sides
+    assert (side.prompt, [c.text.start for c in side.choices]) == (None, ["A whole text."])
 
 
 def test_generated_answers_show_what_was_extracted_and_what_is_right() -> None:
@@ -98,14 +108,18 @@ def test_thinking_is_apart_from_the_answer() -> None:
     assert side.thinking and side.thinking.start == "I add."
 
 
-def test_a_long_beginning_that_prompts_share_is_apart() -> None:
-    examples = "Question: a\nAnswer: b\n\n" * 30
-    line = sample(arguments=[[f"{examples}Question: c\nAnswer:", {}]])
-    [side] = shown(line, other=f"{examples}Question: d\nAnswer:").sides
+def test_a_long_beginning_is_apart() -> None:
+    question = "How many are left of them?"
+    examples = f"Question: {question} No.\nAnswer: b\n\n" * 15
+    document = {"subject": "a_long_name_of_a_subject", "question": question, "choices": []}
+    line = sample(arguments=[[f"{examples}Question: {question}\nAnswer:", {}]], doc=document, fewshot_ids=[5] * 15)
+    [side] = shown(line).sides
     assert side.beginning and side.prompt
-    assert (side.beginning.start + side.prompt.start).startswith(examples[:-2])
-    assert side.prompt.start == "Question: c\nAnswer:"
-    [side] = shown(line, other="Question: d\nAnswer:").sides
+    assert (side.beginning.start, side.prompt.start) == (examples, f"Question: {question}\nAnswer:")
+    assert side.examples == 15
+    [side] = shown(line | {"doc": {"question": "another question, which is not there"}}).sides
+    assert side.beginning is None
+    [side] = shown(line | {"arguments": [[f"Answer.\n\nQuestion: {question}", {}]]}).sides
     assert side.beginning is None
 
 
@@ -144,7 +158,7 @@ def test_fields_that_scores_are_broken_down_by_are_named() -> None:
 
 def test_further_prompts_have_their_verdict_only() -> None:
     cell, line = scored([1.0]), sample()
-    found = card(3, "right", [(cell, line, ""), (scored([1.0], prompt=2), line, "")], 1, ROOM)
+    found = card(3, "right", [(cell, line), (scored([1.0], prompt=2), line)], 1, ROOM)
     assert len(found.sides) == 1
     assert [(of.prompt, verdict) for of, verdict in found.others] == [(2, "right")]
 

@@ -22,7 +22,6 @@ from afrieval.foreign.record_names import metric_of
 from afrieval.grouping import grouped
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
-from afrieval.scoring.metrics import METRICS, metric
 from afrieval.statistics.intervals import Interval
 from afrieval.tasks.spec import load_task, task_names
 
@@ -98,6 +97,12 @@ class TaskEntries:
         return _factor(self.metric)
 
     @property
+    def is_sure(self) -> bool:
+        """Whether the errors of all scores are known."""
+        every = [entry.scores for of in self.entries.values() for entry in of.values()]
+        return not any(isinstance(scores, Stated) and np.isnan(scores.error) for scores in every)
+
+    @property
     def languages(self) -> list[str]:
         """All languages with an entry, sorted."""
         return sorted({code for of in self.entries.values() for code in of})
@@ -143,7 +148,12 @@ def _metric(task: str, cells: Sequence[CellScores], rows: list[Known]) -> tuple[
     if rows:
         name = rows[0][0].metric or (metric_of(task) if task in task_names() else name)
     known = next((cell.metrics[name] for cell in cells if name in cell.metrics), None)
-    return name, known or (metric(name) if name in METRICS else None)
+    return name, known or (next((each for each in _metrics(task) if each.name == name), None))
+
+
+@cache
+def _metrics(task: str) -> list[Metric]:
+    return list(load_task(task).scoring.metrics) if task in task_names() else []
 
 
 def _factor(known: Metric | None) -> float:
@@ -217,9 +227,9 @@ def _published_entry(rows: list[Known], code: str, known: Metric | None) -> Entr
 
 
 def _differing(cells: Sequence[CellScores]) -> list[str]:
-    """Returns a note on what differs between the runs of one cell, and should not."""
+    """Returns a note on what differs between the runs of one cell, and should not; other programs say less of it."""
     names: dict[str, None] = {}
-    for same in grouped(cells, lambda c: (c.language, c.prompt_language, c.prompt, c.shots)).values():
+    for same in grouped(cells, lambda c: (c.language, c.prompt_language, c.prompt, c.shots, *c.must)).values():
         for name in same[0].must:
             if len({str(cell.must.get(name)) for cell in same}) > 1:
                 names[name] = None

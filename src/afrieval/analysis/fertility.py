@@ -9,15 +9,15 @@ import numpy as np
 
 from afrieval.grouping import grouped
 from afrieval.languages import ENGLISH
-from afrieval.results.columns import continuations
 from afrieval.results.prompts import prompt_order
 from afrieval.results.rows import read_rows
 from afrieval.results.samples import Sample
 from afrieval.results.scores import CellScores, Numbers
 from afrieval.scoring.words import words
+from afrieval.tasks.sources.lines import text_of
 
 OPTIONS, PROMPTS = "options", "prompts"  # the texts whose tokens are known
-MOST = 100  # documents of a cell that are read
+MOST = 50  # documents of a cell that are read
 
 
 class Counts(NamedTuple):
@@ -135,10 +135,10 @@ def _counts(cell: CellScores, questions: Numbers) -> dict[int, Counts]:
 def _of_options(sample: Sample) -> Counts | None:
     """Returns the counts of the texts whose likelihood was computed."""
     tokens = [answer[0][2] for answer in sample["resps"] if isinstance(answer[0], list) and len(answer[0]) > 2]
-    texts = continuations(sample) if sample.get("arguments") else []
+    texts = list(map(text_of, sample.get("arguments", [])))
     if len(tokens) != len(texts) or not all(isinstance(n, int) and n > 0 for n in tokens):
         return None
-    return _sum([_of_text(str(text), n) for text, n in zip(texts, tokens, strict=True)])
+    return _sum([_of_text(text, n) for text, n in zip(texts, tokens, strict=True)])
 
 
 def _of_prompt(sample: Sample) -> Counts | None:

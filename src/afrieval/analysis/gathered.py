@@ -4,7 +4,7 @@ What cannot be read is left out with a reason, and so is a cell that another run
 """
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -49,13 +49,36 @@ class Gathered(NamedTuple):
         cells: of our runs and of other programs' runs, each cell once.
         rows: published rows, each with its source.
         records: model to its runs, each with its place and what run.yaml says.
+        settings: model to its runs of other programs, each with its place and the settings of its first cell.
         left_out: sorted by place.
     """
 
     cells: list[CellScores]
     rows: list[tuple[PublishedRow, str]]
     records: dict[str, list[tuple[str, RunRecord]]]
+    settings: dict[str, list[tuple[str, Mapping[str, object]]]]
     left_out: list[LeftOut]
+
+
+def walked(folder: Path, skipped: Callable[[Path], bool]) -> Iterator[tuple[Path, list[str], list[str]]]:
+    """Yields a folder and those below it, each once, with its folders, which may be removed, and files.
+
+    Links are followed; hidden folders are not entered.
+
+    Args:
+        folder: where to begin.
+        skipped: returns whether a folder is not entered.
+    """
+    seen = {folder.resolve()}
+    for place, folders, files in os.walk(folder, followlinks=True):
+        here, entered = Path(place), []
+        for name in sorted(folders):
+            path = (here / name).resolve()
+            if not name.startswith(".") and path not in seen and not skipped(here / name):
+                seen.add(path)
+                entered.append(name)
+        folders[:] = entered
+        yield here, folders, files
 
 
 def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False) -> Found:
@@ -66,9 +89,7 @@ def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False)
         skipped: returns whether a folder is not entered.
     """
     found = Found([], [], [])
-    for place, folders, files in os.walk(folder):
-        here = Path(place)
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and not skipped(here / name))
+    for here, folders, files in walked(folder, skipped):
         if RUN in files:
             found.own.append(here)
         elif is_lighteval(here):
@@ -79,7 +100,7 @@ def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False)
         elif is_foreign(here):
             if not any(is_foreign(here / name) for name in folders):
                 found.foreign.append(here)
-        else:
+        elif not any(run in here.parents for run in found.own):
             found.published.extend(here / name for name in sorted(files) if is_published(here / name))
     return found
 
@@ -99,8 +120,8 @@ def gathered(folder: Path, found: Found, runs: dict[Path, RunFolder] | None = No
     for path in [*found.foreign, *found.published]:
         try:
             given = read_inputs([path])
-        except UserError as e:
-            left_out.append(_left_out(path, e.message, folder))
+        except (UserError, OSError) as e:
+            left_out.append(_left_out(path, e.message if isinstance(e, UserError) else str(e.strerror), folder))
             continue
         cells = [*cells, *given.foreign]
         rows += [(row, _below(path, folder)) for row in given.published]
@@ -110,7 +131,17 @@ def gathered(folder: Path, found: Found, runs: dict[Path, RunFolder] | None = No
     labels = {cell.folder: cell.model for cell in own.cells}
     of_models = grouped((run for run in own.runs if run.path in labels), lambda run: labels[run.path])
     records = {model: [(_below(run.path, folder), run.record) for run in of] for model, of in of_models.items()}
-    return Gathered(once, rows, records, sorted(left_out))
+    foreign = [cell for cell in once if cell.folder not in labels]
+    return Gathered(once, rows, records, _settings(foreign, folder), sorted(left_out))
+
+
+def _settings(cells: list[CellScores], folder: Path) -> dict[str, list[tuple[str, Mapping[str, object]]]]:
+    """Returns the settings of other programs' runs by model."""
+    runs = grouped(cells, lambda cell: (cell.model, cell.folder)).items()
+    found: dict[str, list[tuple[str, Mapping[str, object]]]] = {}
+    for (model, path), (first, *_) in runs:
+        found.setdefault(model, []).append((_below(path or folder, folder), first.may))
+    return found
 
 
 def _once(
@@ -160,4 +191,4 @@ def _below(path: Path, folder: Path) -> str:
 def _left_out(path: Path, why: str, folder: Path) -> LeftOut:
     """Returns a reason with paths relative to the folder, and without the one that it is about."""
     place, reason = _below(path, folder), why.replace(f"{folder}{os.sep}", "")
-    return LeftOut(place, reason.removeprefix(place).lstrip(":, "))
+    return LeftOut(place, reason.removeprefix(place).lstrip("/:, "))

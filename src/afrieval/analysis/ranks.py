@@ -137,18 +137,29 @@ def _of_languages(contests: Sequence[Contest], parts: Sequence[Pairs]) -> tuple[
 def _p_values(
     means: Values, languages: Values, effective: float, own: Values, documents: Values, questions: Values
 ) -> Values:
-    """Returns the levels at which the intervals just reach 0, by bisection on their logarithms."""
+    """Returns the levels at which the intervals just reach 0; with two kinds of t, by bisection on logarithms."""
     above = np.triu_indices(len(means), 1)
-    squares, of_languages, of_own, of_documents = (each[above] for each in (means**2, languages, own, documents))
-    of_questions = np.maximum(questions[above] - 1, 1)
+    parts = (each[above] for each in (means**2, languages, own, documents, np.maximum(questions - 1, 1)))
+    squares, of_languages, of_own, of_documents, df = parts
+    if of_languages.any():
+        levels = _bisected(squares, of_languages, max(effective - 1, 1), of_own, of_documents, df)
+    else:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            levels = 2 * special.stdtr(df, -np.sqrt(squares / (np.maximum(of_own, 0) + of_documents)))
+    found = np.ones_like(means)
+    found[above] = np.where(squares == 0, 1.0, levels)
+    return np.minimum(found, found.T)
+
+
+def _bisected(
+    squares: Values, of_languages: Values, effective: float, of_own: Values, of_documents: Values, df: Values
+) -> Values:
     low, high = np.full(squares.shape, -40.0), np.zeros(squares.shape)
     for _ in range(HALVINGS):
         level = np.exp((low + high) / 2)
-        t_questions = special.stdtrit(of_questions, level / 2) ** 2
-        t_languages = special.stdtrit(max(effective - 1, 1), level / 2) ** 2 if of_languages.any() else 0.0
+        t_questions = special.stdtrit(df, level / 2) ** 2
+        t_languages = special.stdtrit(effective, level / 2) ** 2
         width = np.maximum(t_languages * of_languages, t_questions * of_own) + t_questions * of_documents
         inside = width >= squares
         low, high = np.where(inside, (low + high) / 2, low), np.where(inside, high, (low + high) / 2)
-    found = np.ones_like(means)
-    found[above] = np.where(squares == 0, 1.0, np.exp(high))
-    return np.minimum(found, found.T)
+    return np.exp(high)

@@ -33,7 +33,7 @@ def on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow]
     """
     own = [c for c in cells if c.task == task and c.prompt_language == "eng" and c.prompt_set != SUITE]
     numbers = {str(prompt_number(c.prompt)) for c in own}
-    shared = [row for row in rows if row.task == task and row.prompt in numbers]
+    shared = [r for r in rows if r.task == task and r.prompt_language == "eng" and r.prompt in numbers]
     languages = common_languages(own, shared) if own and shared else []
     if not languages:
         return [], []

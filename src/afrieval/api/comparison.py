@@ -111,12 +111,14 @@ def compare(runs: Source | Iterable[Source], *, metric: str | None = None, seed:
     Raises:
         UserError: for a folder that is not a run or is not finished, or a metric that no run has.
     """
-    from afrieval.analysis.inputs import read_inputs
+    from afrieval.analysis.inputs import is_published, read_inputs
 
     several = [runs] if isinstance(runs, Run | str | os.PathLike) else list(runs)
     paths = [run.path if isinstance(run, Run) else user_path(run) for run in several]
     if not paths:
         raise UserError("there is no run to compare", "give one run or several")
-    if tables := [path for path in paths if path.suffix == ".csv"]:
-        raise UserError(f"{tables[0]} is a file, not a run", "compare published tables with `afrieval compare`")
+    if tables := [path for path in paths if is_published(path)]:
+        raise UserError(
+            f"{tables[0]} has published scores, not a run", "compare published tables with `afrieval compare`"
+        )
     return Comparison(read_inputs(paths).on(metric), seed)

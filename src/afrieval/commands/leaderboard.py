@@ -1,7 +1,6 @@
 """`afrieval leaderboard`: all results below a folder as pages. Loads no model."""
 
 import contextlib
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,6 +66,8 @@ def _rebuild(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
         _build(folder, output, runs)
     except UserError as e:
         complain(f"the pages stay as they are: {e.message}", e.hint)
+    except OSError as e:  # a file is gone before it is read
+        complain(f"the pages stay as they are: {e.filename}: {e.strerror}", "they are written after the next change")
 
 
 def _is_site(folder: Path) -> bool:
@@ -75,10 +76,11 @@ def _is_site(folder: Path) -> bool:
 
 def _state(folder: Path) -> dict[Path, tuple[int, int]]:
     """Returns what changes when a file below a folder does, except in pages that this command writes."""
+    from afrieval.analysis.gathered import walked
+
     found = {}
-    for place, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".") and not _is_site(Path(place, name))]
-        for path in (Path(place, name) for name in files):
+    for here, _, files in walked(folder, _is_site):
+        for path in (here / name for name in files):
             with contextlib.suppress(OSError):  # it is gone, which the next look shows
                 found[path] = path.stat().st_mtime_ns, path.stat().st_size
     return found

@@ -147,7 +147,8 @@ class Report(Options):
     """
 
     runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders, results of lm_eval, lighteval or inspect_ai, or published tables (CSV)."""
+    """Run folders, results of lm_eval, lighteval or inspect_ai, published tables (CSV), or records of Every Eval Ever
+    (JSON, or folders of them)."""
     output: File = "report.html"
     """File to write, replaced if it exists; -o is short for it."""
 
@@ -180,8 +181,8 @@ class Plot(Options):
 class Leaderboard(Options):
     """Writes all results below a folder as pages: averages, ranks and their intervals, languages, tasks and models.
 
-    Results are run folders, folders of lm_eval --output_path, published tables (CSV) and records of Every Eval Ever
-    (JSON), at any depth. Those that cannot be used are left out with a note. Loads no model.
+    Results are run folders, those of lm_eval, lighteval and inspect_ai, published tables (CSV) and records of Every
+    Eval Ever (JSON), at any depth. What cannot be used is left out with a note. Loads no model.
 
     Examples:
         afrieval leaderboard runs -o site

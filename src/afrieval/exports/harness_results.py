@@ -96,7 +96,7 @@ def _settings(run: StoredRun) -> dict[str, Any]:
     visit = run.visit
     model: dict[str, Any] = dict(run.record["identity"]["model"])
     asked = visit.get("config", {}).get("eval", {})
-    told = {
+    known = {
         "model": model.get("model_type"),
         "model_args": {"pretrained": run.model},
         "model_dtype": visit.get("dtype"),
@@ -106,7 +106,7 @@ def _settings(run: StoredRun) -> dict[str, Any]:
         "device": visit.get("device"),
         **{theirs: asked.get(ours) for theirs, ours in SETTINGS.items()},
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def _config(cell: CellScores) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def write_eval_results(runs: list[StoredRun], folder: Path) -> list[Path]:
 
 
 def _refused(cell: CellScores) -> str:
-    """Returns why a task has no place on the Hub; empty if it has."""
+    """Returns why the scores of a task cannot be on the Hub; empty if they can."""
     if cell.declared.get("memorisation"):
         return "it is not a score of a benchmark"
     return "" if hub_id(cell) else "its data set on the Hub is not known"

@@ -57,7 +57,7 @@ def _input(line: Sample) -> Instance:
 def _right(line: Sample, choices: list[str]) -> list[str]:
     """Returns the right answers; of texts whose likelihood is measured, those with the role of the first."""
     if roles := line.get("roles"):
-        return [text for text, role in zip(choices, roles, strict=True) if role == roles[0]]
+        return [text for text, role in zip(choices, roles, strict=False) if role == roles[0]]
     gold = line.get("gold")
     right = choices[gold] if choices and type(gold) is int else as_text(line.get("target"))
     return [] if right is None else [right]

@@ -52,20 +52,24 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], marker: str) -> Non
     new, old = (folder.with_name(f".{folder.name}.{kind}.{os.getpid()}") for kind in ("new", "old"))
     try:
         _write(new, {**files, marker: "".join(f"{name}\n" for name in sorted(files)).encode()})
-        if folder.exists():
-            folder.rename(old)
-        try:
-            new.rename(folder)
-        except BaseException:
-            if old.exists():
-                old.rename(folder)
-            raise
+        _exchange(folder, new, old)
     except OSError as e:
         raise UserError(f"{folder} cannot be written: {e.strerror}", "name a folder that can be written") from None
     finally:
         for rest in (new, old):
             with contextlib.suppress(OSError):
                 shutil.rmtree(rest)
+
+
+def _exchange(folder: Path, new: Path, old: Path) -> None:
+    try:
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+    except BaseException:  # Ctrl-C may come between the two
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        raise
 
 
 def _written(folder: Path, marker: str) -> set[str]:

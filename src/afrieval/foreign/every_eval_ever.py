@@ -19,6 +19,7 @@ from afrieval.terminal import note
 HINT = "download or export the record again; its schema is that of evaleval/every_eval_ever"
 TELLING = ("evaluation_results", "evaluation_id")  # keys that no other JSON file has that afrieval reads
 MOST = 10  # names in a note
+DEEPEST = 6  # records/data/TASK/DEVELOPER/MODEL/UUID.json
 
 
 class Metric(TypedDict):
@@ -123,8 +124,10 @@ def read_records(path: Path) -> list[PublishedRow]:
 
 
 def _files(path: Path) -> list[Path]:
+    """Returns the .json files at a path, without those in hidden folders, as deep as the database has them."""
     if path.is_dir():
-        return sorted(path.rglob("*.json"))
+        found = (file for depth in range(DEEPEST) for file in path.glob("*/" * depth + "*.json"))
+        return sorted(file for file in found if not any(p.startswith(".") for p in file.relative_to(path).parts))
     return [path] if path.suffix == ".json" and path.is_file() else []
 
 
@@ -165,10 +168,8 @@ def _refused(
     if not place.language:
         return "whose language the suite does not have", name
     if metric is None:
-        return (
-            "whose metric the suite does not have",
-            f"{name} ({config.get('metric_name') or config.get('metric_id')})",
-        )
+        stated = (config.get(key) for key in ("metric_name", "metric_id", "evaluation_description"))
+        return "whose metric the suite does not have", f"{name} ({next(filter(None, stated), 'not stated')})"
     if metric != metric_of(place.task):
         return "under other metrics than the usual one of their task", metric
     return ("whose scale is not stated", name) if value is None else ("", "")

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from afrieval.harness.folder_names import Named, named
+from afrieval.results.derived import USUAL
 from afrieval.results.prompts import PAPER, SUITE, prompt_number, prompt_set
 from afrieval.scoring.metrics import METRICS
 from afrieval.tasks.spec import load_task, task_names
@@ -73,13 +74,13 @@ def _begins(name: str) -> str:
 
 def _prompt(parsed: Named) -> str:
     """Returns what a published row has as its prompt: the suite's prompts are not those of papers."""
-    if not parsed.ours:
-        return str(parsed.prompt) if parsed.prompt else UNKNOWN
-    if prompt_set(parsed.prompt) == PAPER:
+    if not parsed.prompt:
+        return UNKNOWN
+    if parsed.prompt_language == "native":
+        return f"native {parsed.prompt}"
+    if not parsed.ours or prompt_set(parsed.prompt) == PAPER:
         return str(prompt_number(parsed.prompt))
-    if prompt_set(parsed.prompt) == SUITE:
-        return f"{'native' if parsed.prompt_language == 'native' else 'suite'} {parsed.prompt}"
-    return str(parsed.prompt)
+    return f"suite {parsed.prompt}" if prompt_set(parsed.prompt) == SUITE else str(parsed.prompt)
 
 
 @cache
@@ -96,7 +97,7 @@ def named_metric(config: Mapping[str, Any]) -> str | None:
         config: what the record says of it; the converter of lm_eval's results has the name in the description.
     """
     given = [config.get(key) for key in ("metric_name", "metric_id", "evaluation_description", "metric_kind")]
-    texts = [text for text in given if isinstance(text, str)]
+    texts = [text.partition(" on ")[0] for text in given if isinstance(text, str)]  # "Accuracy on IFEval"
     names = [SYNONYMS.get(text.lower(), text) for text in texts]
     return next((name for name in names if name in _metrics()), None)
 
@@ -104,7 +105,11 @@ def named_metric(config: Mapping[str, Any]) -> str | None:
 @cache
 def _metrics() -> set[str]:
     specs = map(load_task, task_names())
-    return {*METRICS, *(name for spec in specs for name in (*(m.name for m in spec.scoring.metrics), *spec.derived))}
+    return {
+        *METRICS,
+        *USUAL,
+        *(name for spec in specs for name in (*(m.name for m in spec.scoring.metrics), *spec.derived)),
+    }
 
 
 def percent(score: float, config: Mapping[str, Any]) -> float | None:

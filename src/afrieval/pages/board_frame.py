@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
-from afrieval.analysis.boards import Board, Leaderboard, Standing
+from afrieval.analysis.boards import Leaderboard
 from afrieval.analysis.entrants import TaskEntries
+from afrieval.analysis.standings import Board, Standing
 from afrieval.languages import LANGUAGES
 from afrieval.pages.shell import page
-from afrieval.pages.strips import Point, strip
+from afrieval.pages.strips import Point, axis, ends, scale, strip
 from afrieval.pages.tables import Links, table_html
 from afrieval.report.boards import average_tables
 from afrieval.report.suites import PERCENT
@@ -71,16 +72,22 @@ def _charts(standings: Sequence[Standing], bounds: Bounds) -> dict[str, list[Mar
     """Returns a chart per row, all on one scale; none where no interval is known."""
     if not any(standing.interval for standing in standings):
         return {}
-    ends = [end for s in standings for end in (s.score, *(s.interval or ()))]
-    scale = min(ends), max(ends)
-    return {"score and interval": [_chart(standing, scale, bounds) for standing in standings]}
+    points = [_point(standing) for standing in standings]
+    shared = scale(ends(points))
+    kinds = {point.kind: point.shape for point in points}
+    key = [(shape, kind, "run" if kind == "first" else "published") for kind, shape in sorted(kinds.items())]
+    charts = [strip([point], shared, _says(s, bounds)) for point, s in zip(points, standings, strict=True)]
+    return {axis(shared, bounds, key if len(key) > 1 else []): charts}
 
 
-def _chart(standing: Standing, scale: tuple[float, float], bounds: Bounds) -> Markup:
+def _point(standing: Standing) -> Point:
     kind, shape = ("second", "diamond") if standing.entrant.published else ("first", "dot")
+    return Point(standing.score, kind, shape, standing.interval)
+
+
+def _says(standing: Standing, bounds: Bounds) -> str:
     interval = f", 95% interval {shown_interval(standing.interval, bounds)}" if standing.interval else ""
-    says = f"{shown_score(standing.score, bounds)}{interval}"
-    return strip([Point(standing.score, kind, shape, standing.interval)], scale, says)
+    return f"{shown_score(standing.score, bounds)}{interval}"
 
 
 def filters_of(codes: Iterable[str], models: Iterable[str]) -> dict[str, dict[str, str]]:

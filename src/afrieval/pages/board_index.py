@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from markupsafe import Markup
 
 from afrieval.analysis.averages import RULES
-from afrieval.analysis.boards import Board, Leaderboard
+from afrieval.analysis.boards import Leaderboard
+from afrieval.analysis.standings import Board
 from afrieval.pages.board_frame import TITLE, averages_of, counted, filters_of, framed, language_name, tables_html
 from afrieval.pages.board_heat import board_heat
 from afrieval.pages.links import link, links_from
@@ -44,7 +45,7 @@ def _languages(board: Leaderboard, here: Links) -> Markup:
     boards = sorted(board.languages.values(), key=lambda of_language: language_name(of_language.name))
     note = "Means over the tasks that most models have in the language, in percent of their metrics' ranges."
     heat = board_heat("All models in each language", board.languages, board.order, PERCENT, here, note)
-    return table_html(best_table(boards), links=here) + heat if boards else Markup("")
+    return table_html(best_table(boards, board.tasks), links=here) + heat if boards else Markup("")
 
 
 def _data(board: Leaderboard, data: Iterable[str], here: Links) -> Markup:

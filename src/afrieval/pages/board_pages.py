@@ -55,13 +55,14 @@ def model_page(board: Leaderboard, model: str) -> bytes:
         if any(entrant.model == model for entrant in task.entries)
     ]
     tables = [means, *tables] if means else tables
-    records = board.records.get(model, [])
-    made = tables_html([(table, [], SHARE) for table in record_tables(records)], up)
+    records, others = board.records.get(model, []), board.settings.get(model, [])
+    made = tables_html([(table, [], SHARE) for table in record_tables(records, others)], up)
     views = [
         ("scores", "Scores", tables_html([(table, [], SHARE) for table in tables], up)),
         ("settings", "Settings, versions and hashes", made),
     ]
-    known = counted(records, "run") if records else "No run folder: scores that others have published, or of lm_eval."
+    runs = [*records, *others]
+    known = counted(runs, "run") if runs else "Scores that others have published."
     return framed(board, model, known, views, {})
 
 

@@ -13,10 +13,9 @@ from afrieval.report.method import method
 
 def cite(given: Inputs) -> Markup:
     """Returns each benchmark's citation and licence, and a paragraph on the method."""
-    cells = [*given.own, *given.foreign]
     found = [
         (reference, [(one, place({"task": one.tasks[0]})) for one in reference.benchmarks])
-        for reference in references(cells)
+        for reference in references([c.task for c in (*given.own, *given.foreign)] + [r.task for r in given.published])
     ]
     version = importlib.metadata.version("afrieval")
     return fragment("cite.html", references=found, method=method(given.own), software=software(version))

@@ -11,6 +11,8 @@ from afrieval.languages import LANGUAGES
 from afrieval.pages.matrix import Cell, Line, matrix
 from afrieval.pages.places import place
 from afrieval.report.best import shown_rank
+from afrieval.report.defects import note_on
+from afrieval.report.scores import DEFECTIVE
 from afrieval.report.values import SHARE, Bounds, shown_interval, shown_score
 
 STEPS = 10  # classes h0 to h9 of the style
@@ -32,15 +34,18 @@ def heat(title: str, columns: Columns, bounds: Bounds, about: Mapping[str, Mappi
     entries = [entry for of_column in columns.values() for entry in of_column.values()]
     span = _span(entries, bounds)
     codes = dict.fromkeys(code for of_column in columns.values() for code in of_column)
+    defects = {entry.score.language: entry.score.defect for entry in entries if entry.score.defect}
 
     def line(code: str) -> Line:
         cells = [_cell(of.get(code), span, bounds, about[name]) for name, of in columns.items()]
-        return Line(family_and_name(code)[1], cells, place({"language": code}))
+        mark = DEFECTIVE if code in defects else ""
+        return Line(f"{family_and_name(code)[1]}{mark}", cells, place({"language": code}))
 
     heads = [(name, place(about[name])) for name in columns]
     notes = ["Point at a score, or choose “Intervals”, for its 95% interval."]
     if any(_mark(entry) for entry in entries):
         notes.append("★: the highest of a row; ≈: cannot be told apart from it (5%, all pairs of models, Holm).")
+    notes += [note_on(code, defect) for code, defect in defects.items()]
     return matrix(title, "language", heads, by_family(codes, line), notes, place({"task": task}))
 
 

@@ -1,6 +1,7 @@
 """A section per language: scores of all models, what they are made of, and samples to read."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from markupsafe import Markup
 
@@ -16,45 +17,69 @@ from afrieval.pages.shell import fragment
 from afrieval.pages.strips import Point, axis, scale, strip
 from afrieval.pages.tables import table_html
 from afrieval.report.comparison import breakdown_tables, metrics_of
-from afrieval.report.languages import Line, cost_tables, fertility_tables, language_lines, language_table
+from afrieval.report.dimensions import varying
+from afrieval.report.languages import (
+    Line,
+    cost_tables,
+    fertility_tables,
+    language_lines,
+    language_table,
+    published_tables,
+)
 from afrieval.report.values import shown_interval, shown_score
+from afrieval.report.words import language_name
 from afrieval.results.scores import CellScores
 
-TEXTS = 4_000_000  # bytes of all samples in a page
-CARD = 6_000  # bytes that a sample should have
+SAMPLES = 5_000_000  # bytes of all samples in a page
+CARD = 4_000  # bytes that a sample should have, of which
+FRAME = 1_500  # are not its texts
+SHORTEST, LONGEST = 400, 6_000  # bytes of its texts
+OTHERS = "Samples of other programs' runs are not shown."
+KEY = (("dot", "first", "English"), ("diamond", "second", "native"))  # of prompts
 NUMBERS = 20_000  # cells of all breakdowns in a page
 
 
 def languages(given: Inputs) -> Markup:
-    """Returns the sections, and tokens and cost of all languages in a table below them."""
+    """Returns the sections, and tokens and cost of all languages in a table below them; nothing without scores."""
     cells = [c for c in (*given.own, *given.foreign) if c.n]
-    places = len({(c.task, c.language, c.model, c.shots, c.answer_form) for c in given.own})
-    most = max(1, min(MOST, TEXTS // (CARD * max(places, 1))))
-    room = min(CARD, TEXTS // (most * max(places, 1)))
+    codes = dict.fromkeys([c.language for c in cells] + [code for row in given.published for code in row.scores])
+    if not codes:
+        return Markup()
+    most, room = _shared(len({(c.task, c.language, c.model, c.shots, c.answer_form) for c in given.own}))
     chosen = grouped(selections(given.own, most), lambda s: (s.cells[0].task, s.cells[0].language))
-    of_languages = grouped(sorted(cells, key=lambda c: _name(c.language)), lambda c: c.language)
-    share = _sides(cells)
+    of_places = grouped(cells, lambda c: (c.task, c.language))
+    tasks = dict.fromkeys([c.task for c in cells] + [row.task for row in given.published])
+    share, several = _sides(cells), varying([c.dimensions for c in cells])
     sections = [
         fragment(
             "language.html",
             place=place({"language": code}),
-            code=code,
-            name=_name(code),
+            name=language_name(code),
             about=_about(code),
             tasks=[
-                _task(of_task, cells, chosen.get((task, code), []), share, room)
-                for task, of_task in grouped(of_language, lambda c: c.task).items()
+                {
+                    "place": place({"task": task, "language": code}),
+                    **_runs(of_places.get((task, code), []), several, share),
+                    "published": [
+                        table_html(table, level=4) for table in published_tables(given.published, task, code)
+                    ],
+                    "samples": _samples(chosen.get((task, code), []), several, room),
+                }
+                for task in tasks
             ],
         )
-        for code, of_language in of_languages.items()
+        for code in sorted(codes, key=language_name)
     ]
     tables = [*fertility_tables(fertilities(given.own)), *cost_tables(given.own)]
-    index = [(code, _name(code)) for code in of_languages]
-    return fragment("languages.html", sections=sections, index=index, rule=RULE, tables=map(table_html, tables))
+    index = [(code, language_name(code)) for code in sorted(codes, key=language_name)]
+    rule = " ".join(([RULE] if chosen else []) + ([OTHERS] if given.foreign else []))
+    return fragment("languages.html", sections=sections, index=index, rule=rule, tables=map(table_html, tables))
 
 
-def _name(code: str) -> str:
-    return LANGUAGES[code].name if code in LANGUAGES else code
+def _shared(places: int) -> tuple[int, int]:
+    """Returns how many samples are shown of each task, language and model, and how many bytes each one's texts have."""
+    most = max(1, min(MOST, SAMPLES // (CARD * max(places, 1))))
+    return most, min(LONGEST, max(SHORTEST, SAMPLES // (most * max(places, 1)) - FRAME))
 
 
 def _about(code: str) -> str:
@@ -62,19 +87,20 @@ def _about(code: str) -> str:
     return f"{known.family}, {known.region}, script {known.script}" if known else ""
 
 
-def _task(
-    cells: list[CellScores], among: list[CellScores], chosen: list[Selection], share: int, room: int
-) -> dict[str, object]:
-    """Returns a task's part of a section."""
-    lines = language_lines(cells)
-    table = language_table(lines, cells, among)
-    opened = len({c.model for c in among}) == 1
-    return {
-        "place": place(table.about),
-        "scores": table_html(table, _strips(lines, cells[0]), level=4),
-        "parts": _parts(cells, lines, share),
-        "samples": [samples_html(each, among, room, opened) for each in chosen],
-    }
+def _runs(cells: list[CellScores], several: list[str], share: int) -> dict[str, list[Any]]:
+    """Returns the scores of runs in a task and language, a table for each metric, and what they are made of."""
+    scores, parts = [], []
+    for of_metric in grouped(cells, lambda c: c.main).values():  # other programs may have another one
+        lines = language_lines(of_metric)
+        scores.append(table_html(language_table(lines, of_metric, several), _strips(lines, of_metric[0]), level=4))
+        parts += _parts(of_metric, lines, share)
+    return {"scores": scores, "parts": parts}
+
+
+def _samples(chosen: list[Selection], several: list[str], room: int) -> list[Markup]:
+    """Returns the samples of each model, those of the best one first."""
+    best = sorted(chosen, key=lambda s: max(c.score if c.metric.higher_is_better else -c.score for c in s.cells))
+    return [samples_html(each, several, room) for each in reversed(best)]
 
 
 def _strips(lines: Sequence[Line], cell: CellScores) -> dict[str, list[Markup]]:
@@ -88,7 +114,8 @@ def _strips(lines: Sequence[Line], cell: CellScores) -> dict[str, list[Markup]]:
         native = line.score.prompt_language == "native"
         point = Point(score, "second" if native else "first", "diamond" if native else "dot", interval)
         found.append(strip([point], of_charts, says))
-    return {axis(of_charts, bounds): found}
+    written = {line.score.prompt_language for line in lines}
+    return {axis(of_charts, bounds, KEY if len(written) > 1 else ()): found}
 
 
 def _sides(cells: Iterable[CellScores]) -> int:

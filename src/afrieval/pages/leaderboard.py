@@ -38,7 +38,7 @@ def _data(board: Leaderboard) -> dict[str, list[Table]]:
     every = {
         "averages": [table for average in board.averages for table in average_tables(average, board.tasks)],
         "tasks": [table for name, means in board.means.items() if (table := task_table(means, tasks[name]))],
-        "languages": [best_table(list(board.languages.values()))] if board.languages else [],
+        "languages": [best_table(list(board.languages.values()), board.tasks)] if board.languages else [],
         "scores": [pair_table(found, tasks[task], code) for (task, code), found in board.pairs.items()],
         "left-out": [left_out_table(board.left_out)] if board.left_out else [],
     }

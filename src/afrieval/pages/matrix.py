@@ -22,12 +22,13 @@ class Cell(NamedTuple):
 
     Attributes:
         text: the score; empty if there is none.
-        interval: below it.
+        interval: next to it or below it, on request.
         says: what else is known of it, shown when it is pointed at.
         step: class of its colour; empty for none.
         mark: one of `SIGNS`, or empty.
         key: what rows are sorted by.
         place: what it is about, as `places.place` has it.
+        covers: below the score, what it is of, if that is less than others.
     """
 
     text: str = ""
@@ -37,6 +38,7 @@ class Cell(NamedTuple):
     mark: str = ""
     key: float | None = None
     place: Markup = EMPTY
+    covers: str = ""
 
 
 class Line(NamedTuple):

@@ -50,11 +50,13 @@ def _best_first(part: Part, standings: Sequence[Standing]) -> Part:
 
 def _of_task(found: Sequence[tuple[Part, Entries]]) -> list[Markup]:
     """Returns the best of each language, and heat maps: of prompt languages where there is only one side."""
-    if all(len(part.sides) == 1 for part, _ in found):
+    if len({side for part, _ in found for side in part.sides}) == 1:
         return [_of_one_side(found), *(_behind(*pair) for pair in found)]
     content = []
     for part, entries in found:
-        content += [table_html(best_table(part, entries)), _heat(part, entries), _behind(part, entries)]
+        links = {"language": {code: f"#view=languages&language={code}" for code in entries}}
+        best = table_html(best_table(part, entries), links=links)
+        content += [best, _heat(part, entries), _behind(part, entries)]
     return content
 
 

@@ -15,6 +15,7 @@ from afrieval.pages.overview import overview
 from afrieval.pages.prompts import prompts
 from afrieval.pages.runs import runs
 from afrieval.pages.shell import page
+from afrieval.report.words import language_name
 from afrieval.terminal import one_line
 
 
@@ -66,19 +67,17 @@ def report(given: Inputs, title: str = "Evaluation report") -> bytes:
 def _filters(given: Inputs) -> dict[str, dict[str, str]]:
     """Returns for each filter its values, with what they are called."""
     cells = [*given.own, *given.foreign]
-    codes = sorted({cell.language for cell in cells}, key=_name)
+    codes = sorted(
+        {c.language for c in cells} | {code for row in given.published for code in row.scores}, key=language_name
+    )
     families = sorted({LANGUAGES[code].family for code in codes if code in LANGUAGES})
     found = {
-        "task": {cell.task: cell.task for cell in cells},
-        "language": {code: _name(code) for code in codes},
+        "task": {name: name for name in [c.task for c in cells] + [row.task for row in given.published]},
+        "language": {code: language_name(code) for code in codes},
         "family": {name: name for name in families},
         "model": {cell.model: one_line(cell.model) for cell in cells},
     }
     return {name: values for name, values in found.items() if len(values) > 1}
-
-
-def _name(code: str) -> str:
-    return LANGUAGES[code].name if code in LANGUAGES else code
 
 
 def _counted(found: list[str] | set[str], word: str) -> str:

@@ -10,8 +10,10 @@ from afrieval.report.settings import differences, run_settings
 
 
 def runs(given: Inputs) -> Markup:
-    """Returns what differs between runs, then each run's settings, all but the most telling ones folded."""
+    """Returns what differs between runs, then each run's settings, mostly folded; nothing without runs."""
     found = run_settings([*given.own, *given.foreign])
+    if not found:
+        return Markup()
     return fragment(
         "runs.html",
         tables=[table_html(table) for table in differences(found)],

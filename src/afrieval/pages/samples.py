@@ -11,10 +11,9 @@ from afrieval.languages import web_code
 from afrieval.pages.places import place
 from afrieval.pages.shell import fragment
 from afrieval.report.cards import Answered, Card, card
-from afrieval.report.dimensions import named, varying
+from afrieval.report.dimensions import named
 from afrieval.report.scores import WRITTEN
 from afrieval.results.rows import read_rows
-from afrieval.results.samples import Sample
 from afrieval.results.scores import CellScores
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
 
@@ -28,17 +27,16 @@ RULE = (
 )
 
 
-def samples_html(chosen: Selection, among: Sequence[CellScores], room: int, is_open: bool = False) -> Markup:
+def samples_html(chosen: Selection, several: Sequence[str], room: int) -> Markup:
     """Returns the samples of a task, language and model.
 
     Args:
         chosen: what is shown.
-        among: all cells at hand, which decide what has to be named.
+        several: dimensions that have several values anywhere, which have to be named.
         room: bytes of text that each document may have.
-        is_open: whether they are unfolded.
     """
     first = chosen.cells[0]
-    places = [d for d in varying([c.dimensions for c in among]) if d in ("shots", "answer_form")]
+    places = [d for d in several if d in ("shots", "answer_form")]
     names = [first.model, *(f"{named(first.dimensions, d)}{'-shot' if d == 'shots' else ''}" for d in places)]
     return fragment(
         "samples.html",
@@ -46,10 +44,10 @@ def samples_html(chosen: Selection, among: Sequence[CellScores], room: int, is_o
         title=", ".join(names),
         shown=chosen.n,
         total=sum(chosen.counts.values()),
+        kinds=list(dict.fromkeys("flipped" if kind in (LOST, GAINED) else kind for kind in chosen.chosen)),
         counts=[f"{n:,} {_in_words(kind, chosen.cells)}" for kind, n in chosen.counts.items()],
         cards=[_card(each) for each in _cards(chosen, room)],
         language=web_code(first.language),
-        is_open=is_open,
     )
 
 
@@ -71,26 +69,13 @@ def _prompt(cell: CellScores) -> str:
 
 
 def _cards(chosen: Selection, room: int) -> Iterator[Card]:
-    """Yields the cards, which need no more than the lines that they show, and one other line of each file."""
-    rows = sorted(row for of_kind in chosen.chosen.values() for row in of_kind)
-    read = [(cell, _read(cell, rows)) for cell in chosen.cells]
+    """Yields the cards; no other lines are parsed than those that they show."""
+    rows = [row for of_kind in chosen.chosen.values() for row in of_kind]
+    read = [(cell, read_rows(Path(str(cell.path)), rows)) for cell in chosen.cells]
     for kind, of_kind in chosen.chosen.items():
-        flips = kind in (LOST, GAINED)
         for row in of_kind:
-            shown = [(cell, lines[row], _other_prompt(lines, row)) for cell, lines in read]
-            yield card(row, kind, shown, len(shown) if flips else 1, room)
-
-
-def _read(cell: CellScores, rows: list[int]) -> dict[int, Sample]:
-    ends = int(cell.ids[0]), int(cell.ids[-1])
-    return read_rows(Path(str(cell.path)), {*rows, *ends})
-
-
-def _other_prompt(lines: dict[int, Sample], row: int) -> str:
-    """Returns the prompt of another document, far from this one; empty if prompts were not stored."""
-    other = lines[max(lines, key=lambda at: abs(at - row))]
-    arguments = other.get("arguments")
-    return str(arguments[0][0]) if arguments and other["doc_id"] != row else ""
+            shown = [(cell, lines[row]) for cell, lines in read]
+            yield card(row, kind, shown, len(shown) if kind in (LOST, GAINED) else 1, room)
 
 
 def _card(each: Card) -> dict[str, Any]:
@@ -109,7 +94,6 @@ def _side(side: Answered) -> dict[str, Any]:
         "language": web_code(side.cell.language) if side.cell.prompt_language == "native" else "",
         "verdict": side.verdict,
         "sign": SIGNS.get(side.verdict, "" if side.choices and side.choices[0].probability is None else PARTLY),
-        "shots": side.cell.shots,
         "has_roles": bool(side.choices) and side.choices[0].probability is None,
         "side": side,
     }

@@ -57,14 +57,18 @@
     }
     for (const part of all("section.findings")) part.hidden = empty(all("li", part));
     for (const part of all("details.behind").filter(matches)) part.hidden = empty(all("section.table", part));
+    for (const part of all("section.language").filter(matches)) part.hidden = empty(all(":scope > [data-task]", part));
   }
 
+  // What can be seen has a place; rows of closed tables count as well.
   function say(view, wanted) {
-    const rows = view ? all("tbody tr:not(.group)", view).filter((row) => !row.hidden && !row.closest("section[hidden]")) : [];
+    const rows = view ? all("section.table tbody tr:not(.group)", view) : [];
+    const left = rows.filter((row) => !row.hidden && !row.closest("section[hidden], details[hidden]")).length;
     const nothing = document.getElementById("nothing");
-    if (nothing) nothing.hidden = rows.length > 0 || !wanted.length;
+    const parts = view && wanted.length ? all(filters.map((name) => `[data-${name}]`).join(","), view) : [];
+    if (nothing) nothing.hidden = !parts.length || parts.some((one) => one.getClientRects().length);
     const status = document.getElementById("status");
-    if (status) status.textContent = wanted.length ? `${rows.length} row${rows.length === 1 ? "" : "s"}` : "";
+    if (status) status.textContent = wanted.length && rows.length ? `${left} row${left === 1 ? "" : "s"}` : "";
   }
 
   // Only boxes that scroll are stops of the tab key.
@@ -100,7 +104,7 @@
     const compare = (a, b) => {
       if (typeof a === "number" && typeof b === "number") return order === "ascending" ? a - b : b - a;
       if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1; // what has no number is last
-      return (order === "ascending" ? 1 : -1) * a.localeCompare(b);
+      return (order === "ascending" ? 1 : -1) * a.localeCompare(b, undefined, { numeric: true });
     };
     for (const body of table.tBodies) {
       body.append(...[...body.rows].filter((row) => !row.matches(".group")).sort((a, b) => compare(key(a), key(b))));
@@ -131,6 +135,7 @@
   all("table.sortable").forEach(sortable);
   if (form) {
     form.hidden = false;
+    for (const one of all(".check", form)) one.hidden = !document.querySelector(".matrix:not(.open) .ci");
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("change", ({ target }) => {
       go({ ...state(), [target.name]: target.type === "checkbox" && !target.checked ? "" : target.value });

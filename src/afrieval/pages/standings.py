@@ -1,13 +1,10 @@
 """Models against tasks: means over African languages, which say what they are over."""
 
-from collections.abc import Sequence
-
 from markupsafe import Markup
 
 from afrieval.analysis.averages import Average, suite_averages
 from afrieval.analysis.leaders import Standing
 from afrieval.grouping import grouped
-from afrieval.languages import LANGUAGES
 from afrieval.pages.matrix import Cell, Line, matrix
 from afrieval.pages.places import place
 from afrieval.report.best import shown_rank
@@ -15,6 +12,7 @@ from afrieval.report.scores import WRITTEN
 from afrieval.report.sides import Part
 from afrieval.report.suites import PERCENT
 from afrieval.report.values import Bounds, shown_interval, shown_score
+from afrieval.report.words import language_names
 from afrieval.statistics.intervals import Interval
 
 Found = list[tuple[Part, list[Standing]]]
@@ -34,12 +32,13 @@ def _matrix(found: Found) -> Markup:
     part = found[0][0]
     sides = dict.fromkeys(standing.side for _, standings in found for standing in standings)
     models = {side: cells[0].model for part, _ in found for side, cells in part.sides.items()}
-    widest = [max(len(s.mean.members) for s in standings) for _, standings in found]
+    widest = [len(_languages(standings)) for _, standings in found]
     columns = [
         (f"{part._replace(named=False).title} ({n} language{'' if n == 1 else 's'})", place({"task": part.task}))
         for (part, _), n in zip(found, widest, strict=True)
     ]
-    averages = {side: average for side in sides if (average := _average(side, found))} if len(found) > 1 else {}
+    everywhere = [side for side in sides if all(_is_complete(side, standings) for _, standings in found)]
+    averages = {side: average for side in everywhere if len(found) > 1 and (average := _average(side, found))}
     lines = []
     for side in sides:
         cells = [_cell(side, *pair) for pair in found]
@@ -64,23 +63,30 @@ def _cell(side: str, part: Part, standings: list[Standing]) -> Cell:
     mark = ""
     if standing.rank:
         mark = "best" if mean.score == top else "alike" if standing.rank.first == 1 else ""
-    most = max(len(s.mean.members) for s in standings)
-    covers = "" if standing.complete else f"{len(mean.members)} of {most} languages"
+    covers = "" if standing.complete else f"{len(mean.members)} of {len(_languages(standings))} languages"
     rank = f"rank {shown_rank(standing.rank)}" if standing.rank else ""
-    return _shown(mean.score, mean.interval, part.metric.bounds, [covers, rank], mark, part.task)
+    cell = _shown(mean.score, mean.interval, part.metric.bounds, covers)
+    return cell._replace(says=rank, mark=mark, place=place({"task": part.task}))
+
+
+def _languages(standings: list[Standing]) -> set[str]:
+    return {code for standing in standings for code in standing.mean.members}
+
+
+def _is_complete(side: str, standings: list[Standing]) -> bool:
+    return any(standing.side == side and standing.complete for standing in standings)
 
 
 def _of_average(average: Average | None, tasks: int) -> Cell:
     if average is None:
         return Cell()
     covers = "" if len(average.parts) == tasks else f"{len(average.parts)} of {tasks} tasks"
-    return _shown(average.score, average.interval, PERCENT, [covers], "", "")
+    return _shown(average.score, average.interval, PERCENT, covers)
 
 
-def _shown(score: float, interval: Interval | None, bounds: Bounds, facts: Sequence[str], mark: str, task: str) -> Cell:
-    below = ", ".join(part for part in (shown_interval(interval, bounds) if interval else "", facts[0]) if part)
-    says = ", ".join(fact for fact in facts if fact)
-    return Cell(shown_score(score, bounds), below, says, "", mark, round(score, 6), place({"task": task}))
+def _shown(score: float, interval: Interval | None, bounds: Bounds, covers: str) -> Cell:
+    between = shown_interval(interval, bounds) if interval else ""
+    return Cell(shown_score(score, bounds), between, key=round(score, 6), covers=covers)
 
 
 def _notes(found: Found, averaged: bool) -> list[str]:
@@ -88,14 +94,13 @@ def _notes(found: Found, averaged: bool) -> list[str]:
     if any(standing.rank for _, standings in found for standing in standings):
         notes.append("★: the highest mean of a task; ≈: cannot be told apart from it (5%, all pairs of models, Holm).")
     for part, standings in found:
-        most = set().union(*(s.mean.members for s in standings))
-        for s in standings:
-            if not s.complete:
-                lacks = " ".join(LANGUAGES[code].name for code in sorted(most - set(s.mean.members)))
-                notes.append(f"{s.side} lacks {lacks} in {part.task}: do not compare its mean with the others.")
+        for standing in standings:
+            if not standing.complete:
+                lacks = language_names(_languages(standings) - {*standing.mean.members})
+                notes.append(f"{standing.side} lacks {lacks} in {part.task}: do not compare its mean with the others.")
     if averaged:
         notes.append(
             "average: of the means over languages, each in percent of its metric's range; tasks have the same weight "
-            "in their group of the suite, and groups in the average."
+            "in their group of the suite, and groups in the average. Models that lack a language have none."
         )
     return notes

@@ -76,7 +76,7 @@ def axis(scale: Scale, bounds: Bounds, key: Sequence[tuple[str, str, str]] = ())
         for shape, kind, name in key
     )
     numbers = "".join(f'<text x="{scale.x(t):.1f}" y="11">{_number(t, bounds)}</text>' for t in scale.ticks)
-    svg = f'<svg aria-hidden="true" class="strip" width="{WIDTH}" height="14">{numbers}</svg>'
+    svg = f'<svg aria-hidden="true" class="strip whole" viewBox="0 0 {WIDTH} 14" width="{WIDTH}">{numbers}</svg>'
     return Markup(f'<span class="unseen">chart</span>{marks}{svg}')
 
 
@@ -105,7 +105,8 @@ def strip(points: Sequence[Point], scale: Scale, says: str, joined: bool = False
             parts.append(f'<path class="range {point.kind}" d="M{low:.1f} {y:.1f}H{high:.1f}"/>')
         parts.append(SHAPES[point.shape].format(kind=point.kind, x=x, y=y, top=y - 5.5))
     return Markup(
-        f'<svg role="img" class="strip" width="{WIDTH}" height="{height}" aria-label="{escape(one_line(says))}">'
+        f'<svg role="img" class="strip whole" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
+        f'aria-label="{escape(one_line(says))}">'
         f"{''.join(parts)}</svg>"
     )
 

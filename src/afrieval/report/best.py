@@ -5,6 +5,7 @@ from typing import Any
 
 from afrieval.analysis.leaders import Entry, Standing
 from afrieval.analysis.ranks import Rank
+from afrieval.report.defects import marked
 from afrieval.report.scores import INTERVAL
 from afrieval.report.sides import Part
 from afrieval.report.table import Column, Table
@@ -44,7 +45,12 @@ def best_table(part: Part, entries: Entries) -> Table:
     ]  # fmt: skip
     rows = [_best(code, entries[code], part) for code in sorted(entries, key=language_name)]
     notes = ["Models that are not named score significantly lower (5%, all pairs of models, Holm)."]
-    return Table("best", f"{part.title}: best in each language", columns, rows, notes, about={"task": part.task})
+    table = Table("best", f"{part.title}: best in each language", columns, rows, notes, about={"task": part.task})
+    return marked(table, _defects(entries))
+
+
+def _defects(entries: Entries) -> dict[str, str]:
+    return {code: first.score.defect for code, (first, *_) in entries.items() if first.score.defect}
 
 
 def _best(code: str, entries: Sequence[Entry], part: Part) -> list[Any]:
@@ -67,7 +73,8 @@ def all_scores(part: Part, entries: Entries) -> Table:
     rows = [_entry(code, entry, part) for code in sorted(entries, key=language_name) for entry in entries[code]]
     notes = [RANKS if len(part.sides) > 1 else "", "bad: rows with a defect."]
     about = {"task": part.task, "prompt_language": part.kind}
-    return Table("all", f"{part.title}: all scores", columns, rows, [n for n in notes if n], about=about)
+    table = Table("all", f"{part.title}: all scores", columns, rows, [n for n in notes if n], about=about)
+    return marked(table, _defects(entries))
 
 
 def _entry(code: str, entry: Entry, part: Part) -> list[Any]:

@@ -1,18 +1,17 @@
 """Leaderboards as tables: averages by name, the best in each language, scores of a task in a language."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from afrieval.analysis.averages import RULES
-from afrieval.analysis.boards import Board, Standing
-from afrieval.analysis.entrants import Entrant, TaskEntries
-from afrieval.grouping import ranges
+from afrieval.analysis.entrants import TaskEntries
+from afrieval.analysis.standings import Board, Standing
 from afrieval.languages import LANGUAGES
-from afrieval.report.scores import INTERVAL, SETS, WRITTEN
+from afrieval.report.entrants import kinds_of, numbers, prompts_of, titles, value_of
+from afrieval.report.scores import INTERVAL
 from afrieval.report.suites import PERCENT
 from afrieval.report.table import Column, Table
 from afrieval.report.values import SHARE, Bounds
-from afrieval.results.prompts import SUITE
 
 NAMED = 3  # models that a cell names; the others are counted
 RANKS = (
@@ -23,24 +22,7 @@ PUBLISHED = (
     "published: scores that others have published, with their own prompts. Their documents are not known, so their "
     "errors are taken to be as large as they can be."
 )
-HEADS = {"kind": "prompts", "shots": "shots", "answer_form": "answer form"}  # of entrants of one model
 KINDS = "Each row is of one kind of prompts: no mean mixes runs with published scores."
-
-
-def prompts_of(entrant: Entrant) -> str:
-    """Returns what an entrant's prompts are called."""
-    if entrant.published:
-        return "published" if entrant.prompt_language == "eng" else "published, native"
-    return WRITTEN[entrant.prompt_language] if entrant.prompt_set == SUITE else SETS[entrant.prompt_set]
-
-
-def titles(entrants: Iterable[Entrant]) -> dict[Entrant, str]:
-    """Returns a name for each entrant: the model, and all that differs among those of one model."""
-    every = list(dict.fromkeys(entrants))
-    varying = _varying(every)
-    return {
-        each: ", ".join([each.model, *(text for name in varying if (text := _value(each, name)))]) for each in every
-    }
 
 
 def average_tables(board: Board, tasks: Sequence[TaskEntries]) -> list[Table]:
@@ -53,20 +35,19 @@ def average_tables(board: Board, tasks: Sequence[TaskEntries]) -> list[Table]:
 
 def _average_table(board: Board, standings: list[Standing], others: int, tasks: Sequence[TaskEntries]) -> Table:
     title, says = _described(board)
-    entrants = [standing.entrant for standing in standings]
-    columns = [*_columns(entrants), *_scored("mean", PERCENT), Column("n", "count")]
-    rows = [[*_row(s, entrants), s.score, s.interval, s.n] for s in standings]
+    kinds = kinds_of([standing.entrant for standing in standings])
+    columns = [*_columns(kinds), *_scored("mean", PERCENT), Column("pairs", "count"), Column("n", "count")]
+    rows = [[*_row(s, kinds), s.score, s.interval, s.pairs, s.n] for s in standings]
     used = [task for task in tasks if task.task in board.tasks]
     notes = [says, _members(board), _covered(board, others), *_notes(standings, used)]
     return _table("average", title, columns, rows, standings, notes, {"average": board.name})
 
 
 def _other_table(board: Board, standings: list[Standing]) -> Table:
-    entrants = [standing.entrant for standing in standings]
-    kinds = _kinds(entrants)
+    kinds = kinds_of([standing.entrant for standing in standings])
     columns = [Column("model"), *kinds, *_scored("mean", PERCENT), Column("pairs", "count")]
     rows = [
-        [s.entrant.model, *(_value(s.entrant, kind.key) for kind in kinds), s.score, s.interval, s.pairs]
+        [s.entrant.model, *(value_of(s.entrant, kind.key) for kind in kinds), s.score, s.interval, s.pairs]
         for s in standings
     ]
     notes = [
@@ -80,15 +61,15 @@ def _other_table(board: Board, standings: list[Standing]) -> Table:
 def task_table(board: Board, task: TaskEntries) -> Table | None:
     """Returns the means of a task over African languages; None without one."""
     bounds = _bounds(task)
-    entrants = [standing.entrant for standing in board.standings]
+    kinds = kinds_of([standing.entrant for standing in board.standings])
     columns = [
-        *_columns(entrants),
+        *_columns(kinds),
         Column("mean", "score", "", bounds),
         Column(INTERVAL, "interval", "interval", bounds),
     ]
     columns += [Column("languages", "count"), Column("n", "count")]
     rows = [
-        [*_row(s, entrants), s.score, s.interval, len(board.languages) if s.whole else s.pairs, s.n]
+        [*_row(s, kinds), s.score, s.interval, len(board.languages) if s.whole else s.pairs, s.n]
         for s in board.standings
     ]
     others = any(not s.whole for s in board.standings)
@@ -102,9 +83,9 @@ def task_table(board: Board, task: TaskEntries) -> Table | None:
 def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
     """Returns the scores of a task in a language, the best first."""
     bounds = _bounds(task)
-    entrants = [standing.entrant for standing in board.standings]
+    kinds = kinds_of([standing.entrant for standing in board.standings])
     columns = [
-        *_columns(entrants),
+        *_columns(kinds),
         Column("score", "score", "", bounds),
         Column(INTERVAL, "interval", "interval", bounds),
     ]
@@ -112,8 +93,8 @@ def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
     rows = []
     for standing in board.standings:
         entry = task.entries[standing.entrant][language]
-        last = [entry.n, _numbers(entry.prompts), entry.source]
-        rows.append([*_row(standing, entrants), standing.score, standing.interval, *last])
+        last = [entry.n, numbers(entry.prompts), entry.source]
+        rows.append([*_row(standing, kinds), standing.score, standing.interval, *last])
     notes = [*_notes(board.standings, [task]), *task.notes]
     if language in task.defects:
         notes.append(f"The data in this language has a known defect, and is in no mean: {task.defects[language]}.")
@@ -124,12 +105,12 @@ def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
 def model_averages(boards: Sequence[Board], model: str) -> Table | None:
     """Returns the averages of a model; None without one."""
     found = [(board, s) for board in boards for s in board.standings if s.entrant.model == model]
-    kinds = _kinds([standing.entrant for _, standing in found])
+    kinds = kinds_of([standing.entrant for _, standing in found])
     columns = [Column("average"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
     columns += [*_scored("mean", PERCENT), Column("pairs", "count"), Column("of all", "count", "all_pairs")]
     rows = []
     for board, s in found:
-        kind = [_value(s.entrant, column.key) for column in kinds]
+        kind = [value_of(s.entrant, column.key) for column in kinds]
         ranked = sum(each.rank is not None for each in board.standings) if s.rank else None
         pairs = len(board.pairs) if s.whole else s.pairs
         rows.append([_described(board)[0], *kind, s.rank, ranked, s.score, s.interval, pairs, board.of])
@@ -141,7 +122,7 @@ def model_table(task: TaskEntries, model: str, ranks: dict[str, Board]) -> Table
     """Returns all scores of a model in a task; `ranks` has the board of each language."""
     bounds = _bounds(task)
     entrants = [entrant for entrant in task.entries if entrant.model == model]
-    kinds = _kinds(entrants)
+    kinds = kinds_of(entrants)
     columns = [Column("language", "language"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
     columns += _scored("score", bounds)
     columns += [Column("n", "count"), Column("prompt", "text", "prompts"), Column("source")]
@@ -150,24 +131,31 @@ def model_table(task: TaskEntries, model: str, ranks: dict[str, Board]) -> Table
         standings = ranks[language].standings
         for standing in (s for s in standings if s.entrant.model == model):
             entry = task.entries[standing.entrant][language]
-            kind = [_value(standing.entrant, column.key) for column in kinds]
+            kind = [value_of(standing.entrant, column.key) for column in kinds]
             place = [language, *kind, standing.rank, len(standings)]
-            rows.append([*place, standing.score, standing.interval, entry.n, _numbers(entry.prompts), entry.source])
+            rows.append([*place, standing.score, standing.interval, entry.n, numbers(entry.prompts), entry.source])
     about = {"task": task.task, "model": model}
     return Table("model", _titled(task), columns, rows, list(task.notes), about=about)
 
 
-def best_table(boards: Sequence[Board]) -> Table:
-    """Returns the best model of each language, and those that cannot be told apart from it."""
+def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
+    """Returns the best model of each language, and those that cannot be told apart from it.
+
+    Args:
+        boards: of the languages.
+        tasks: all tasks.
+    """
     columns = [Column("language", "language"), Column("best", "text", "model"), Column("prompts", "text", "kind")]
     columns += _scored("mean", PERCENT)
     columns += [Column("cannot be told apart from", "text", "rivals"), Column("models", "count", "entrants")]
     columns += [Column("tasks", "count")]
     rows = [_best(board) for board in boards if board.standings]
+    unsure = [task.task for task in tasks if task.averaged and not task.is_sure]
+    sure = f" whose errors are known (not: {', '.join(unsure)})" if unsure else ""
     notes = [
-        "Means over the tasks that most models have in the language, in percent of their metrics' ranges; other tasks "
-        "in other languages, so rows are not to be compared. Models that are not named score significantly lower (5%, "
-        "all pairs of models, Holm).",
+        f"Means over the tasks{sure} that most models have in the language, in percent of their metrics' ranges; other "
+        "tasks in other languages, so rows are not to be compared. Models that are not named score significantly lower "
+        "(5%, all pairs of models, Holm).",
         *([PUBLISHED] if any(s.entrant.published for board in boards for s in board.standings) else []),
     ]
     return Table("best", "Best model in each language", columns, rows, notes)
@@ -253,9 +241,11 @@ def _members(board: Board) -> str:
 
 
 def _covered(board: Board, others: int) -> str:
+    """Returns what the pairs of a board are, and how many models have all of them."""
     every = "all" if len(board.pairs) == board.of else f"{len(board.pairs)} of {board.of}"
-    more = f"; {others} more lack some of them" if others else ""
-    return f"All rows are over the same pairs of task and language, {every} that any model has{more}."
+    lack = f"; {others} {'row lacks' if others == 1 else 'rows lack'} some of them" if others else ""
+    pairs = f"pairs: how many of {board.of} pairs of task and language a row has."
+    return f"{pairs} All means here are over the same pairs, {every} that any row has{lack}."
 
 
 def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[str]:
@@ -277,39 +267,13 @@ def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[
     return [*notes, *([f"In no mean, for known defects of their data: {'; '.join(defects)}."] if defects else [])]
 
 
-def _varying(entrants: Sequence[Entrant]) -> list[str]:
-    values = {name: {_value(e, name) for e in entrants} - {""} for name in HEADS}
-    return [name for name, of in values.items() if len(of) > 1]
-
-
-def _value(entrant: Entrant, name: str) -> Any:
-    if name == "kind":
-        return prompts_of(entrant)
-    value = getattr(entrant, name)
-    return f"{value} shots" if name == "shots" and value is not None else value or ""
-
-
-def _numbers(prompts: Sequence[str]) -> str:
-    """Returns prompts in short, such as 1-5."""
-    numbers = sorted(int(prompt) for prompt in prompts if prompt.isdecimal())
-    others = [prompt for prompt in prompts if not prompt.isdecimal()]
-    return " ".join([*([ranges(numbers)] if numbers else []), *others])
-
-
-def _kinds(entrants: Sequence[Entrant]) -> list[Column]:
-    """Returns the columns of what varies; published scores are always marked."""
-    always = ["kind"] if any(entrant.published for entrant in entrants) else []
-    return [Column(HEADS[name], "text", name) for name in dict.fromkeys([*always, *_varying(entrants)])]
-
-
-def _columns(entrants: Sequence[Entrant]) -> list[Column]:
-    return [Column("model"), Column("rank", "rank"), *_kinds(entrants)]
+def _columns(kinds: Sequence[Column]) -> list[Column]:
+    return [Column("model"), Column("rank", "rank"), *kinds]
 
 
 def _scored(name: str, bounds: Bounds) -> list[Column]:
     return [Column(name, "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds)]
 
 
-def _row(standing: Standing, entrants: Sequence[Entrant]) -> list[Any]:
-    entrant = standing.entrant
-    return [entrant.model, standing.rank, *(_value(entrant, column.key) for column in _kinds(entrants))]
+def _row(standing: Standing, kinds: Sequence[Column]) -> list[Any]:
+    return [standing.entrant.model, standing.rank, *(value_of(standing.entrant, kind.key) for kind in kinds)]

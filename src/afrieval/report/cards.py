@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from afrieval.report.values import shown_exact
-from afrieval.results.columns import continuations
 from afrieval.results.samples import DROPPED, Sample, verdict
 from afrieval.results.scores import CellScores
 from afrieval.scoring.ifeval.levels import kept
 from afrieval.scoring.labels import label
+from afrieval.tasks.sources.lines import text_of
 
-LONG = 400  # characters of a beginning from which on it is folded
+LONG = 400  # characters of a beginning from which on it is apart
+TELLING = 20  # characters of a field from which on its place tells where a question is
 BETWEEN = 60  # characters up to which a word that a cut goes through is left out
 CUT_OFF = "length"  # the reason why an answer ended
 NAMED = {"answer": "right answer", "paraphrased": "paraphrase", "perturbed": "wrong answer"}  # roles of texts
@@ -57,7 +58,8 @@ class Answered:
     """A document under one prompt.
 
     Attributes:
-        beginning: what other documents' prompts begin with too, if it is long.
+        beginning: what stands before the question, such as few-shot examples, if it is long.
+        examples: how many few-shot examples there are.
         prompt: the rest, as sent.
         choices: the options; empty for generated answers.
         thinking: what the model wrote before its answer.
@@ -69,6 +71,7 @@ class Answered:
     cell: CellScores
     verdict: str
     beginning: Cut | None
+    examples: int
     prompt: Cut | None
     choices: list[Choice]
     thinking: Cut | None
@@ -96,13 +99,13 @@ class Card:
     others: list[tuple[CellScores, str]]
 
 
-def card(row: int, kind: str, shown: Sequence[tuple[CellScores, Sample, str]], n_sides: int, room: int) -> Card:
+def card(row: int, kind: str, shown: Sequence[tuple[CellScores, Sample]], n_sides: int, room: int) -> Card:
     """Returns the card of a document.
 
     Args:
         row: its number.
         kind: what it is shown for.
-        shown: the document under each prompt, with another prompt of the same cell; empty if there is none.
+        shown: the document under each prompt.
         n_sides: how many of them are shown in full.
         room: bytes of text that the card may have.
     """
@@ -111,17 +114,17 @@ def card(row: int, kind: str, shown: Sequence[tuple[CellScores, Sample, str]], n
     known = document if isinstance(document, dict) else {}
     fields = [*first.declared.get("breakdowns", []), *first.declared.get("grouped_fields", {})]
     of = {name: str(known[name]) for name in fields if known.get(name)}
-    each = [_answered(cell, line, other, room // n_sides) for cell, line, other in shown[:n_sides]]
-    others = [(cell, _verdict(cell, line)) for cell, line, _ in shown[n_sides:]]
+    each = [_answered(cell, line, room // n_sides) for cell, line in shown[:n_sides]]
+    others = [(cell, _verdict(cell, line)) for cell, line in shown[n_sides:]]
     gold = [] if any(side.choices for side in each) else _golds(sample)
     return Card(row, kind, gold, of, each, others)
 
 
-def _answered(cell: CellScores, sample: Sample, other: str, room: int) -> Answered:
+def _answered(cell: CellScores, sample: Sample, room: int) -> Answered:
     arguments = sample.get("arguments")
     generated = isinstance(sample["resps"][0][0], str)
-    prompt = str(arguments[0][0]) if arguments and (generated or len(arguments[0]) > 1) else None
-    before = _shared(prompt, other) if prompt else ""
+    prompt = str(arguments[0][0]) if arguments and (generated or text_of(arguments[0]) != arguments[0][0]) else None
+    before = _beginning(prompt, sample) if prompt else ""
     thinking, answer = _generated(cell, sample) if generated else ("", None)
     folded = len(before) > LONG
     rest = prompt[len(before) :] if prompt and folded else prompt
@@ -129,6 +132,7 @@ def _answered(cell: CellScores, sample: Sample, other: str, room: int) -> Answer
         cell=cell,
         verdict=_verdict(cell, sample),
         beginning=cut(before, room // 4) if folded else None,
+        examples=len(sample.get("fewshot_ids", [])),
         prompt=None if rest is None else cut(rest, room // 2),
         choices=[] if generated else _choices(sample, room // 2),
         thinking=cut(thinking, room // 8) if thinking else None,
@@ -161,11 +165,13 @@ def cut(text: str, room: int) -> Cut:
     return Cut(start, len(text) - len(start) - len(end), end)
 
 
-def _shared(prompt: str, other: str) -> str:
-    """Returns what two prompts begin with, up to an empty line."""
-    pairs = enumerate(zip(prompt, other, strict=False))
-    same = next((at for at, (one, two) in pairs if one != two), min(len(prompt), len(other)))
-    before, blank, _ = prompt[:same].rpartition("\n\n")
+def _beginning(prompt: str, sample: Sample) -> str:
+    """Returns what stands before the question, up to an empty line; empty where the question is not found."""
+    document = sample.get("doc")
+    fields = [str(value) for value in document.values()] if isinstance(document, dict) else []
+    texts = [text for text in fields if " " in text and len(text) >= TELLING]
+    places = [at for text in texts if (at := prompt.rfind(text)) >= 0]
+    before, blank, _ = prompt[: min(places, default=0)].rpartition("\n\n")
     return before + blank
 
 
@@ -181,7 +187,7 @@ def _generated(cell: CellScores, sample: Sample) -> tuple[str, str]:
 def _choices(sample: Sample, room: int) -> list[Choice]:
     answers = [answer if isinstance(answer, list) else [answer] for (answer,) in sample["resps"]]
     roles, n = sample.get("roles"), len(answers)
-    asked = list(map(str, continuations(sample))) if sample.get("arguments") else [f"option {i + 1}" for i in range(n)]
+    asked = list(map(text_of, sample.get("arguments", []))) or [f"option {i + 1}" for i in range(n)]
     texts = map(_with_option, asked, _options(sample, n))
     odds = [math.exp(answer[0] - max(a[0] for a in answers)) for answer in answers]
     return [

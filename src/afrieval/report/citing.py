@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from afrieval.grouping import grouped
-from afrieval.results.scores import CellScores
 from afrieval.tasks.spec import load_task, task_names
 
 SUFFIXES = (" (lm_eval)", "_translate")  # of names of tasks on the same benchmark
@@ -44,10 +43,9 @@ class Reference(NamedTuple):
     bibtex: str
 
 
-def references(cells: Iterable[CellScores]) -> list[Reference]:
-    """Returns the publications on the benchmarks that cells are of, in their order."""
-    tasks = grouped(cells, lambda c: _known_name(c.task))
-    known = [_benchmark(name, list(dict.fromkeys(c.task for c in of))) for name, of in tasks.items()]
+def references(tasks: Iterable[str]) -> list[Reference]:
+    """Returns the publications on the benchmarks that tasks are of, in their order."""
+    known = [_benchmark(name, of) for name, of in grouped(dict.fromkeys(tasks), _known_name).items()]
     return [
         Reference([benchmark for benchmark, _ in of], citation, bibtex(citation))
         for citation, of in grouped(known, lambda pair: pair[1]).items()

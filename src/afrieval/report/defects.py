@@ -27,7 +27,7 @@ def marked(table: Table, defects: Mapping[str, str]) -> Table:
     shown = {table.about.get("language"), *(row[at] for row in table.rows for at in places)}
     here = [code for code in defects if code in shown]
     marks = {**table.marks, **{code: f"{table.marks.get(code, '')}{DEFECTIVE}" for code in here}}
-    return replace(table, marks=marks, notes=[*table.notes, *(_note(code, defects[code]) for code in here)])
+    return replace(table, marks=marks, notes=[*table.notes, *(note_on(code, defects[code]) for code in here)])
 
 
 def without(table: Table, defects: Mapping[str, str]) -> Table:
@@ -37,5 +37,6 @@ def without(table: Table, defects: Mapping[str, str]) -> Table:
     return replace(table, notes=[*table.notes, *notes])
 
 
-def _note(code: str, defect: str) -> str:
+def note_on(code: str, defect: str) -> str:
+    """Returns a note on a language whose data has a known defect as a whole."""
     return f"{DEFECTIVE}: {LANGUAGES[code].name}, known defect of its data: {defect}; {APART}."

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from afrieval.analysis.fertility import OPTIONS, Fertility
+from afrieval.analysis.published import PublishedRow, published_scores
 from afrieval.analysis.ranks import Rank, ranked
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.grouping import grouped
+from afrieval.languages import LANGUAGES
 from afrieval.report.defects import defects_of, marked
-from afrieval.report.dimensions import HEADS, named, varying
+from afrieval.report.dimensions import HEADS, named
 from afrieval.report.scores import INTERVAL, UNREVIEWED, WRITTEN
 from afrieval.report.table import Column, Table
 from afrieval.report.usage import SHOWN
@@ -30,17 +32,17 @@ class Line(NamedTuple):
     rank: Rank | None
 
 
-def language_table(lines: Sequence[Line], cells: Sequence[CellScores], among: Sequence[CellScores]) -> Table:
+def language_table(lines: Sequence[Line], cells: Sequence[CellScores], several: Sequence[str]) -> Table:
     """Returns the scores of all models in a language under a task.
 
     Args:
         lines: one or more.
         cells: what they are the scores of.
-        among: all cells at hand, which decide what a row has to name.
+        several: dimensions that have several values anywhere, which a row has to name.
     """
     first = cells[0]
     metric = first.metric
-    places = [d for d in varying([c.dimensions for c in among]) if d in SIDE[1:]]
+    places = [d for d in several if d in SIDE[1:]]
     shares = [name for name in (NOT_PARSED, REFUSED) if any(name in line.score.others for line in lines)]
     columns = [Column("model"), *(Column(HEADS.get(d, d), "text", d) for d in places), Column("prompts", "text", "-")]
     columns += [Column("", "hidden", "prompt_language"), Column(label(first.main), "score", "score", metric.bounds)]
@@ -95,19 +97,36 @@ def _notes(lines: Sequence[Line], shares: list[str], unreviewed: bool) -> list[s
     return [*notes, "bad: rows with a defect."]
 
 
+def published_tables(rows: Sequence[PublishedRow], task: str, language: str) -> list[Table]:
+    """Returns the published scores of a task in a language, the best first; empty if there are none."""
+    found = published_scores(list(rows), task, [language])
+    if not found:
+        return []
+    columns = [Column("model"), Column("shots", "count"), Column("prompts", "count")]
+    columns += [Column("mean", "score"), Column("best", "score")]
+    best = sorted(found, key=lambda standing: -standing.mean)
+    lines = [[one.model, one.shots, one.prompts, one.mean, one.best] for one in best]
+    notes = ["In percent, as published, with prompts of the paper; best: the prompt was chosen on test."]
+    about = {"task": task, "language": language}
+    everything = range(len(lines))
+    return [Table("published", f"{task}: published scores", columns, lines, notes, about=about, dimmed=everything)]
+
+
 def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
     """Returns tokens per word, character and byte of each language; empty if no tokens are known."""
     if not found:
         return []
     columns = [Column("language", "language"), Column("task"), Column("model"), Column("texts", "text", "of")]
     columns += [Column(f"tokens per {of}", "ratio", f"per_{of}") for of in ("word", "character", "byte")]
-    columns += [Column("times English", "ratio", "premium"), Column("documents", "count", "n")]
-    rows = [[f.language, f.task, f.model, f.of, f.per_word, f.per_character, f.per_byte, f.premium, f.n] for f in found]
+    columns += [Column("times English", "ratio", "premium")] if any(f.premium for f in found) else []
+    columns += [Column("documents", "count", "n")]
+    names = [column.key or column.name for column in columns]
+    rows = [[getattr(f, name) for name in names] for f in sorted(found, key=lambda f: (_name(f.language), f.task))]
     return [Table("fertility", "Tokens per word", columns, rows, _fertility_notes(found))]
 
 
 def _fertility_notes(found: Sequence[Fertility]) -> list[str]:
-    notes = ["Tokens are those stored with the samples of at most 100 documents, spread over the test set."]
+    notes = ["Tokens are those stored with the samples of at most 50 documents of each, spread over the test set."]
     if any(f.of == OPTIONS for f in found):
         notes.append("options: the answer options whose likelihood was computed, with the blank before each.")
     if any(f.of != OPTIONS for f in found):
@@ -121,7 +140,7 @@ def _fertility_notes(found: Sequence[Fertility]) -> list[str]:
 def cost_tables(cells: Sequence[CellScores]) -> list[Table]:
     """Returns requests, tokens and cost by language, task and model; empty if no backend states them."""
     rows = [
-        {"model": model, "documents": row["answers"], **row}
+        {"model": model, **row}
         for model, of_model in grouped(cells, lambda c: c.model).items()
         for row in usage_rows(of_model)
     ]
@@ -129,13 +148,18 @@ def cost_tables(cells: Sequence[CellScores]) -> list[Table]:
         return []
     priced = any(row["cost"] is not None for row in rows)
     columns = [Column("language", "language"), Column("task"), Column("model"), Column("answers", "amount")]
-    columns += [Column(SHOWN[name], "amount", name) for name in SHOWN]
+    counts = [name for name in SHOWN if name != "reasoning_tokens" or any(row[name] for row in rows)]
+    columns += [Column(SHOWN[name], "amount", name) for name in counts]
     columns += [Column("cost", "money"), Column("per 1,000 answers", "money", "cost_per_1000")] if priced else []
-    names = ["language", "task", "model", "answers", *SHOWN, *(["cost", "cost_per_1000"] if priced else [])]
+    names = ["language", "task", "model", "answers", *counts, *(["cost", "cost_per_1000"] if priced else [])]
     known = [row | {"cost_per_1000": _per_1000(row["cost"], row["answers"])} for row in rows]
-    order = sorted(known, key=lambda row: (row["language"], row["task"]))
+    order = sorted(known, key=lambda row: (_name(row["language"]), row["task"]))
     notes = ["Cost is in US dollars, at the prices that the run was given; blank where they were not known."]
     return [Table("cost", "Requests, tokens and cost", columns, [[row[n] for n in names] for row in order], notes)]
+
+
+def _name(code: str) -> str:
+    return LANGUAGES[code].name if code in LANGUAGES else code
 
 
 def _per_1000(cost: float | None, answers: int) -> float | None:

@@ -45,7 +45,8 @@ def _table(contrast: Contrast, cells: list[CellScores], metric: Metric | None) -
     rows = [
         [row[0], VERDICTS[verdict(of, metric)], *row[1:]] for of, row in zip(contrast.rows, table.rows, strict=True)
     ]
-    return marked(replace(table, columns=columns, rows=rows, findings=[sentence(contrast)]), defects_of(cells))
+    table = replace(table, columns=columns, rows=rows, findings=[f"N{_said(contrast)[1:]}"])
+    return marked(table, defects_of(cells))
 
 
 def side_of(contrast: Contrast) -> str:
@@ -53,12 +54,12 @@ def side_of(contrast: Contrast) -> str:
     return ", ".join(side_name(dimension, value) for dimension, value in contrast.fixed.items())
 
 
-def sentence(contrast: Contrast) -> str:
+def _said(contrast: Contrast) -> str:
     """Returns in which languages native prompts help and hurt."""
     of = {which: [r.language for r in contrast.rows if verdict(r, contrast.metric) == which] for which in (1, -1, 0)}
     parts = [f"{word} in {language_names(of[which])}" for which, word in ((1, "help"), (-1, "hurt")) if of[which]]
     parts += [f"make no visible difference in {language_names(of[0], 3)}"] if of[0] else []
-    return f"Native prompts {', '.join(parts)}."
+    return f"native prompts {', '.join(parts)}."
 
 
 def findings(task: str, found: Sequence[Contrast]) -> list[str]:
@@ -69,7 +70,7 @@ def findings(task: str, found: Sequence[Contrast]) -> list[str]:
         found: its contrasts.
     """
     if len(found) == 1:
-        return [f"{task}: {sentence(found[0])}"]
+        return [f"{', '.join(filter(None, (task, side_of(found[0]))))}: {_said(found[0])}"]
     verdicts = [verdict(row, contrast.metric) for contrast in found for row in contrast.rows]
     parts = [f"{word} in {verdicts.count(which)}" for which, word in ((1, "help"), (-1, "hurt")) if which in verdicts]
     seen = f"they {' and '.join(parts)}" if parts else "they make no visible difference"

@@ -9,15 +9,24 @@ from afrieval.results.runs import SETTINGS
 from afrieval.results.schema import RunRecord
 
 Records = Sequence[tuple[str, RunRecord]]  # each with its place
+Settings = Sequence[tuple[str, Mapping[str, object]]]
 
 
-def record_tables(records: Records) -> list[Table]:
-    """Returns the settings and versions of all runs, and the hashes of what was asked; none without a run."""
-    return [_settings(records), _hashes(records)] if records else []
+def record_tables(records: Records, others: Settings) -> list[Table]:
+    """Returns the settings and versions of all runs, and the hashes of what was asked; none without a run.
+
+    Args:
+        records: of our runs.
+        others: what is known of other programs' runs.
+    """
+    settings = [(place, dict(_settings_of(record))) for place, record in records]
+    settings += [(place, dict(_named(known))) for place, known in others]
+    found = [_settings(settings)] if settings else []
+    return [*found, _hashes(records)] if records else found
 
 
-def _settings(records: Records) -> Table:
-    rows = [[place, name, str(value)] for place, record in records for name, value in _settings_of(record)]
+def _settings(settings: Settings) -> Table:
+    rows = [[place, name, str(value)] for place, known in settings for name, value in known.items()]
     columns = [Column("run"), Column("setting", "name"), Column("value")]
     return Table("settings", "Settings and versions", columns, rows, ["As of the last visit of each run."])
 
@@ -26,17 +35,21 @@ def _settings_of(record: RunRecord) -> list[tuple[str, Any]]:
     identity, visits = record["identity"], record.get("visits", [])
     model: Mapping[str, Any] = identity["model"]
     visit: Mapping[str, Any] = visits[-1] if visits else {}
-    versions: Any = visit.get("versions") or {}
     name = str(model["model_name"])
     short = Path(name).name if name.startswith(("/", ".", "~")) else name  # pages are published; home folders are not
-    found = [*model.items(), ("model_name", short), ("variant", identity.get("variant")), *_of(identity.get("fewshot"))]
-    found += [("date", visit.get("date")), *((name, visit.get(name)) for name in SETTINGS if name != "versions")]
-    found += [(f"version of {name}", version) for name, version in versions.items()]
-    return [(name, value) for name, value in dict(found).items() if value not in (None, "", {}, "{}")]
+    found = {**model, "model_name": short, "variant": identity.get("variant"), **_of(identity.get("fewshot"))}
+    return _named({**found, **{name: visit.get(name) for name in ("date", *SETTINGS)}})
 
 
-def _of(settings: Any) -> list[tuple[str, Any]]:
-    return list(settings.items()) if isinstance(settings, Mapping) else []
+def _named(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Returns settings that are given, and each version as one."""
+    versions = [(f"version of {name}", value) for name, value in _of(settings.get("versions")).items()]
+    found = [(name, value) for name, value in settings.items() if name != "versions"]
+    return [(name, value) for name, value in [*found, *versions] if value not in (None, "", {}, "{}")]
+
+
+def _of(settings: Any) -> Mapping[str, Any]:
+    return settings if isinstance(settings, Mapping) else {}
 
 
 def _hashes(records: Records) -> Table:

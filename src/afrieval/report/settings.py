@@ -10,6 +10,7 @@ from afrieval.results.files import read_run
 from afrieval.results.scores import CellScores
 
 OFTEN_DIFFERENT = ("date", "config", "first_tokens", "left_out", "data_commits")  # of a visit, and not a setting
+COMPARED = ("What the run is", "Last visit", "Settings")  # parts that differences are of
 
 
 class Setting(NamedTuple):
@@ -53,7 +54,7 @@ def run_settings(cells: Iterable[CellScores]) -> list[RunSettings]:
         RunSettings(
             str(folder),
             folders[folder][0].model,
-            {name: _settings(part, differing, (name,)) for name, part in records[folder].items() if part},
+            {name: _settings(part, differing, _start(name)) for name, part in records[folder].items() if part},
         )
         for folder in folders
     ]
@@ -90,7 +91,7 @@ def differences(runs: Iterable[RunSettings]) -> list[Table]:
 
 def _flat(run: RunSettings) -> Iterator[tuple[str, str]]:
     """Yields the settings of a run that differ, but for those that say when and with which options it ran."""
-    for part in ("What the run is", "Last visit", "Settings"):
+    for part in COMPARED:
         for setting in run.parts.get(part, []):
             if setting.name not in OFTEN_DIFFERENT:
                 yield from _leaves(setting, "")
@@ -109,10 +110,16 @@ def _differing(records: list[Mapping[str, Any]]) -> set[tuple[str, ...]]:
     """Returns the places at which the runs that have them do not have the same value, and all places above them."""
     values: dict[tuple[str, ...], set[str]] = {}
     for record in records:
-        for place, value in _places(record, ()):
-            values.setdefault(place, set()).add(value)
+        for name, part in record.items():
+            for place, value in _places(part, _start(name)):
+                values.setdefault(place, set()).add(value)
     found = {place for place, different in values.items() if len(different) > 1}
     return {place[:n] for place in found for n in range(1, len(place) + 1)}
+
+
+def _start(part: str) -> tuple[str, ...]:
+    """Returns where the places of a part begin; settings of other programs compare with what our runs are."""
+    return () if part in COMPARED else (part,)
 
 
 def _places(value: Any, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -1,0 +1,202 @@
+"""Where entrants stand: their means over pairs of task and language, over the same pairs for all that have a rank."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from afrieval.analysis.averages import interval_of
+from afrieval.analysis.entrants import Entrant, Entry, TaskEntries
+from afrieval.analysis.pairs import Contest
+from afrieval.analysis.ranks import Rank, ranks
+from afrieval.analysis.widths import Scores, Share, Stated, half_width
+from afrieval.grouping import grouped
+from afrieval.statistics.intervals import Interval
+
+Pair = tuple[str, str]  # task and language
+
+
+class Standing(NamedTuple):
+    """An entrant's place.
+
+    Attributes:
+        score: in percent of the metrics' ranges; of a single task on its metric's scale.
+        rank: None if it is over other pairs than the board, or its error is not known.
+        pairs: how many of all pairs it has.
+        whole: whether its score is over the pairs of the board; if not, it is over those that it has.
+        n: the smallest number of documents in a pair; None if it is not known.
+    """
+
+    entrant: Entrant
+    score: float
+    interval: Interval | None
+    rank: Rank | None
+    pairs: int
+    whole: bool
+    n: int | None
+
+
+@dataclass(frozen=True)
+class Board:
+    """Entrants, the best first; those that lack some pair of the board are last.
+
+    Attributes:
+        name: such as `suite`; unique.
+        pairs: those averaged over.
+        of: number of pairs of any entrant.
+    """
+
+    name: str
+    pairs: list[Pair]
+    of: int
+    standings: list[Standing]
+
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks averaged over."""
+        return list(dict.fromkeys(task for task, _ in self.pairs))
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages averaged over, sorted."""
+        return sorted({language for _, language in self.pairs})
+
+    @property
+    def first(self) -> list[Standing]:
+        """Those that may be the best: the first, and all that cannot be told apart from the best rank."""
+        ranked = [standing for standing in self.standings if standing.rank]
+        return [standing for standing in ranked if standing.rank and standing.rank.first == 1]
+
+
+def board(
+    tasks: Sequence[TaskEntries],
+    name: str,
+    includes: Callable[[str, bool], bool],
+    best: bool = False,
+    own_scale: bool = False,
+) -> Board:
+    """Returns the entrants by their mean over tasks of the mean over languages.
+
+    Args:
+        tasks: those that can be averaged are.
+        name: of the board.
+        includes: takes a language and whether its data is defective; returns whether it is averaged over.
+        best: whether each task is scored with the prompt that is best on these languages, not with the mean over them.
+        own_scale: whether scores are on the scale of the metric, not in percent of its range; of a single task.
+    """
+    used = [task for task in tasks if task.averaged or own_scale]
+    has: dict[Entrant, set[Pair]] = {}
+    for task in used:
+        for entrant, of in task.entries.items():
+            pairs = {(task.task, code) for code in of if includes(code, code in task.defects)}
+            has.setdefault(entrant, set()).update(pairs)
+    has = _distinct({entrant: pairs for entrant, pairs in has.items() if pairs}, used)
+    chosen = sorted(common_pairs(list(has.values())))
+    whole = [entrant for entrant, pairs in has.items() if chosen and pairs >= set(chosen)]
+    known = {task.task: task for task in used}
+    found = _ranked(known, whole, chosen, best) if whole else []
+    found += [_scored(known, entrant, sorted(has[entrant]), best) for entrant in has if entrant not in set(whole)]
+    found = [standing._replace(pairs=len(has[standing.entrant])) for standing in found]
+    order = sorted(found, key=lambda s: (not s.whole, -s.score, s.entrant.model))
+    standings = [_on_scale(standing, used[0].factor) for standing in order] if own_scale else order
+    return Board(name, chosen, len(set().union(*has.values())), standings)
+
+
+def _distinct(has: dict[Entrant, set[Pair]], tasks: Sequence[TaskEntries]) -> dict[Entrant, set[Pair]]:
+    """Returns the entrants without those that differ from another one in tasks only that the board does not have.
+
+    A model with two forms of answer is two entrants, both with the tasks that have one form.
+    """
+    known = {task.task: task for task in tasks}
+    seen: dict[Entrant, list[list[Entry]]] = {}
+    found = {}
+    for entrant, pairs in has.items():
+        entries = [known[task].entries[entrant][code] for task, code in sorted(pairs)]
+        others = seen.setdefault(entrant._replace(answer_form=""), [])
+        if entries not in others:
+            others.append(entries)
+            found[entrant] = pairs
+    return found
+
+
+def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:
+    """Returns the pairs to average over: where the number of models that have all, times their number, is highest.
+
+    Models are sorted by how many pairs they have; candidates are what the first k of them have in common.
+
+    Args:
+        sets: the pairs that each model has.
+    """
+    order = sorted(sets, key=len, reverse=True)
+    candidates = [set(common) for common in accumulate(order, set[Pair].intersection)]
+    return max(candidates, key=lambda common: _spread(common, sets), default=set())
+
+
+def _spread(common: set[Pair], sets: Sequence[set[Pair]]) -> tuple[int, int]:
+    return len(common) * sum(common <= pairs for pairs in sets), len(common)
+
+
+def _ranked(tasks: Mapping[str, TaskEntries], entrants: list[Entrant], pairs: list[Pair], best: bool) -> list[Standing]:
+    """Returns the standings of entrants that have all pairs."""
+    shares = [_shares(tasks, entrant, pairs, best) for entrant in entrants]
+    contests = [Contest(of[0].weight, of[0].data, [s.languages for s in of]) for of in zip(*shares, strict=True)]
+    standings = [_scored(tasks, entrant, pairs, best) for entrant in entrants]
+    return [s._replace(rank=rank, whole=True) for s, rank in zip(standings, ranks(contests), strict=True)]
+
+
+def _shares(tasks: Mapping[str, TaskEntries], entrant: Entrant, pairs: Sequence[Pair], best: bool) -> list[Share]:
+    """Returns the scores in each task."""
+    of_tasks = grouped(pairs, lambda pair: pair[0])
+    return [
+        Share(1 / len(of_tasks), tasks[task].data, _scores(tasks[task], entrant, [code for _, code in of], best))
+        for task, of in of_tasks.items()
+    ]
+
+
+def _scores(task: TaskEntries, entrant: Entrant, languages: list[str], best: bool) -> dict[str, Scores | Stated]:
+    entries = {code: task.entries[entrant][code] for code in languages}
+    prompts = set.intersection(*({*entry.by_prompt} for entry in entries.values())) if best else set()
+    of_prompts = [{code: entry.by_prompt[prompt] for code, entry in entries.items()} for prompt in sorted(prompts)]
+    whole = {code: entry.scores for code, entry in entries.items()}
+    return max(of_prompts, key=lambda of: np.mean([*map(mean_of, of.values())]), default=whole)
+
+
+def mean_of(scores: Scores | Stated) -> float:
+    """Returns the score of a language."""
+    return scores.score if isinstance(scores, Stated) else float(np.mean(list(scores.values())))
+
+
+def _scored(tasks: Mapping[str, TaskEntries], entrant: Entrant, pairs: list[Pair], best: bool) -> Standing:
+    """Returns the standing of an entrant on some pairs, without a rank."""
+    shares = _shares(tasks, entrant, pairs, best)
+    counts = [tasks[task].entries[entrant][code].n for task, code in pairs]
+    n = None if None in counts else min(n for n in counts if n is not None)
+    score = sum(share.weight * float(np.mean([*map(mean_of, share.languages.values())])) for share in shares)
+    interval = None
+    if not any(isinstance(s, Stated) and math.isnan(s.error) for of in shares for s in of.languages.values()):
+        single = len(pairs) == 1 and not best and not entrant.published
+        interval = _of_pair(tasks, entrant, pairs[0]) if single else _interval(score, shares, tasks)
+    return Standing(entrant, score, interval, None, len(pairs), False, n)
+
+
+def _of_pair(tasks: Mapping[str, TaskEntries], entrant: Entrant, pair: Pair) -> Interval | None:
+    """Returns the interval of a single score, which has its metric's own kind."""
+    task, code = tasks[pair[0]], pair[1]
+    interval = task.entries[entrant][code].interval
+    return Interval(*sorted(task.factor * end for end in interval)) if interval else None
+
+
+def _interval(score: float, shares: list[Share], tasks: Mapping[str, TaskEntries]) -> Interval:
+    if all(task.averaged for task in tasks.values()):
+        return interval_of(score, shares)
+    half = half_width(shares)
+    return Interval(score - half, score + half)
+
+
+def _on_scale(standing: Standing, factor: float) -> Standing:
+    """Returns a standing on the scale of the metric of a single task."""
+    interval = Interval(*sorted(end / factor for end in standing.interval)) if standing.interval else None
+    return standing._replace(score=standing.score / factor, interval=interval)

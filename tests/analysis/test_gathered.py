@@ -1,0 +1,126 @@
+"""All results below a folder: what is found, and what is left out with a reason."""
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.pages.small_runs import small_run
+
+from afrieval.analysis.gathered import Gathered, LeftOut, found_below, gathered
+from afrieval.results.files import sample_path
+from afrieval.results.reader import RunFolder
+
+TABLE = "model,prompt,hau,yor\nother,prompt_1,40,50\n"
+
+
+def read(folder: Path) -> Gathered:
+    return gathered(folder, found_below(folder))
+
+
+def test_runs_and_tables_are_found_at_any_depth_but_not_in_hidden_folders(tmp_path: Path) -> None:
+    small_run(tmp_path / "a/b/c", "first")
+    small_run(tmp_path / "d", "second")
+    small_run(tmp_path / ".old/e", "third")
+    (tmp_path / "published").mkdir()
+    (tmp_path / "published/afrixnli-0shot.csv").write_text(TABLE)
+    (tmp_path / "notes.json").write_text('{"a": 1}')
+    found = read(tmp_path)
+    assert {cell.model for cell in found.cells} == {"first", "second"}
+    assert [(row.model, source) for row, source in found.rows] == [("other", "published/afrixnli-0shot.csv")]
+    assert {model: [place for place, _ in runs] for model, runs in found.records.items()} == {
+        "first": ["a/b/c"],
+        "second": ["d"],
+    }
+    assert found.left_out == []
+
+
+def test_links_are_followed_once(tmp_path: Path) -> None:
+    small_run(tmp_path / "elsewhere/a", "first")
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (folder / "a").symlink_to(tmp_path / "elsewhere/a")
+    (folder / "again").symlink_to(tmp_path / "elsewhere")
+    (folder / "circle").symlink_to(folder)
+    assert found_below(folder).own == [folder / "a"]
+
+
+def test_a_folder_that_is_skipped_is_not_entered(tmp_path: Path) -> None:
+    small_run(tmp_path / "site/run", "first")
+    assert found_below(tmp_path, lambda path: path.name == "site").own == []
+
+
+def test_files_below_a_run_folder_are_its_own(tmp_path: Path) -> None:
+    run = small_run(tmp_path / "a", "first")
+    (run / "probabilities").mkdir()
+    (run / "probabilities/subject.csv").write_text("0.1,0.9\n")
+    small_run(run / "inner", "second")
+    found = read(tmp_path)
+    assert {cell.model for cell in found.cells} == {"first", "second"} and found.left_out == []
+
+
+def test_what_cannot_be_read_is_left_out_with_a_reason(tmp_path: Path) -> None:
+    small_run(tmp_path / "good", "good")
+    missing = small_run(tmp_path / "missing", "missing")
+    sample_path(missing, "afrixnli_yor_eng_1").unlink()
+    damaged = small_run(tmp_path / "damaged", "damaged")
+    sample_path(damaged, "afrixnli_yor_eng_1").write_text("{]\n")
+    unsaid = small_run(tmp_path / "unsaid", "unsaid")
+    (unsaid / "run.yaml").write_text("]")
+    (tmp_path / "table.csv").write_text("a,b\n1,2\n")
+    found = read(tmp_path)
+    assert {cell.model for cell in found.cells} == {"good"}
+    reasons = dict(found.left_out)
+    assert list(reasons) == ["damaged", "missing", "table.csv", "unsaid"]
+    assert reasons["damaged"].startswith("samples_afrixnli_yor_eng_1.jsonl, line 1")
+    assert "is not finished: 1 of 4 cells are missing" in reasons["missing"]
+    assert reasons["table.csv"].startswith("line 1: the header begins with 'a,b'")
+    assert not any(str(tmp_path) in reason for reason in reasons.values())
+
+
+def test_a_cell_of_two_runs_is_that_of_the_later_one(tmp_path: Path) -> None:
+    small_run(tmp_path / "a", "model", picks=0)
+    later = small_run(tmp_path / "b", "model", picks=1)
+    text = (later / "run.yaml").read_text()
+    assert "2026-01-01" in text
+    (later / "run.yaml").write_text(text.replace("2026-01-01", "2026-02-01"))
+    found = read(tmp_path)
+    assert {cell.folder for cell in found.cells} == {later}
+    assert found.left_out == [LeftOut("a", "4 cells of it: b has the same, not older")]
+
+
+def test_a_cell_of_two_runs_is_that_of_more_documents(tmp_path: Path) -> None:
+    long = small_run(tmp_path / "a", "model")
+    short = small_run(tmp_path / "b", "model")
+    for path in short.glob("samples_*"):
+        path.write_text("".join(path.read_text().splitlines(keepends=True)[:5]))
+    (short / "run.yaml").write_text((short / "run.yaml").read_text().replace("2026-01-01", "2026-02-01"))
+    found = read(tmp_path)
+    assert {cell.folder for cell in found.cells} == {long}
+    assert found.left_out == [LeftOut("b", "4 cells of it: a has the same, of more documents")]
+
+
+def test_one_model_with_other_settings_is_another_one(tmp_path: Path) -> None:
+    small_run(tmp_path / "a", "model", dtype="float32")
+    small_run(tmp_path / "b", "model", dtype="bfloat16")
+    found = read(tmp_path)
+    assert {cell.model for cell in found.cells} == {"model (a)", "model (b)"}
+    assert found.left_out == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_is_left_out(tmp_path: Path) -> None:
+    small_run(tmp_path / "good", "good")
+    closed = small_run(tmp_path / "closed", "closed")
+    (closed / "run.yaml").chmod(0)
+    assert [place for place, _ in read(tmp_path).left_out] == ["closed"]
+
+
+def test_runs_that_were_read_before_are_read_again_only_if_they_changed(tmp_path: Path) -> None:
+    first = small_run(tmp_path / "a", "model", picks=0)
+    runs: dict[Path, RunFolder] = {}
+    before = gathered(tmp_path, found_below(tmp_path), runs).cells
+    kept = runs[first]
+    small_run(tmp_path / "b", "other")
+    after = gathered(tmp_path, found_below(tmp_path), runs).cells
+    assert runs[first] is kept and len(after) == 2 * len(before)
+    assert all(any(cell.measures is old.measures for cell in after) for old in before)

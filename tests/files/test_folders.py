@@ -1,0 +1,85 @@
+"""Folders are replaced whole, and never with anyone else's files in them."""
+
+from pathlib import Path
+
+import pytest
+
+from afrieval.errors import UserError
+from afrieval.files.folders import check_replaceable, is_written, replace_folder
+
+MARKER = ".ours"
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {p.relative_to(folder).as_posix(): p.read_text() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_a_new_folder_is_written_with_the_list_of_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    replace_folder(folder, {"index.html": b"one", "tasks/a.html": b"two"}, MARKER)
+    assert contents(folder) == {MARKER: "index.html\ntasks/a.html\n", "index.html": "one", "tasks/a.html": "two"}
+    assert is_written(folder, MARKER)
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_an_empty_one_and_one_of_ours_are_replaced_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    replace_folder(folder, {"old.html": b"old"}, MARKER)
+    replace_folder(folder, {"new.html": b"new"}, MARKER)
+    assert contents(folder) == {MARKER: "new.html\n", "new.html": "new"}
+
+
+@pytest.mark.parametrize("ours", [False, True])
+def test_one_with_other_files_is_left_as_it_is(tmp_path: Path, ours: bool) -> None:
+    folder = tmp_path / "site"
+    if ours:
+        replace_folder(folder, {"a.html": b"a"}, MARKER)
+    (folder / "notes").mkdir(parents=True)
+    (folder / "notes/mine.txt").write_text("mine")
+    before = contents(folder)
+    with pytest.raises(UserError, match=r"mine\.txt in it was not written by this command"):
+        replace_folder(folder, {"b.html": b"b"}, MARKER)
+    assert contents(folder) == before
+
+
+def test_a_link_in_it_is_another_file(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    replace_folder(tmp_path / "site", {"a.html": b"a"}, MARKER)
+    (tmp_path / "site/runs").symlink_to(tmp_path / "runs")
+    with pytest.raises(UserError, match="site/runs"):
+        check_replaceable(tmp_path / "site", MARKER)
+
+
+def test_a_file_and_a_folder_nowhere_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="is not a folder"):
+        check_replaceable(tmp_path / "file", MARKER)
+    with pytest.raises(UserError, match="nowhere does not exist"):
+        check_replaceable(tmp_path / "nowhere/site", MARKER)
+
+
+def test_a_failure_leaves_the_old_pages_and_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    replace_folder(folder, {"old.html": b"old"}, MARKER)
+    with pytest.raises(UserError, match="cannot be written"):
+        replace_folder(folder, {"x" * 300: b"new"}, MARKER)
+    assert contents(folder) == {MARKER: "old.html\n", "old.html": "old"}
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_signal_between_the_two_renames_leaves_the_old_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, rename = tmp_path / "site", Path.rename
+    replace_folder(folder, {"old.html": b"old"}, MARKER)
+
+    def interrupted(path: Path, target: Path) -> Path:
+        found = rename(path, target)
+        if path == folder:
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        replace_folder(folder, {"new.html": b"new"}, MARKER)
+    assert contents(folder) == {MARKER: "old.html\n", "old.html": "old"}
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]

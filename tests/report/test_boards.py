@@ -1,0 +1,122 @@
+"""Tables of leaderboards say what they are over, what is published, and what is not known."""
+
+from typing import Any
+
+from tests.analysis.cells import scored
+from tests.analysis.test_boards import answers, cells, given, row
+
+from afrieval.analysis.boards import Leaderboard, leaderboard
+from afrieval.analysis.entrants import Entrant
+from afrieval.report.boards import average_tables, best_table, model_averages, model_table, pair_table, tasks_table
+from afrieval.report.entrants import numbers, titles
+from afrieval.report.table import Table
+
+
+def whole(*own: Any, rows: Any = ()) -> Leaderboard:
+    return leaderboard(given([cell for of in own for cell in of], list(rows)))
+
+
+def suite(board: Leaderboard) -> list[Table]:
+    return average_tables(board.averages[0], board.tasks)
+
+
+def text(table: Table) -> str:
+    return " ".join(table.notes)
+
+
+def test_an_average_lists_its_members_and_says_what_others_lack() -> None:
+    """Two languages do not show which model is better in others."""
+    main, others = suite(
+        whole(cells("a", {"yor": 0.5, "hau": 0.7}), cells("b", {"yor": 0.9, "hau": 0.9}), cells("c", {"yor": 1.0}))
+    )
+    assert main.heads == ["model", "rank", "mean", "95% CI", "pairs", "n"]
+    assert [cells_[:3] + cells_[4:] for cells_ in main.cells()] == [
+        ["b", "1-2", "90.0", "2", "100"],
+        ["a", "1-2", "60.0", "2", "100"],
+    ]
+    assert "Tasks: afrixnli. Languages: hau yor." in text(main)
+    assert "over the same pairs, all that any row has; 1 row lacks some of them." in text(main)
+    assert others.heads == ["model", "mean", "95% CI", "pairs"] and others.cells()[0][::3] == ["c", "1"]
+    assert "cannot be compared with those above" in text(others)
+
+
+def test_members_are_listed_by_task_where_they_differ() -> None:
+    (main,) = suite(whole(cells("a", {"yor": 0.5, "hau": 0.7}), cells("a", {"yor": 0.9}, "afrimmlu")))
+    assert "afrimmlu: yor; afrixnli: hau yor." in text(main)
+
+
+def test_published_rows_are_marked_faint_and_explained() -> None:
+    (main,) = suite(whole(cells("a", {"yor": 0.5}), rows=[row("p", {"yor": 90.0})]))
+    assert [(line[0], line[2]) for line in main.cells()] == [("p", "published"), ("a", "English")]
+    assert list(main.dimmed) == [0]
+    assert "with their own prompts" in text(main) and "no mean mixes runs with published scores" in text(main)
+    assert "n, the smallest number of documents in a language, differs" in text(main)
+
+
+def test_what_has_no_known_error_has_no_rank_and_says_so() -> None:
+    (main,) = suite(whole(rows=[row("p", {"yor": 90.0}, "sib200"), row("q", {"yor": 10.0}, "sib200")]))
+    assert [line[1] for line in main.cells()] == ["", ""]
+    assert "how sure their scores are (f1_weighted) is not known" in text(main)
+
+
+def test_the_best_of_each_language_names_those_that_may_be_as_good() -> None:
+    shares = {"a": 0.9, "b": 0.89, "c": 0.88, "d": 0.88, "e": 0.87, "f": 0.1}
+    board = whole(*(cells(name, {"yor": share}) for name, share in shares.items()))
+    (line,) = best_table(list(board.languages.values()), board.tasks).cells()
+    assert line[:3] == ["Yoruba", "a", "English"] and line[5:] == ["b, c, d and 1 more", "6", "1"]
+
+
+def test_a_clear_best_and_a_single_model() -> None:
+    board = whole(cells("a", {"yor": 0.9, "hau": 0.5}), cells("b", {"yor": 0.1}))
+    table = best_table(list(board.languages.values()), board.tasks)
+    assert {line[0]: line[5] for line in table.cells()} == {"Yoruba": "none", "Hausa": ""}
+
+
+def test_the_tables_of_a_model_have_all_its_scores_and_averages() -> None:
+    board = whole(
+        cells("a", {"yor": 0.5, "hau": 0.7}),
+        cells("a", {"yor": 0.6}, prompt_language="native"),
+        cells("b", {"yor": 0.1, "hau": 0.1}),
+    )
+    of_languages = {code: board.pairs["afrixnli", code] for code in ("hau", "yor")}
+    table = model_table(board.tasks[0], "a", of_languages)
+    assert [line[:4] for line in table.cells()] == [
+        ["Hausa", "English", "1", "2"], ["Yoruba", "native", "1", "3"], ["Yoruba", "English", "2", "3"],
+    ]  # fmt: skip
+    averages = model_averages(board.averages, "a")
+    assert averages is not None
+    assert [line[:4] for line in averages.cells()][:2] == [
+        ["Average: tasks and African languages", "English", "1-2", "2"],
+        ["Average: tasks and African languages", "native", "", ""],
+    ]
+    assert model_averages(board.averages, "none") is None
+
+
+def test_known_defects_are_said_where_the_language_is_shown_and_where_it_is_not() -> None:
+    board = whole(cells("a", {"yor": 0.5, "lin": 0.9}, declared={"defective": {"lin": "wrong rows"}}))
+    assert "In no mean, for known defects of their data: afrixnli: Lingala (wrong rows)." in text(suite(board)[0])
+    shown = pair_table(board.pairs["afrixnli", "lin"], board.tasks[0], "lin")
+    assert "is in no mean: wrong rows." in text(shown)
+
+
+def test_tasks_that_are_not_averaged_say_why() -> None:
+    board = whole(cells("a", {"yor": 0.5}), [scored(answers(0.5), "texts", of="loss", model="a")])
+    table = tasks_table(board.tasks)
+    assert [line[-1] for line in table.cells()] == ["yes", "no"]
+    assert "Not averaged: texts" in text(table)
+
+
+def test_names_have_what_varies() -> None:
+    entrants = [
+        Entrant("a", "suite", "eng", 0, "text"),
+        Entrant("a", "suite", "native", 5, "text"),
+        Entrant("b", "published", "native", None, ""),
+    ]
+    assert list(titles(entrants).values()) == ["a, English, 0 shots", "a, native, 5 shots", "b, published, native"]
+    assert list(titles(entrants[:1]).values()) == ["a"]
+
+
+def test_prompts_are_shown_in_short() -> None:
+    assert numbers(["1", "2", "3", "5"]) == "1-3,5"
+    assert numbers(["paper1", "2"]) == "2 paper1"
+    assert numbers([]) == ""
