@@ -4,11 +4,13 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
 import pytest
 from matplotlib import rc_context
+from matplotlib.axes import Axes
 
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.scores import by_language
@@ -16,7 +18,7 @@ from afrieval.analysis.spread import spreads
 from afrieval.errors import UserError
 from afrieval.plots import fonts
 from afrieval.plots.figure import KINDS, figure
-from afrieval.plots.style import GREY, MARKS
+from afrieval.plots.style import GREY, MARKS, SETTINGS
 from afrieval.results.scores import CellScores
 from afrieval.scoring.metrics import metric
 from tests.hostile import HOSTILE
@@ -55,13 +57,9 @@ def cell(name: str, model: str, code: str, kind: str, prompt: int, rng: np.rando
 
 def texts(kind: str, given: Inputs) -> str:
     """All text of a figure, as an SVG that has it as text."""
-    with rc_context():
-        from afrieval.plots import figure as module
-
-        settings = {**module.SETTINGS, "svg.fonttype": "none"}
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "SETTINGS", settings)
-            drawn = figure(kind, given, "one", "svg")[0].decode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SETTINGS, "svg.fonttype", "none")
+        drawn = figure(kind, given, "one", "svg")[0].decode()
     return " | ".join(re.findall(r"<text[^>]*>(?:<!--.*?-->)?([^<]*)", drawn))
 
 
@@ -99,11 +97,14 @@ def test_what_a_figure_says(kind: str, make: Make) -> None:
 
 
 def test_numbers_are_those_of_the_tables(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    from matplotlib.axes import Axes
-
     drawn: list[float] = []
     plain = Axes.plot
-    monkeypatch.setattr(Axes, "plot", lambda self, x, *r, **o: (drawn.extend(np.ravel(x)), plain(self, x, *r, **o))[1])
+
+    def plot(axes: Axes, x: Any, *rest: Any, **options: Any) -> Any:
+        drawn.extend(np.ravel(x))
+        return plain(axes, x, *rest, **options)
+
+    monkeypatch.setattr(Axes, "plot", plot)
     given = make()
     figure("languages", given, "one", "png")
     english = by_language([c for c in given.own if c.prompt_language == "eng"])
