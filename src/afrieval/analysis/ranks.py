@@ -17,7 +17,7 @@ from scipy import special
 
 from afrieval.analysis.averages import percent
 from afrieval.analysis.means import of_questions
-from afrieval.analysis.pairs import Contest, Pairs, pairs
+from afrieval.analysis.pairs import PERCENT, Contest, Pairs, pairs
 from afrieval.analysis.questions import numbered
 from afrieval.analysis.widths import Scores, Stated, Values
 from afrieval.grouping import grouped
@@ -61,7 +61,7 @@ def contest(sides: Sequence[Sequence[CellScores]], weight: float = 1.0) -> Conte
         scores = {q: factor * value for q, value in of_questions([cell for _, cell in found]).items()}
         mean = float(np.mean(list(scores.values())))
         of_sides[at][language] = Stated(mean, math.nan, 0) if metric.interval == "none" else scores
-    return Contest(weight, every[0][1].data_set or every[0][1].task, of_sides)
+    return Contest(weight, every[0][1].data_set or every[0][1].task, of_sides, PERCENT if percent(metric) else ())
 
 
 def ranks(contests: Sequence[Contest]) -> list[Rank | None]:

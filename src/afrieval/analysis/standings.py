@@ -142,7 +142,11 @@ def _spread(common: set[Pair], sets: Sequence[set[Pair]]) -> tuple[int, int]:
 def _ranked(tasks: Mapping[str, TaskEntries], entrants: list[Entrant], pairs: list[Pair], best: bool) -> list[Standing]:
     """Returns the standings of entrants that have all pairs."""
     shares = [_shares(tasks, entrant, pairs, best) for entrant in entrants]
-    contests = [Contest(of[0].weight, of[0].data, [s.languages for s in of]) for of in zip(*shares, strict=True)]
+    of_tasks = [tasks[task] for task in dict.fromkeys(task for task, _ in pairs)]
+    contests = [
+        Contest(of[0].weight, of[0].data, [share.languages for share in of], task.scale)
+        for task, of in zip(of_tasks, zip(*shares, strict=True), strict=True)
+    ]
     standings = [_scored(tasks, entrant, pairs, best) for entrant in entrants]
     return [s._replace(rank=rank, whole=True) for s, rank in zip(standings, ranks(contests), strict=True)]
 
