@@ -9,7 +9,7 @@ Applications to Mobility across Neighbourhoods and Academic Achievement across C
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -42,6 +42,23 @@ def ranked(sides: Mapping[K, Sequence[CellScores]]) -> dict[K, Rank | None]:
         sides: cells of one task and metric, of the languages that all sides have.
     """
     return dict(zip(sides, ranks([contest(list(sides.values()))]), strict=True))
+
+
+def best_first(order: Sequence[K], rank_of: Callable[[K], Rank | None]) -> list[K]:
+    """Returns sides in their order, but the first one that may be the best comes first.
+
+    The highest score is not always among the best: it may be of fewer and easier documents, while ranks are from the
+    documents that two sides share.
+
+    Args:
+        order: sides by their scores, the best first.
+        rank_of: returns the rank of a side.
+    """
+    first = rank_of(order[0]) if order else None
+    if first is None or first.first == 1:
+        return list(order)
+    lead = next((at for at, side in enumerate(order) if (rank := rank_of(side)) and rank.first == 1), 0)
+    return [order[lead], *order[:lead], *order[lead + 1 :]]
 
 
 def contest(sides: Sequence[Sequence[CellScores]], weight: float = 1.0) -> Contest:

@@ -11,7 +11,7 @@ import numpy as np
 from afrieval.analysis.averages import interval_of
 from afrieval.analysis.entrants import Entrant, Entry, TaskEntries
 from afrieval.analysis.pairs import Contest
-from afrieval.analysis.ranks import Rank, ranks
+from afrieval.analysis.ranks import Rank, best_first, ranks
 from afrieval.analysis.widths import Scores, Share, Stated, half_width
 from afrieval.grouping import grouped
 from afrieval.statistics.intervals import Interval
@@ -100,7 +100,7 @@ def board(
     found = _ranked(known, whole, chosen, best) if whole else []
     found += [_scored(known, entrant, sorted(has[entrant]), best) for entrant in has if entrant not in set(whole)]
     found = [standing._replace(pairs=len(has[standing.entrant])) for standing in found]
-    order = sorted(found, key=lambda s: (not s.whole, -s.score, s.entrant.model))
+    order = best_first(sorted(found, key=lambda s: (not s.whole, -s.score, s.entrant.model)), lambda s: s.rank)
     standings = [_on_scale(standing, used[0].factor) for standing in order] if own_scale else order
     return Board(name, chosen, len(set().union(*has.values())), standings)
 
