@@ -64,7 +64,7 @@ def multiply(small: Path, runs: list[Path], languages: list[str], documents: int
     record: Any = read_run(small)
     first: dict[str, dict[str, list[Any]]] = {}
     for path in sample_files(small):
-        lines = read_samples(path)
+        lines = [line for line in read_samples(path) if line["metrics"]]
         first.setdefault(lines[0]["language"], {})[path.stem] = lines
     sources = dict(zip(languages, itertools.cycle(first), strict=False))
     samples = {

@@ -37,6 +37,7 @@ COMMANDS = {
     "compare": "compare stored runs: differences, intervals, p-values, means",
     "report": "write stored runs as one page for a browser",
     "leaderboard": "write all results below a folder as pages for a browser",
+    "plot": "write a figure for a paper",
     "samples": "show documents of a stored run, with prompts and answers",
     "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
     "export": "write stored runs as tables or for other programs, or tasks for lm_eval",

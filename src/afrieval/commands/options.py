@@ -154,6 +154,30 @@ class Report(Options):
 
 
 @dataclass(frozen=True)
+class Plot(Options):
+    """Writes a figure for a paper: scores by language, what the prompt does, or English against native prompts.
+
+    Needs matplotlib (pip install 'afrieval[plot]'). Loads no model.
+
+    Examples:
+        afrieval plot runs/FIRST runs/SECOND --kind languages -o languages.pdf
+        afrieval plot runs/FIRST --kind native --task afrixnli --width two -o native.svg
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders, or results of lm_eval, lighteval or inspect_ai."""
+    kind: Literal["languages", "prompts", "native"] = "languages"
+    """Figure: languages has a score per language and model; prompts has the score under each prompt; native compares
+    English prompts with native ones."""
+    task: Repeated[str] = field(default_factory=list)
+    """Tasks to show, one below the other. Default: all."""
+    width: Literal["one", "two"] = "one"
+    """Columns of a paper that the figure is as wide as: 3.3 or 6.9 inches."""
+    output: File | None = None
+    """File to write, which ends in .pdf, .svg or .png; -o is short for it. Default: KIND.pdf."""
+
+
+@dataclass(frozen=True)
 class Leaderboard(Options):
     """Writes all results below a folder as pages: averages, ranks and their intervals, languages, tasks and models.
 
@@ -307,7 +331,7 @@ class Review(Options):
 OPTIONS: dict[str, type[Options]] = {
     re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind
     for kind in (
-        *(Run, Preview, List, Show, Compare, Report, Leaderboard),
+        *(Run, Preview, List, Show, Compare, Report, Leaderboard, Plot),
         *(Samples, Llama, Export, Prefetch, CheckData, Review),
     )
 }
