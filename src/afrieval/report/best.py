@@ -17,7 +17,9 @@ RANKS = (
     "rank: 1-3 is first, second or third; the ranks of all models in a language are right at once with 95% confidence."
 )
 
-SIZES = "n differs: two models are compared on the documents that both have, so the one with the higher score may be behind."
+SIZES = (
+    "n differs: models are compared on the documents that both have, so the one with the higher score may be behind."
+)
 
 
 def shown_rank(rank: Rank | None) -> str:
@@ -121,21 +123,21 @@ def findings(part: Part, standings: Sequence[Standing], entries: Entries) -> lis
     return found
 
 
-def _over_languages(part: Part, standings: Sequence[Standing], others: bool) -> str:
-    """Returns who has the best mean; `others` says whether some models lack languages."""
+def _over_languages(part: Part, standings: Sequence[Standing], lacking: bool) -> str:
+    """Returns who has the best mean; `lacking` says whether some models lack languages."""
     first, bounds = standings[0], part.metric.bounds
     mean = first.mean
     sure = f" (95% CI {shown_interval(mean.interval, bounds)})" if mean.interval else ""
     languages = f"{len(mean.members)} African languages" if len(mean.members) > 1 else language_name(mean.members[0])
     best = "highest" if part.metric.higher_is_better else "best"
-    among = f"of the {len(standings)} models with all languages, " if others else ""
+    among = f"of the {len(standings)} models with all languages, " if lacking else ""
     text = f"{among}{first.side} has the {best} mean over {languages}, {shown_score(mean.score, bounds)}{sure}"
     text = f"{part.title}: {text}"
     if first.rank is None:
         return f"{text}."
     others = listed([s.side for s in standings[1:] if s.rank and s.rank.first == 1])
-    sure = f"{others} cannot be told apart from it" if others else f"all others score significantly {_worse(part)}"
-    return f"{text}; {sure}."
+    rest = f"{others} cannot be told apart from it" if others else f"all others score significantly {_worse(part)}"
+    return f"{text}; {rest}."
 
 
 def _of_one(part: Part, entries: Entries) -> list[str]:
