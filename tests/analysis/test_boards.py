@@ -110,6 +110,20 @@ def test_a_language_is_averaged_over_tasks_with_known_errors_if_there_are_some()
     assert found.tasks == ["afrixnli"]
 
 
+def test_defects_of_published_data_do_not_concern_runs_alone() -> None:
+    """Lingala of AfriXNLI, whose rows in a run may be others; next to published scores, it is left out of both."""
+    own = cells("a", {"yor": 0.5, "lin": 0.9})
+    assert of_task(tasks_with_entries(given(own))[0]).languages == ["lin", "yor"]
+    rows = [row("p", {"yor": 50.0, "lin": 50.0})]
+    assert of_task(tasks_with_entries(given(own, rows))[0]).languages == ["yor"]
+
+
+def test_the_mean_over_tasks_in_a_language_leaves_out_defective_data_if_there_is_other() -> None:
+    declared = {"defective": {"lin": "wrong rows"}}
+    own = [*cells("a", {"lin": 0.9}, declared=declared), *cells("a", {"lin": 0.3}, "afrimmlu")]
+    assert of_language(tasks_with_entries(given(own)), "lin").tasks == ["afrimmlu"]
+
+
 def test_languages_with_a_known_defect_are_on_their_own_page_only() -> None:
     own = cells("a", {"yor": 0.5, "lin": 0.9}, declared={"defective": {"lin": "wrong rows"}})
     tasks = tasks_with_entries(given(own))
