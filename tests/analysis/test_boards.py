@@ -8,8 +8,9 @@ import pytest
 from tests.analysis.cells import scored
 
 from afrieval.analysis.boards import averages, leaderboard, of_language, of_task
-from afrieval.analysis.entrants import PUBLISHED, tasks_with_entries
+from afrieval.analysis.entrants import tasks_with_entries
 from afrieval.analysis.gathered import Gathered
+from afrieval.analysis.published import PUBLISHED
 from afrieval.analysis.standings import board, common_pairs
 from afrieval.data.published import PublishedRow
 from afrieval.results.scores import CellScores
@@ -34,6 +35,7 @@ def given(own: list[CellScores], rows: list[tuple[PublishedRow, str]] | None = N
 def test_pairs_are_those_with_the_most_models_times_pairs() -> None:
     wide, narrow = {("t", str(at)) for at in range(10)}, {("t", "0"), ("t", "1")}
     assert common_pairs([wide, wide, narrow]) == wide
+    assert common_pairs([wide, narrow]) == narrow  # a single model has nothing to be compared with
     assert common_pairs([wide, *[narrow] * 10]) == narrow
     assert common_pairs([]) == set()
     assert common_pairs([{("t", "a")}, {("t", "b")}]) in ({("t", "a")}, {("t", "b")})
@@ -93,6 +95,18 @@ def test_prompts_in_english_and_native_ones_and_published_scores_are_entrants_of
     assert [s.rank for s in found] == [(1, 1), (2, 2), (3, 3)]
     assert [s.n for s in found] == [600, 100, 100]
     assert task.entries[found[0].entrant]["yor"].source == "afrixnli-0shot.csv"
+
+
+def test_published_prompts_of_papers_and_of_the_suite_are_not_averaged() -> None:
+    rows = [
+        row("a", {"yor": score}, prompt=p)
+        for p, score in (("1", 90.0), ("2", 70.0), ("suite 1", 20.0), ("unknown", 10.0))
+    ]
+    found = of_language(tasks_with_entries(given([], rows)), "yor").standings
+    assert {(s.entrant.prompt_set, round(s.score)) for s in found} == {
+        ("published", 80), ("published, suite's prompts", 20), ("published, prompt unknown", 10)
+    }  # fmt: skip
+    assert all(s.entrant.published for s in found)
 
 
 def test_published_scores_that_are_no_accuracies_have_no_rank() -> None:
