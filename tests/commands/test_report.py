@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.conftest import Cli
 
 import afrieval
-from tests.conftest import Cli
 
 
 @pytest.fixture(scope="module")

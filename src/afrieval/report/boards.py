@@ -22,6 +22,7 @@ PUBLISHED = (
     "published: scores that others have published, with their own prompts. Their documents are not known, so their "
     "errors are taken to be as large as they can be."
 )
+CHOSEN = "Ranks do not correct for the choice of prompts: a model with more prompts has more to choose from."
 APART = "It is in AfroBench's average, but in no other one."
 KINDS = "Each row is of one kind of prompts: no mean mixes runs with published scores."
 
@@ -41,6 +42,7 @@ def _average_table(board: Board, standings: list[Standing], others: int, tasks: 
     rows = [[*_row(s, kinds), s.score, s.interval, s.pairs, s.n] for s in standings]
     used = [task for task in tasks if task.task in board.tasks]
     notes = [says, _members(board), _covered(board, others), *_notes(standings, used)]
+    notes += [CHOSEN] if board.name == "afrobench" and any(standing.rank for standing in standings) else []
     notes += [*_defects(board, used, True), *([] if board.name in board.languages else _defects(board, used, False))]
     return _table("average", title, columns, rows, standings, notes, {"average": board.name})
 
