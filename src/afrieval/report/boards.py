@@ -7,7 +7,7 @@ from afrieval.analysis.averages import RULES
 from afrieval.analysis.entrants import TaskEntries
 from afrieval.analysis.standings import Board, Standing
 from afrieval.languages import LANGUAGES
-from afrieval.report.entrants import kinds_of, numbers, prompts_of, titles, value_of
+from afrieval.report.entrants import kinds_of, numbers, titles, value_of
 from afrieval.report.scores import INTERVAL
 from afrieval.report.suites import PERCENT
 from afrieval.report.table import Column, Table
@@ -149,11 +149,13 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
         boards: of the languages.
         tasks: all tasks.
     """
-    columns = [Column("language", "language"), Column("best", "text", "model"), Column("prompts", "text", "kind")]
+    others = kinds_of([standing.entrant for board in boards for standing in board.standings])
+    kinds = [Column("prompts", "text", "kind"), *(kind for kind in others if kind.key != "kind")]
+    columns = [Column("language", "language"), Column("best", "text", "model"), *kinds]
     columns += _scored("mean", PERCENT)
     columns += [Column("cannot be told apart from", "text", "rivals"), Column("models", "count", "entrants")]
     columns += [Column("tasks", "count")]
-    rows = [_best(board) for board in boards if board.standings]
+    rows = [_best(board, kinds) for board in boards if board.standings]
     unsure = [task.task for task in tasks if task.averaged and not task.is_sure]
     sure = f" whose errors are known (not: {', '.join(unsure)})" if unsure else ""
     notes = [
@@ -166,15 +168,15 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
     return Table("best", "Best model in each language", columns, rows, notes)
 
 
-def _best(board: Board) -> list[Any]:
+def _best(board: Board, kinds: Sequence[Column]) -> list[Any]:
     first, language = board.standings[0], board.name
     names = titles(standing.entrant for standing in board.standings)
     rivals = [names[standing.entrant] for standing in board.first if standing is not first]
     named = ", ".join(rivals[:NAMED]) + (f" and {len(rivals) - NAMED} more" if len(rivals) > NAMED else "")
     told = named or "none" if first.rank and len(board.standings) > 1 else "not known" if first.rank is None else ""
     whole = sum(standing.whole for standing in board.standings)
-    place = [language, first.entrant.model, prompts_of(first.entrant), first.score, first.interval]
-    return [*place, told, whole, len(board.tasks)]
+    place = [language, first.entrant.model, *(value_of(first.entrant, kind.key) for kind in kinds)]
+    return [*place, first.score, first.interval, told, whole, len(board.tasks)]
 
 
 def tasks_table(tasks: Sequence[TaskEntries]) -> Table:
