@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from afrieval.files.archive import Archive
 from afrieval.files.content import read_bytes
 from afrieval.files.schema import LINE, OPEN, checked_line, validated_json
-from afrieval.foreign.cells import Answered, Evaluated, cell_of, is_mean, number
+from afrieval.foreign.cells import Answered, Evaluated, cell_of, id_number, is_mean
 from afrieval.grouping import grouped
 from afrieval.results.files import RUN
 from afrieval.results.scores import CellScores
@@ -217,11 +217,11 @@ def _score(epochs: list[Sample], scorer: str) -> float | None:
 
 
 def _answered(sample: Sample, score: float) -> Answered:
-    id_, target, choices = sample["id"], sample["target"], sample["choices"] or []
+    target, choices = sample["target"], sample["choices"] or []
     gold = ord(target) - ord("A") if isinstance(target, str) and len(target) == 1 else -1
     question = sample["input"] if isinstance(sample["input"], str) else _texts(sample["input"])
     return Answered(
-        id=id_ if isinstance(id_, int) and id_ >= 0 else number(str(id_)),
+        id=id_number(sample["id"]),
         score=score,
         gold=gold if 0 <= gold < len(choices) else -1,
         n_choices=len(choices),
