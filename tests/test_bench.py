@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from afrieval.results.files import sample_path
+from afrieval.results.runs import read_runs
 from afrieval.results.samples import read_samples
 from tests.conftest import ROOT, Cli
 
@@ -61,3 +62,17 @@ def test_both_ways_are_measured_on_the_same_requests(monkeypatch: pytest.MonkeyP
     neutral = 6 if case.task == "afrixnli" and case.form != "generate" else 0
     each = 1 if case.form == "generate" else 3 if case.task == "afrixnli" else 4
     assert len(plain.answers) == 3 * each + neutral
+
+
+def test_a_report_of_multiplied_runs_is_timed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.delenv("AFRIEVAL_DATA", raising=False)
+    sizes = ["--models", "2", "--languages", "6", "--prompts", "1", "--documents", "20"]
+    monkeypatch.setattr("sys.argv", ["report.py", *sizes, "--keep", str(tmp_path)])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(ROOT / "bench/report.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert end.value.code == 0 and "read 240 lines" in printed and "afrieval report: " in printed
+    cells = read_runs([tmp_path / "model-01", tmp_path / "model-02"])
+    assert len({cell.score for cell in cells}) > 2 and {cell.n for cell in cells} == {20}

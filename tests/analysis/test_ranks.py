@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from tests.analysis.cells import scored
 
-from afrieval.analysis.pairs import Contest, stated
+from afrieval.analysis.pairs import Contest, pairs, stated
 from afrieval.analysis.ranks import Rank, compared, contest, ranked, ranks
 from afrieval.analysis.widths import Share, Stated, half_width
 
@@ -74,6 +74,21 @@ def _half(answers: list[Answers], level: float) -> float:
         added += math.sqrt(k / (k - 1)) * (means - means.mean()) / k / tasks
     t_languages, t_questions = (stats.t.ppf(1 - level / 2, df) ** 2 for df in (k - 1, n * tasks - 1))
     return math.sqrt(max(t_languages * float(added @ added), t_questions * of_each) + t_questions * of_documents)
+
+
+def test_a_few_right_answers_of_a_run_are_not_sure_next_to_published_scores() -> None:
+    few = {"l": {(q, 0): 100.0 for q in range(5)}}
+    published = {"l": Stated(80.0, 100 * stated(0.8, 500).error, 500)}
+    assert ranks([Contest(1.0, "d", [few, published], (0.0, 100.0))]) == [(1, 2), (1, 2)]
+    many = {"l": {(q, 0): 100.0 for q in range(500)}}
+    assert ranks([Contest(1.0, "d", [many, published], (0.0, 100.0))]) == [(1, 1), (2, 2)]
+
+
+def test_a_run_has_the_error_of_a_published_accuracy_if_documents_are_not_shared() -> None:
+    right = [{"l": {(q, 0): 100.0 * (q % 4 > 0) for q in range(at, at + 40)}} for at in (0, 40)]
+    told = [{"l": Stated(75.0, 100 * stated(0.75, 40).error, 40)} for _ in range(2)]
+    of_runs, of_told = (pairs(Contest(1.0, "d", each, (0.0, 100.0))).shared for each in (right, told))
+    assert of_runs == pytest.approx(of_told)
 
 
 def test_entrants_that_cannot_be_told_apart_share_their_ranks() -> None:

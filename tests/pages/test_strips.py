@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from afrieval.pages.strips import EDGE, WIDTH, Point, axis, ends, scale, strip
@@ -18,6 +18,8 @@ def test_a_scale_has_all_values_and_round_numbers_between_them() -> None:
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1))
+@example([5e-324])
+@example([0.0, 1e-12])
 def test_any_values_have_a_scale(values: list[float]) -> None:
     found = scale(values)
     assert found.low < found.high and 1 <= len(found.ticks) <= 6

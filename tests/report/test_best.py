@@ -1,5 +1,7 @@
 """Sentences and tables that say who is best."""
 
+from dataclasses import replace
+
 from tests.analysis.cells import scored
 from tests.analysis.test_leaders import GOOD, WEAK
 
@@ -34,6 +36,36 @@ def test_findings_say_who_is_best_and_how_sure_that_is() -> None:
     assert said[0].startswith("afrixnli: good has the highest mean over 2 African languages, 90.0 (95% CI")
     assert said[0].endswith("; all others score significantly lower.")
     assert said[1] == "afrixnli: one model is clearly the best in 2 of 2 languages: good in Hausa and Yoruba."
+
+
+def test_models_that_lack_languages_are_not_held_against_the_others() -> None:
+    apart = parts([scored(v, language=code, model=m) for m, v, code in (("a", GOOD, "hau"), ("b", WEAK, "yor"))])[0]
+    said = findings(apart, over_languages(apart.sides), in_languages(apart.sides))
+    assert not any("mean over" in text for text in said)
+    more = part_of(("weak", WEAK), ("good", WEAK))
+    more.sides["some"] = [scored(GOOD, language="hau", model="some")]
+    said = findings(more, over_languages(more.sides), in_languages(more.sides))
+    assert said[0].startswith("afrixnli: of the 2 models with all languages, weak has the highest mean")
+
+
+def test_losses_of_others_are_higher() -> None:
+    lower = [
+        replace(c, metrics={name: replace(m, higher_is_better=False) for name, m in c.metrics.items()})
+        for c in (scored(v, language=code, model=m) for m, v in (("w", WEAK), ("g", GOOD)) for code in ("hau", "yor"))
+    ]
+    (part,) = parts(lower)
+    said = findings(part, over_languages(part.sides), in_languages(part.sides))
+    assert said[0].endswith("all others score significantly higher.")
+    assert "score significantly higher" in best_table(part, in_languages(part.sides)).notes[0]
+
+
+def test_the_best_is_not_one_that_is_behind_on_shared_documents() -> None:
+    few, more = [1.0] * 70 + [0.0] * 30, [1.0] * 100 + [0.0] * 100
+    (part,) = parts([scored(v, language="hau", model=m) for m, v in (("few", few), ("more", more))])
+    table = best_table(part, in_languages(part.sides))
+    assert table.cells()[0][1:3] == ["more", "50.0"]
+    assert table.cells()[0][4] == "none"
+    assert any(note.startswith("n differs") for note in table.notes)
 
 
 def test_a_tie_is_said() -> None:

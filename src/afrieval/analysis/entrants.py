@@ -13,7 +13,7 @@ from afrieval.analysis.gathered import Gathered
 from afrieval.analysis.leaderboard import defective
 from afrieval.analysis.means import of_questions
 from afrieval.analysis.memorisation import about
-from afrieval.analysis.pairs import stated
+from afrieval.analysis.pairs import PERCENT, stated
 from afrieval.analysis.questions import numbered
 from afrieval.analysis.scores import averaged
 from afrieval.analysis.widths import Scores, Stated
@@ -95,6 +95,11 @@ class TaskEntries:
     def factor(self) -> float:
         """What makes a score percent of the metric's range, or, if it has none, higher if it is better."""
         return _factor(self.metric)
+
+    @property
+    def scale(self) -> tuple[float, ...]:
+        """The lowest and the highest score in percent; empty if scores are not in percent."""
+        return PERCENT if self.metric is None or percent(self.metric) else ()
 
     @property
     def is_sure(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from afrieval.analysis.means import Mean, means
-from afrieval.analysis.ranks import Rank, ranked
+from afrieval.analysis.ranks import Rank, best_first, ranked
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.languages import LANGUAGES
 from afrieval.results.scores import CellScores
@@ -18,7 +18,7 @@ class Entry(NamedTuple):
     Attributes:
         rank: among the sides that have this language; None if it is the only one, or how sure its score is is not
             known.
-        is_highest: whether no other side has a higher score.
+        is_highest: whether it has the highest score of those that may be the best.
     """
 
     side: str
@@ -42,7 +42,7 @@ def _in_language(code: str, sides: Sides, scores: Mapping[str, Mapping[str, Lang
     here = {side: [c for c in cells if c.language == code] for side, cells in sides.items() if code in scores[side]}
     places = ranked(here) if len(here) > 1 else dict.fromkeys(here)
     sign = _sign(here)
-    order = sorted(here, key=lambda side: -sign * scores[side][code].score)
+    order = best_first(sorted(here, key=lambda side: -sign * scores[side][code].score), places.__getitem__)
     top = scores[order[0]][code].score
     return [Entry(side, scores[side][code], places[side], scores[side][code].score == top) for side in order]
 
@@ -75,7 +75,8 @@ def over_languages(sides: Sides) -> list[Standing]:
     complete = {side: african[side] for side, mean in found.items() if set(mean.members) == widest}
     places = ranked(complete) if len(complete) > 1 else {}
     sign = _sign(sides)
-    order = sorted(found, key=lambda side: (side not in complete, -sign * found[side].score))
+    by_score = sorted(found, key=lambda side: (side not in complete, -sign * found[side].score))
+    order = best_first(by_score, places.get)
     return [Standing(side, found[side], side in complete, places.get(side)) for side in order]
 
 

@@ -15,6 +15,8 @@ import numpy as np
 
 from afrieval.analysis.widths import Scores, Stated, Values, mean_covariance
 
+PERCENT = (0.0, 100.0)
+
 
 class Contest(NamedTuple):
     """A task in which entrants are compared.
@@ -23,11 +25,13 @@ class Contest(NamedTuple):
         weight: in the average over tasks.
         data: the data set; tasks on the same one share documents.
         entries: of each entrant, its scores by language, all of the same languages; higher is better.
+        bounds: the lowest and the highest score that there are; empty if scores are not in percent.
     """
 
     weight: float
     data: str
     entries: Sequence[Mapping[Any, Scores | Stated]]
+    bounds: tuple[float, ...] = ()
 
 
 class Pairs(NamedTuple):
@@ -60,7 +64,7 @@ def pairs(contest: Contest) -> Pairs:
         contest: entrants with a known error.
     """
     languages = list(contest.entries[0])
-    stated = [[_stated(entry[language]) for language in languages] for entry in contest.entries]
+    stated = [[_stated(entry[code], contest.bounds) for code in languages] for entry in contest.entries]
     scores, errors, counts = (np.array([[s[at] for s in row] for row in stated]) for at in range(3))
     error, least = errors.mean(axis=1), counts.min(axis=1)
     found = Pairs(
@@ -90,12 +94,17 @@ def stated(score: float, n: int) -> Stated:
     return Stated(score, math.sqrt(p * (1 - p) / (n + 4)), n)
 
 
-def _stated(scores: Scores | Stated) -> Stated:
+def _stated(scores: Scores | Stated, bounds: tuple[float, ...]) -> Stated:
+    """Returns a score as if its documents were not known, and with four more, two of the lowest and two of the highest.
+
+    A few documents that are all right show no error; for accuracies, that with four more is the one of `stated`.
+    """
     if isinstance(scores, Stated):
-        return scores
+        return scores._replace(score=(scores.n * scores.score + 2 * sum(bounds)) / (scores.n + 2 * len(bounds)))
     values = np.array(list(scores.values()))
-    n = len(values)
-    return Stated(float(values.mean()), float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf, n)
+    every = np.concatenate([values, np.repeat(bounds, 2)])
+    error = float(every.std(ddof=0 if bounds else 1)) / math.sqrt(len(every)) if len(every) > 1 else math.inf
+    return Stated(float(every.mean()), error, len(values))
 
 
 def _asked(entries: Sequence[Mapping[Any, Scores | Stated]], languages: Sequence[Any]) -> dict[int, _Asked]:

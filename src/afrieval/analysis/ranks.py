@@ -9,7 +9,7 @@ Applications to Mobility across Neighbourhoods and Academic Achievement across C
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from scipy import special
 
 from afrieval.analysis.averages import percent
 from afrieval.analysis.means import of_questions
-from afrieval.analysis.pairs import Contest, Pairs, pairs
+from afrieval.analysis.pairs import PERCENT, Contest, Pairs, pairs
 from afrieval.analysis.questions import numbered
 from afrieval.analysis.widths import Scores, Stated, Values
 from afrieval.grouping import grouped
@@ -44,6 +44,23 @@ def ranked(sides: Mapping[K, Sequence[CellScores]]) -> dict[K, Rank | None]:
     return dict(zip(sides, ranks([contest(list(sides.values()))]), strict=True))
 
 
+def best_first(order: Sequence[K], rank_of: Callable[[K], Rank | None]) -> list[K]:
+    """Returns sides in their order, but the first one that may be the best comes first.
+
+    The highest score is not always among the best: it may be of fewer and easier documents, while ranks are from the
+    documents that two sides share.
+
+    Args:
+        order: sides by their scores, the best first.
+        rank_of: returns the rank of a side.
+    """
+    first = rank_of(order[0]) if order else None
+    if first is None or first.first == 1:
+        return list(order)
+    lead = next((at for at, side in enumerate(order) if (rank := rank_of(side)) and rank.first == 1), 0)
+    return [order[lead], *order[:lead], *order[lead + 1 :]]
+
+
 def contest(sides: Sequence[Sequence[CellScores]], weight: float = 1.0) -> Contest:
     """Returns the scores of sides in one task, averaged over prompts, by language and question.
 
@@ -61,7 +78,7 @@ def contest(sides: Sequence[Sequence[CellScores]], weight: float = 1.0) -> Conte
         scores = {q: factor * value for q, value in of_questions([cell for _, cell in found]).items()}
         mean = float(np.mean(list(scores.values())))
         of_sides[at][language] = Stated(mean, math.nan, 0) if metric.interval == "none" else scores
-    return Contest(weight, every[0][1].data_set or every[0][1].task, of_sides)
+    return Contest(weight, every[0][1].data_set or every[0][1].task, of_sides, PERCENT if percent(metric) else ())
 
 
 def ranks(contests: Sequence[Contest]) -> list[Rank | None]:

@@ -11,7 +11,7 @@ import numpy as np
 from afrieval.analysis.averages import interval_of
 from afrieval.analysis.entrants import Entrant, Entry, TaskEntries
 from afrieval.analysis.pairs import Contest
-from afrieval.analysis.ranks import Rank, ranks
+from afrieval.analysis.ranks import Rank, best_first, ranks
 from afrieval.analysis.widths import Scores, Share, Stated, half_width
 from afrieval.grouping import grouped
 from afrieval.statistics.intervals import Interval
@@ -100,7 +100,7 @@ def board(
     found = _ranked(known, whole, chosen, best) if whole else []
     found += [_scored(known, entrant, sorted(has[entrant]), best) for entrant in has if entrant not in set(whole)]
     found = [standing._replace(pairs=len(has[standing.entrant])) for standing in found]
-    order = sorted(found, key=lambda s: (not s.whole, -s.score, s.entrant.model))
+    order = best_first(sorted(found, key=lambda s: (not s.whole, -s.score, s.entrant.model)), lambda s: s.rank)
     standings = [_on_scale(standing, used[0].factor) for standing in order] if own_scale else order
     return Board(name, chosen, len(set().union(*has.values())), standings)
 
@@ -142,7 +142,11 @@ def _spread(common: set[Pair], sets: Sequence[set[Pair]]) -> tuple[int, int]:
 def _ranked(tasks: Mapping[str, TaskEntries], entrants: list[Entrant], pairs: list[Pair], best: bool) -> list[Standing]:
     """Returns the standings of entrants that have all pairs."""
     shares = [_shares(tasks, entrant, pairs, best) for entrant in entrants]
-    contests = [Contest(of[0].weight, of[0].data, [s.languages for s in of]) for of in zip(*shares, strict=True)]
+    of_tasks = [tasks[task] for task in dict.fromkeys(task for task, _ in pairs)]
+    contests = [
+        Contest(of[0].weight, of[0].data, [share.languages for share in of], task.scale)
+        for task, of in zip(of_tasks, zip(*shares, strict=True), strict=True)
+    ]
     standings = [_scored(tasks, entrant, pairs, best) for entrant in entrants]
     return [s._replace(rank=rank, whole=True) for s, rank in zip(standings, ranks(contests), strict=True)]
 

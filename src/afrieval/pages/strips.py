@@ -49,8 +49,10 @@ def scale(values: Iterable[float]) -> Scale:
     """Returns a scale that has all values, and at least two round numbers."""
     known = [value for value in values if math.isfinite(value)]
     low, high = min(known), max(known)
-    if low == high:
-        low, high = low - (abs(low) or 1.0) / 20, high + (abs(high) or 1.0) / 20
+    if high - low < 1e-9:  # ticks have twelve places
+        size = max(abs(low), abs(high))
+        room = (size if size > 1e-6 else 1.0) / 20
+        low, high = low - room, high + room
     power = 10 ** math.floor(math.log10((high - low) / 5))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= (high - low) / 5)
     low, high = (low, high) if high - low >= 2 * step else (low - step / 2, high + step / 2)

@@ -11,6 +11,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from afrieval.analysis.inputs import Inputs
+from afrieval.errors import UserError
 from afrieval.plots.fonts import families
 from afrieval.plots.languages import languages
 from afrieval.plots.native import native
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 KINDS: dict[str, Callable[[Inputs], Content]] = {"languages": languages, "prompts": prompts, "native": native}
+MOST = 8  # panels
 SMALL = 6  # points, of notes
 SIGN = 0.047  # inches, of a sign of a note
 ROW = 0.14  # inches, of a line of notes or of the key
@@ -40,6 +42,11 @@ def figure(kind: str, given: Inputs, width: str, form: str) -> tuple[bytes, dict
         UserError: if nothing given has what the figure shows, or it is too much for one figure.
     """
     content = KINDS[kind](given)
+    if len(content.panels) > MOST:
+        raise UserError(
+            f"{len(content.panels)} panels, of tasks and models, are too many for one figure",
+            f"name fewer runs, or some tasks with --task: a figure has room for {MOST}",
+        )
     settings: dict[Any, Any] = {**matplotlib.rcParamsDefault, **SETTINGS}
     settings.pop("backend")  # it is not needed
     with warnings.catch_warnings(), rc_context(settings):

@@ -23,7 +23,6 @@ ENGLISH, NATIVE = Series("English prompts", {}, MARKS[0], True), Series("native 
 HELP, HURT = (Series(f"native prompts {word}", {}, mark) for word, mark in (("help", MARKS[2]), ("hurt", MARKS[4])))
 NEITHER = Series("no visible difference", {}, Mark("o", GREY, 3.2), True)
 OF_VERDICT = {1: HELP._replace(mark=Mark("^", MARKS[2].colour, 4.2)), -1: HURT, 0: NEITHER}
-MOST = 8  # panels
 NOTES = [
     "Lines: 95% intervals. Difference: native minus English.",
     "Help, hurt: p < .05, adjusted (Holm) over the languages of a panel.",
@@ -34,17 +33,13 @@ def native(given: Inputs) -> Content:
     """Returns a panel per task and model, with languages sorted by their difference.
 
     Raises:
-        UserError: if nothing ran with prompts of both kinds, or a figure has no room for all.
+        UserError: if nothing ran with prompts of both kinds.
     """
     cells = [cell for cell in [*given.own, *given.foreign] if cell.n]
     found = [c for c in all_contrasts(cells, given.foreign, ["prompt_language"], SEED) if c.rows]
     if not found:
         raise UserError(
             "no language here has both English and native prompts", "give a run with --task.prompt_language both"
-        )
-    if len(found) > MOST:
-        raise UserError(
-            f"{len(found)} tasks and models are too many for one figure", "name fewer runs, or one task with --task"
         )
     starred = {c.task: {*c.declared.get("unreviewed", {})} for c in cells}
     panels = [_panel(by_difference(contrast), starred[contrast.task]) for contrast in found]

@@ -19,14 +19,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MEAN = "Grey: 95% interval of the mean over prompts."
-MOST = 8  # panels
 
 
 def prompts(given: Inputs) -> Content:
     """Returns a panel per task, model and language of prompts, with languages sorted by their mean.
 
     Raises:
-        UserError: if no task has two prompts, or a figure has no room for all.
+        UserError: if no task has two prompts, or there are more prompts than marks.
     """
     found = spreads([cell for cell in [*given.own, *given.foreign] if cell.n])
     ids = list(dict.fromkeys(prompt for spread in found for prompt in spread.prompts))
@@ -34,9 +33,10 @@ def prompts(given: Inputs) -> Content:
         raise UserError("no task here has scores under several prompts", "give a run with --task.prompts 1,2 or more")
     varied = [d for d in varying([spread.dimensions for spread in found]) if d != "language"]
     groups = grouped(found, lambda s: (s.task, *(s.dimensions[d] for d in varied)))
-    if len(groups) > MOST or len(ids) > len(MARKS):
-        what = f"{len(ids)} prompts" if len(ids) > len(MARKS) else f"{len(groups)} tasks, models and prompt languages"
-        raise UserError(f"{what} are too many for one figure", "name fewer runs, or one task with --task")
+    if len(ids) > len(MARKS):
+        raise UserError(
+            f"{len(ids)} prompts are too many for one figure", f"name fewer runs: a figure has {len(MARKS)} marks"
+        )
     marks = dict(zip(ids, MARKS, strict=False))
     key = [Series(f"prompt {prompt}", {}, mark) for prompt, mark in marks.items()]
     panels = [_panel(of, [*(side_name(d, v) for d, v in zip(varied, values, strict=True))], marks)

@@ -17,6 +17,10 @@ RANKS = (
     "rank: 1-3 is first, second or third; the ranks of all models in a language are right at once with 95% confidence."
 )
 
+SIZES = (
+    "n differs: models are compared on the documents that both have, so the one with the higher score may be behind."
+)
+
 
 def shown_rank(rank: Rank | None) -> str:
     """Returns a rank as people read it: 1, 1-3, or nothing."""
@@ -44,9 +48,18 @@ def best_table(part: Part, entries: Entries) -> Table:
         Column("cannot be told apart from", "text", "rivals"), Column("models", "count"), Column("n", "count"),
     ]  # fmt: skip
     rows = [_best(code, entries[code], part) for code in sorted(entries, key=language_name)]
-    notes = ["Models that are not named score significantly lower (5%, all pairs of models, Holm)."]
+    notes = [f"Models that are not named score significantly {_worse(part)} (5%, all pairs of models, Holm)."]
+    notes += [SIZES] if _sizes_differ(entries) else []
     table = Table("best", f"{part.title}: best in each language", columns, rows, notes, about={"task": part.task})
     return marked(table, _defects(entries))
+
+
+def _worse(part: Part) -> str:
+    return "lower" if part.metric.higher_is_better else "higher"
+
+
+def _sizes_differ(entries: Entries) -> bool:
+    return any(len({entry.score.n for entry in of_language}) > 1 for of_language in entries.values())
 
 
 def _defects(entries: Entries) -> dict[str, str]:
@@ -71,7 +84,7 @@ def all_scores(part: Part, entries: Entries) -> Table:
         Column("n", "count"), Column("bad", "count", "n_defect"),
     ]  # fmt: skip
     rows = [_entry(code, entry, part) for code in sorted(entries, key=language_name) for entry in entries[code]]
-    notes = [RANKS if len(part.sides) > 1 else "", "bad: rows with a defect."]
+    notes = [RANKS if len(part.sides) > 1 else "", SIZES if _sizes_differ(entries) else "", "bad: rows with a defect."]
     about = {"task": part.task, "prompt_language": part.kind}
     table = Table("all", f"{part.title}: all scores", columns, rows, [n for n in notes if n], about=about)
     return marked(table, _defects(entries))
@@ -93,7 +106,8 @@ def findings(part: Part, standings: Sequence[Standing], entries: Entries) -> lis
     """
     if len(part.sides) == 1:
         return _of_one(part, entries)
-    found = [_over_languages(part, standings)] if len(standings) > 1 else []
+    complete = [standing for standing in standings if standing.complete]
+    found = [_over_languages(part, complete, len(complete) < len(standings))] if len(complete) > 1 else []
     compared = {code: of for code, of in entries.items() if of[0].rank}
     clear = {code: of[0].side for code, of in compared.items() if not rivals(of)}
     if compared and not clear:
@@ -109,17 +123,21 @@ def findings(part: Part, standings: Sequence[Standing], entries: Entries) -> lis
     return found
 
 
-def _over_languages(part: Part, standings: Sequence[Standing]) -> str:
+def _over_languages(part: Part, standings: Sequence[Standing], lacking: bool) -> str:
+    """Returns who has the best mean; `lacking` says whether some models lack languages."""
     first, bounds = standings[0], part.metric.bounds
     mean = first.mean
     sure = f" (95% CI {shown_interval(mean.interval, bounds)})" if mean.interval else ""
     languages = f"{len(mean.members)} African languages" if len(mean.members) > 1 else language_name(mean.members[0])
     best = "highest" if part.metric.higher_is_better else "best"
-    text = f"{part.title}: {first.side} has the {best} mean over {languages}, {shown_score(mean.score, bounds)}{sure}"
+    among = f"of the {len(standings)} models with all languages, " if lacking else ""
+    text = f"{among}{first.side} has the {best} mean over {languages}, {shown_score(mean.score, bounds)}{sure}"
+    text = f"{part.title}: {text}"
     if first.rank is None:
         return f"{text}."
     others = listed([s.side for s in standings[1:] if s.rank and s.rank.first == 1])
-    return f"{text}; {f'{others} cannot be told apart from it' if others else 'all others score significantly lower'}."
+    rest = f"{others} cannot be told apart from it" if others else f"all others score significantly {_worse(part)}"
+    return f"{text}; {rest}."
 
 
 def _of_one(part: Part, entries: Entries) -> list[str]:

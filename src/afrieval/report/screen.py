@@ -39,7 +39,7 @@ def terminal(table: Table, width: int, coloured: bool = False) -> Iterator[Any]:
         yield styled(" ".join(notes), "table.caption")
 
 
-def _drawn(table: Table, width: int, coloured: bool) -> Iterator[Screen]:
+def _drawn(table: Table, width: int, coloured: bool) -> Iterator[Screen | str]:
     columns = [[head, *texts] for head, *texts in zip(table.heads, *table.cells(), strict=True)]
     names = [at for at, column in enumerate(table.seen) if column.form in WORDS]
     between = BETWEEN
@@ -49,7 +49,12 @@ def _drawn(table: Table, width: int, coloured: bool) -> Iterator[Screen]:
     if _width(fitted, between) > width:
         between = 1
         fitted = _fitted(columns, names, width, between)
-    for block in _blocks(fitted, names, width, between):
+    kept = next((at for at in range(len(fitted)) if at not in names), len(fitted))
+    if _width(fitted, between) > width:  # names at the left are in each part, and may have half of it
+        fitted = [*_fitted(columns[:kept], range(kept), width // 2, between), *fitted[kept:]]
+    for number, block in enumerate(_blocks(fitted, kept, width, between)):
+        if number:
+            yield ""
         yield _screen(table, fitted, block, names, between, coloured)
 
 
@@ -106,14 +111,12 @@ def _narrow(column: list[str]) -> list[str]:
     return [broken(head, max(_longest(numbers) if numbers else 0, NARROWEST)), *numbers]
 
 
-def _blocks(fitted: Lines, names: Sequence[int], width: int, between: int) -> Iterator[list[int]]:
-    """Yields the columns that fit next to each other; those of names at the left are in each block."""
-    first = next((at for at in range(len(fitted)) if at not in names), len(fitted))
-    kept = list(range(first))
-    block = list(kept)
-    for at in range(first, len(fitted)):
-        if len(block) > len(kept) and _width([fitted[of] for of in (*block, at)], between) > width:
+def _blocks(fitted: Lines, kept: int, width: int, between: int) -> Iterator[list[int]]:
+    """Yields the columns that fit next to each other; the first ones, of names, are in each block."""
+    block = list(range(kept))
+    for at in range(kept, len(fitted)):
+        if len(block) > kept and _width([fitted[of] for of in (*block, at)], between) > width:
             yield block
-            block = list(kept)
+            block = list(range(kept))
         block.append(at)
     yield block
