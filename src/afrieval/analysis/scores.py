@@ -77,11 +77,17 @@ def averaged(cells: Sequence[CellScores], rows: Numbers | None = None) -> Averag
         cells: one per prompt.
         rows: the documents to use, each of which all cells have; all that they have in common if not given.
     """
-    common = reduce(np.intersect1d, [cell.ids for cell in cells]) if rows is None else rows
+    common = _common(cells) if rows is None else rows
     whole = [np.array_equal(cell.ids, common) for cell in cells]
     return Average(
         [c if all_ else c.take(np.searchsorted(c.ids, common)) for c, all_ in zip(cells, whole, strict=True)]
     )
+
+
+def _common(cells: Sequence[CellScores]) -> Numbers:
+    """Returns the documents that all cells have; almost always they all have the same."""
+    ids = [cell.ids for cell in cells]
+    return ids[0] if all(np.array_equal(ids[0], of) for of in ids[1:]) else reduce(np.intersect1d, ids)
 
 
 @dataclass(frozen=True)

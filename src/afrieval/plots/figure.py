@@ -63,7 +63,7 @@ def figure(kind: str, given: Inputs, width: str, form: str) -> tuple[bytes, dict
 def _drawn(content: Content, width: float) -> Figure:
     key = [one.name for one in content.key]
     columns = max(1, int(width / (max(map(len, key), default=1) * SIGN + 0.35)))
-    notes = textwrap.wrap(" ".join(content.notes), int(width / SIGN))
+    notes = textwrap.wrap(" ".join(content.notes), int(width / SIGN), break_on_hyphens=False)
     heights = [height(panel) for panel in content.panels]
     below = ROW * (len(notes) + -(-len(key) // columns))
     drawn = Figure(figsize=(width, sum(heights) + below))

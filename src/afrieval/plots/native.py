@@ -25,7 +25,7 @@ NEITHER = Series("no visible difference", {}, Mark("o", GREY, 3.2), True)
 OF_VERDICT = {1: HELP._replace(mark=Mark("^", MARKS[2].colour, 4.2)), -1: HURT, 0: NEITHER}
 NOTES = [
     "Lines: 95% intervals. Difference: native minus English.",
-    "Help, hurt: p < .05, adjusted (Holm) over the languages of a panel.",
+    "Help, hurt: p\xa0<\xa0.05, adjusted (Holm) over the languages of a panel.",
 ]
 
 
