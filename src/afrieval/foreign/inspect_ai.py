@@ -98,7 +98,7 @@ class Log(Header):
 
 def is_inspect(path: Path) -> bool:
     """Returns whether a file is a log of inspect_ai, or a folder has one."""
-    return bool(_logs(path))
+    return bool(inspect_logs(path))
 
 
 def inspect_cells(path: Path) -> list[CellScores]:
@@ -107,7 +107,7 @@ def inspect_cells(path: Path) -> list[CellScores]:
     Raises:
         UserError: if a log is damaged.
     """
-    headers = {log: _header(log) for log in _logs(path)}
+    headers = {log: _header(log) for log in inspect_logs(path)}
     usable = {}
     for log, header in headers.items():
         if header["status"] == "success":
@@ -127,7 +127,8 @@ def inspect_cells(path: Path) -> list[CellScores]:
     return [cell for cell in cells.values() if isinstance(cell, CellScores)]
 
 
-def _logs(path: Path) -> list[Path]:
+def inspect_logs(path: Path) -> list[Path]:
+    """Returns a log, or the logs directly in a folder; none in a run folder of the suite."""
     if not path.is_dir():
         return [path] if _is_log(path) else []
     return [] if (path / RUN).exists() else sorted(file for file in path.glob("*") if _is_log(file))

@@ -21,6 +21,7 @@ PROGRAM = "lighteval"
 DETAILS = re.compile(r"details_(.+)\|(\d+)_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.parquet")
 HINT = "run lighteval again with --save-details, in version 0.13 or a similar one"
 LARGEST = 2**30  # bytes of a file of details, uncompressed
+PARTS = ("details", "results")  # folders of an output folder
 FIELDS = ("id", "query", "choices", "gold_index", "instruction", "sampling_methods", "fewshot_samples")
 
 
