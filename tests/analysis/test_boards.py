@@ -8,8 +8,9 @@ import pytest
 from tests.analysis.cells import scored
 
 from afrieval.analysis.boards import averages, leaderboard, of_language, of_task
-from afrieval.analysis.entrants import PUBLISHED, tasks_with_entries
+from afrieval.analysis.entrants import tasks_with_entries
 from afrieval.analysis.gathered import Gathered
+from afrieval.analysis.published import PUBLISHED
 from afrieval.analysis.standings import board, common_pairs
 from afrieval.data.published import PublishedRow
 from afrieval.results.scores import CellScores
@@ -34,6 +35,7 @@ def given(own: list[CellScores], rows: list[tuple[PublishedRow, str]] | None = N
 def test_pairs_are_those_with_the_most_models_times_pairs() -> None:
     wide, narrow = {("t", str(at)) for at in range(10)}, {("t", "0"), ("t", "1")}
     assert common_pairs([wide, wide, narrow]) == wide
+    assert common_pairs([wide, narrow]) == narrow  # a single model has nothing to be compared with
     assert common_pairs([wide, *[narrow] * 10]) == narrow
     assert common_pairs([]) == set()
     assert common_pairs([{("t", "a")}, {("t", "b")}]) in ({("t", "a")}, {("t", "b")})
@@ -95,6 +97,18 @@ def test_prompts_in_english_and_native_ones_and_published_scores_are_entrants_of
     assert task.entries[found[0].entrant]["yor"].source == "afrixnli-0shot.csv"
 
 
+def test_published_prompts_of_papers_and_of_the_suite_are_not_averaged() -> None:
+    rows = [
+        row("a", {"yor": score}, prompt=p)
+        for p, score in (("1", 90.0), ("2", 70.0), ("suite 1", 20.0), ("unknown", 10.0))
+    ]
+    found = of_language(tasks_with_entries(given([], rows)), "yor").standings
+    assert {(s.entrant.prompt_set, round(s.score)) for s in found} == {
+        ("published", 80), ("published, suite's prompts", 20), ("published, prompt unknown", 10)
+    }  # fmt: skip
+    assert all(s.entrant.published for s in found)
+
+
 def test_published_scores_that_are_no_accuracies_have_no_rank() -> None:
     """SIB-200's are weighted F1."""
     rows = [row(model, {"yor": score}, "sib200") for model, score in (("a", 90.0), ("b", 10.0))]
@@ -108,6 +122,20 @@ def test_a_language_is_averaged_over_tasks_with_known_errors_if_there_are_some()
     rows = [row("a", {"yor": 50.0}), row("a", {"yor": 90.0}, "sib200")]
     found = of_language(tasks_with_entries(given([], rows)), "yor")
     assert found.tasks == ["afrixnli"]
+
+
+def test_defects_of_published_data_do_not_concern_runs_alone() -> None:
+    """Lingala of AfriXNLI, whose rows in a run may be others; next to published scores, it is left out of both."""
+    own = cells("a", {"yor": 0.5, "lin": 0.9})
+    assert of_task(tasks_with_entries(given(own))[0]).languages == ["lin", "yor"]
+    rows = [row("p", {"yor": 50.0, "lin": 50.0})]
+    assert of_task(tasks_with_entries(given(own, rows))[0]).languages == ["yor"]
+
+
+def test_the_mean_over_tasks_in_a_language_leaves_out_defective_data_if_there_is_other() -> None:
+    declared = {"defective": {"lin": "wrong rows"}}
+    own = [*cells("a", {"lin": 0.9}, declared=declared), *cells("a", {"lin": 0.3}, "afrimmlu")]
+    assert of_language(tasks_with_entries(given(own)), "lin").tasks == ["afrimmlu"]
 
 
 def test_languages_with_a_known_defect_are_on_their_own_page_only() -> None:

@@ -153,3 +153,13 @@ def test_runs_that_were_read_before_are_read_again_only_if_they_changed(tmp_path
     after = gathered(tmp_path, found_below(tmp_path), runs).cells
     assert runs[first] is kept and len(after) == 2 * len(before)
     assert all(any(cell.measures is old.measures for cell in after) for old in before)
+
+
+def test_published_scores_in_two_files_are_shown_once(tmp_path: Path) -> None:
+    """A later one must not replace the first without a word."""
+    for name, yor, other in (("a", 50, "ibo"), ("b", 90, "hau")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "afrixnli-0shot.csv").write_text(f"model,prompt,yor,{other}\nx,prompt_1,{yor},40\n")
+    found = read(tmp_path)
+    assert [row.scores for row, _ in found.rows] == [{"yor": 50.0, "ibo": 40.0}, {"hau": 40.0}]
+    assert found.left_out == [("b/afrixnli-0shot.csv", "1 score of it: a/afrixnli-0shot.csv has the same")]

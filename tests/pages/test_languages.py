@@ -71,7 +71,7 @@ def test_published_scores_are_apart_from_those_of_runs(tmp_path: Path) -> None:
     page = languages(two_models(tmp_path)._replace(published=rows))
     assert "<summary>Published scores</summary>" in section(page, "yor")
     assert "Published scores" not in section(page, "hau")
-    assert "llama 0 1 30.0" in text(section(page, "wol"))
+    assert "llama published 0 1 30.0" in text(section(page, "wol"))
     assert "Samples of" not in section(page, "wol")
 
 

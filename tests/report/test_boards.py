@@ -94,9 +94,14 @@ def test_the_tables_of_a_model_have_all_its_scores_and_averages() -> None:
 
 def test_known_defects_are_said_where_the_language_is_shown_and_where_it_is_not() -> None:
     board = whole(cells("a", {"yor": 0.5, "lin": 0.9}, declared={"defective": {"lin": "wrong rows"}}))
-    assert "In no mean, for known defects of their data: afrixnli: Lingala (wrong rows)." in text(suite(board)[0])
+    left_out = "Left out, for known defects of their data: afrixnli: Lingala (wrong rows)."
+    included = "Included, in spite of known defects of their data: afrixnli: Lingala (wrong rows)."
+    assert left_out in text(suite(board)[0]) and included not in text(suite(board)[0])
+    (afrobench,) = average_tables(board.averages[1], board.tasks)
+    assert included in text(afrobench) and left_out not in text(afrobench)
+    assert included in text(best_table(list(board.languages.values()), board.tasks))
     shown = pair_table(board.pairs["afrixnli", "lin"], board.tasks[0], "lin")
-    assert "is in no mean: wrong rows." in text(shown)
+    assert "has a known defect: wrong rows. It is in AfroBench's average, but in no other one." in text(shown)
 
 
 def test_tasks_that_are_not_averaged_say_why() -> None:

@@ -86,10 +86,11 @@ def _is_of_family(family: str, code: str, defective: bool) -> bool:
 
 
 def of_language(tasks: Sequence[TaskEntries], language: str) -> Board:
-    """Returns the mean over tasks in one language: over those whose errors are known, if there are some."""
+    """Returns the mean over tasks in a language: over those without a defect and with known errors, if any are."""
     here = [task for task in tasks if language in task.languages]
-    sure = [task for task in here if task.is_sure and task.averaged]
-    return board(sure or here, language, lambda code, _: code == language)
+    sound = [task for task in here if language not in task.defects] or here
+    sure = [task for task in sound if task.is_sure and task.averaged]
+    return board(sure or sound, language, lambda code, _: code == language)
 
 
 def of_task(task: TaskEntries) -> Board:

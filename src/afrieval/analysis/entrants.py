@@ -14,6 +14,7 @@ from afrieval.analysis.leaderboard import defective
 from afrieval.analysis.means import of_questions
 from afrieval.analysis.memorisation import about
 from afrieval.analysis.pairs import PERCENT, stated
+from afrieval.analysis.published import PUBLISHED, prompts_of
 from afrieval.analysis.questions import numbered
 from afrieval.analysis.scores import averaged
 from afrieval.analysis.widths import Scores, Stated
@@ -25,7 +26,6 @@ from afrieval.scoring.base import Metric
 from afrieval.statistics.intervals import Interval
 from afrieval.tasks.spec import load_task, task_names
 
-PUBLISHED = "published"  # the set of prompts of published scores
 Known = tuple[PublishedRow, str]  # with its source
 
 
@@ -33,7 +33,7 @@ class Entrant(NamedTuple):
     """A model under one kind of prompts.
 
     Attributes:
-        prompt_set: of the suite or of the paper; or `PUBLISHED`.
+        prompt_set: of the suite or of the paper; or a name that begins with `PUBLISHED`.
         shots: None if it is not known.
         answer_form: empty if it is not known, or another one for each task.
     """
@@ -47,7 +47,7 @@ class Entrant(NamedTuple):
     @property
     def published(self) -> bool:
         """Whether its scores are published ones."""
-        return self.prompt_set == PUBLISHED
+        return self.prompt_set.startswith(PUBLISHED)
 
 
 class Entry(NamedTuple):
@@ -206,13 +206,17 @@ def _scaled(cells: list[CellScores], factor: float) -> Scores | Stated:
 
 def _published(rows: list[Known], known: Metric | None) -> dict[Entrant, dict[str, Entry]]:
     found: dict[Entrant, dict[str, Entry]] = {}
-    sides = grouped(rows, lambda pair: Entrant(pair[0].model, PUBLISHED, pair[0].prompt_language, pair[0].shots, ""))
+    sides = grouped(rows, lambda pair: _entrant_of(pair[0]))
     for entrant, of_side in sides.items():
         languages = dict.fromkeys(code for row, _ in of_side for code in row.scores)
         for code in languages:
             of = [pair for pair in of_side if code in pair[0].scores]
             found.setdefault(entrant, {})[code] = _published_entry(of, code, known)
     return found
+
+
+def _entrant_of(row: PublishedRow) -> Entrant:
+    return Entrant(row.model, prompts_of(row), row.prompt_language, row.shots, "")
 
 
 def _published_entry(rows: list[Known], code: str, known: Metric | None) -> Entry:

@@ -4,7 +4,9 @@ What cannot be read is left out with a reason, and so is a cell that another run
 """
 
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -128,12 +130,13 @@ def gathered(folder: Path, found: Found, runs: dict[Path, RunFolder] | None = No
         rows += [(row, _below(path, folder)) for row in given.published]
     dates = {run.path: _date(run.record) for run in own.runs}
     once, twice = _once(cells, dates, folder)
-    left_out += [*twice, *_of_the_harness(own.runs, cells, folder)]
+    once_each, again = _rows_once(rows)
+    left_out += [*twice, *again, *_of_the_harness(own.runs, cells, folder)]
     labels = {cell.folder: cell.model for cell in own.cells}
     of_models = grouped((run for run in own.runs if run.path in labels), lambda run: labels[run.path])
     records = {model: [(_below(run.path, folder), run.record) for run in of] for model, of in of_models.items()}
     foreign = [cell for cell in once if cell.folder not in labels]
-    return Gathered(once, rows, records, _settings(foreign, folder), sorted(left_out))
+    return Gathered(once, once_each, records, _settings(foreign, folder), sorted(left_out))
 
 
 def _settings(cells: list[CellScores], folder: Path) -> dict[str, list[tuple[str, Mapping[str, object]]]]:
@@ -159,6 +162,22 @@ def _once(
         what = "1 cell" if len(pairs) == 1 else f"{len(pairs)} cells"
         notes.append(LeftOut(place, f"{what} of it: {other} has the same, {why}"))
     return kept, notes
+
+
+def _rows_once(rows: Collection[tuple[PublishedRow, str]]) -> tuple[list[tuple[PublishedRow, str]], list[LeftOut]]:
+    """Returns published rows in which each score is once: that of the first source; and notes on the others."""
+    kept = []
+    first: dict[tuple[object, ...], str] = {}
+    lost = Counter[tuple[str, str]]()
+    for row, source in rows:
+        place = row.task, row.model, row.prompt, row.prompt_language, row.shots
+        twice = [code for code in row.scores if (*place, code) in first]
+        lost.update((source, first[*place, code]) for code in twice)
+        first |= {(*place, code): source for code in row.scores if code not in twice}
+        if scores := {code: score for code, score in row.scores.items() if code not in twice}:
+            kept.append((replace(row, scores=scores), source))
+    notes = {pair: f"{n} score{'s' * (n > 1)} of it: {pair[1]} has the same" for pair, n in lost.items()}
+    return kept, [LeftOut(source, why) for (source, _), why in notes.items()]
 
 
 def _why(cell: CellScores, best: CellScores, folder: Path) -> tuple[str, str, str]:

@@ -9,12 +9,17 @@ import numpy as np
 from afrieval.data.published import PublishedRow
 from afrieval.data.published import read_published as read_table
 from afrieval.foreign.every_eval_ever import read_records
+from afrieval.foreign.record_names import UNKNOWN
 from afrieval.grouping import grouped
+from afrieval.results.prompts import SUITE
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
 
-__all__ = ["AFROBENCH", "Average", "PublishedRow", "Standing", "averages", "published_scores", "read_published"]
+__all__ = [
+    "AFROBENCH", "Average", "PublishedRow", "Standing", "averages", "prompts_of", "published_scores", "read_published",
+]  # fmt: skip
 
 AFROBENCH = "AfroBench"
+PUBLISHED = "published"  # how sources of published scores begin
 NOT_AVERAGED = ("eng", "fra")  # Portuguese is averaged: the printed averages come out only with it
 TOLERANCE = 0.1 + 1e-9  # they are printed with one decimal, not always rounded to the nearest
 
@@ -80,11 +85,17 @@ def averages(rows: list[PublishedRow]) -> tuple[list[Average], list[Average]]:
     return found, [average for average in found if not average.consistent]
 
 
+def prompts_of(row: PublishedRow) -> str:
+    """Returns whose prompts a row has; those of the suite, and unknown ones, are not averaged with those of papers."""
+    kind = {SUITE: "suite's prompts", UNKNOWN: "prompt unknown"}.get(row.prompt.partition(" ")[0])
+    return f"{PUBLISHED}, {kind}" if kind else PUBLISHED
+
+
 class Standing(NamedTuple):
     """A model's scores over its prompts, each the mean over the same languages; 0 to 1.
 
     Attributes:
-        source: published; or run, with the set of its prompts if they are not the suite's.
+        source: as `prompts_of` has it; or run, with the set of its prompts if they are not the suite's.
         prompts: how many have a score in every one of the languages; no other is used.
         best: that of the best prompt, chosen on the documents that it is a score of.
     """
@@ -108,7 +119,7 @@ def published_scores(rows: list[PublishedRow], task: str, languages: list[str]) 
     of_task = [row for row in rows if row.task == task and row.prompt_language == "eng"]
     whole = [row for row in of_task if languages and set(languages) <= set(row.scores)]
     found = []
-    for (model, shots), of_model in grouped(whole, lambda row: (row.model, row.shots)).items():
+    for (model, shots, source), of_model in grouped(whole, lambda r: (r.model, r.shots, prompts_of(r))).items():
         means = [float(np.mean([row.scores[code] for code in languages])) / 100 for row in of_model]
-        found.append(Standing(model, "published", shots, len(means), max(means), float(np.mean(means))))
+        found.append(Standing(model, source, shots, len(means), max(means), float(np.mean(means))))
     return found

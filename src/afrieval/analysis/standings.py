@@ -125,7 +125,8 @@ def _distinct(has: dict[Entrant, set[Pair]], tasks: Sequence[TaskEntries]) -> di
 def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:
     """Returns the pairs to average over: where the number of models that have all, times their number, is highest.
 
-    Models are sorted by how many pairs they have; candidates are what the first k of them have in common.
+    A single model cannot be compared, so two or more are preferred. Models are sorted by how many pairs they have;
+    candidates are what the first k of them have in common.
 
     Args:
         sets: the pairs that each model has.
@@ -135,8 +136,9 @@ def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:
     return max(candidates, key=lambda common: _spread(common, sets), default=set())
 
 
-def _spread(common: set[Pair], sets: Sequence[set[Pair]]) -> tuple[int, int]:
-    return len(common) * sum(common <= pairs for pairs in sets), len(common)
+def _spread(common: set[Pair], sets: Sequence[set[Pair]]) -> tuple[bool, int, int]:
+    models = sum(common <= pairs for pairs in sets)
+    return models > 1 and bool(common), len(common) * models, len(common)
 
 
 def _ranked(tasks: Mapping[str, TaskEntries], entrants: list[Entrant], pairs: list[Pair], best: bool) -> list[Standing]:

@@ -22,6 +22,7 @@ PUBLISHED = (
     "published: scores that others have published, with their own prompts. Their documents are not known, so their "
     "errors are taken to be as large as they can be."
 )
+APART = "It is in AfroBench's average, but in no other one."
 KINDS = "Each row is of one kind of prompts: no mean mixes runs with published scores."
 
 
@@ -40,6 +41,7 @@ def _average_table(board: Board, standings: list[Standing], others: int, tasks: 
     rows = [[*_row(s, kinds), s.score, s.interval, s.pairs, s.n] for s in standings]
     used = [task for task in tasks if task.task in board.tasks]
     notes = [says, _members(board), _covered(board, others), *_notes(standings, used)]
+    notes += [*_defects(board, used, True), *([] if board.name in board.languages else _defects(board, used, False))]
     return _table("average", title, columns, rows, standings, notes, {"average": board.name})
 
 
@@ -75,7 +77,7 @@ def task_table(board: Board, task: TaskEntries) -> Table | None:
     others = any(not s.whole for s in board.standings)
     notes = [f"Means over {len(board.languages)} African languages: {' '.join(board.languages)}."]
     notes += ["Without a rank: means over other languages, not to be compared."] if others else []
-    notes += [*_notes(board.standings, [task]), *task.notes]
+    notes += [*_notes(board.standings, [task]), *_defects(board, [task], False), *task.notes]
     table = _table("task", f"{_titled(task)}: mean over African languages", columns, rows, board.standings, notes)
     return table if rows else None
 
@@ -97,7 +99,7 @@ def pair_table(board: Board, task: TaskEntries, language: str) -> Table:
         rows.append([*_row(standing, kinds), standing.score, standing.interval, *last])
     notes = [*_notes(board.standings, [task]), *task.notes]
     if language in task.defects:
-        notes.append(f"The data in this language has a known defect, and is in no mean: {task.defects[language]}.")
+        notes.append(f"The data in this language has a known defect: {task.defects[language]}. {APART}")
     about = {"task": task.task, "language": language}
     return _table("scores", _titled(task), columns, rows, board.standings, notes, about)
 
@@ -157,6 +159,7 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
         "tasks in other languages, so rows are not to be compared. Models that are not named score significantly lower "
         "(5%, all pairs of models, Holm).",
         *([PUBLISHED] if any(s.entrant.published for board in boards for s in board.standings) else []),
+        *(note for board in boards for note in _defects(board, tasks, True)),
     ]
     return Table("best", "Best model in each language", columns, rows, notes)
 
@@ -262,9 +265,19 @@ def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[
     if len(sizes) > 1:
         notes.append("n, the smallest number of documents in a language, differs: runs are compared on the documents "
                      "that both have.")  # fmt: skip
-    defects = [f"{task.task}: {LANGUAGES[code].name} ({what})" for task in tasks for code, what in task.defects.items()
-               if code in LANGUAGES]  # fmt: skip
-    return [*notes, *([f"In no mean, for known defects of their data: {'; '.join(defects)}."] if defects else [])]
+    return notes
+
+
+def _defects(board: Board, tasks: Sequence[TaskEntries], included: bool) -> list[str]:
+    """Returns which languages with defective data are in a mean, or which are left out of it."""
+    named = [
+        f"{task.task}: {LANGUAGES[code].name} ({what})"
+        for task in tasks
+        for code, what in task.defects.items()
+        if code in LANGUAGES and ((task.task, code) in board.pairs) == included
+    ]
+    head = "Included, in spite of" if included else "Left out, for"
+    return [f"{head} known defects of their data: {'; '.join(named)}."] if named else []
 
 
 def _columns(kinds: Sequence[Column]) -> list[Column]:

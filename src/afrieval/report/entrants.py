@@ -15,7 +15,7 @@ HEADS = {"kind": "prompts", "shots": "shots", "answer_form": "answer form"}  # o
 def prompts_of(entrant: Entrant) -> str:
     """Returns what an entrant's prompts are called."""
     if entrant.published:
-        return "published" if entrant.prompt_language == "eng" else "published, native"
+        return entrant.prompt_set if entrant.prompt_language == "eng" else f"{entrant.prompt_set}, native"
     return WRITTEN[entrant.prompt_language] if entrant.prompt_set == SUITE else SETS[entrant.prompt_set]
 
 

@@ -102,11 +102,12 @@ def published_tables(rows: Sequence[PublishedRow], task: str, language: str) -> 
     found = published_scores(list(rows), task, [language])
     if not found:
         return []
-    columns = [Column("model"), Column("shots", "count"), Column("prompts", "count")]
+    columns = [Column("model"), Column("source"), Column("shots", "count"), Column("prompts", "count")]
     columns += [Column("mean", "score"), Column("best", "score")]
     best = sorted(found, key=lambda standing: -standing.mean)
-    lines = [[one.model, one.shots, one.prompts, one.mean, one.best] for one in best]
-    notes = ["In percent, as published, with prompts of the paper; best: the prompt was chosen on test."]
+    lines = [[one.model, one.source, one.shots, one.prompts, one.mean, one.best] for one in best]
+    notes = ["In percent, as published, with prompts of the paper, unless the source says otherwise.",
+             "best: the prompt was chosen on test."]  # fmt: skip
     about = {"task": task, "language": language}
     everything = range(len(lines))
     return [Table("published", f"{task}: published scores", columns, lines, notes, about=about, dimmed=everything)]
