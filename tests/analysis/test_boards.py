@@ -159,7 +159,7 @@ def test_a_task_whose_scores_are_better_the_lower_they_are_is_in_no_average() ->
 def test_runs_that_differ_in_what_they_ask_are_noted() -> None:
     own = [*cells("a", {"yor": 0.5}, must={"data": "x"}), *cells("b", {"yor": 0.5}, must={"data": "y"})]
     (task,) = tasks_with_entries(given(own))
-    assert task.notes == ["Not all runs have the same data: compare them with care."]
+    assert task.notes == ["Runs differ in data: compare them with care."]
 
 
 def test_a_whole_leaderboard() -> None:

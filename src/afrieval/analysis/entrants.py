@@ -243,4 +243,4 @@ def _differing(cells: Sequence[CellScores]) -> list[str]:
         for name in same[0].must:
             if len({str(cell.must.get(name)) for cell in same}) > 1:
                 names[name] = None
-    return [f"Not all runs have the same {', '.join(names)}: compare them with care."] if names else []
+    return [f"Runs differ in {', '.join(names)}: compare them with care."] if names else []

@@ -30,7 +30,7 @@ def language_page(board: Leaderboard, code: str) -> bytes:
     """Returns the models in a language, best first, over all tasks and in each one."""
     content = tables_html([*_over_tasks(board, code), *_in_tasks(board, code)], links_from("../", board))
     known = LANGUAGES.get(code)
-    subtitle = f"{code}, {known.family}, {known.region}" if known else code
+    subtitle = f"{code}, {known.family}, {known.place}, {known.script_name} script" if known else code
     return framed(board, language_name(code), subtitle, [("scores", "Which model is best", content)], {})
 
 

@@ -56,7 +56,7 @@ def _other_table(board: Board, standings: list[Standing]) -> Table:
         f"These lack some of the pairs of task and language above; pairs: how many of {board.of} they have. Their "
         "means are over other pairs, and cannot be compared with those above, or with each other."
     ]
-    title = f"{_described(board)[0]}: over other pairs"
+    title = f"{_described(board)[0]}: models that lack some pairs"
     return _table("other average", title, columns, rows, standings, notes, {"average": board.name})
 
 

@@ -20,7 +20,10 @@ from afrieval.results.scores import CellScores
 from afrieval.results.usage import usage_rows
 from afrieval.scoring.labels import DESCRIPTIONS, NOT_PARSED, REFUSED, label
 
-RANKS = "Rank: the places that a model may have among those with the same kind of prompts, at 95 % for all at once."
+RANKS = (
+    "rank: 1-3 is first, second or third among the models with the same kind of prompts; all ranks are right at once "
+    "with 95% confidence."
+)
 SIDE = ("model", "prompt_set", "shots", "answer_form")
 
 
