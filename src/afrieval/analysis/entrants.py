@@ -143,7 +143,7 @@ def _task_entries(task: str, cells: dict[Entrant, list[CellScores]], rows: list[
     remembered = any(about(cell) for cell in every)
     averaged_over = not remembered and (known is None or percent(known) is not None)
     data = next((cell.data_set for cell in every if cell.data_set), "") or _data_set(task)
-    defects = defective(task, every) if rows else {c.language: c.defect for c in every if c.defect}
+    defects = defective(task, every, [row for row, _ in rows])
     return TaskEntries(task, known, data, averaged_over, defects, entries, notes)
 
 
