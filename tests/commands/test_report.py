@@ -8,6 +8,8 @@ from tests.conftest import Cli
 
 import afrieval
 
+LOGS = Path(__file__).parents[1] / "foreign/logs"
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -72,3 +74,11 @@ def test_a_page_that_cannot_be_made_leaves_the_old_one(cli: Cli, run: Path, tmp_
 def test_no_run_is_an_error() -> None:
     with pytest.raises(afrieval.UserError, match="there is no run to show"):
         afrieval.write_report([])
+
+
+def test_without_a_score_there_is_no_page(cli: Cli, tmp_path: Path) -> None:
+    log = (LOGS / "inspect_ai.json").read_text(encoding="utf-8").replace('"success"', '"cancelled"', 1)
+    (tmp_path / "log.json").write_text(log, encoding="utf-8")
+    done = cli("report", tmp_path / "log.json", "-o", tmp_path / "page.html")
+    assert done.code == 2 and "its status is cancelled" in done.err and "has nothing to show" in done.err
+    assert not (tmp_path / "page.html").exists()

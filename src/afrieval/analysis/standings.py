@@ -183,7 +183,7 @@ def _scored(tasks: Mapping[str, TaskEntries], entrant: Entrant, pairs: list[Pair
     score = sum(share.weight * float(np.mean([*map(mean_of, share.languages.values())])) for share in shares)
     interval = None
     if not any(isinstance(s, Stated) and math.isnan(s.error) for of in shares for s in of.languages.values()):
-        single = len(pairs) == 1 and not best and not entrant.published
+        single = len(pairs) == 1 and not best
         interval = _of_pair(tasks, entrant, pairs[0]) if single else _interval(score, shares, tasks)
     return Standing(entrant, score, interval, None, len(pairs), False, n)
 
