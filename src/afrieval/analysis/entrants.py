@@ -23,7 +23,7 @@ from afrieval.foreign.record_names import metric_of
 from afrieval.grouping import grouped
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
-from afrieval.statistics.intervals import Interval
+from afrieval.statistics.intervals import Interval, wilson
 from afrieval.tasks.spec import load_task, task_names
 
 Known = tuple[PublishedRow, str]  # with its source
@@ -232,8 +232,11 @@ def _published_entry(rows: list[Known], code: str, known: Metric | None) -> Entr
     score, error = (float(np.mean([each[at] for each in every])) for at in range(2))
     sources = ", ".join(dict.fromkeys(source for _, source in rows))
     n = min((each.n for each in every), default=0)
-    on_scale = score / 100 * (known.bounds[1] if known and np.isfinite(known.bounds[1]) else 1.0)
-    return Entry(on_scale, None, n or None, list(by_prompt), Stated(score, error, n), by_prompt, sources)
+    highest = known.bounds[1] if known and np.isfinite(known.bounds[1]) else 1.0
+    interval = Interval(*(highest * end for end in wilson(n * score / 100, n))) if is_accuracy and n else None
+    return Entry(
+        highest * score / 100, interval, n or None, list(by_prompt), Stated(score, error, n), by_prompt, sources
+    )
 
 
 def _differing(cells: Sequence[CellScores]) -> list[str]:
