@@ -91,6 +91,11 @@ def test_errors_are_two_lines(text: str) -> None:
     assert out.count("\n") == 2 and out.startswith("error: ") and "\nhint: " in out
 
 
+def test_a_note_about_a_megabyte_is_short(capsys: pytest.CaptureFixture[str]) -> None:
+    complain("W" * 1_000_000, "hint")
+    assert len(shown := capsys.readouterr().err) < 5_000 and "996,007 characters are not shown" in shown
+
+
 def test_say_and_note(capsys: pytest.CaptureFixture[str]) -> None:
     say(f"a\n{HOSTILE}")
     note(f"b\n{HOSTILE}")

@@ -16,8 +16,19 @@ class Language(NamedTuple):
         """Whether it counts in a mean over African languages."""
         return self.region != "elsewhere"
 
+    @property
+    def place(self) -> str:
+        """What its region is called in a text."""
+        return f"{self.region} Africa".replace("elsewhere Africa", "elsewhere than in Africa")
+
+    @property
+    def script_name(self) -> str:
+        """What its script is called."""
+        return SCRIPTS.get(self.script, self.script)
+
 
 ENGLISH = "eng"
+SCRIPTS = {"Arab": "Arabic", "Ethi": "Ethiopic", "Latn": "Latin", "Nkoo": "N'Ko", "Tfng": "Tifinagh"}
 # Two-letter codes, which web pages must have for languages that have one.
 SHORT = {
     "afr": "af", "aka": "ak", "amh": "am", "bam": "bm", "eng": "en", "ewe": "ee", "fra": "fr", "hau": "ha", "ibo": "ig",

@@ -25,6 +25,7 @@ _UNSEEN = (
     r"\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     r"\ud800-\udfff\U000e0000-\U000e007f"
 )
+LONGEST = 4_000  # characters of a note
 _DANGEROUS = re.compile(f"[{_UNSEEN}]")
 _OF_A_LINE = re.compile(f"[\t\n{_UNSEEN}]")
 
@@ -42,6 +43,13 @@ def one_line(text: object) -> str:
     return _OF_A_LINE.sub(_escape, str(text))
 
 
+def shortened(text: str, most: int) -> str:
+    """Returns a text of which at most about this many characters are left; the middle of others is left out."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]}… {len(text) - most:,} characters are not shown …{text[-most // 2 :]}"
+
+
 def _escape(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode("ascii")
 
@@ -52,8 +60,8 @@ def say(text: str = "") -> None:
 
 
 def note(text: str = "") -> None:
-    """Prints one line of information to standard error."""
-    _write(one_line(text), sys.stderr)
+    """Prints one line of information to standard error; the middle of a very long one is left out."""
+    _write(one_line(shortened(text, LONGEST)), sys.stderr)
 
 
 def complain(message: str, hint: str) -> None:

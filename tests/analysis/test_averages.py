@@ -192,9 +192,9 @@ def test_without_a_suite_each_task_is_a_group() -> None:
 
 
 def test_a_task_whose_documents_all_score_alike_is_not_certain() -> None:
-    """Two of 14 documents more would be right, two more wrong: 2 / 14, and its standard error."""
+    """Two more documents would be right, two more wrong: 2 / 14, its standard error, and how far it is from 0."""
     flat = [scored([0.0] * 10, "flat", language=code) for code in LANGUAGES]
     (found,) = suite_averages([*flat, *(c for c in cells() if c.task == "tweets")])
-    error = 100 * (2 / 14 * 12 / 14 / 14) ** 0.5
+    error = 100 * (2 / 14 * 12 / 14 / 14 + (2 / 14) ** 2) ** 0.5
     alone = next(part for part in found.parts if part.task == "flat")
     assert alone.interval == pytest.approx((0.0, 1.959964 * error))

@@ -37,6 +37,8 @@ def test_pairs_are_those_with_the_most_models_times_pairs() -> None:
     assert common_pairs([wide, wide, narrow]) == wide
     assert common_pairs([wide, narrow]) == narrow  # a single model has nothing to be compared with
     assert common_pairs([wide, *[narrow] * 10]) == narrow
+    other = {("t", "0"), *(("u", str(at)) for at in range(9))}  # as many pairs, but of another task
+    assert common_pairs([other, wide, wide, wide]) == wide
     assert common_pairs([]) == set()
     assert common_pairs([{("t", "a")}, {("t", "b")}]) in ({("t", "a")}, {("t", "b")})
 
@@ -95,6 +97,21 @@ def test_prompts_in_english_and_native_ones_and_published_scores_are_entrants_of
     assert [s.rank for s in found] == [(1, 1), (2, 2), (3, 3)]
     assert [s.n for s in found] == [600, 100, 100]
     assert task.entries[found[0].entrant]["yor"].source == "afrixnli-0shot.csv"
+
+
+def test_a_published_accuracy_has_the_interval_of_a_run() -> None:
+    own = [scored(answers(0.9, 600), language="yor", model="a")]
+    found = of_language(tasks_with_entries(given(own, [row("p", {"yor": 90.0})])), "yor").standings
+    assert found[0].n == found[1].n == 600
+    assert found[0].interval == pytest.approx(found[1].interval)
+
+
+def test_right_answers_alone_are_not_sure_under_any_rule() -> None:
+    """Wilson's interval of one right answer begins at 20.7."""
+    suite, afrobench = averages(tasks_with_entries(given([scored([1.0], language="yor", model="a")])))[:2]
+    for found in (suite, afrobench):
+        interval = found.standings[0].interval
+        assert interval and interval.low < 25
 
 
 def test_published_prompts_of_papers_and_of_the_suite_are_not_averaged() -> None:
@@ -159,7 +176,7 @@ def test_a_task_whose_scores_are_better_the_lower_they_are_is_in_no_average() ->
 def test_runs_that_differ_in_what_they_ask_are_noted() -> None:
     own = [*cells("a", {"yor": 0.5}, must={"data": "x"}), *cells("b", {"yor": 0.5}, must={"data": "y"})]
     (task,) = tasks_with_entries(given(own))
-    assert task.notes == ["Not all runs have the same data: compare them with care."]
+    assert task.notes == ["Runs differ in data: compare them with care."]
 
 
 def test_a_whole_leaderboard() -> None:

@@ -1,14 +1,18 @@
 """All results below a folder: what is found, and what is left out with a reason."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
+from tests.foreign.lighteval_runs import write_lighteval
 from tests.pages.small_runs import small_run
 
 from afrieval.analysis.gathered import Gathered, LeftOut, found_below, gathered
 from afrieval.results.files import sample_path
 from afrieval.results.reader import RunFolder
+
+LOGS = Path(__file__).parents[1] / "foreign/logs"
 
 TABLE = "model,prompt,hau,yor\nother,prompt_1,40,50\n"
 
@@ -75,6 +79,31 @@ def test_what_cannot_be_read_is_left_out_with_a_reason(tmp_path: Path) -> None:
     assert "is not finished: 1 of 4 cells are missing" in reasons["missing"]
     assert reasons["table.csv"].startswith("line 1: the header begins with 'a,b'")
     assert not any(str(tmp_path) in reason for reason in reasons.values())
+
+
+def test_a_damaged_log_costs_no_other_log_and_no_table_next_to_it(tmp_path: Path) -> None:
+    shutil.copy(LOGS / "inspect_ai.eval", tmp_path / "good.eval")
+    (tmp_path / "cut.eval").write_bytes((LOGS / "inspect_ai.eval").read_bytes()[:500])
+    stopped = (LOGS / "inspect_ai.json").read_text(encoding="utf-8").replace('"success"', '"cancelled"', 1)
+    (tmp_path / "stopped.json").write_text(stopped, encoding="utf-8")
+    (tmp_path / "afrixnli-0shot.csv").write_text("model,prompt,yor,avg\nbig,1,50,50\n")
+    found = read(tmp_path)
+    assert [cell.model for cell in found.cells] == ["mockllm/one (inspect_ai)"]
+    assert [row.model for row, _ in found.rows] == ["big"]
+    assert [place for place, _ in found.left_out] == ["cut.eval", "stopped.json"]
+
+
+def test_results_of_other_programs_hide_nothing_next_to_them(tmp_path: Path) -> None:
+    write_lighteval(tmp_path)
+    for folder in (tmp_path, tmp_path / "lm_eval/model"):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "results_2026-01-01T00-00-00.000000.json").write_text("{}")
+        (folder / "samples_afrixnli_yor_2026-01-01T00-00-00.000000.jsonl").write_text("")
+    small_run(tmp_path / "run", "ours")
+    (tmp_path / "afrixnli-0shot.csv").write_text("model,prompt,yor,avg\nbig,1,50,50\n")
+    found = found_below(tmp_path)
+    assert found.own == [tmp_path / "run"] and found.published == [tmp_path / "afrixnli-0shot.csv"]
+    assert found.foreign[0] == tmp_path and tmp_path / "lm_eval/model" in found.foreign
 
 
 def test_a_cell_of_two_runs_is_that_of_the_later_one(tmp_path: Path) -> None:

@@ -157,6 +157,23 @@ def error_rate(repeats: int, chances: list[float], shape: tuple[int, int], sprea
     return wrong / repeats
 
 
+def missed_next_to_published(repeats: int, chance: float, documents: int) -> float:
+    """How often a run is told apart from a published score of 500 documents, if both are equally good."""
+    rng = np.random.default_rng(21)
+    wrong = 0
+    for _ in range(repeats):
+        run = entries((rng.random((1, 1, documents)) < chance).astype(float))[0]
+        published = stated(float(np.mean(rng.random(500) < chance)), 500)
+        wrong += ranks([Contest(1.0, "d", [run, {"l0": published}], (0.0, 1.0))]) != [Rank(1, 2)] * 2
+    return wrong / repeats
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("chance", "documents"), [(0.5, 10), (0.8, 10), (0.98, 100), (0.95, 20)])
+def test_a_run_is_rarely_told_apart_from_an_equal_published_score(chance: float, documents: int) -> None:
+    assert missed_next_to_published(1000, chance, documents) < 0.06
+
+
 SETTINGS = {
     "equal, one language": ([0.5] * 6, (1, 100), 0.0),
     "equal, one language, few documents": ([0.5] * 4, (1, 20), 0.0),

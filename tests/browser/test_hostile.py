@@ -87,6 +87,15 @@ def test_a_megabyte_of_text_is_shortened(tmp_path: Path, open_page: Open) -> Non
     check(path, open_page, "characters are not shown")
 
 
+def test_a_megabyte_of_a_name_is_shortened(tmp_path: Path, open_page: Open) -> None:
+    rows = [PublishedRow("afrixnli", "W" * 1_000_000, "1", None, {"yor": 40.0, "hau": 30.0}, None, 0)]
+    cells = [scored([1.0, 0.0] * 8, language=code, model=m) for code in ("yor", "hau") for m in ("b\n" * 99_999, "c")]
+    path = tmp_path / "report.html"
+    path.write_bytes(content := report(Inputs([], cells, rows)))
+    assert len(content) < 1_500_000
+    check(path, open_page, "characters are not shown")
+
+
 def test_half_a_character_of_utf_16_shows_as_an_escape(tmp_path: Path, open_page: Open) -> None:
     path = tmp_path / "report.html"
     cells = [scored([1.0, 0.0] * 8, language=code, model="half \ud800 model") for code in ("yor", "hau")]

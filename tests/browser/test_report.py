@@ -184,3 +184,27 @@ def test_print_has_the_view_and_no_controls(report_file: Path, open_page: Open) 
     assert seen(page, "nav, form, #theme") == [] and view(page) == "Prompts"
     assert page.locator(".wide:visible").first.evaluate("one => getComputedStyle(one).overflow") == "visible"
     assert background(page) == "rgb(255, 255, 255)" and page.pdf()[:5] == b"%PDF-"
+
+
+def test_only_what_changes_the_view_is_offered(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file, "#view=overview&language=hau")
+    assert page.get_by_label("Intervals").is_visible()
+    page.get_by_role("link", name="Prompts", exact=True).click()
+    assert page.locator("select[name=language]").is_visible() and not page.get_by_label("Intervals").is_visible()
+    page.get_by_role("link", name="Runs").click()
+    assert page.locator("select[name=model]").is_visible() and not page.locator("select[name=language]").is_visible()
+    page.get_by_role("link", name="Overview").click()
+    assert page.locator("select[name=language]").input_value() == "hau"
+
+
+def test_links_to_languages_work_without_script(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file, java_script_enabled=False)
+    page.get_by_role("link", name="Hausa").first.click()
+    place = page.locator("section.language[data-language=hau]").bounding_box()
+    assert place and abs(place["y"]) < 60
+
+
+def test_the_current_view_is_told_from_others_in_forced_colours(report_file: Path, open_page: Open) -> None:
+    page = open_page(report_file, forced_colors="active")
+    colours = page.locator("nav a").evaluate_all("all => all.map((one) => getComputedStyle(one).borderBottomColor)")
+    assert colours[0] not in colours[1:]

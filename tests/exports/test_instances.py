@@ -42,6 +42,12 @@ def test_a_generated_answer() -> None:
     assert "token_usage" not in found and "error" not in found and found["sample_id"] == "7"
 
 
+def test_a_generated_answer_to_a_question_with_choices_is_the_choice() -> None:
+    doc = {"id": 7, "question": "2 + 2?", "choices": ["3", "four"], "gold": 1, "worked": ""}
+    found = instance(line(doc=doc, gold=1, answer=1, picked=1, resps=[["B"]]), CELL)
+    assert found["answer_attribution"][0]["extracted_value"] == "four" == found["input"]["reference"][0]
+
+
 def test_tokens_that_a_server_counted() -> None:
     details = {"prompt_tokens": 9, "completion_tokens": 3, "reasoning_tokens": 2, "cost": 0.1}
     usage = {"input_tokens": 9, "output_tokens": 3, "total_tokens": 12, "reasoning_tokens": 2}

@@ -178,3 +178,11 @@ def test_runs_from_python_are_logged_too(tmp_path: Path, trackio_folder: Path) -
     assert metrics["afrixnli/yor/eng"] == run.scores().records()[0]["score"]
     with pytest.raises(UserError, match="log"):
         afrieval.evaluate("demo", "afrixnli", log=["tensorboard"])
+
+
+def test_commands_in_notes_are_quoted(tmp_path: Path, trackio_folder: Path) -> None:
+    pytest.importorskip("trackio")
+    config = RunConfig(task=TaskConfig(wandb_project="my models; ls"))
+    assert "`trackio show --project 'my models; ls'` shows it" in loggers.LOGGERS["trackio"](
+        config, tmp_path, Logged({}, {"a": 1.0}, {})
+    )

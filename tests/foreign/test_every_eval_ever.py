@@ -82,6 +82,7 @@ def test_metrics_and_scales() -> None:
         percent(0.5, {"metric_unit": "proportion"}) == 50 == percent(50, {"metric_unit": "percent", "max_score": 100})
     )
     assert percent(0.5, {}) is None is percent(0.5, {"max_score": "Infinity"})
+    assert percent(0.5, {"metric_unit": "percent", "max_score": 1}) is None
 
 
 def test_what_is_left_out_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,7 +102,7 @@ def test_what_is_left_out_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
         "language the suite does not have: belebele_deu_Latn",
         "metric the suite does not have: afrixnli_yor_eng_1 (elo)",
         "under other metrics than the usual one of their task: acc_norm",
-        "scale is not stated: afrixnli_hau_eng_1",
+        "scale is not stated or not clear: afrixnli_hau_eng_1",
     ):
         assert words in said
 

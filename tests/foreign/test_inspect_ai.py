@@ -159,3 +159,9 @@ def test_other_files_are_not_logs(tmp_path: Path) -> None:
     shutil.copy(LOGS / "inspect_ai.json", tmp_path)
     (tmp_path / "run.yaml").write_text("")
     assert not is_foreign(tmp_path) and is_foreign(tmp_path / "inspect_ai.json")
+
+
+@pytest.mark.parametrize("id_", [2**70, -1, "9" * 5000, "٣"])
+def test_any_id_is_a_document(tmp_path: Path, id_: int | str) -> None:
+    (cell,) = inspect_cells(changed(tmp_path / "log.json", lambda log: log["samples"][0].update(id=id_)))
+    assert cell.n == len(set(cell.ids.tolist())) == 3

@@ -130,3 +130,14 @@ def test_details_of_another_form_are_errors(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(lighteval, "LARGEST", 100)
     with pytest.raises(UserError, match="larger than 100 bytes"):
         foreign_cells(folder)
+
+
+@pytest.mark.parametrize("broken", ["generation_parameters", "metrics"])
+def test_results_of_another_form_are_errors(tmp_path: Path, broken: str) -> None:
+    write_lighteval(tmp_path)
+    results = json.loads(results_of(tmp_path).read_text())
+    holder = results["config_general"]["model_config"] if broken != "metrics" else results["config_tasks"][TASK]
+    holder[broken] = "all"
+    results_of(tmp_path).write_text(json.dumps(results))
+    with pytest.raises(UserError, match=f'{broken} must be .*, not "all"'):
+        foreign_cells(tmp_path)

@@ -86,3 +86,12 @@ def test_scores_by_different_metrics_are_in_different_tables(tmp_path: Path) -> 
     ]
     page = languages(Inputs([c for c in given.own if c.model == "second"], foreign, []))
     assert section(page, foreign[0].language).count("<h4>AfriXNLI") == 2
+
+
+def test_samples_are_in_the_order_of_the_scores(tmp_path: Path) -> None:
+    """Scores are means over prompts: the model with the best prompt is not always the best one."""
+    runs = [small_run(tmp_path / str(at), f"m{at}", at, prompts=2) for at in range(3)]
+    yoruba = section(languages(read_inputs(runs)), "yor")
+    table, samples = yoruba.split("<details", 1)
+    scores = re.findall(r'<tr[^>]*data-model="(m\d)"', table)
+    assert re.findall(r'<details class="samples"[^>]*data-model="(m\d)"', samples) == list(dict.fromkeys(scores))

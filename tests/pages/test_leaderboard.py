@@ -136,6 +136,7 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
     assert len([name for name in found if name.startswith("models/")]) == len(HOSTILE)
 
 
+@pytest.mark.slow
 def test_a_hundred_models_in_sixty_languages(tmp_path: Path) -> None:
     codes = [code for code in LANGUAGES if len(code) == 3][:60]
     lines = ["model,prompt," + ",".join(codes)]

@@ -10,7 +10,7 @@ from tests.hostile import CONTROLS, is_dangerous
 
 from afrieval.pages import shell
 from afrieval.pages.places import place
-from afrieval.pages.shell import fragment, page
+from afrieval.pages.shell import fragment, page, safe
 
 HERE = Path(shell.__file__).parent
 
@@ -55,3 +55,9 @@ def test_attributes_cannot_be_left() -> None:
 def test_a_missing_value_is_an_error() -> None:
     with pytest.raises(Exception, match="undefined"):
         fragment("notes.html", notes=[])
+
+
+def test_the_middle_of_a_very_long_name_is_left_out() -> None:
+    shown = safe("a" * 1_000_000 + "z")
+    assert len(shown) < 10_000 and "992,001 characters are not shown" in shown and shown.endswith("z")
+    assert safe("n" * 8_000) == "n" * 8_000

@@ -49,3 +49,7 @@ def test_numbers_and_keys_are_in_the_head() -> None:
 def test_numbers_are_those_of_the_metric(bounds: tuple[float, float], shown: str) -> None:
     high = 100.0 if bounds[1] == 100 else 1.0
     assert f">{shown}</text>" in axis(scale([0.0, high / 2]), bounds)
+
+
+def test_a_scale_of_scores_of_zero_has_no_negative_ticks() -> None:
+    assert scale([0.0, 0.0]).ticks[0] == 0.0 and scale([0.0, 0.0]).low == 0.0

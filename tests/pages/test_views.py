@@ -97,3 +97,14 @@ def test_each_prompt_has_a_line_in_the_chart() -> None:
 def test_views_without_content_are_left_out() -> None:
     page = report(given(cell(GOOD))).decode()
     assert 'data-view="overview"' in page and 'data-view="prompts"' not in page and 'data-view="native"' not in page
+
+
+def test_published_scores_alone_are_counted_and_filtered() -> None:
+    rows = [PublishedRow("afrixnli", model, "1", None, {"yor": 40.0, "hau": 30.0}, None, 0) for model in ("a", "b")]
+    page = report(given(published=rows)).decode()
+    assert "2 models, 1 task, 2 languages" in page and '<option value="b">' in page
+
+
+def test_one_language_is_found_out_about_once() -> None:
+    found = text(overview(given(cell(GOOD, "good"), cell(WEAK, "weak"))))
+    assert "highest mean over Hausa" in found and "clearly the best in" not in found

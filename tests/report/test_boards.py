@@ -92,6 +92,12 @@ def test_the_tables_of_a_model_have_all_its_scores_and_averages() -> None:
     assert model_averages(board.averages, "none") is None
 
 
+def test_the_best_model_of_a_language_is_named_with_its_shots() -> None:
+    board = whole(cells("a", {"yor": 0.3}, shots=0), cells("a", {"yor": 0.8}, shots=5))
+    table = best_table(list(board.languages.values()), board.tasks)
+    assert table.cells()[0][:5] == ["Yoruba", "a", "English", "5 shots", "80.0"]
+
+
 def test_known_defects_are_said_where_the_language_is_shown_and_where_it_is_not() -> None:
     board = whole(cells("a", {"yor": 0.5, "lin": 0.9}, declared={"defective": {"lin": "wrong rows"}}))
     left_out = "Left out, for known defects of their data: afrixnli: Lingala (wrong rows)."

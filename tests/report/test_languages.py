@@ -29,7 +29,7 @@ def test_the_best_score_comes_first_with_its_rank() -> None:
     assert of(found, "model") == ["b", "c", "a"]
     assert of(found, "rank") == ["1-2", "1-2", "3"]
     assert of(found, "acc") == ["90.0", "90.0", "30.0"]
-    assert any(note.startswith("Rank: ") for note in found.notes)
+    assert any(note.startswith("rank: ") for note in found.notes)
 
 
 def test_scores_with_other_prompts_are_not_ranked_together() -> None:

@@ -32,6 +32,12 @@ def test_a_table_alone_has_the_averages_that_it_prints() -> None:
     assert published_tables([], ROWS[:1])[1].notes[-1] == "All printed averages agree with it to 0.1."
 
 
+def test_notes_say_nothing_about_what_is_not_there() -> None:
+    row = PublishedRow("afrixnli", "big", "1", 0, {"yor": 60.0, "hau": 40.0}, None, 0)
+    standing, averages = published_tables([], [row])
+    assert not any("Lingala" in note or "agree" in note for note in [*standing.notes, *averages.notes])
+
+
 def test_models_without_a_language_in_common_have_no_table() -> None:
     assert published_tables([scored([1.0], task="afrimmlu", language="swa")], ROWS) == []
 

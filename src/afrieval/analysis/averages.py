@@ -230,11 +230,13 @@ def _unseen(share: Share) -> float:
 
     As if two more documents had the lowest score and two the highest (Agresti & Coull 1998, "Approximate Is Better than
     Exact for Interval Estimation of Binomial Proportions"); n is that of one language, since they may share documents.
+    Their interval is around the score with these four, so the shift is added.
     """
     documents = [scores for scores in share.languages.values() if not isinstance(scores, Stated)]
     values = {value for scores in documents for value in scores.values()}
     if len(values) != 1:
         return 0.0
     n = min(map(len, documents))
-    p = (n * values.pop() / 100 + 2) / (n + 4)
-    return 100**2 * p * (1 - p) / (n + 4)
+    score = values.pop() / 100
+    p = (n * score + 2) / (n + 4)
+    return 100**2 * (p * (1 - p) / (n + 4) + (score - p) ** 2)

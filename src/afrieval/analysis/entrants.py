@@ -23,7 +23,7 @@ from afrieval.foreign.record_names import metric_of
 from afrieval.grouping import grouped
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
-from afrieval.statistics.intervals import Interval
+from afrieval.statistics.intervals import Interval, wilson
 from afrieval.tasks.spec import load_task, task_names
 
 Known = tuple[PublishedRow, str]  # with its source
@@ -143,7 +143,7 @@ def _task_entries(task: str, cells: dict[Entrant, list[CellScores]], rows: list[
     remembered = any(about(cell) for cell in every)
     averaged_over = not remembered and (known is None or percent(known) is not None)
     data = next((cell.data_set for cell in every if cell.data_set), "") or _data_set(task)
-    defects = defective(task, every) if rows else {c.language: c.defect for c in every if c.defect}
+    defects = defective(task, every, [row for row, _ in rows])
     return TaskEntries(task, known, data, averaged_over, defects, entries, notes)
 
 
@@ -232,8 +232,11 @@ def _published_entry(rows: list[Known], code: str, known: Metric | None) -> Entr
     score, error = (float(np.mean([each[at] for each in every])) for at in range(2))
     sources = ", ".join(dict.fromkeys(source for _, source in rows))
     n = min((each.n for each in every), default=0)
-    on_scale = score / 100 * (known.bounds[1] if known and np.isfinite(known.bounds[1]) else 1.0)
-    return Entry(on_scale, None, n or None, list(by_prompt), Stated(score, error, n), by_prompt, sources)
+    highest = known.bounds[1] if known and np.isfinite(known.bounds[1]) else 1.0
+    interval = Interval(*(highest * end for end in wilson(n * score / 100, n))) if is_accuracy and n else None
+    return Entry(
+        highest * score / 100, interval, n or None, list(by_prompt), Stated(score, error, n), by_prompt, sources
+    )
 
 
 def _differing(cells: Sequence[CellScores]) -> list[str]:
@@ -243,4 +246,4 @@ def _differing(cells: Sequence[CellScores]) -> list[str]:
         for name in same[0].must:
             if len({str(cell.must.get(name)) for cell in same}) > 1:
                 names[name] = None
-    return [f"Not all runs have the same {', '.join(names)}: compare them with care."] if names else []
+    return [f"Runs differ in {', '.join(names)}: compare them with care."] if names else []

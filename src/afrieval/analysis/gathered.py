@@ -14,8 +14,8 @@ from typing import NamedTuple
 from afrieval.analysis.inputs import is_published, read_inputs
 from afrieval.data.published import PublishedRow
 from afrieval.errors import UserError
-from afrieval.foreign.inspect_ai import is_inspect
-from afrieval.foreign.lighteval import is_lighteval
+from afrieval.foreign.inspect_ai import inspect_logs
+from afrieval.foreign.lighteval import PARTS, is_lighteval
 from afrieval.grouping import grouped
 from afrieval.harness.folder import is_foreign
 from afrieval.results.files import RUN
@@ -94,15 +94,14 @@ def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False)
     for here, folders, files in walked(folder, skipped):
         if RUN in files:
             found.own.append(here)
-        elif is_lighteval(here):
+            continue
+        if is_lighteval(here):
             found.foreign.append(here)
-            folders.clear()
-        elif is_inspect(here):
+            folders[:] = [name for name in folders if name not in PARTS]
+        if is_foreign(here) and not any(is_foreign(here / name) for name in folders):
             found.foreign.append(here)
-        elif is_foreign(here):
-            if not any(is_foreign(here / name) for name in folders):
-                found.foreign.append(here)
-        elif not any(run in here.parents for run in found.own):
+        if not any(run in here.parents for run in found.own):
+            found.foreign.extend(inspect_logs(here))
             found.published.extend(here / name for name in sorted(files) if is_published(here / name))
     return found
 
@@ -125,6 +124,8 @@ def gathered(folder: Path, found: Found, runs: dict[Path, RunFolder] | None = No
         except (UserError, OSError) as e:
             left_out.append(_left_out(path, e.message if isinstance(e, UserError) else str(e.strerror), folder))
             continue
+        if not given.foreign and not given.published:
+            left_out.append(_left_out(path, "it has no score that can be used", folder))
         cells = [*cells, *given.foreign]
         rows += [(row, _below(path, folder)) for row in given.published]
     dates = {run.path: _date(run.record) for run in own.runs}

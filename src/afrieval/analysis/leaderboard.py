@@ -49,16 +49,18 @@ def all_as_published(cells: list[CellScores]) -> list[CellScores]:
     return [cell for task in dict.fromkeys(cell.task for cell in cells) for cell in as_published(task, cells)[0]]
 
 
-def defective(task: str, cells: list[CellScores]) -> dict[str, str]:
-    """Returns the languages whose data is known to be defective as a whole, here or in the published scores.
+def defective(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> dict[str, str]:
+    """Returns the languages whose data is known to be defective as a whole, in the runs or the published scores.
 
     Args:
         task: its name; published tables have tasks that the suite does not have, too.
         cells: of our runs.
+        rows: of published tables.
     """
+    scored = {code for row in rows if row.task == task for code in row.scores}
     spec = load_task(task) if task in task_names() else None
     known = [d for d in known_defects(spec) if d.split == spec.data.evaluate] if spec else []
-    published = {d.language: d.what for d in known if d.whole and AFROBENCH in d.published}
+    published = {d.language: d.what for d in known if d.whole and AFROBENCH in d.published and d.language in scored}
     return published | {c.language: c.defect for c in cells if c.task == task and c.defect}
 
 
@@ -72,7 +74,7 @@ def common_languages(cells: list[CellScores], rows: list[PublishedRow]) -> list[
     for row in rows:
         models[row.model] |= set(row.scores)
     common = set.intersection(*sets, *models.values()) if models else set()
-    common -= set(defective(rows[0].task, cells)) if rows else set()
+    common -= set(defective(rows[0].task, cells, rows)) if rows else set()
     return sorted(code for code in common if code not in LANGUAGES or LANGUAGES[code].african)
 
 

@@ -22,7 +22,8 @@ def write_report(runs: Source | Iterable[Source], output: str | os.PathLike[str]
         output: file to write, which ends in .html; it is replaced if it exists.
 
     Raises:
-        UserError: for another file name, a folder that does not exist, or a run that is damaged or not finished.
+        UserError: for another file name, a folder that does not exist, or a run that is damaged, not finished or
+            without scores.
     """
     path = user_path(output)
     if path.suffix.lower() not in SUFFIXES:
@@ -36,5 +37,8 @@ def write_report(runs: Source | Iterable[Source], output: str | os.PathLike[str]
     if not several:
         raise UserError("there is no run to show", "give one run or several")
     paths = [run.path if isinstance(run, Run) else user_path(run) for run in several]
-    write_output(path, report(read_inputs(paths)))
+    given = read_inputs(paths)
+    if not any(given):
+        raise UserError(f"{paths[0]} has nothing to show", "give a run with scores")
+    write_output(path, report(given))
     return path

@@ -34,7 +34,7 @@ def main(argv: list[str]) -> None:
     given = read_inputs([user_path(run) for run in options.runs])
     known = list(dict.fromkeys(cell.task for cell in [*given.own, *given.foreign]))
     if not known:
-        raise UserError(f"{options.runs[0]} has only published scores, without samples", "give a run folder")
+        raise UserError(f"{options.runs[0]} has no scores of documents to plot", "give a run folder")
     for task in options.task:
         if task not in known:
             raise UserError(f"no run here has the task {task!r}", nearest(task, known))

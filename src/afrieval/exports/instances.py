@@ -23,8 +23,8 @@ def instance(line: Sample, cell: CellScores) -> Instance:
         line: the sample, with texts.
         cell: its cell.
     """
-    output, answer = _output(line), as_text(line.get("answer"))
-    asked = _input(line)
+    output, asked = _output(line), _input(line)
+    answer = _answer(line, asked.get("choices", []))
     found = {
         "sample_id": str(line["doc_id"]),
         "sample_hash": _hash(asked),
@@ -76,6 +76,12 @@ def _output(line: Sample) -> list[str]:
         return [answers[0] for answers in line["resps"]]
     picked = line.get("picked")
     return [str(continuations(line)[picked])] if type(picked) is int else []
+
+
+def _answer(line: Sample, choices: list[str]) -> str | None:
+    """Returns the answer as a text; that of a question with choices is stored as the choice's number."""
+    answer = line.get("answer")
+    return choices[answer] if type(answer) is int and answer < len(choices) else as_text(answer)
 
 
 def _attribution(line: Sample, answer: str, output: list[str], cell: CellScores) -> Instance:

@@ -4,6 +4,7 @@ import contextlib
 import io
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
@@ -58,7 +59,7 @@ def _to_wandb(config: RunConfig, folder: Path, found: Logged) -> str:
             table = wandb.Table(columns, [list(row.values()) for row in rows], allow_mixed_types=True)
             run.log({name: table})
         run.summary.update(dict(found.summary))
-        return f"`wandb sync {run.settings.sync_dir}` uploads it" if run.offline else f"see {run.url}"
+        return f"`wandb sync {quote(run.settings.sync_dir)}` uploads it" if run.offline else f"see {run.url}"
     finally:
         run.finish()
 
@@ -81,7 +82,7 @@ def _to_trackio(config: RunConfig, folder: Path, found: Logged) -> str:
         tables = {name: trackio.Table(dataframe=DataFrame(rows)) for name, rows in found.tables.items() if rows}
         trackio.log({**found.summary, **tables})
         trackio.finish()
-    return f"`trackio show --project {project}` shows it"
+    return f"`trackio show --project {quote(project)}` shows it"
 
 
 LOGGERS: dict[str, Callable[[RunConfig, Path, Logged], str]] = {"wandb": _to_wandb, "trackio": _to_trackio}

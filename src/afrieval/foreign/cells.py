@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,6 +101,12 @@ def cell_of(of: Evaluated) -> CellScores | str:
         may=dict(of.may),
         path=of.path,
     )
+
+
+def id_number(given: int | str) -> int:
+    """Returns an id as a number: itself if it is not negative and has at most 18 digits; else one for its text."""
+    value = int(given) if re.fullmatch("0|[1-9][0-9]{0,17}", str(given)) else -1
+    return value if value >= 0 else number(str(given))
 
 
 def number(text: str) -> int:

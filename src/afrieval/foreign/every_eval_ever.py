@@ -172,7 +172,7 @@ def _refused(
         return "whose metric the suite does not have", f"{name} ({next(filter(None, stated), 'not stated')})"
     if metric != metric_of(place.task):
         return "under other metrics than the usual one of their task", metric
-    return ("whose scale is not stated", name) if value is None else ("", "")
+    return ("whose scale is not stated or not clear", name) if value is None else ("", "")
 
 
 def _shots(result: Result) -> int | None:

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from afrieval.files.archive import Archive
 from afrieval.files.content import read_bytes
 from afrieval.files.schema import LINE, OPEN, checked_line, validated_json
-from afrieval.foreign.cells import Answered, Evaluated, cell_of, is_mean, number
+from afrieval.foreign.cells import Answered, Evaluated, cell_of, id_number, is_mean
 from afrieval.grouping import grouped
 from afrieval.results.files import RUN
 from afrieval.results.scores import CellScores
@@ -98,7 +98,7 @@ class Log(Header):
 
 def is_inspect(path: Path) -> bool:
     """Returns whether a file is a log of inspect_ai, or a folder has one."""
-    return bool(_logs(path))
+    return bool(inspect_logs(path))
 
 
 def inspect_cells(path: Path) -> list[CellScores]:
@@ -107,7 +107,7 @@ def inspect_cells(path: Path) -> list[CellScores]:
     Raises:
         UserError: if a log is damaged.
     """
-    headers = {log: _header(log) for log in _logs(path)}
+    headers = {log: _header(log) for log in inspect_logs(path)}
     usable = {}
     for log, header in headers.items():
         if header["status"] == "success":
@@ -127,7 +127,8 @@ def inspect_cells(path: Path) -> list[CellScores]:
     return [cell for cell in cells.values() if isinstance(cell, CellScores)]
 
 
-def _logs(path: Path) -> list[Path]:
+def inspect_logs(path: Path) -> list[Path]:
+    """Returns a log, or the logs directly in a folder; none in a run folder of the suite."""
     if not path.is_dir():
         return [path] if _is_log(path) else []
     return [] if (path / RUN).exists() else sorted(file for file in path.glob("*") if _is_log(file))
@@ -217,11 +218,11 @@ def _score(epochs: list[Sample], scorer: str) -> float | None:
 
 
 def _answered(sample: Sample, score: float) -> Answered:
-    id_, target, choices = sample["id"], sample["target"], sample["choices"] or []
+    target, choices = sample["target"], sample["choices"] or []
     gold = ord(target) - ord("A") if isinstance(target, str) and len(target) == 1 else -1
     question = sample["input"] if isinstance(sample["input"], str) else _texts(sample["input"])
     return Answered(
-        id=id_ if isinstance(id_, int) and id_ >= 0 else number(str(id_)),
+        id=id_number(sample["id"]),
         score=score,
         gold=gold if 0 <= gold < len(choices) else -1,
         n_choices=len(choices),

@@ -1,7 +1,7 @@
 """Runs of lighteval as scores of cells: `lighteval ... --output-dir DIR --save-details`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from afrieval.errors import UserError
 from afrieval.files.content import read_bytes
 from afrieval.files.schema import OPEN, validated, validated_json
-from afrieval.foreign.cells import Answered, Evaluated, cell_of, digest, is_mean, number
+from afrieval.foreign.cells import Answered, Evaluated, cell_of, digest, id_number, is_mean
 from afrieval.results.files import RUN
 from afrieval.results.scores import CellScores
 from afrieval.terminal import note
@@ -21,7 +21,15 @@ PROGRAM = "lighteval"
 DETAILS = re.compile(r"details_(.+)\|(\d+)_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.parquet")
 HINT = "run lighteval again with --save-details, in version 0.13 or a similar one"
 LARGEST = 2**30  # bytes of a file of details, uncompressed
+PARTS = ("details", "results")  # folders of an output folder
 FIELDS = ("id", "query", "choices", "gold_index", "instruction", "sampling_methods", "fewshot_samples")
+
+
+class Model(TypedDict):
+    """The model's settings."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    generation_parameters: NotRequired[dict[str, Any] | None]
 
 
 class General(TypedDict):
@@ -29,9 +37,16 @@ class General(TypedDict):
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
     model_name: str
-    model_config: NotRequired[dict[str, Any] | None]
+    model_config: NotRequired[Model | None]
     lighteval_sha: NotRequired[str | None]
     max_samples: NotRequired[int | None]
+
+
+class Declared(TypedDict):
+    """A task's settings."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    metrics: NotRequired[list[dict[str, Any]] | None]
 
 
 class Results(TypedDict):
@@ -40,7 +55,7 @@ class Results(TypedDict):
     __pydantic_config__ = OPEN  # type: ignore[misc]
     config_general: General
     results: dict[str, dict[str, Any]]
-    config_tasks: dict[str, dict[str, Any]]
+    config_tasks: dict[str, Declared]
 
 
 class Doc(TypedDict):
@@ -78,7 +93,7 @@ class Task:
     shots: int
     results: Results
 
-    def entry(self, what: Literal["results", "config_tasks"]) -> dict[str, Any]:
+    def entry(self, what: Literal["results", "config_tasks"]) -> Mapping[str, Any]:
         """Returns the task's entry of the results file.
 
         Raises:
@@ -214,7 +229,7 @@ def _answered(detail: Detail, metric: str, generated: bool) -> Answered:
     doc = detail["doc"]
     gold = doc["gold_index"]
     return Answered(
-        id=int(doc["id"]) if doc["id"].isdecimal() else number(doc["id"]),
+        id=id_number(doc["id"]),
         score=float(detail["metric"][metric]),
         gold=gold if isinstance(gold, int) and not generated else -1,
         n_choices=0 if generated else len(doc["choices"]),
@@ -231,7 +246,7 @@ def _scored_form(details: list[Detail]) -> str:
 
 def _may(general: General) -> dict[str, object]:
     """Returns the settings that may differ, by the names that our runs have for them."""
-    model = general.get("model_config") or {}
+    model: Mapping[str, Any] = general.get("model_config") or {}
     generation = model.get("generation_parameters") or {}
     return {
         "dtype": model.get("dtype"),

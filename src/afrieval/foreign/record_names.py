@@ -13,7 +13,7 @@ from afrieval.tasks.spec import load_task, task_names
 
 SYNONYMS = {"accuracy": "acc", "exact-match": "exact_match", "exact match": "exact_match", "em": "exact_match"}
 SCALES = {"proportion": 100.0, "percent": 1.0}  # unit to what makes percent of a score
-MAXIMA = {1.0: 100.0, 100.0: 1.0}  # the same by highest score, where no unit is stated
+MAXIMA = {1.0: 100.0, 100.0: 1.0}  # the same by highest score
 UNKNOWN = "unknown"
 
 
@@ -113,7 +113,11 @@ def _metrics() -> set[str]:
 
 
 def percent(score: float, config: Mapping[str, Any]) -> float | None:
-    """Returns a score in percent; None if the record does not say what its scale is."""
-    unit, highest = config.get("metric_unit"), config.get("max_score")
-    factor = SCALES.get(str(unit).lower()) or (MAXIMA.get(highest) if isinstance(highest, int | float) else None)
-    return None if factor is None else score * factor
+    """Returns a score in percent; None if the record does not say what its scale is, or unit and maximum disagree."""
+    highest = config.get("max_score")
+    stated = [
+        SCALES.get(str(config.get("metric_unit")).lower()),
+        MAXIMA.get(highest) if isinstance(highest, int | float) else None,
+    ]
+    factors = {factor for factor in stated if factor}
+    return score * factors.pop() if len(factors) == 1 else None

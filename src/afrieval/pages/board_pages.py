@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from afrieval.analysis.boards import Leaderboard
 from afrieval.analysis.entrants import TaskEntries
 from afrieval.languages import LANGUAGES
-from afrieval.pages.board_frame import Charted, averages_of, counted, filters_of, framed, language_name, tables_html
+from afrieval.pages.board_frame import Charted, averages_of, counted, filters_of, framed, tables_html
 from afrieval.pages.board_heat import board_heat
 from afrieval.pages.links import links_from
 from afrieval.report.boards import model_averages, model_table, pair_table, task_table
 from afrieval.report.records import record_tables
 from afrieval.report.values import SHARE, Bounds
+from afrieval.report.words import language_name
 
 
 def task_page(board: Leaderboard, task: TaskEntries) -> bytes:
@@ -30,7 +31,7 @@ def language_page(board: Leaderboard, code: str) -> bytes:
     """Returns the models in a language, best first, over all tasks and in each one."""
     content = tables_html([*_over_tasks(board, code), *_in_tasks(board, code)], links_from("../", board))
     known = LANGUAGES.get(code)
-    subtitle = f"{code}, {known.family}, {known.region}" if known else code
+    subtitle = f"{code}, {known.family}, {known.place}, {known.script_name} script" if known else code
     return framed(board, language_name(code), subtitle, [("scores", "Which model is best", content)], {})
 
 

@@ -1,6 +1,6 @@
 """A section per language: scores of all models, what they are made of, and samples to read."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -54,16 +54,16 @@ def languages(given: Inputs) -> Markup:
         fragment(
             "language.html",
             place=place({"language": code}),
+            code=code,
             name=language_name(code),
             about=_about(code),
             tasks=[
                 {
                     "place": place({"task": task, "language": code}),
-                    **_runs(of_places.get((task, code), []), several, share),
+                    **_runs(of_places.get((task, code), []), chosen.get((task, code), []), several, share, room),
                     "published": [
                         table_html(table, level=4) for table in published_tables(given.published, task, code)
                     ],
-                    "samples": _samples(chosen.get((task, code), []), several, room),
                 }
                 for task in tasks
             ],
@@ -84,23 +84,32 @@ def _shared(places: int) -> tuple[int, int]:
 
 def _about(code: str) -> str:
     known = LANGUAGES.get(code)
-    return f"{known.family}, {known.region}, script {known.script}" if known else ""
+    return f"{known.family}, {known.place}, {known.script_name} script" if known else ""
 
 
-def _runs(cells: list[CellScores], several: list[str], share: int) -> dict[str, list[Any]]:
-    """Returns the scores of runs in a task and language, a table for each metric, and what they are made of."""
+def _runs(
+    cells: list[CellScores], chosen: list[Selection], several: list[str], share: int, room: int
+) -> dict[str, list[Any]]:
+    """Returns the scores of runs in a task and language, a table for each metric, what they are made of, and samples.
+
+    Samples are in the order of the tables: those of the best one come first.
+    """
     scores, parts = [], []
+    order: dict[tuple[Any, ...], int] = {}
     for of_metric in grouped(cells, lambda c: c.main).values():  # other programs may have another one
         lines = language_lines(of_metric)
         scores.append(table_html(language_table(lines, of_metric, several), _strips(lines, of_metric[0]), level=4))
         parts += _parts(of_metric, lines, share)
-    return {"scores": scores, "parts": parts}
+        for line in lines:
+            order.setdefault(_side(line.dimensions), len(order))
+    samples = [
+        samples_html(each, several, room) for each in sorted(chosen, key=lambda s: order[_side(s.cells[0].dimensions)])
+    ]
+    return {"scores": scores, "parts": parts, "samples": samples}
 
 
-def _samples(chosen: list[Selection], several: list[str], room: int) -> list[Markup]:
-    """Returns the samples of each model, those of the best one first."""
-    best = sorted(chosen, key=lambda s: max(c.score if c.metric.higher_is_better else -c.score for c in s.cells))
-    return [samples_html(each, several, room) for each in reversed(best)]
+def _side(dimensions: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(dimensions[name] for name in ("model", "shots", "answer_form"))
 
 
 def _strips(lines: Sequence[Line], cell: CellScores) -> dict[str, list[Markup]]:

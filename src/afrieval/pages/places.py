@@ -6,7 +6,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from afrieval.languages import LANGUAGES
-from afrieval.terminal import visible
+from afrieval.pages.shell import safe
 
 FILTERS = ("task", "language", "family", "model")
 
@@ -20,4 +20,4 @@ def place(about: Mapping[str, Any]) -> Markup:
     known = {name: about[name] for name in FILTERS if about.get(name)}
     if known.get("language") in LANGUAGES:
         known["family"] = LANGUAGES[known["language"]].family
-    return Markup("").join(Markup(' data-{}="{}"').format(name, escape(visible(str(v)))) for name, v in known.items())
+    return Markup("").join(Markup(' data-{}="{}"').format(name, escape(safe(str(v)))) for name, v in known.items())

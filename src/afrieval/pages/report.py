@@ -50,35 +50,34 @@ def report(given: Inputs, title: str = "Evaluation report") -> bytes:
         title: of the page.
     """
     views = [{"name": v.name, "title": v.title, "content": content} for v in VIEWS if (content := v.content(given))]
-    cells = [*given.own, *given.foreign]
-    models = list(dict.fromkeys(cell.model for cell in cells))
+    found = _about(given)
     return page(
         "report.html",
         title=title,
-        subtitle=f"{_counted(models, 'model')}, {_counted({c.task for c in cells}, 'task')}, "
-        f"{_counted({c.language for c in cells}, 'language')}",
+        subtitle=", ".join(_counted(len(found[name]), name) for name in ("model", "task", "language")),
         views=views,
-        filters=_filters(given),
+        filters={name: values for name, values in found.items() if len(values) > 1},
         version=importlib.metadata.version("afrieval"),
         about="",
     )
 
 
-def _filters(given: Inputs) -> dict[str, dict[str, str]]:
-    """Returns for each filter its values, with what they are called."""
+def _about(given: Inputs) -> dict[str, dict[str, str]]:
+    """Returns the tasks, languages, families and models of the page, with what they are called."""
     cells = [*given.own, *given.foreign]
     codes = sorted(
         {c.language for c in cells} | {code for row in given.published for code in row.scores}, key=language_name
     )
     families = sorted({LANGUAGES[code].family for code in codes if code in LANGUAGES})
-    found = {
+    return {
         "task": {name: name for name in [c.task for c in cells] + [row.task for row in given.published]},
         "language": {code: language_name(code) for code in codes},
         "family": {name: name for name in families},
-        "model": {cell.model: one_line(cell.model) for cell in cells},
+        "model": {
+            model: one_line(model) for model in [c.model for c in cells] + [row.model for row in given.published]
+        },
     }
-    return {name: values for name, values in found.items() if len(values) > 1}
 
 
-def _counted(found: list[str] | set[str], word: str) -> str:
-    return f"{len(found)} {word}{'' if len(found) == 1 else 's'}"
+def _counted(n: int, word: str) -> str:
+    return f"{n} {word}{'' if n == 1 else 's'}"

@@ -33,6 +33,7 @@
     if (before !== undefined && before !== view) scrollTo(0, 0);
     before = view;
     say(view, wanted);
+    offer(view);
     reachable();
   }
 
@@ -69,6 +70,15 @@
     if (nothing) nothing.hidden = !parts.length || parts.some((one) => one.getClientRects().length);
     const status = document.getElementById("status");
     if (status) status.textContent = wanted.length && rows.length ? `${left} row${left === 1 ? "" : "s"}` : "";
+  }
+
+  // What would change nothing in the view is not offered.
+  function offer(view) {
+    for (const field of view ? fields : []) {
+      const about = ABOUT.includes(field.name) ? `[data-${field.name}]` : ".matrix:not(.open) .ci";
+      field.closest("label").hidden = !view.querySelector(about);
+    }
+    if (form) form.hidden = all("label", form).every((one) => one.hidden);
   }
 
   // Only boxes that scroll are stops of the tab key.
@@ -130,12 +140,10 @@
     label();
   }
 
-  for (const one of views) one.removeAttribute("id"); // links lead there only where no script runs
+  for (const one of all("[id^='view=']")) one.removeAttribute("id"); // links lead there only where no script runs
   theme();
   all("table.sortable").forEach(sortable);
   if (form) {
-    form.hidden = false;
-    for (const one of all(".check", form)) one.hidden = !document.querySelector(".matrix:not(.open) .ci");
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("change", ({ target }) => {
       go({ ...state(), [target.name]: target.type === "checkbox" && !target.checked ? "" : target.value });

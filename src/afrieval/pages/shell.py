@@ -9,9 +9,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from afrieval.terminal import visible
+from afrieval.terminal import shortened, visible
 
 HERE = Path(__file__).parent
+LONGEST = 8_000  # characters: what is longer is not a name, and questions are shortened before
 
 
 def page(template: str, **values: Any) -> bytes:
@@ -54,9 +55,14 @@ def _environment() -> Environment:
     )
 
 
+def safe(text: str) -> str:
+    """Returns a text with invisible and unwritable characters as escapes; the middle of a very long one is left out."""
+    return visible(shortened(text, LONGEST))
+
+
 def _shown(value: Any) -> Any:
-    """Returns text with invisible and unwritable characters as escapes, whatever template it is in."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    """Returns what a template shows, whichever one it is."""
+    return safe(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache

@@ -52,7 +52,7 @@ def scale(values: Iterable[float]) -> Scale:
     if high - low < 1e-9:  # ticks have twelve places
         size = max(abs(low), abs(high))
         room = (size if size > 1e-6 else 1.0) / 20
-        low, high = low - room, high + room
+        low, high = low - room if low < 0 else max(low - room, 0.0), high + room
     power = 10 ** math.floor(math.log10((high - low) / 5))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= (high - low) / 5)
     low, high = (low, high) if high - low >= 2 * step else (low - step / 2, high + step / 2)

@@ -108,7 +108,7 @@ def findings(part: Part, standings: Sequence[Standing], entries: Entries) -> lis
         return _of_one(part, entries)
     complete = [standing for standing in standings if standing.complete]
     found = [_over_languages(part, complete, len(complete) < len(standings))] if len(complete) > 1 else []
-    compared = {code: of for code, of in entries.items() if of[0].rank}
+    compared = {code: of for code, of in entries.items() if of[0].rank} if len(entries) > 1 or not found else {}
     clear = {code: of[0].side for code, of in compared.items() if not rivals(of)}
     if compared and not clear:
         found.append(f"{part.title}: in none of {len(compared)} languages is one model clearly the best.")

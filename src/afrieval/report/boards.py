@@ -7,7 +7,7 @@ from afrieval.analysis.averages import RULES
 from afrieval.analysis.entrants import TaskEntries
 from afrieval.analysis.standings import Board, Standing
 from afrieval.languages import LANGUAGES
-from afrieval.report.entrants import kinds_of, numbers, prompts_of, titles, value_of
+from afrieval.report.entrants import kinds_of, numbers, titles, value_of
 from afrieval.report.scores import INTERVAL
 from afrieval.report.suites import PERCENT
 from afrieval.report.table import Column, Table
@@ -22,6 +22,7 @@ PUBLISHED = (
     "published: scores that others have published, with their own prompts. Their documents are not known, so their "
     "errors are taken to be as large as they can be."
 )
+CHOSEN = "Ranks do not correct for the choice of prompts: a model with more prompts has more to choose from."
 APART = "It is in AfroBench's average, but in no other one."
 KINDS = "Each row is of one kind of prompts: no mean mixes runs with published scores."
 
@@ -41,6 +42,7 @@ def _average_table(board: Board, standings: list[Standing], others: int, tasks: 
     rows = [[*_row(s, kinds), s.score, s.interval, s.pairs, s.n] for s in standings]
     used = [task for task in tasks if task.task in board.tasks]
     notes = [says, _members(board), _covered(board, others), *_notes(standings, used)]
+    notes += [CHOSEN] if board.name == "afrobench" and any(standing.rank for standing in standings) else []
     notes += [*_defects(board, used, True), *([] if board.name in board.languages else _defects(board, used, False))]
     return _table("average", title, columns, rows, standings, notes, {"average": board.name})
 
@@ -56,7 +58,7 @@ def _other_table(board: Board, standings: list[Standing]) -> Table:
         f"These lack some of the pairs of task and language above; pairs: how many of {board.of} they have. Their "
         "means are over other pairs, and cannot be compared with those above, or with each other."
     ]
-    title = f"{_described(board)[0]}: over other pairs"
+    title = f"{_described(board)[0]}: models that lack some pairs"
     return _table("other average", title, columns, rows, standings, notes, {"average": board.name})
 
 
@@ -147,11 +149,13 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
         boards: of the languages.
         tasks: all tasks.
     """
-    columns = [Column("language", "language"), Column("best", "text", "model"), Column("prompts", "text", "kind")]
+    others = kinds_of([standing.entrant for board in boards for standing in board.standings])
+    kinds = [Column("prompts", "text", "kind"), *(kind for kind in others if kind.key != "kind")]
+    columns = [Column("language", "language"), Column("best", "text", "model"), *kinds]
     columns += _scored("mean", PERCENT)
     columns += [Column("cannot be told apart from", "text", "rivals"), Column("models", "count", "entrants")]
     columns += [Column("tasks", "count")]
-    rows = [_best(board) for board in boards if board.standings]
+    rows = [_best(board, kinds) for board in boards if board.standings]
     unsure = [task.task for task in tasks if task.averaged and not task.is_sure]
     sure = f" whose errors are known (not: {', '.join(unsure)})" if unsure else ""
     notes = [
@@ -164,15 +168,15 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
     return Table("best", "Best model in each language", columns, rows, notes)
 
 
-def _best(board: Board) -> list[Any]:
+def _best(board: Board, kinds: Sequence[Column]) -> list[Any]:
     first, language = board.standings[0], board.name
     names = titles(standing.entrant for standing in board.standings)
     rivals = [names[standing.entrant] for standing in board.first if standing is not first]
     named = ", ".join(rivals[:NAMED]) + (f" and {len(rivals) - NAMED} more" if len(rivals) > NAMED else "")
     told = named or "none" if first.rank and len(board.standings) > 1 else "not known" if first.rank is None else ""
     whole = sum(standing.whole for standing in board.standings)
-    place = [language, first.entrant.model, prompts_of(first.entrant), first.score, first.interval]
-    return [*place, told, whole, len(board.tasks)]
+    place = [language, first.entrant.model, *(value_of(first.entrant, kind.key) for kind in kinds)]
+    return [*place, first.score, first.interval, told, whole, len(board.tasks)]
 
 
 def tasks_table(tasks: Sequence[TaskEntries]) -> Table:

@@ -48,7 +48,7 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
     ]
     title, about = f"{task}: runs and published scores", {"task": task}
     table = Table("standing", title, columns, [list(s) for s in found], notes, about=about)
-    return without(table, defective(task, cells))
+    return without(table, defective(task, cells, rows))
 
 
 def _sizes(rows: list[PublishedRow]) -> str:
@@ -73,7 +73,7 @@ def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow
     ]
     title = f"{task}: runs and published scores, prompt by prompt"
     table = Table("same prompts", title, columns, [list(of) for of in found], notes, about={"task": task})
-    return without(table, defective(task, cells))
+    return without(table, defective(task, cells, rows))
 
 
 def _averages(task: str, rows: list[PublishedRow]) -> Table:
@@ -87,8 +87,9 @@ def _averages(task: str, rows: list[PublishedRow]) -> Table:
         for a, of_row in zip(found, printed, strict=True)
     ]
     notes = [f"{AFROBENCH}: the mean over all languages of the row except English and French."]
-    notes += [_counted(code, defect) for code, defect in defective(task, []).items()]
-    notes += _inconsistent(wrong) or ["All printed averages agree with it to 0.1."]
+    notes += [_counted(code, defect) for code, defect in defective(task, [], rows).items()]
+    agree = ["All printed averages agree with it to 0.1."] if any(of_row is not None for of_row in printed) else []
+    notes += _inconsistent(wrong) or agree
     return Table("published", f"{task}: published averages", columns, cells, notes, about={"task": task})
 
 

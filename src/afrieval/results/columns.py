@@ -174,7 +174,7 @@ def _lengths(line: Sample) -> tuple[int, ...]:
     answers = [answer[0] for answer in line.get("resps", ())]
     if any(isinstance(answer, str) for answer in answers):
         return ()
-    if all(len(answer) > 2 and answer[2] for answer in answers):
+    if all(len(answer) > 2 and isinstance(answer[2], int) and answer[2] for answer in answers):
         return tuple(answer[2] for answer in answers)
     return tuple(map(len, continuations(line))) if line.get("arguments") else ()
 
