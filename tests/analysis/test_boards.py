@@ -37,6 +37,8 @@ def test_pairs_are_those_with_the_most_models_times_pairs() -> None:
     assert common_pairs([wide, wide, narrow]) == wide
     assert common_pairs([wide, narrow]) == narrow  # a single model has nothing to be compared with
     assert common_pairs([wide, *[narrow] * 10]) == narrow
+    other = {("t", "0"), *(("u", str(at)) for at in range(9))}  # as many pairs, but of another task
+    assert common_pairs([other, wide, wide, wide]) == wide
     assert common_pairs([]) == set()
     assert common_pairs([{("t", "a")}, {("t", "b")}]) in ({("t", "a")}, {("t", "b")})
 

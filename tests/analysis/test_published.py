@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import REAL_DATA
 
+from afrieval.analysis.inputs import read_inputs
 from afrieval.analysis.published import PublishedRow, averages, published_scores, read_published
 from afrieval.errors import UserError
 
@@ -172,3 +173,14 @@ def test_quotation_marks_swallow_no_row(tmp_path: Path) -> None:
 def test_tasks_and_languages_have_the_suite_s_names(tmp_path: Path) -> None:
     (row,) = read_published(written(tmp_path, "model,prompt,eng,gaz,xyz\na,prompt_1,1,2,3\n", "sib-0shot.csv"))
     assert (row.task, row.scores) == ("sib200", {"eng": 1, "orm": 2, "xyz": 3})
+
+
+def test_two_tables_with_the_same_score_are_refused(tmp_path: Path) -> None:
+    """Else it would count twice in the mean over prompts."""
+    for name, score in (("a", 50), ("b", 90)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "afrixnli-0shot.csv").write_text(f"model,prompt,yor\nx,prompt_1,{score}\n")
+    one, other = (tmp_path / name / "afrixnli-0shot.csv" for name in "ab")
+    assert len(read_inputs([one, one]).published) == 1
+    with pytest.raises(UserError, match="both have a score of x, afrixnli, yor, prompt 1"):
+        read_inputs([one, other])

@@ -160,3 +160,33 @@ def test_a_sample_that_cannot_be_right(cli: Cli, sound: dict[str, Path], tmp_pat
     for given in (["samples", folder, "--language", "yor"], ["compare", folder], words("choices", folder)):
         done = cli(*given)
         assert done.code == 2 and done.err.startswith(f"error: {path}, line 1: {message}"), done.err
+
+
+def test_too_few_measures_of_every_sample(cli: Cli, tmp_path: Path) -> None:
+    spans = ("--task.task_name", "masakhaner", "--task.languages", "hau", "--task.prompts", 1, "--eval.limit", 3)
+    folder = tmp_path / "run"
+    given = ["--model.model_name", "demo", "--data.source", "samples", "--run_dir", folder, "--eval.max_gen_toks", 4]
+    assert cli("run", *spans, *given).code == 0
+    path = folder / "samples_masakhaner_hau_eng_1.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        line["measures"]["span_f1"].pop()  # as before unparsed answers were among them
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    for command in ("show", "compare"):
+        done = cli(command, folder)
+        assert done.code == 2 and f"{path}: span_f1 cannot be computed from its measures, 3 per sample" in done.err
+
+
+def test_a_file_is_not_a_run_folder(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("")
+    for command in ("show", "compare", "samples", "report"):
+        done = cli(command, tmp_path / "notes.txt")
+        assert done.code == 2 and "notes.txt is a file, not a run folder" in done.err
+
+
+def test_a_run_folder_may_have_any_name_that_a_folder_can(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "\udcff\n\x1b é"  # \udcff is a byte that is not UTF-8
+    assert cli(*words("choices", folder)).code == 0
+    for command in ("show", "compare", "report"):
+        more = ("-o", tmp_path / "page.html") if command == "report" else ()
+        assert cli(command, folder, *more).code == 0

@@ -58,6 +58,14 @@ def test_wrong_folders_are_errors(cli: Cli, tmp_path: Path) -> None:
     small_run(tmp_path / "runs/a", "first")
     assert "is not a folder" in cli("leaderboard", tmp_path / "runs", "-o", tmp_path / "file").err
     assert not (tmp_path / "site").exists()
+    assert f"{tmp_path / 'file'} is a file" in cli("leaderboard", tmp_path / "file", "-o", tmp_path / "site").err
+    assert "the path is empty" in cli("leaderboard", tmp_path / "runs", "-o", "").err
+
+
+def test_what_is_left_out_is_named_as_it_was_given(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "run.yaml").write_text("")
+    done = cli("leaderboard", tmp_path, "-o", tmp_path / "site")
+    assert done.err.startswith(f"left out: {tmp_path.name}: has no finished cell\n")
 
 
 def test_watching_builds_again_after_a_change_until_it_is_stopped(

@@ -17,7 +17,7 @@ def impossible(folder: Path) -> list[str]:
 
 
 def test_impossible_paths(tmp_path: Path) -> None:
-    for text in impossible(tmp_path):
+    for text in ["", *impossible(tmp_path)]:
         with pytest.raises(UserError) as caught:
             user_path(text)
         assert len(caught.value.message) < 300 and caught.value.hint
@@ -26,7 +26,7 @@ def test_impossible_paths(tmp_path: Path) -> None:
 def test_possible_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert user_path("~/x") == tmp_path / "x"
-    assert user_path("not/there") == Path("not/there") and user_path("") == Path()
+    assert user_path("not/there") == Path("not/there") and user_path(".") == Path()
 
 
 @given(st.text(max_size=400))

@@ -210,5 +210,5 @@ def _below(path: Path, folder: Path) -> str:
 
 def _left_out(path: Path, why: str, folder: Path) -> LeftOut:
     """Returns a reason with paths relative to the folder, and without the one that it is about."""
-    place, reason = _below(path, folder), why.replace(f"{folder}{os.sep}", "")
+    place, reason = _below(path, folder), why.removeprefix(str(path)).replace(f"{folder}{os.sep}", "")
     return LeftOut(place, reason.removeprefix(place).lstrip("/:, "))

@@ -1,6 +1,7 @@
 """What compare is given: folders of our runs, runs of other programs, published tables and records."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -44,13 +45,27 @@ def read_inputs(paths: list[Path]) -> Inputs:
     """Returns what is in the given folders and files.
 
     Raises:
-        UserError: for one that is none of the three, or is damaged.
+        UserError: for one that is none of the three, or is damaged; and if two have the same published score.
     """
     tables = [p for p in paths if is_published(p)]
     foreign = [p for p in paths if p not in tables and is_foreign(p)]
     own = [p for p in paths if p not in tables and p not in foreign]
-    rows = [row for p in tables for row in read_published(p)]
-    return Inputs(read_runs(own, sent=bool(foreign)), _foreign(foreign), rows)
+    return Inputs(read_runs(own, sent=bool(foreign)), _foreign(foreign), _published(dict.fromkeys(tables)))
+
+
+def _published(paths: Iterable[Path]) -> list[PublishedRow]:
+    """Returns the rows of all tables and records, each score of which is in one of them."""
+    rows = []
+    first: dict[tuple[object, ...], Path] = {}
+    for path in paths:
+        for row in read_published(path):
+            rows.append(row)
+            for code in row.scores:
+                place = row.task, row.model, row.prompt, row.prompt_language, row.shots, code
+                if (before := first.setdefault(place, path)) != path:
+                    what = f"{row.model}, {row.task}, {code}, prompt {row.prompt}"
+                    raise UserError(f"{path} and {before} both have a score of {what}", "give one of the two")
+    return rows
 
 
 def is_published(path: Path) -> bool:

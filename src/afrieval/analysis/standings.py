@@ -125,18 +125,21 @@ def _distinct(has: dict[Entrant, set[Pair]], tasks: Sequence[TaskEntries]) -> di
 def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:
     """Returns the pairs to average over: where the number of models that have all, times their number, is highest.
 
-    A single model cannot be compared, so two or more are preferred. Models are sorted by how many pairs they have;
-    candidates are what the first k of them have in common.
+    A single model cannot be compared, so two or more are preferred. Candidates are what each model has in common with
+    the k that share most with it.
 
     Args:
         sets: the pairs that each model has.
     """
-    order = sorted(sets, key=len, reverse=True)
-    candidates = [set(common) for common in accumulate(order, set[Pair].intersection)]
-    return max(candidates, key=lambda common: _spread(common, sets), default=set())
+    distinct = sorted(dict.fromkeys(map(frozenset, sets)), key=len, reverse=True)
+    candidates: dict[frozenset[Pair], None] = {}
+    for start in distinct:
+        nearest = sorted(distinct, key=lambda other: -len(start & other))
+        candidates |= dict.fromkeys(accumulate(nearest, frozenset.intersection, initial=start))
+    return set(max(candidates, key=lambda common: _spread(common, sets), default=()))
 
 
-def _spread(common: set[Pair], sets: Sequence[set[Pair]]) -> tuple[bool, int, int]:
+def _spread(common: frozenset[Pair], sets: Sequence[set[Pair]]) -> tuple[bool, int, int]:
     models = sum(common <= pairs for pairs in sets)
     return models > 1 and bool(common), len(common) * models, len(common)
 

@@ -29,7 +29,6 @@ def main(argv: list[str]) -> None:
     from afrieval.report.memorisation import memorisation_tables
     from afrieval.report.reference import reference_tables
     from afrieval.report.suites import suite_tables
-    from afrieval.suites.published import methods
     from afrieval.suites.run import of_runs
 
     paths = [user_path(p) for p in options.runs]
@@ -47,8 +46,7 @@ def main(argv: list[str]) -> None:
     asked = options.metric if any(c.main != options.metric for c in [*whole.own, *whole.foreign]) else None
     averaged = all_as_published(units) if options.average == "afrobench" and not options.metric else units
     groupings: list[str] = list(dict.fromkeys(["Africa", options.means]))
-    of_suites = [name for name in options.published if derived and name in methods()]
-    of_tasks = [name for name in options.published if name not in of_suites]
+    of_suites, of_tasks = _requested(options.published, derived)
     tables = comparison_tables(units, found, groupings, options.by, asked, _published(units, of_tasks, options))
     tables += [
         *suite_tables(suite_averages(averaged, options.average), options.average),
@@ -61,6 +59,14 @@ def main(argv: list[str]) -> None:
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")
     write_tables(tables, options)
+
+
+def _requested(names: list[str], derived: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Returns the published scores that are of suites, and those that are of tasks."""
+    from afrieval.suites.published import methods
+
+    of_suites = [name for name in names if derived and name in methods()]
+    return of_suites, [name for name in names if name not in of_suites]
 
 
 def _derived_tables(derived: dict[str, Any], published: list[str]) -> list[Any]:

@@ -9,8 +9,9 @@ from afrieval.config.arguments import read_given, run_config
 from afrieval.config.memorisation import MEMORISATION
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
+from afrieval.files.folders import filled
 from afrieval.files.paths import user_path
-from afrieval.terminal import note, say
+from afrieval.terminal import note, one_line, say
 
 if TYPE_CHECKING:
     from afrieval.exports.runs import StoredRun
@@ -26,8 +27,6 @@ def main(argv: list[str]) -> None:
     """
     asked, given = read_given(Export, argv, "export")
     folder, config = user_path(asked.folder), run_config(given, needs_model=False, needs_task=False)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UserError(f"{folder} exists and is not empty", "name a new folder, or delete that one")
     if asked.to == TASKS:
         _tasks(config, folder, asked.run)
         return
@@ -36,8 +35,10 @@ def main(argv: list[str]) -> None:
         raise UserError(f"--{others[0]} has no effect with --to {asked.to}", "leave it out")
     if not asked.run:
         raise UserError(f"--to {asked.to} needs a run", "give --run FOLDER")
-    for path in _written(asked.to, folder, [user_path(run) for run in asked.run], config):
-        say(f"wrote {path}")
+    with filled(folder):
+        paths = _written(asked.to, folder, [user_path(run) for run in asked.run], config)
+    for path in paths:
+        say(f"wrote {one_line(path)}")
 
 
 def _written(to: str, folder: Path, runs: list[Path], config: RunConfig) -> list[Path]:
@@ -83,7 +84,8 @@ def _tasks(config: RunConfig, folder: Path, runs: list[str]) -> None:
     from afrieval.harness.export import definitions, unfitted, write_definitions
 
     found = definitions(config)
-    write_definitions(found, folder)
+    with filled(folder):
+        write_definitions(found, folder)
     example = next((name for name, definition in found.items() if "group" in definition), next(iter(found)))
     for name, what in unfitted(found, config).items():
         note(f"{name}: the harness does not {what}, and may cut the beginning of prompts that are too long")

@@ -10,7 +10,7 @@ from afrieval.config.arguments import read_options
 from afrieval.errors import UserError
 from afrieval.files.folders import check_replaceable, is_written, replace_folder
 from afrieval.files.paths import user_path
-from afrieval.terminal import complain, note, say
+from afrieval.terminal import complain, note, one_line, say
 
 if TYPE_CHECKING:  # `--help` does not need it
     from afrieval.results.reader import RunFolder
@@ -28,7 +28,8 @@ def main(argv: list[str]) -> None:
     asked = read_options(Leaderboard, argv, "leaderboard")
     folder, output = user_path(asked.folder).absolute(), user_path(asked.output).absolute()
     if not folder.is_dir():
-        raise UserError(f"the folder {asked.folder} does not exist", "name the folder that the run folders are in")
+        problem = f"{asked.folder} is a file" if folder.exists() else f"the folder {asked.folder} does not exist"
+        raise UserError(problem, "name the folder that the run folders are in")
     if folder.is_relative_to(output.resolve()) or folder.resolve().is_relative_to(output.resolve()):
         raise UserError(f"{asked.output} would be replaced, and has the results in it", "name another folder to write")
     check_replaceable(output.resolve(), MARKER)
@@ -57,7 +58,8 @@ def _build(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
     files = site(board)
     replace_folder(output, files, MARKER)
     size = sum(map(len, files.values())) / 1e6
-    say(f"wrote {output} ({len(files)} files, {size:.1f} MB); open {output / 'index.html'} in a browser")
+    start = one_line(output / "index.html")
+    say(f"wrote {one_line(output)} ({len(files)} files, {size:.1f} MB); open {start} in a browser")
 
 
 def _rebuild(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:

@@ -5,7 +5,7 @@ from afrieval.config.arguments import read_options
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
 from afrieval.files.whole import write_output
-from afrieval.terminal import note, say
+from afrieval.terminal import note, one_line, say
 
 FORMS = (".pdf", ".svg", ".png")
 
@@ -46,4 +46,4 @@ def main(argv: list[str]) -> None:
     write_output(path, content)
     for line in notes(missing):
         note(line)
-    say(f"wrote {path}")
+    say(f"wrote {one_line(path)}")

@@ -2,7 +2,7 @@
 
 from afrieval.commands.options import Report
 from afrieval.config.arguments import read_options
-from afrieval.terminal import say
+from afrieval.terminal import one_line, say
 
 
 def main(argv: list[str]) -> None:
@@ -15,4 +15,4 @@ def main(argv: list[str]) -> None:
     from afrieval.api.report import write_report
 
     path = write_report(asked.runs, asked.output)
-    say(f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB); open it in a browser")
+    say(f"wrote {one_line(path)} ({path.stat().st_size / 1e6:.1f} MB); open it in a browser")

@@ -301,7 +301,7 @@ def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> N
     """
     check_text(asdict(config))
     for path in (config.model.model_name, config.task.folder, config.data.source, config.run_dir):
-        user_path(path or "")
+        user_path(path or ".")
     _check_model(config.model, needs_model)
     _check_task(config, needs_task)
     if not is_batch_size(config.eval.batch_size):

@@ -11,7 +11,7 @@ from afrieval.exports.runs import StoredRun, hub_id
 from afrieval.exports.texts import file_name
 from afrieval.files.whole import write_whole
 from afrieval.grouping import grouped
-from afrieval.languages import LANGUAGES
+from afrieval.report.words import language_name
 from afrieval.results.prompts import SUITE, prompt_ranges
 from afrieval.results.scores import CellScores
 from afrieval.tasks.spec import load_task, task_names
@@ -84,10 +84,9 @@ def _notes(run: StoredRun, first: CellScores, score: LanguageScore) -> str:
     version = run.visit.get("versions", {}).get("afrieval")
     unreviewed = score.language in first.declared.get("unreviewed", {})
     written = "English" if score.prompt_language == "eng" else "native, unreviewed" if unreviewed else "native"
-    name = LANGUAGES[score.language].name if score.language in LANGUAGES else score.language
-    several = len(score.prompts) > 1
+    several, title = len(score.prompts) > 1, first.declared.get("title", score.task)
     facts = [
-        f"{first.declared.get('title', score.task)}, {name}, {score.metric}, scale {_scale(first)}",
+        f"{title}, {language_name(score.language)}, {score.metric}, scale {_scale(first)}",
         f"{'mean over prompts' if several else 'prompt'} {prompt_ranges(score.prompts)} ({written})",
         f"{first.shots}-shot",
         f"answers by {first.answer_form}",

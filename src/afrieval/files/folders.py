@@ -3,7 +3,7 @@
 import contextlib
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from afrieval.errors import UserError
@@ -59,6 +59,29 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], marker: str) -> Non
         for rest in (new, old):
             with contextlib.suppress(OSError):
                 shutil.rmtree(rest)
+
+
+@contextlib.contextmanager
+def filled(folder: Path) -> Iterator[None]:
+    """Leaves a folder that is new or empty as it is, if what fills it fails or is stopped.
+
+    Args:
+        folder: the folder; may be missing.
+
+    Raises:
+        UserError: if it is neither new nor empty.
+    """
+    new = not os.path.lexists(folder)
+    if not new and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(f"{folder} exists and is not empty", "name a new folder, or delete that one")
+    try:
+        yield
+    except BaseException:  # Ctrl-C too
+        for path in folder.iterdir() if folder.is_dir() else ():
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+        if new and folder.is_dir():
+            folder.rmdir()
+        raise
 
 
 def _exchange(folder: Path, new: Path, old: Path) -> None:

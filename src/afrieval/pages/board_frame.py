@@ -17,6 +17,7 @@ from afrieval.report.boards import average_tables
 from afrieval.report.suites import PERCENT
 from afrieval.report.table import Table
 from afrieval.report.values import Bounds, shown_interval, shown_score
+from afrieval.report.words import language_name
 from afrieval.terminal import one_line
 
 TITLE = "Leaderboard"
@@ -99,11 +100,6 @@ def filters_of(codes: Iterable[str], models: Iterable[str]) -> dict[str, dict[st
         "family": {name: name for name in families},
         "model": {model: one_line(model) for model in models},
     }
-
-
-def language_name(code: str) -> str:
-    """Returns what a language is called; its code if the suite does not have it."""
-    return LANGUAGES[code].name if code in LANGUAGES else code
 
 
 def counted(found: Iterable[object], word: str) -> str:

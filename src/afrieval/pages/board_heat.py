@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from afrieval.analysis.entrants import Entrant
 from afrieval.analysis.standings import Board, Standing
-from afrieval.pages.heat import by_family, family_and_name, step
+from afrieval.pages.heat import MARKS, by_family, family_and_name, step
 from afrieval.pages.links import link
 from afrieval.pages.matrix import Cell, Line, matrix
 from afrieval.pages.places import place
@@ -15,7 +15,6 @@ from afrieval.report.best import shown_rank
 from afrieval.report.entrants import titles
 from afrieval.report.values import Bounds, shown_interval, shown_score
 
-MARKS = "★: the highest of a row; ≈: cannot be told apart from it (5%, all pairs of models, Holm)."
 OTHERS = "Empty: no score in this language, or not in all tasks that the others of the row have."
 
 

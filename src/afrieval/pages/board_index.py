@@ -7,12 +7,13 @@ from markupsafe import Markup
 from afrieval.analysis.averages import RULES
 from afrieval.analysis.boards import Leaderboard
 from afrieval.analysis.standings import Board
-from afrieval.pages.board_frame import TITLE, averages_of, counted, filters_of, framed, language_name, tables_html
+from afrieval.pages.board_frame import TITLE, averages_of, counted, filters_of, framed, tables_html
 from afrieval.pages.board_heat import board_heat
 from afrieval.pages.links import link, links_from
 from afrieval.pages.tables import Links, table_html
 from afrieval.report.boards import best_table, left_out_table, tasks_table
 from afrieval.report.suites import PERCENT
+from afrieval.report.words import language_name
 
 
 def index(board: Leaderboard, data: Iterable[str]) -> bytes:

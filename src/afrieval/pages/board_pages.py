@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from afrieval.analysis.boards import Leaderboard
 from afrieval.analysis.entrants import TaskEntries
 from afrieval.languages import LANGUAGES
-from afrieval.pages.board_frame import Charted, averages_of, counted, filters_of, framed, language_name, tables_html
+from afrieval.pages.board_frame import Charted, averages_of, counted, filters_of, framed, tables_html
 from afrieval.pages.board_heat import board_heat
 from afrieval.pages.links import links_from
 from afrieval.report.boards import model_averages, model_table, pair_table, task_table
 from afrieval.report.records import record_tables
 from afrieval.report.values import SHARE, Bounds
+from afrieval.report.words import language_name
 
 
 def task_page(board: Leaderboard, task: TaskEntries) -> bytes:

@@ -16,6 +16,7 @@ from afrieval.report.scores import DEFECTIVE
 from afrieval.report.values import SHARE, Bounds, shown_interval, shown_score
 
 STEPS = 10  # classes h0 to h9 of the style
+MARKS = "★: the highest of a row; ≈: cannot be told apart from it (5%, all pairs of models, Holm)."
 LEAST = 0.1  # of a metric's range: scores that are closer than this are coloured alike
 
 Columns = Mapping[str, Mapping[str, Entry]]
@@ -44,7 +45,7 @@ def heat(title: str, columns: Columns, bounds: Bounds, about: Mapping[str, Mappi
     heads = [(name, place(about[name])) for name in columns]
     notes = ["Point at a score, or choose “Intervals”, for its 95% interval."]
     if any(_mark(entry) for entry in entries):
-        notes.append("★: the highest of a row; ≈: cannot be told apart from it (5%, all pairs of models, Holm).")
+        notes.append(MARKS)
     notes += [note_on(code, defect) for code, defect in defects.items()]
     return matrix(title, "language", heads, by_family(codes, line), notes, place({"task": task}))
 

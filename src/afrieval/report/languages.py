@@ -8,13 +8,13 @@ from afrieval.analysis.published import PublishedRow, published_scores
 from afrieval.analysis.ranks import Rank, ranked
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.grouping import grouped
-from afrieval.languages import LANGUAGES
 from afrieval.report.defects import defects_of, marked
 from afrieval.report.dimensions import HEADS, named
 from afrieval.report.scores import INTERVAL, UNREVIEWED, WRITTEN
 from afrieval.report.table import Column, Table
 from afrieval.report.usage import SHOWN
 from afrieval.report.values import shown_score, titled
+from afrieval.report.words import language_name
 from afrieval.results.prompts import prompt_ranges
 from afrieval.results.scores import CellScores
 from afrieval.results.usage import usage_rows
@@ -125,7 +125,9 @@ def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
     columns += [Column("times English", "ratio", "premium")] if any(f.premium for f in found) else []
     columns += [Column("documents", "count", "n")]
     names = [column.key or column.name for column in columns]
-    rows = [[getattr(f, name) for name in names] for f in sorted(found, key=lambda f: (_name(f.language), f.task))]
+    rows = [
+        [getattr(f, name) for name in names] for f in sorted(found, key=lambda f: (language_name(f.language), f.task))
+    ]
     return [Table("fertility", "Tokens per word", columns, rows, _fertility_notes(found))]
 
 
@@ -157,13 +159,9 @@ def cost_tables(cells: Sequence[CellScores]) -> list[Table]:
     columns += [Column("cost", "money"), Column("per 1,000 answers", "money", "cost_per_1000")] if priced else []
     names = ["language", "task", "model", "answers", *counts, *(["cost", "cost_per_1000"] if priced else [])]
     known = [row | {"cost_per_1000": _per_1000(row["cost"], row["answers"])} for row in rows]
-    order = sorted(known, key=lambda row: (_name(row["language"]), row["task"]))
+    order = sorted(known, key=lambda row: (language_name(row["language"]), row["task"]))
     notes = ["Cost is in US dollars, at the prices that the run was given; blank where they were not known."]
     return [Table("cost", "Requests, tokens and cost", columns, [[row[n] for n in names] for row in order], notes)]
-
-
-def _name(code: str) -> str:
-    return LANGUAGES[code].name if code in LANGUAGES else code
 
 
 def _per_1000(cost: float | None, answers: int) -> float | None:

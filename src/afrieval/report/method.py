@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from afrieval.grouping import grouped, ranges
-from afrieval.languages import LANGUAGES
+from afrieval.report.words import language_name
 from afrieval.results.prompts import prompt_order, prompt_ranges
 from afrieval.results.scores import CellScores
 from afrieval.scoring.labels import words
@@ -48,14 +48,14 @@ def _of_task(cells: list[CellScores]) -> str:
     version = f", version {known}" if (known := first.must.get("task version")) is not None else ""
     forms = _listed(list(dict.fromkeys(map(_form, cells))))
     shots = ranges(sorted({c.shots for c in cells}))
-    codes = sorted({c.language for c in cells}, key=_name)
+    names = sorted({language_name(c.language) for c in cells})
     counts = sorted({c.n for c in cells})
     n = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    each = f"each of {len(codes)} languages: " if len(codes) > 1 else ""
+    each = f"each of {len(names)} languages: " if len(names) > 1 else ""
     title, metric = first.declared.get("title", first.task), NAMES.get(first.main, words(first.main))
     return (
         f"{title} (task {first.task}{version}) is scored by {metric}, {forms}, {shots}-shot, "
-        f"with {_prompts(cells)}, on {n} documents in {each}{_listed(list(map(_name, codes)))}.{_unreviewed(cells)}"
+        f"with {_prompts(cells)}, on {n} documents in {each}{_listed(names)}.{_unreviewed(cells)}"
     )
 
 
@@ -78,12 +78,8 @@ def _unreviewed(cells: list[CellScores]) -> str:
     codes = {c.language for c in native if c.declared.get("unreviewed", {}).get(c.language)}
     if not codes:
         return ""
-    named = _listed(sorted(map(_name, codes)))
+    named = _listed(sorted(map(language_name, codes)))
     return f" The native prompts in {named} are machine-written, and not yet reviewed by two speakers."
-
-
-def _name(code: str) -> str:
-    return LANGUAGES[code].name if code in LANGUAGES else code
 
 
 def _listed(texts: list[str]) -> str:

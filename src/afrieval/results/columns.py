@@ -115,7 +115,7 @@ class Columns:
             rows = [self._measure(known, name, place, where) for place in every]
             if len({len(row) for row in rows}) > 1:
                 raise UserError(f"{where}: not all samples have as many measures of {name}", REDO)
-            found = known.within(np.array(rows, dtype=np.float64))
+            found = _scored(known, name, np.array(rows, dtype=np.float64), where)
         if len(found) == len(self.ids):
             return found
         values = np.full((len(self.ids), found.shape[1]), np.nan)
@@ -188,6 +188,17 @@ def _metric(name: str, where: str) -> Metric:
         return metric(OLD_NAMES.get(name, name))
     except UserError as e:
         raise UserError(f"{where}: {e.message}", "a newer version wrote it; read it with that one") from None
+
+
+def _scored(known: Metric, name: str, rows: Values, where: str) -> Values:
+    """Returns the measures that a metric gets, if it can compute its score from them."""
+    try:
+        found = known.within(rows)
+        known.score(found, np.ones((1, len(found))))
+    except (ValueError, IndexError):  # an older version may have stored fewer
+        per = f"{rows.shape[1]} per sample"
+        raise UserError(f"{where}: {name} cannot be computed from its measures, {per}", REDO) from None
+    return found
 
 
 def _shares(known: Metric, shown: Flat, stored: Flat) -> Values | None:

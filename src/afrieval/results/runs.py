@@ -89,6 +89,8 @@ def _check_cells(run: RunFolder) -> None:
 def check_run(folder: Path) -> None:
     """Refuses a folder that is not a run, or has no finished cell."""
     hint = "give folders that `afrieval run` has written"
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file, not a run folder", hint)
     if not folder.is_dir():
         raise UserError(f"there is no run folder {folder}", hint)
     if not os.path.lexists(folder / RUN):

@@ -24,7 +24,7 @@ def identity(config: RunConfig, plan: Plan) -> dict[str, Any]:
     A folder may get more cells and a larger limit later; its identity must not change.
     """
     of_cells: RunPart = reduce(merged, (cell.identity for cell in plan.cells), {})
-    return {"model": of_model.identity_of_model(config.model), "variant": config.task.variant, **of_cells}
+    return {"model": _storable(of_model.identity_of_model(config.model)), "variant": config.task.variant, **of_cells}
 
 
 def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], visit: dict[str, Any]) -> dict[str, Any]:
@@ -74,8 +74,17 @@ def circumstances(config: RunConfig, plan: Plan, lm: Any, processes: int) -> dic
         "left_out": plan.left_out,
         "versions": {name: _version(name) for name in PACKAGES} | {"python": platform.python_version()},
         "git_commit": _git_commit(),
-        "config": {**asdict(config), "model": of_model.stored(config.model)},
+        "config": _storable({**asdict(config), "model": of_model.stored(config.model)}),
     }
+
+
+def _storable(value: Any) -> Any:
+    r"""Returns nested maps and lists with what is not UTF-8 in their texts, such as a byte of a path, as `\udcff`."""
+    if isinstance(value, Mapping):
+        return {name: _storable(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_storable(member) for member in value]
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _version(package: str) -> str | None:
