@@ -22,7 +22,9 @@ SETTINGS = pytest.mark.parametrize(
 
 
 def check(page: "Page", rules: dict[str, Any], name: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+    ).Axe()
     page.evaluate(OPEN)
     found = axe.run(page, options=rules)
     assert not found.violations_count, f"{name}: {found.generate_report()}"
