@@ -125,3 +125,19 @@ def test_models_of_a_leaderboard_are_text(tmp_path: Path, open_page: Open) -> No
     assert len(pages) == 2
     for path in pages:
         check(path, open_page)
+
+
+def test_piles_of_combining_marks_stay_in_their_place(tmp_path: Path, open_page: Open) -> None:
+    path = tmp_path / "report.html"
+    path.write_bytes(report(read_inputs([small_run(tmp_path / "run", question="e" + "\u0301" * 2000)])))
+    page = open_page(path, "#view=languages&language=yor")
+    top = page.screenshot(clip={"x": 0, "y": 0, "width": 800, "height": 300})
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert page.screenshot(clip={"x": 0, "y": 0, "width": 800, "height": 300}) == top
+
+
+def test_the_language_codes_of_others_are_wrapped(tmp_path: Path, open_page: Open) -> None:
+    path = tmp_path / "report.html"
+    rows = [PublishedRow("afrixnli", "m", "1", None, {"W" * 3000: 40.0, "hau": 30.0}, None, 0)]
+    path.write_bytes(report(Inputs([], [], rows)))
+    check(path, open_page)

@@ -15,7 +15,8 @@ def test_runs_of_other_programs_are_found_below_a_folder(tmp_path: Path) -> None
         (tmp_path / name).mkdir(parents=True, exist_ok=True)
         shutil.copy(LOGS / "inspect_ai.json", tmp_path / name)
     found = found_below(tmp_path)
-    assert found.foreign == [tmp_path / name for name in ("logs", "logs/old", "of/lighteval")]
+    logs = ("logs/inspect_ai.json", "logs/old/inspect_ai.json")
+    assert found.foreign == [tmp_path / name for name in (*logs, "of/lighteval")]
     assert not found.own and not found.published
     read = gathered(tmp_path, found)
     assert [(c.model, c.path.parent.name) for c in read.cells if c.path and "inspect" in c.model] == [

@@ -108,3 +108,8 @@ def test_published_scores_alone_are_counted_and_filtered() -> None:
 def test_one_language_is_found_out_about_once() -> None:
     found = text(overview(given(cell(GOOD, "good"), cell(WEAK, "weak"))))
     assert "highest mean over Hausa" in found and "clearly the best in" not in found
+
+
+def test_notes_are_not_repeated_below_native_prompts() -> None:
+    cells = [cell(values, model, kind) for kind in ("eng", "native") for values, model in ((GOOD, "g"), (WEAK, "w"))]
+    assert text(overview(given(*cells))).count("Small: 95% interval") == 1

@@ -25,10 +25,11 @@ def standings_matrix(found: Found) -> list[Markup]:
         found: the parts with their sides' means.
     """
     kinds = grouped(((part, of) for part, of in found if of), lambda pair: pair[0].kind)
-    return [_matrix(of_kind) for of_kind in kinds.values()]
+    said: set[str] = set()
+    return [_matrix(of_kind, said) for of_kind in kinds.values()]
 
 
-def _matrix(found: Found) -> Markup:
+def _matrix(found: Found, said: set[str]) -> Markup:
     part = found[0][0]
     sides = dict.fromkeys(standing.side for _, standings in found for standing in standings)
     models = {side: cells[0].model for part, _ in found for side, cells in part.sides.items()}
@@ -46,7 +47,9 @@ def _matrix(found: Found) -> Markup:
         lines.append(Line(side, cells, place({"model": models[side]})))
     columns += [("average", Markup(""))] if averages else []
     title = f"Means over African languages{f', {WRITTEN[part.kind]} prompts' if part.named else ''}"
-    return matrix(title, "model", columns, {"": lines}, _notes(found, bool(averages)), open_=True)
+    notes = [note for note in _notes(found, bool(averages)) if note not in said]
+    said.update(notes)
+    return matrix(title, "model", columns, {"": lines}, notes, open_=True)
 
 
 def _average(side: str, found: Found) -> Average | None:
