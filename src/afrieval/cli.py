@@ -4,31 +4,17 @@ import os
 import sys
 
 try:
-    import errno
     import importlib
     from collections.abc import Callable
     from typing import NoReturn
 
-    from afrieval.errors import UserError
+    from afrieval.errors import CURES, FULL, UserError
     from afrieval.stopping import check, leave, listen, stoppable
     from afrieval.terminal import complain, note, prepare, say
 except KeyboardInterrupt:  # signals are not answered yet
     os.write(2, b"stopped\n")
     os._exit(130)
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-DENIED = (errno.EROFS, errno.EACCES, errno.EPERM)
-TAKEN = (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP)
-BROKEN = (errno.EIO, errno.ESTALE, errno.ENODEV, errno.ENXIO, errno.ENOTCONN, errno.ETIMEDOUT, errno.EHOSTDOWN)
-CURES = {
-    **dict.fromkeys(FULL, "free some space, raise the limit (quota, ulimit -f) or name another place"),
-    **dict.fromkeys(DENIED, "change its permissions or name another place"),
-    **dict.fromkeys(TAKEN, "move what is there, or name another place"),
-    **dict.fromkeys(BROKEN, "check the disk or the network file system, or name another place"),
-    errno.EMFILE: "raise the limit on open files (ulimit -n)",
-    errno.ENAMETOOLONG: "name a shorter path",
-    errno.ENFILE: "close other programs; the machine has too many open files",
-}
 COMMANDS = {
     "run": "evaluate a model on tasks",
     "preview": "print prompts as a model would see them; no model is loaded",

@@ -1,6 +1,21 @@
 """The one exception that users see without a traceback, and hints that suggest a known name."""
 
 import difflib
+import errno
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+DENIED = (errno.EROFS, errno.EACCES, errno.EPERM)
+TAKEN = (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP)
+BROKEN = (errno.EIO, errno.ESTALE, errno.ENODEV, errno.ENXIO, errno.ENOTCONN, errno.ETIMEDOUT, errno.EHOSTDOWN)
+CURES = {
+    **dict.fromkeys(FULL, "free some space, raise the limit (quota, ulimit -f) or name another place"),
+    **dict.fromkeys(DENIED, "change its permissions or name another place"),
+    **dict.fromkeys(TAKEN, "move what is there, or name another place"),
+    **dict.fromkeys(BROKEN, "check the disk or the network file system, or name another place"),
+    errno.EMFILE: "raise the limit on open files (ulimit -n)",
+    errno.ENAMETOOLONG: "name a shorter path",
+    errno.ENFILE: "close other programs; the machine has too many open files",
+}
 
 
 class UserError(Exception):

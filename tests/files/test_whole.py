@@ -1,5 +1,6 @@
 """Files that users name are written whole, or as what they are."""
 
+import errno
 import os
 import threading
 from pathlib import Path
@@ -40,3 +41,16 @@ def test_what_cannot_be_written_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match="cannot be written"):
         write_output(tmp_path / name, b"page")
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("number", "cure"), [(errno.ENOSPC, "free some space"), (errno.EACCES, "permissions"), (errno.ENOENT, "existing")]
+)
+def test_the_hint_fits_the_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, cure: str) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(UserError) as caught:
+        write_output(tmp_path / "page.html", b"x")
+    assert cure in caught.value.hint and not [*tmp_path.iterdir()]

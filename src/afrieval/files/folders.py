@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from afrieval.errors import UserError
+from afrieval.errors import CURES, UserError
 
 
 def check_replaceable(folder: Path, marker: str) -> None:
@@ -54,7 +54,8 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], marker: str) -> Non
         _write(new, {**files, marker: "".join(f"{name}\n" for name in sorted(files)).encode()})
         _exchange(folder, new, old)
     except OSError as e:
-        raise UserError(f"{folder} cannot be written: {e.strerror}", "name a folder that can be written") from None
+        cure = CURES.get(e.errno or 0, "name a folder that can be written")
+        raise UserError(f"{folder} cannot be written: {e.strerror}", cure) from None
     finally:
         for rest in (new, old):
             with contextlib.suppress(OSError):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from afrieval.errors import UserError
+from afrieval.errors import CURES, UserError
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -52,4 +52,5 @@ def write_output(path: Path, content: bytes) -> None:
         special = path.exists() and not path.is_file()
         path.write_bytes(content) if special else write_whole(path.resolve(), content)
     except OSError as e:
-        raise UserError(f"{path} cannot be written: {e.strerror}", "name a file in an existing folder") from None
+        cure = CURES.get(e.errno or 0, "name a file in an existing folder")
+        raise UserError(f"{path} cannot be written: {e.strerror}", cure) from None
