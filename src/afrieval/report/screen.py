@@ -6,7 +6,6 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.table import Table as Screen
-from rich.text import Text
 
 from afrieval.report.table import WORDS, Table
 from afrieval.report.values import broken
@@ -72,11 +71,11 @@ def _screen(
     return drawn
 
 
-def _shaded(text: str, share: float | None) -> str | Text:
+def _shaded(text: str, share: float | None) -> Any:
     if share is None:
         return text
     back, front = SHADES[min(int(share * len(SHADES)), len(SHADES) - 1)]
-    return Text(text, f"color({front}) on color({back})")
+    return styled(text, f"color({front}) on color({back})")
 
 
 def _width(columns: Lines, between: int) -> int:
