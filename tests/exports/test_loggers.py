@@ -1,5 +1,6 @@
 """Runs that are logged to W&B and Trackio, in their offline modes, and read back from the files that these write."""
 
+import importlib
 import json
 import sqlite3
 import sys
@@ -53,6 +54,7 @@ def trackio_rows(folder: Path, project: str, table: str) -> list[dict[str, Any]]
 
 def test_both_programs_get_scores_samples_and_settings(run_demo: Cli, tmp_path: Path, trackio_folder: Path) -> None:
     pytest.importorskip("wandb"), pytest.importorskip("trackio")
+    importlib.import_module("openai")  # which W&B would comment on
     words = (*SOME, "--log", "wandb,trackio", "--task.wandb_project", "both", "--task.wandb_job_type", "eval")
     done = run_demo(*words)
     assert done.code == 0, done.err

@@ -46,7 +46,7 @@ def run(folder: Path, model: str) -> Path:
     write_run(folder, record(declared=DECLARED) | {"cells": CELLS})
     for at, name in enumerate(CELLS):
         lines = [
-            line(i, {"acc": [float(i > at)], "f1": [1.0, 0.0, 1.0]}, prompt=at + 1, doc={"subject": subject})
+            line(i, {"acc": [float(i > at)], "f1": [1.0, 0.0]}, prompt=at + 1, doc={"subject": subject})
             for i, subject in enumerate(["physics", "law", "physics"])
         ]
         write_samples(folder, name, lines)

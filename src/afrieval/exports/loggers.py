@@ -46,13 +46,14 @@ def _to_wandb(config: RunConfig, folder: Path, found: Logged) -> str:
     """Logs to W&B, without its own output, next to any open run of the same process; returns where it is."""
     import wandb
 
-    run = wandb.init(
-        project=config.task.wandb_project or PROJECT,
-        job_type=config.task.wandb_job_type,
-        name=_name(config, folder),
-        config=dict(found.settings),
-        settings=wandb.Settings(silent=True, console="off", reinit="create_new"),
-    )
+    with contextlib.redirect_stderr(io.StringIO()):  # it advertises other products, even when silent
+        run = wandb.init(
+            project=config.task.wandb_project or PROJECT,
+            job_type=config.task.wandb_job_type,
+            name=_name(config, folder),
+            config=dict(found.settings),
+            settings=wandb.Settings(silent=True, console="off", reinit="create_new"),
+        )
     try:
         for name, rows in found.tables.items():
             columns = list(rows[0]) if rows else []

@@ -8,16 +8,19 @@
   const fields = form ? [...form.elements].filter((one) => one.name) : [];
   const filters = fields.filter((one) => ABOUT.includes(one.name)).map((one) => one.name);
   const title = document.title;
-  let before;
+  let before, shown;
 
   const state = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 
   function go(next) {
     const given = Object.entries(next).filter(([, value]) => value);
     location.hash = new URLSearchParams(given).toString();
+    show(); // the event comes later
   }
 
   function show() {
+    if (shown === location.hash) return;
+    shown = location.hash;
     const now = state();
     const view = views.find((one) => one.dataset.view === now.view) ?? views[0];
     for (const one of views) one.hidden = one !== view;
