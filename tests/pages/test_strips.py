@@ -53,3 +53,10 @@ def test_numbers_are_those_of_the_metric(bounds: tuple[float, float], shown: str
 
 def test_a_scale_of_scores_of_zero_has_no_negative_ticks() -> None:
     assert scale([0.0, 0.0]).ticks[0] == 0.0 and scale([0.0, 0.0]).low == 0.0
+
+
+@pytest.mark.parametrize("bounds", [SHARE, (0.0, 100.0)])
+@pytest.mark.parametrize("values", [[0.0, 0.0], [0.5, 0.5004], [12.0, 12.01]])
+def test_neighbours_have_different_numbers(bounds: tuple[float, float], values: list[float]) -> None:
+    numbers = re.findall(r">([^<]+)</text>", axis(scale(values), bounds))
+    assert len({*numbers}) == len(numbers) > 1

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from afrieval.report.values import Bounds, shown_score
+from afrieval.report.values import SHARE, Bounds
 from afrieval.statistics.intervals import Interval
 from afrieval.terminal import one_line
 
@@ -114,5 +114,5 @@ def strip(points: Sequence[Point], scale: Scale, says: str, joined: bool = False
 
 
 def _number(value: float, bounds: Bounds) -> str:
-    text = shown_score(value, bounds)
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    """Returns a tick in full, however small: neighbours must differ."""
+    return f"{100 * value if bounds == SHARE else value:.6g}"
