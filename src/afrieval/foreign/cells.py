@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval.harness.folder_names import named
-from afrieval.languages import ENGLISH
 from afrieval.results.derived import not_measured
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
@@ -65,10 +64,8 @@ def cell_of(of: Evaluated) -> CellScores | str:
     Task, language and prompt number are those that the task's name says, as for tasks of lm_eval.
     """
     name = named(of.task)
-    if not name.language:
-        return "its name has no language of the suite"
-    if name.language == ENGLISH and name.prompt_language == "native":
-        return "for English, native prompts are the English ones"
+    if name.problem:
+        return name.problem
     documents = sorted(of.documents)
     ids = np.array([d.id for d in documents], dtype=np.int64)
     if len(np.unique(ids)) < len(ids):

@@ -8,7 +8,6 @@ import numpy as np
 from afrieval.harness.folder_files import ForeignTask, foreign_tasks, is_foreign, read_foreign
 from afrieval.harness.folder_names import Named, named
 from afrieval.harness.folder_settings import declared, may, must
-from afrieval.languages import ENGLISH
 from afrieval.results.columns import continuations, sent_hashes
 from afrieval.results.derived import not_measured
 from afrieval.results.scores import CellScores
@@ -54,10 +53,8 @@ def _labels(tasks: list[ForeignTask]) -> dict[Path, str]:
 def _cell(task: ForeignTask, model: str) -> CellScores | str:
     """Returns the scores of a task, or the reason why there are none."""
     name = named(task.name)
-    if not name.language:
-        return "its name has no language of the suite"
-    if name.language == ENGLISH and name.prompt_language == "native":
-        return "for English, native prompts are the English ones"
+    if name.problem:
+        return name.problem
     samples = read_foreign(task.path)
     metric = _metric(task, samples)
     if metric is None:

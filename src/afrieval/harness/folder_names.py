@@ -35,6 +35,15 @@ class Named(NamedTuple):
         """Whether one of our tasks has its name, so that a harness task must be marked."""
         return self.task.removesuffix("_translate") in task_names()
 
+    @property
+    def problem(self) -> str:
+        """Why scores under this name are left out; empty if they are not."""
+        if not self.language:
+            return "its name has no language of the suite"
+        if self.language == ENGLISH and self.prompt_language == "native":
+            return "for English, native prompts are the English ones"
+        return ""
+
 
 def named(name: str) -> Named:
     """Parses a task's name; the rest, without language and prompt, is the task."""

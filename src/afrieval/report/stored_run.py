@@ -63,7 +63,7 @@ def in_order(cells: Iterable[CellScores], identity: Identity) -> list[CellScores
 
 
 def _config(record: RunRecord) -> Mapping[str, Any]:
-    """Returns the config of the last visit; empty if a program of other people wrote the folder."""
+    """Returns the config of the last visit; empty if another program wrote the folder."""
     config: Any = record.get("visits", [{}])[-1].get("config", {})
     return config if isinstance(config, Mapping) else {}
 
