@@ -47,7 +47,7 @@ def _in_language(code: str, sides: Sides, scores: Mapping[str, Mapping[str, Lang
     return [Entry(side, scores[side][code], places[side], scores[side][code].score == top) for side in order]
 
 
-class Standing(NamedTuple):
+class MeanEntry(NamedTuple):
     """A side's mean over African languages.
 
     Attributes:
@@ -61,7 +61,7 @@ class Standing(NamedTuple):
     rank: Rank | None
 
 
-def over_languages(sides: Sides) -> list[Standing]:
+def over_languages(sides: Sides) -> list[MeanEntry]:
     """Returns the sides' means over African languages, the complete ones first, best first.
 
     Args:
@@ -77,7 +77,7 @@ def over_languages(sides: Sides) -> list[Standing]:
     sign = _sign(sides)
     by_score = sorted(found, key=lambda side: (side not in complete, -sign * found[side].score))
     order = best_first(by_score, places.get)
-    return [Standing(side, found[side], side in complete, places.get(side)) for side in order]
+    return [MeanEntry(side, found[side], side in complete, places.get(side)) for side in order]
 
 
 def _sign(sides: Sides) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from afrieval.analysis.inputs import Inputs
-from afrieval.analysis.leaders import Entry, Standing, in_languages, over_languages
+from afrieval.analysis.leaders import Entry, MeanEntry, in_languages, over_languages
 from afrieval.grouping import grouped
 from afrieval.pages.heat import heat
 from afrieval.pages.places import place
@@ -42,7 +42,7 @@ def overview(given: Inputs) -> Markup:
     return Markup("").join(content)
 
 
-def _best_first(part: Part, standings: Sequence[Standing]) -> Part:
+def _best_first(part: Part, standings: Sequence[MeanEntry]) -> Part:
     """Returns the part with its sides in the order of their means."""
     order = dict.fromkeys([*(standing.side for standing in standings), *part.sides])
     return part._replace(sides={side: part.sides[side] for side in order})

@@ -3,7 +3,7 @@
 from markupsafe import Markup
 
 from afrieval.analysis.averages import Average, suite_averages
-from afrieval.analysis.leaders import Standing
+from afrieval.analysis.leaders import MeanEntry
 from afrieval.grouping import grouped
 from afrieval.pages.matrix import Cell, Line, matrix
 from afrieval.pages.places import place
@@ -15,7 +15,7 @@ from afrieval.report.values import Bounds, shown_interval, shown_score
 from afrieval.report.words import language_names
 from afrieval.statistics.intervals import Interval
 
-Found = list[tuple[Part, list[Standing]]]
+Found = list[tuple[Part, list[MeanEntry]]]
 
 
 def standings_matrix(found: Found) -> list[Markup]:
@@ -58,7 +58,7 @@ def _average(side: str, found: Found) -> Average | None:
     return averages[0] if len(averages) == 1 else None
 
 
-def _cell(side: str, part: Part, standings: list[Standing]) -> Cell:
+def _cell(side: str, part: Part, standings: list[MeanEntry]) -> Cell:
     standing = next((s for s in standings if s.side == side), None)
     if standing is None:
         return Cell(place=place({"task": part.task}))
@@ -72,11 +72,11 @@ def _cell(side: str, part: Part, standings: list[Standing]) -> Cell:
     return cell._replace(says=rank, mark=mark, place=place({"task": part.task}))
 
 
-def _languages(standings: list[Standing]) -> set[str]:
+def _languages(standings: list[MeanEntry]) -> set[str]:
     return {code for standing in standings for code in standing.mean.members}
 
 
-def _is_complete(side: str, standings: list[Standing]) -> bool:
+def _is_complete(side: str, standings: list[MeanEntry]) -> bool:
     return any(standing.side == side and standing.complete for standing in standings)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from afrieval.analysis.leaders import Entry, Standing
+from afrieval.analysis.leaders import Entry, MeanEntry
 from afrieval.analysis.ranks import Rank
 from afrieval.report.defects import marked
 from afrieval.report.scores import INTERVAL
@@ -96,7 +96,7 @@ def _entry(code: str, entry: Entry, part: Part) -> list[Any]:
     return [*place, score.score, score.interval, shown_rank(entry.rank), *ends, score.n, score.n_defect]
 
 
-def findings(part: Part, standings: Sequence[Standing], entries: Entries) -> list[str]:
+def findings(part: Part, standings: Sequence[MeanEntry], entries: Entries) -> list[str]:
     """Returns in sentences who is best over languages, and in which languages one is clearly the best.
 
     Args:
@@ -123,7 +123,7 @@ def findings(part: Part, standings: Sequence[Standing], entries: Entries) -> lis
     return found
 
 
-def _over_languages(part: Part, standings: Sequence[Standing], lacking: bool) -> str:
+def _over_languages(part: Part, standings: Sequence[MeanEntry], lacking: bool) -> str:
     """Returns who has the best mean; `lacking` says whether some models lack languages."""
     first, bounds = standings[0], part.metric.bounds
     mean = first.mean
