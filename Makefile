@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-browser test-data test-slow check format lock clean
+.PHONY: demo test test-browser test-data test-slow test-cluster test-faults check format lock clean
 
 demo: .venv/.run
 	$(BIN)/afrieval run --model-config-yaml configs/models/demo.yaml \
@@ -22,6 +22,12 @@ test-data: .venv/.dev  ## every row of the data in AFRIEVAL_DATA
 
 test-slow: .venv/.dev  ## simulations, and further cases of slow tests
 	$(BIN)/python -m pytest -m slow
+
+test-cluster: .venv/.dev  ## sweeps on a SLURM node and a Ray cluster that are started here; SLURM needs root
+	$(BIN)/python -m pytest -m cluster -n 0
+
+test-faults: .venv/.dev  ## kills, full disks and failing servers, about ten minutes
+	$(BIN)/python -m pytest -m faults -n 2
 
 check: .venv/.dev
 	$(BIN)/ruff format --check src tests bench
@@ -50,7 +56,7 @@ lock:  ## needs poetry with its export plugin
 
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "setting up .venv for development (once, some minutes)"
-	$(PIP) --editable '.[dev,plot,wandb,trackio]'
+	$(PIP) --editable '.[dev,plot,wandb,trackio,slurm,ray]'
 	@touch $@ .venv/.run
 
 clean:

@@ -29,11 +29,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leaves out what needs real data where there is none, and what takes long unless it is asked for."""
     without_data = pytest.mark.skip(reason="AFRIEVAL_DATA names no folder with real benchmark data")
     long = pytest.mark.skip(reason="reads every row; run by make test-data")
-    slow = pytest.mark.skip(reason="takes long; run by make test-slow")
     for item in items:
         marks = {mark.name for mark in item.iter_markers()}  # `keywords` also has the names of folders, such as data
-        if "slow" in marks and "slow" not in (config.option.markexpr or ""):
-            item.add_marker(slow)
+        for name in marks & {"slow", "cluster", "faults"}:
+            if name not in (config.option.markexpr or ""):
+                item.add_marker(pytest.mark.skip(reason=f"takes long; run by make test-{name}"))
         if "alldata" in marks and "alldata" not in (config.option.markexpr or ""):
             item.add_marker(long)
         elif marks & {"data", "alldata"} and not REAL_DATA:

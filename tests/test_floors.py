@@ -24,10 +24,13 @@ FLOORS = {
     "run": {"config", "data", "harness", "models", "results", "scoring", "suites", "tasks", "templates"},
     "foreign": {"data", "harness", "results", "scoring", "tasks"},
     "analysis": {"data", "foreign", "harness", "results", "scoring", "statistics", "tasks"},
-    "report": {"analysis", "harness", "quality", "results", "scoring", "statistics", "suites", "tasks"},
+    "estimates": {"analysis", "config", "data", "harness", "models", "results", "run", "scoring", "tasks"},
+    "doctor": {"config", "data", "harness", "models", "scoring", "tasks"},
+    "report": {"analysis", "doctor", "estimates", "harness", "quality", "results", "scoring", "statistics", "suites", "tasks"},
     "exports": {"analysis", "config", "harness", "report", "results", "scoring", "statistics", "tasks"},
     "pages": {"analysis", "report", "results", "scoring", "statistics", "suites", "tasks"},
     "plots": {"analysis", "report", "results", "scoring", "statistics"},
+    "sweeps": {"config", "data", "exports", "models", "report", "results", "run", "suites", "tasks"},
 }
 MADE_FROM = ("tasks.sources.templated", "tasks.sources.in_memory", "harness.cell", "harness.build")
 
