@@ -26,6 +26,7 @@ from afrieval.results.schema import HarnessRecord, RunRecord
 
 RUN, RESULTS, SUMMARY, USAGE, LOCK = "run.yaml", "results.json", "summary.csv", "usage.csv", ".lock"
 DERIVED = "derived.json"
+RESTORE = "restore the file from a copy, or run again with another --run_dir"
 UNFINISHED = re.compile(r"\.(run\.yaml|(results|derived)\.json|(summary|usage)\.csv|(samples|harness)_.+\.jsonl?)\.\d+")
 
 
@@ -138,11 +139,11 @@ def read_run(folder: Path) -> RunRecord:
         if not sample_files(folder):
             return cast(RunRecord, {})
         raise UserError(
-            f"{folder} has samples but no {RUN}, which tells whose they are",
-            "give another --run_dir, or delete the folder",
+            f"{folder} has samples but no {RUN}, which says whose they are",
+            RESTORE,
         )
-    found = read_map_file(path, "give another --run_dir")
-    found.checked(RunRecord, "give another --run_dir")
+    found = read_map_file(path, RESTORE)
+    found.checked(RunRecord, RESTORE)
     return cast(RunRecord, found.content)  # as it is stored: JSON would make texts of keys that are numbers
 
 
