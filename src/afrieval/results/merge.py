@@ -1,11 +1,12 @@
 """Moves what several processes have run, each in a folder of its own, into one run folder."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from afrieval.files.whole import write_whole, written_whole
-from afrieval.results.files import ANSWERS, harness_path, sample_path, write_run
+from afrieval.results.files import ANSWERS, RUN, harness_path, sample_path, write_run
 from afrieval.results.identity import check_same_run, merged
 from afrieval.results.reader import RunFolder
 
@@ -68,3 +69,12 @@ def _add_answers(target: Path, source: Path) -> None:
                     if key and key not in seen and line.rstrip().endswith(b"]"):  # else the last line is not whole
                         seen.add(key)
                         file.write(line.rstrip(b"\n") + b"\n")
+
+
+def remove_share(folder: Path) -> None:
+    """Removes a share that is merged, run.yaml last: without it, samples would be nobody's."""
+    for path in sorted(folder.iterdir(), key=lambda path: path.name == RUN):
+        with suppress(OSError):  # a lock may be kept by the file system until it is released
+            path.unlink()
+    with suppress(OSError):
+        folder.rmdir()

@@ -28,22 +28,19 @@ class Pace:
         self._done[_kind(cell)] += cell.n_requests
         self._seconds[_kind(cell)] += seconds
 
-    def drop(self, cell: Cell) -> None:
-        """Counts a cell that will not be run."""
-        self._left[_kind(cell)] -= cell.n_requests
-
     @property
     def seconds(self) -> float:
         """The time that is left, as far as requests of the same kind have been timed."""
-        return sum(pace * self._left[kind] for kind, pace in self._timed.items())
+        return sum(pace * self._left[kind] for kind, pace in self.timed.items())
 
     @property
     def whole(self) -> bool:
         """Whether all kinds of requests that are left have been timed."""
-        return all(kind in self._timed for kind, left in self._left.items() if left)
+        return all(kind in self.timed for kind, left in self._left.items() if left)
 
     @property
-    def _timed(self) -> dict[str, float]:
+    def timed(self) -> dict[str, float]:
+        """Kind of request to seconds for one."""
         return {kind: self._seconds[kind] / done for kind, done in self._done.items() if done}
 
 

@@ -34,7 +34,7 @@ class Models:
     def load(self, config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Any:
         """Returns the loaded model; arguments and errors are those of `load_model`."""
         if self._server:
-            config = replace(config, api=replace(config.api, base_url=self._url(config)))
+            config = replace(config, api=replace(config.api, base_url=self._url(self._server, config)))
         if config.is_api or config.model_type == RECORDED:  # they count the answers of one run
             return load_model(config, evaluation, processes)
         of_evaluation = [getattr(evaluation, name) for name in OF_LOADING]
@@ -64,12 +64,12 @@ class Models:
         except UserError as e:
             return e
 
-    def _url(self, config: ModelConfig) -> str:
+    def _url(self, server: str, config: ModelConfig) -> str:
         """Returns the address of the server, which is started when it is first needed."""
         from afrieval.sweeps.server import served
 
         if not self._address:
-            self._address = self._tried(lambda: self._stack.enter_context(served(self._server, config, self._log)))
+            self._address = self._tried(lambda: self._stack.enter_context(served(server, config, self._log)))
         if isinstance(self._address, UserError):
             raise self._address
         return str(self._address)

@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from typing_extensions import TypedDict
 
@@ -69,9 +69,10 @@ class Progress(NamedTuple):
 
 def new_state(job: Job) -> State:
     """Returns the state of a job that was never started."""
-    run = RunState(folder="", status="waiting", reason="", cells=0, finished=0)
-    runs = [run.copy() for _ in job.runs]
-    return State(job=job.digest, status="waiting", reason="", since="", seconds_left=None, runs=runs)
+    run = {"folder": "", "status": "waiting", "reason": "", "cells": 0, "finished": 0}
+    runs = [dict(run) for _ in job.runs]
+    found = {"job": job.digest, "status": "waiting", "reason": "", "since": "", "seconds_left": None, "runs": runs}
+    return cast(State, found)
 
 
 def read_state(folder: Path, job: Job) -> State:
@@ -90,7 +91,7 @@ def read_state(folder: Path, job: Job) -> State:
     running = is_held(there)  # before the file: a worker that ends in between has written its last word
     path = there / STATE
     if not path.exists():
-        return new_state(job) | {"status": "running"} if running else new_state(job)  # type: ignore[return-value]
+        return {**new_state(job), "status": "running" if running else "waiting"}
     hint = f"delete {path}; what is stored in run folders is not run again"
     state = validated_json(State, read_bytes(path, hint), str(path), hint)
     if running:
