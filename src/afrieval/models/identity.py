@@ -32,7 +32,8 @@ def stored(config: ModelConfig) -> dict[str, Any]:
 
 def telling_api(config: ModelConfig) -> dict[str, Any]:
     """Returns the settings of a server that change what it answers; empty for models that are behind none."""
-    return {k: v for k, v in asdict(config.api).items() if k not in FREE_API} if config.is_api else {}
+    telling = {k: v for k, v in asdict(config.api).items() if k not in FREE_API} if config.is_api else {}
+    return {k: v for k, v in telling.items() if k != "server" or v}  # runs of former versions are without it
 
 
 def telling_args(config: ModelConfig) -> str:
