@@ -16,7 +16,7 @@ from typing import Any, cast
 import yaml
 from filelock import FileLock, Timeout
 
-from afrieval.errors import UserError
+from afrieval.errors import CURES, UserError
 from afrieval.files.content import read_bytes
 from afrieval.files.schema import validated_json
 from afrieval.files.whole import write_whole
@@ -52,7 +52,8 @@ def locked(folder: Path) -> Iterator[Callable[[], None]]:
             f"the run folder {folder} is in use by another process", "wait for it, or give another --run_dir"
         ) from None
     except OSError as e:
-        raise UserError(f"the run folder {folder} cannot be written: {e.strerror}", "give another --run_dir") from None
+        cure = CURES.get(e.errno or 0, "check the path")
+        raise UserError(f"the run folder {folder} cannot be written: {e.strerror}", f"{cure} (--run_dir)") from None
     try:
         yield partial(_check_there, folder, there)
     finally:

@@ -10,6 +10,7 @@ from afrieval.errors import UserError
 from afrieval.grouping import grouped
 from afrieval.results.files import RUN, sample_files
 from afrieval.results.in_parallel import read_ahead
+from afrieval.results.likelihoods import source_of_likelihoods
 from afrieval.results.prompts import SUITE
 from afrieval.results.reader import RunFolder
 from afrieval.results.schema import RunRecord, TaskIdentity
@@ -128,6 +129,7 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
             answer_form=task["answer_form"],
             must=_must(record, task, cell),
             may={name: visit.get(name) for name in SETTINGS}
+            | {"likelihoods": None if task["answer_form"] == "generate" else source_of_likelihoods(record) or None}
             | {name: dict(identity["model"]).get(name) for name in MODEL_SETTINGS}
             | {name: identity["model"].get("api", {}).get(name) for name in API_SETTINGS},
             suite=suite["name"] if suite else "",
