@@ -149,11 +149,16 @@ def cell_names(folder: Path) -> list[str]:
     return [stored_name(Path(name)) for name in sorted(names)]
 
 
-def read_run(folder: Path) -> RunRecord:
+def read_run(folder: Path, halfway: bool = False) -> RunRecord:
     """Returns what run.yaml says; an empty map if there is none yet.
 
+    Args:
+        folder: the run folder.
+        halfway: whether the answers may have been scored again in part only.
+
     Raises:
-        UserError: if it cannot be read, or there are samples and it is missing.
+        UserError: if it cannot be read, or there are samples and it is missing, or if some cells have new scores and
+            others old ones.
     """
     path = folder / RUN
     if not os.path.lexists(path):
@@ -165,7 +170,16 @@ def read_run(folder: Path) -> RunRecord:
         )
     found = read_map_file(path, RESTORE)
     found.checked(RunRecord, RESTORE)
-    return cast(RunRecord, found.content)  # as it is stored: JSON would make texts of keys that are numbers
+    record = cast(RunRecord, found.content)  # as it is stored: JSON would make texts of keys that are numbers
+    if is_halfway(record) and not halfway:
+        problem = f"scoring {folder} again was stopped: some of its cells have new scores, others old ones"
+        raise UserError(problem, f"finish it with afrieval score {folder}")
+    return record
+
+
+def is_halfway(record: RunRecord) -> bool:
+    """Returns whether answers are being scored again, or this was stopped."""
+    return not all(again["finished"] for again in record.get("rescored", []))
 
 
 def write_run(folder: Path, content: Mapping[str, Any]) -> None:
