@@ -18,7 +18,7 @@ KINDS = {
     "likelihoods of tokens": f"{DEMO} --task.task_name muse_forget,muse_verbmem,tofu_forget",
     "gradients": f"{DEMO} --task.task_name muse_forget_gradient,tofu_forget_gradient",
     "memorisation": f"{DEMO} --task.task_name memorisation --task.of afrixnli --task.languages yor,hau",
-    "tasks of the harness": "--model.model_name demo --task.harness_tasks mc_yor_1,two_filters,perplexity --eval.batch_size 2",
+    "tasks of the harness": "--model.model_name demo --task.harness_tasks mc_yor_1,two_filters,perplexity",
     "a suite": f"{DEMO} --task-config-yaml configs/suites/tofu.yaml --eval.max_gen_toks 4",
     "an API": f"{SERVED} --task.languages yor,hau --task.prompts 1,2 --task.task_name afrimmlu",
 }

@@ -58,7 +58,7 @@ def _check_close(found: Any, expected: Any, where: str) -> None:
             _check_close(one, other, f"{where}, {number}")
     elif type(expected) is float and type(found) is float:
         close = CLOSE_Z if "min_k_plus_plus" in where else CLOSE
-        same = math.isclose(found, expected, rel_tol=close, abs_tol=close) or math.isnan(found) and math.isnan(expected)
+        same = math.isclose(found, expected, rel_tol=close, abs_tol=close) or (found != found and expected != expected)
         assert same, f"{where}: {found} for {expected}"
     else:
         assert found == expected, where

@@ -1,12 +1,12 @@
 """What a fault run has found, as a table: printed at its end, and written into docs/reliability.md if asked to.
 
-A test gives its part with `record_property(FAULTS, Figures(...)._asdict())`.
+A test gives its part with `record_property(FAULTS, Figures(...))`.
 """
 
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pytest
@@ -41,11 +41,11 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         report for of in terminalreporter.stats.values() for report in of if isinstance(report, pytest.TestReport)
     ]
     found = [
-        Figures(**value)
+        Figures(*value)
         for report in reports
         if report.when == "call"
         for name, value in report.user_properties
-        if name == FAULTS
+        if name == FAULTS and isinstance(value, Sequence)
     ]
     if not found:
         return

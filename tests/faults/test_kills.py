@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,11 +34,11 @@ class Visit(NamedTuple):
     seconds: float
 
 
-def visit(zygote: Zygote, kind: Kind, folder: Path, after: float = 0, dies: list[Any] | None = None) -> Visit:
+def visit(zygote: Zygote, kind: Kind, folder: Path, after: float = 0, at: Sequence[object] = ()) -> Visit:
     """Runs a kind in a folder, and kills it after some seconds, or at an event; not at all without both."""
     notes, begun = folder.with_suffix(".notes"), time.monotonic()
     words = ["run", *kind.words, "--run_dir", folder]
-    child = zygote.start(words, notes=str(notes), place=str(folder), dies=dies or [], **kind.spec)
+    child = zygote.start(words, notes=str(notes), place=str(folder), at=at, **kind.spec)
     killer = threading.Timer(after, os.kill, [child.pid, signal.SIGKILL])
     if after:
         killer.start()
@@ -60,7 +60,7 @@ def aimed(draw: random.Random, whole: Visit, left: float) -> dict[str, Any]:
         return {"after": draw.uniform(0, whole.seconds * (START + (1 - START) * left))}
     what, of = draw.choice(sorted(whole.notes.events))
     most = whole.notes.events[what, of] * (left if of in ("answers", "samples", "harness") else 1)
-    return {"dies": [what, of, draw.randint(1, max(1, round(most)))]}
+    return {"at": [what, of, draw.randint(1, max(1, round(most)))]}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -95,10 +95,10 @@ def test_kills(
     again = f"{sum(lost) / len(lost) / max(1, sum(whole.notes.packs)):.1%}"
     record_property(
         FAULTS,
-        Figures("Kills", name, moments.total(), f"{equal} of {folders} runs equal byte by byte", again)._asdict(),
+        Figures("Kills", name, moments.total(), f"{equal} of {folders} runs equal byte by byte", again),
     )
     for moment, times in moments.items():
-        record_property(FAULTS, Figures("Moments of kills", moment, times, "")._asdict())
+        record_property(FAULTS, Figures("Moments of kills", moment, times, ""))
 
 
 def check_asked(answered: Counter[str], kills: int, server: Faulty) -> None:

@@ -77,6 +77,12 @@ class Zygote:
         self._process.wait(10)
 
 
+def check_error(status: int, said: str, message: str = "") -> None:
+    """Asserts that a command ended with an error that a user can fix: one, with its hint, no traceback, exit code 2."""
+    assert status == 2, said
+    assert said.count("error: ") == said.count("hint: ") == 1 and "Traceback" not in said and message in said, said
+
+
 def _serve(scratch: Path) -> None:
     from afrieval.cli import main
 
@@ -97,8 +103,9 @@ def _serve(scratch: Path) -> None:
 
 
 def _run(job: dict[str, Any]) -> None:
-    from afrieval.cli import command
     from tests.faults.inside import install
+
+    from afrieval.cli import command
 
     log = os.open(job["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     nowhere = os.open(os.devnull, os.O_RDONLY)

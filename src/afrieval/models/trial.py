@@ -50,12 +50,15 @@ def try_writing(name: str, lm: Any) -> None:
     """
     import torch
 
+    from afrieval.models.engine.memory import full_memory
+
     if lm.eot_token_id is None:
         hint = "set eos_token in its tokenizer_config.json"
         raise UserError(f"the tokenizer of {name} has no end-of-sequence token", hint)
     ids = torch.tensor([_tokens(name, lm)[:1]], device=lm.device)
     try:
-        lm._model_generate(ids, max_length=2, stop=[], attention_mask=torch.ones_like(ids), do_sample=False)
+        with full_memory():
+            lm._model_generate(ids, max_length=2, stop=[], attention_mask=torch.ones_like(ids), do_sample=False)
     except UserError:
         raise
     except Exception as e:
