@@ -206,6 +206,10 @@ ERRORS: dict[str, Callable[[], object]] = {
     "there is no run folder": lambda: afrieval.load_run("runs/nowhere"),
     "there is no run to compare": lambda: afrieval.compare([]),
     "has published scores, not a run": lambda: afrieval.compare("table.csv"),
+    "a path must be text, not None": lambda: afrieval.load_run(None),  # type: ignore[arg-type]
+    "a path must be text, not 5": lambda: afrieval.compare([5]),  # type: ignore[list-item]
+    "runs must be runs or their folders, not None": lambda: afrieval.write_report(None),  # type: ignore[arg-type]
+    "runs must be runs or their folders, not 5": lambda: afrieval.compare(5),  # type: ignore[arg-type]
 }
 
 

@@ -142,11 +142,6 @@ def test_columns_line_up_where_controls_are_shown() -> None:
     assert lines[0].rfind("1") == lines[1].rfind("2")
 
 
-def test_a_console_is_as_wide_as_asked() -> None:
-    assert console(least=90, file=io.StringIO(), width=40).width == 90
-    assert console(least=80, file=io.StringIO(), width=120).width == 120
-
-
 @pytest.fixture
 def _as_before() -> Iterator[None]:
     factory, form, hook = logging.getLogRecordFactory(), warnings.formatwarning, sys.excepthook

@@ -12,6 +12,7 @@ CURES = {
     **dict.fromkeys(DENIED, "change its permissions or name another place"),
     **dict.fromkeys(TAKEN, "move what is there, or name another place"),
     **dict.fromkeys(BROKEN, "check the disk or the network file system, or name another place"),
+    errno.ENOLCK: "mount the file system with locks, or name another place",
     errno.EMFILE: "raise the limit on open files (ulimit -n)",
     errno.ENAMETOOLONG: "name a shorter path",
     errno.ENFILE: "close other programs; the machine has too many open files",

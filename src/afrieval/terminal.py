@@ -74,11 +74,10 @@ def _write(text: str, stream: TextIO) -> None:
     print(text, file=stream, flush=True)
 
 
-def console(least: int = 0, **options: Any) -> "Console":
+def console(**options: Any) -> "Console":
     """Returns a Console of rich that prints text verbatim: no markup, no emoji codes, no highlights.
 
     Args:
-        least: the minimum width; in a narrower terminal, lines wrap, and numbers are not truncated.
         options: options of rich's Console, such as `stderr`, `quiet` and `file`.
     """
     from rich.console import Console
@@ -92,10 +91,7 @@ def console(least: int = 0, **options: Any) -> "Console":
         def on_broken_pipe(self) -> None:
             raise  # rich would end the process, with another exit code
 
-    screen = Screen(markup=False, emoji=False, highlight=False, **options)
-    if screen.width < least:
-        screen.width = least
-    return screen
+    return Screen(markup=False, emoji=False, highlight=False, **options)
 
 
 def styled(text: object, style: str = "") -> "Text":

@@ -42,8 +42,17 @@ def test_the_tables_are_those_that_ended_the_run(cli: Cli, runs: dict[str, Path]
     before = {path: path.stat().st_mtime_ns for path in runs[name].iterdir()}
     assert done.code == 0 and not done.err
     assert before == {path: path.stat().st_mtime_ns for path in runs[name].iterdir()}, "nothing is written"
-    assert done.out.partition("Scores by language")[0].strip() == ended(cli, runs[name], name)
+    assert "What the run took" in done.out
+    assert done.out.partition("What the run took")[0].strip() == ended(cli, runs[name], name)
     assert max(map(len, done.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("width", [1, 40])
+def test_a_narrow_terminal(cli: Cli, runs: dict[str, Path], width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = cli("show", runs["two"])
+    assert done.code == 0 and "Amharic*" in done.out and "33.3%" in done.out.replace("\n", "")
+    assert width < 40 or max(map(len, done.out.splitlines())) <= width, "which names have room in"
 
 
 def test_scores_of_all_tasks_by_language_come_last(cli: Cli, runs: dict[str, Path]) -> None:
@@ -121,4 +130,4 @@ def test_tasks_of_the_harness(cli: Cli, harness: Run, tmp_path: Path) -> None:
     words = ("--task.harness_tasks", "perplexity,mc_yor_1", "--eval.limit", 4, "--task.clean_prompts")
     ended = harness(*words, "--run_dir", tmp_path / "run").out.partition("The demo model is random")[0]
     assert "harness tasks, prompts cleaned" in ended
-    assert cli("show", tmp_path / "run").out.strip() == ended.strip()
+    assert cli("show", tmp_path / "run").out.partition("What the run took")[0].strip() == ended.strip()

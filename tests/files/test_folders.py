@@ -1,11 +1,18 @@
 """Folders are replaced whole, and never with anyone else's files in them."""
 
+import os
+import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from tests.conftest import ROOT
 
 from afrieval.errors import UserError
-from afrieval.files.folders import check_replaceable, is_written, replace_folder
+from afrieval.files.folders import FILLING, check_replaceable, filled, is_written, replace_folder
+from afrieval.files.whole import write_output
 
 MARKER = ".ours"
 
@@ -83,3 +90,73 @@ def test_a_signal_between_the_two_renames_leaves_the_old_pages(tmp_path: Path, m
         replace_folder(folder, {"new.html": b"new"}, MARKER)
     assert contents(folder) == {MARKER: "old.html\n", "old.html": "old"}
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+FILLED = """
+import os, signal, sys
+from pathlib import Path
+from afrieval.files.folders import filled
+with filled(Path(sys.argv[1])):
+    (Path(sys.argv[1]) / "half.csv").write_text("half")
+    (Path(sys.argv[1]) / "more").mkdir()
+    (Path(sys.argv[1]) / "more/half.csv").write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+REPLACED = """
+import os, signal, sys
+from pathlib import Path
+from afrieval.files.folders import replace_folder
+from afrieval.files.whole import write_output
+folder, rename = Path(sys.argv[1]), Path.rename
+Path.rename = lambda path, target: (rename(path, target), os.kill(os.getpid(), signal.SIGKILL))
+os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)
+replace_folder(folder, {"new.html": b"new"}, ".ours") if folder.is_dir() else write_output(folder, b"new")
+"""
+
+
+def killed(code: str, path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", code, path], env={**os.environ, "PYTHONPATH": str(ROOT / "src")})
+    assert done.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_what_a_killed_process_left_of_a_filled_folder_is_removed(tmp_path: Path, there: bool) -> None:
+    folder = tmp_path / "out"
+    if there:
+        folder.mkdir()
+    killed(FILLED, folder)
+    assert (folder / "half.csv").exists()
+    with filled(folder):
+        assert [path.name for path in folder.iterdir()] == [FILLING]
+        with pytest.raises(UserError, match="another process writes to"), filled(folder):
+            raise AssertionError("it is in use")
+        (folder / "whole.csv").write_text("whole")
+    assert contents(folder) == {"whole.csv": "whole"}
+    with pytest.raises(UserError, match="is not empty"), filled(folder):
+        raise AssertionError("it has files")
+    assert contents(folder) == {"whole.csv": "whole"}
+
+
+def test_what_a_killed_process_left_of_a_replaced_one_is_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    replace_folder(folder, {"old.html": b"old"}, MARKER)
+    killed(REPLACED, folder)
+    assert not folder.exists() and len([*tmp_path.iterdir()]) == 2, "killed between the two renames"
+    replace_folder(folder, {"new.html": b"new"}, MARKER)
+    assert contents(tmp_path) == {f"site/{MARKER}": "new.html\n", "site/new.html": "new"}
+
+
+def test_what_a_killed_process_left_of_a_file_is_removed(tmp_path: Path) -> None:
+    path, other = tmp_path / "[a].html", tmp_path / f".[a].html.{os.getppid()}"
+    killed(REPLACED, path)
+    other.write_text("of a process that lives")
+    write_output(path, b"new")
+    assert contents(tmp_path) == {"[a].html": "new", other.name: "of a process that lives"}
+
+
+def test_a_filled_folder_that_is_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    with pytest.raises(UserError, match="out was removed while it was filled"), filled(folder):
+        shutil.rmtree(folder)
+        (folder / "scores.csv").write_text("")
+    assert not folder.exists()

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from afrieval.api.run import Run
@@ -113,8 +114,7 @@ def compare(runs: Source | Iterable[Source], *, metric: str | None = None, seed:
     """
     from afrieval.analysis.inputs import is_published, read_inputs
 
-    several = [runs] if isinstance(runs, Run | str | os.PathLike) else list(runs)
-    paths = [run.path if isinstance(run, Run) else user_path(run) for run in several]
+    paths = paths_of(runs)
     if not paths:
         raise UserError("there is no run to compare", "give one run or several")
     if tables := [path for path in paths if is_published(path)]:
@@ -122,3 +122,15 @@ def compare(runs: Source | Iterable[Source], *, metric: str | None = None, seed:
             f"{tables[0]} has published scores, not a run", "compare published tables with `afrieval compare`"
         )
     return Comparison(read_inputs(paths).on(metric), seed)
+
+
+def paths_of(runs: Source | Iterable[Source]) -> list[Path]:
+    """Returns the paths of one run or several.
+
+    Raises:
+        UserError: if one is neither a run nor a path.
+    """
+    several = [runs] if isinstance(runs, Run | str | os.PathLike) else runs
+    if not isinstance(several, Iterable):
+        raise UserError(f"runs must be runs or their folders, not {several!r}", "give one run or several")
+    return [run.path if isinstance(run, Run) else user_path(run) for run in several]

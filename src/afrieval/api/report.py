@@ -4,8 +4,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from afrieval.api.comparison import Source
-from afrieval.api.run import Run
+from afrieval.api.comparison import Source, paths_of
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.files.whole import write_output
@@ -33,10 +32,9 @@ def write_report(runs: Source | Iterable[Source], output: str | os.PathLike[str]
     from afrieval.analysis.inputs import read_inputs
     from afrieval.pages.report import report
 
-    several = [runs] if isinstance(runs, Run | str | os.PathLike) else list(runs)
-    if not several:
+    paths = paths_of(runs)
+    if not paths:
         raise UserError("there is no run to show", "give one run or several")
-    paths = [run.path if isinstance(run, Run) else user_path(run) for run in several]
     given = read_inputs(paths)
     if not any(given):
         raise UserError(f"{paths[0]} has nothing to show", "give a run with scores")

@@ -16,6 +16,7 @@ def main(argv: list[str]) -> None:
     from afrieval.report.heat import heat_tables
     from afrieval.report.stored_run import of_model, stored_tables
     from afrieval.report.summary import suite_cells
+    from afrieval.report.work import work_of
     from afrieval.results.in_parallel import read_ahead
     from afrieval.results.reader import RunFolder
     from afrieval.results.runs import check_run, model_labels
@@ -28,6 +29,7 @@ def main(argv: list[str]) -> None:
     tables, cells = [], []
     for run in runs:
         found, of_run = stored_tables(run, labels[run.path])
+        found += work_of(run.path)
         tables += of_model(found, labels[run.path], run.path) if len(runs) > 1 else found
         cells += of_run
     write_tables([*tables, *heat_tables(suite_cells(cells))], options)

@@ -35,6 +35,9 @@ class APIConfig:
 
     base_url: Annotated[str, Metavar("URL")] | None = None
     """Address of the server up to /chat/completions, such as http://localhost:8000/v1. Default: OpenAI's own."""
+    server: Annotated[str, Metavar("COMMAND")] | None = None
+    """Server that afrieval sweep starts on a free port, in place of base_url: vllm, sglang, or a command with {model}
+    and {port}. Options of vllm and sglang may follow. Default: none; the server runs already."""
     key_env: Annotated[str, Metavar("NAME")] | None = None
     """Name of the environment variable that holds the key. Default: OPENAI_API_KEY for OpenAI's own server; a server
     on this machine or network needs none."""

@@ -9,6 +9,7 @@ import yaml
 from afrieval.data.sources import check_inside
 from afrieval.errors import UserError
 from afrieval.files.schema import CLOSED
+from afrieval.files.whole import write_output
 from afrieval.files.yaml import read_as
 
 LOCK = Path("data.lock")  # in the working folder, as other lock files
@@ -76,6 +77,4 @@ def write_lock(found: DataLock, path: Path = LOCK) -> None:
         files = {**(old.files.get(name, {}) if same else {}), **found.files.get(name, {})}
         commit = found.commits.get(name, old.commits.get(name))
         content[name] = {"commit": commit, "files": dict(sorted(files.items()))}
-    unfinished = path.with_name(f".{path.name}")
-    unfinished.write_text(HEADER + yaml.safe_dump(content, sort_keys=False), encoding="utf-8", newline="\n")
-    unfinished.replace(path)
+    write_output(path, (HEADER + yaml.safe_dump(content, sort_keys=False)).encode())

@@ -6,7 +6,13 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from afrieval.errors import CURES, UserError
+from afrieval.files.leftovers import left_over, unfinished
+
+NEW, OLD = ".new", ".old"
+FILLING = ".afrieval-unfinished"  # is in a folder while it is filled, and locked
 
 
 def check_replaceable(folder: Path, marker: str) -> None:
@@ -49,7 +55,7 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], marker: str) -> Non
         UserError: if it cannot be written, or has other files.
     """
     check_replaceable(folder, marker)
-    new, old = (folder.with_name(f".{folder.name}.{kind}.{os.getpid()}") for kind in ("new", "old"))
+    new, old = unfinished(folder, NEW), unfinished(folder, OLD)
     try:
         _write(new, {**files, marker: "".join(f"{name}\n" for name in sorted(files)).encode()})
         _exchange(folder, new, old)
@@ -57,32 +63,60 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], marker: str) -> Non
         cure = CURES.get(e.errno or 0, "name a folder that can be written")
         raise UserError(f"{folder} cannot be written: {e.strerror}", cure) from None
     finally:
-        for rest in (new, old):
-            with contextlib.suppress(OSError):
-                shutil.rmtree(rest)
+        for rest in (new, old, *left_over(folder, NEW), *left_over(folder, OLD)):
+            shutil.rmtree(rest, ignore_errors=True)
 
 
 @contextlib.contextmanager
 def filled(folder: Path) -> Iterator[None]:
     """Leaves a folder that is new or empty as it is, if what fills it fails or is stopped.
 
+    A killed process cannot; its files are removed by the next one that fills the folder.
+
     Args:
-        folder: the folder; may be missing.
+        folder: the folder; is made if it is missing.
 
     Raises:
-        UserError: if it is neither new nor empty.
+        UserError: if it is neither new nor empty, or another process fills it.
     """
     new = not os.path.lexists(folder)
-    if not new and (not folder.is_dir() or any(folder.iterdir())):
+    marker = folder / FILLING
+    if not new and (not folder.is_dir() or (any(_entries(folder)) and not marker.is_file())):
         raise UserError(f"{folder} exists and is not empty", "name a new folder, or delete that one")
+    lock = FileLock(marker)
     try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UserError(f"another process writes to {folder}", "wait for it, or name another folder") from None
+    except OSError as e:
+        cure = CURES.get(e.errno or 0, "name another folder")
+        raise UserError(f"{folder} cannot be written: {e.strerror}", cure) from None
+    try:
+        _empty(folder)
         yield
-    except BaseException:  # Ctrl-C too
-        for path in folder.iterdir() if folder.is_dir() else ():
-            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
-        if new and folder.is_dir():
-            folder.rmdir()
+        marker.unlink()
+    except BaseException as e:  # Ctrl-C too
+        if isinstance(e, OSError) and not marker.exists():
+            raise UserError(f"{folder} was removed while it was filled", "run the same command again") from None
+        with contextlib.suppress(OSError):  # do not hide the first error
+            _empty(folder)
+            marker.unlink()
+            if new:
+                folder.rmdir()
         raise
+    finally:
+        lock.release()
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    """Yields what is in a folder, except the file that marks it as being filled."""
+    return (path for path in folder.iterdir() if path.name != FILLING)
+
+
+def _empty(folder: Path) -> None:
+    for path in _entries(folder):
+        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def _exchange(folder: Path, new: Path, old: Path) -> None:

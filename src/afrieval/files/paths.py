@@ -17,10 +17,12 @@ def user_path(text: str | os.PathLike[str]) -> Path:
         text: the path, absolute or relative to the working directory.
 
     Raises:
-        UserError: if no file can have that path: an empty one, an unknown user, a name that is too long, a loop of
-            symbolic links.
+        UserError: if no file can have that path: no text, an empty one, an unknown user, a name that is too long, a
+            loop of symbolic links.
     """
-    given = os.fspath(text)
+    given = os.fspath(text) if isinstance(text, os.PathLike) else text
+    if not isinstance(given, str):
+        raise UserError(f"a path must be text, not {given!r}", "give the path of a file or a folder")
     if not given:
         raise UserError("the path is empty", "name a file or a folder")
     if "\0" in given:

@@ -10,6 +10,7 @@ from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.files.paths import user_path
 from afrieval.models.capabilities import OURS, RECORDED
 from afrieval.models.credentials import without_secrets
+from afrieval.models.device import device_name
 from afrieval.models.fingerprint import model_settings
 from afrieval.models.recorded_file import hash_of
 
@@ -31,7 +32,8 @@ def stored(config: ModelConfig) -> dict[str, Any]:
 
 def telling_api(config: ModelConfig) -> dict[str, Any]:
     """Returns the settings of a server that change what it answers; empty for models that are behind none."""
-    return {k: v for k, v in asdict(config.api).items() if k not in FREE_API} if config.is_api else {}
+    telling = {k: v for k, v in asdict(config.api).items() if k not in FREE_API} if config.is_api else {}
+    return {k: v for k, v in telling.items() if k != "server" or v}  # runs of former versions are without it
 
 
 def telling_args(config: ModelConfig) -> str:
@@ -56,6 +58,7 @@ def facts(config: ModelConfig, lm: Any) -> dict[str, Any]:
     of_server = config.model_type not in OURS
     return {
         "device": str(getattr(lm, "device", None) or ""),
+        "device_name": None if of_server else device_name(getattr(lm, "device", None)),
         "dtype": str(getattr(getattr(lm, "model", None), "dtype", config.dtype)),
         "engine": getattr(lm, "engine", None),
         "batch_size": getattr(lm, "batch_size", None),

@@ -51,6 +51,9 @@ def _load_api(config: ModelConfig, evaluation: EvalConfig, processes: Processes)
     if processes.count > 1:
         hint = "start one process; --model.api.max_concurrency sets the number of requests at a time"
         raise UserError(f"model.model_type {config.model_type} cannot be shared by {processes.count} processes", hint)
+    if config.api.server and not config.api.base_url:
+        hint = "put the model into a sweep, or start the server, and give its address as --model.api.base_url"
+        raise UserError("model.api.server is started by afrieval sweep only", hint)
     for name in ("max_cost", "max_requests"):
         if getattr(config.api, name) is not None and not evaluation.use_cache:
             hint = f"leave eval.use_cache out, or leave model.api.{name} out"

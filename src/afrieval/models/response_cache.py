@@ -13,6 +13,7 @@ from lm_eval.api.model import LM
 from afrieval.errors import UserError
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.processes import ALONE, Processes
+from afrieval.models.work import Work, total
 from afrieval.scoring.detailed import Details, Scored, at_no_cost, detailed, details_of
 
 log = logging.getLogger("afrieval")
@@ -40,6 +41,8 @@ class CachedLM(LM):
         super().__init__()
         self._lm, self._stored, self.tick, self._processes = lm, answers, tick, processes
         self._returned: set[str] = set()  # keys of answers whose cost a sample has
+        self._work = getattr(lm, "work", None) or Work()
+        self._works: dict[int, Any] = {}  # of the other processes, after their latest requests
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._lm, name)
@@ -64,6 +67,10 @@ class CachedLM(LM):
     def generate_until(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
         """Returns the text generated for each request."""
         return self._ask("generate_until", requests)
+
+    def work_so_far(self) -> dict[str, Any]:
+        """Returns what the answers of all processes have taken, as run.yaml has it."""
+        return total([self._work.stored(), *self._works.values()])
 
     def _ask(self, method: str, requests: list[Any]) -> list[Any]:
         keys = _keys(method, [self._telling(r) for r in requests])
@@ -107,17 +114,19 @@ class CachedLM(LM):
         self._lm.set_cache_hook(_Waiting(method, {key: new[key].args for key in mine}, self._keep))
         with self._processes.together():
             if mine:
-                given = getattr(self._lm, method)([new[key] for key in mine], disable_tqdm=True)
+                with self._work.answering(method, len(mine), getattr(self._lm, "model", None)):
+                    given = getattr(self._lm, method)([new[key] for key in mine], disable_tqdm=True)
             for answer in given:
                 _check_number(answer)
         sent = [(key, _apart(answer)) for key, answer in zip(mine, given, strict=True)]
-        parts = self._processes.gather((sent, getattr(self._lm, "too_long", 0)))
+        parts = self._processes.gather((sent, getattr(self._lm, "too_long", 0), self._work.stored()))
         self._lm.too_long = 0
-        answers = {key: _whole(*answer) for part, _ in parts for key, answer in part}
+        self._works |= {other: work for other, (_, _, work) in enumerate(parts) if other != rank}
+        answers = {key: _whole(*answer) for part, _, _ in parts for key, answer in part}
         for key, answer in answers.items():
             self._stored.put(key, answer)
         self.tick(len(new) - len(mine) * self._processes.count)
-        if too_long := sum(n for _, n in parts):
+        if too_long := sum(n for _, n, _ in parts):
             text = "%d of %d requests are longer than the model's %d tokens and lose their beginning"
             log.warning(text, too_long, len(new), self._lm.max_length)
         return answers
@@ -158,7 +167,7 @@ class PairsLM(CachedLM):
 
     def __init__(self, cached: CachedLM):
         super().__init__(cached._lm, cached._stored, cached.tick, cached._processes)
-        self._returned = cached._returned
+        self._returned, self._work, self._works = cached._returned, cached._work, cached._works
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
         """Returns (log-likelihood, is greedy) per request."""

@@ -17,7 +17,7 @@ _FORMULA = re.compile(r"\s*([=@＝＠＋－]|[+-](?!\d+(\.\d+)?\Z))")
 
 def show(tables: Iterable[Table]) -> None:
     """Prints tables, each with an empty line below it."""
-    screen = console(least=80)
+    screen = console()
     for table in tables:
         screen.print(table, crop=False)
         screen.print()

@@ -9,7 +9,8 @@ from afrieval.report.table import Column, Table
 from afrieval.results.files import read_run
 from afrieval.results.scores import CellScores
 
-OFTEN_DIFFERENT = ("date", "config", "first_tokens", "left_out", "data_commits")  # of a visit, and not a setting
+# Of a visit, and not a setting.
+OFTEN_DIFFERENT = ("date", "config", "first_tokens", "left_out", "data_commits", "work")
 COMPARED = ("What the run is", "Last visit", "Settings")  # parts that differences are of
 
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 import yaml
 from filelock import FileLock, Timeout
 
-from afrieval.errors import UserError
+from afrieval.errors import CURES, UserError
 from afrieval.files.content import read_bytes
 from afrieval.files.schema import validated_json
 from afrieval.files.whole import write_whole
@@ -26,6 +26,7 @@ from afrieval.results.schema import HarnessRecord, RunRecord
 
 RUN, RESULTS, SUMMARY, USAGE, LOCK = "run.yaml", "results.json", "summary.csv", "usage.csv", ".lock"
 DERIVED = "derived.json"
+RESTORE = "restore the file from a copy, or run again with another --run_dir"
 UNFINISHED = re.compile(r"\.(run\.yaml|(results|derived)\.json|(summary|usage)\.csv|(samples|harness)_.+\.jsonl?)\.\d+")
 
 
@@ -51,7 +52,8 @@ def locked(folder: Path) -> Iterator[Callable[[], None]]:
             f"the run folder {folder} is in use by another process", "wait for it, or give another --run_dir"
         ) from None
     except OSError as e:
-        raise UserError(f"the run folder {folder} cannot be written: {e.strerror}", "give another --run_dir") from None
+        cure = CURES.get(e.errno or 0, "check the path")
+        raise UserError(f"the run folder {folder} cannot be written: {e.strerror}", f"{cure} (--run_dir)") from None
     try:
         yield partial(_check_there, folder, there)
     finally:
@@ -138,11 +140,11 @@ def read_run(folder: Path) -> RunRecord:
         if not sample_files(folder):
             return cast(RunRecord, {})
         raise UserError(
-            f"{folder} has samples but no {RUN}, which tells whose they are",
-            "give another --run_dir, or delete the folder",
+            f"{folder} has samples but no {RUN}, which says whose they are",
+            RESTORE,
         )
-    found = read_map_file(path, "give another --run_dir")
-    found.checked(RunRecord, "give another --run_dir")
+    found = read_map_file(path, RESTORE)
+    found.checked(RunRecord, RESTORE)
     return cast(RunRecord, found.content)  # as it is stored: JSON would make texts of keys that are numbers
 
 

@@ -3,7 +3,8 @@
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from lm_eval.evaluator import evaluate as harness_evaluate
 
 from afrieval import stopping
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
+from afrieval.errors import UserError
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.load import load_model
 from afrieval.models.processes import ALONE, Processes
@@ -74,13 +76,14 @@ def evaluate(
         with AnswerFile(kept) as answer_file, shown as progress:
             lm.resume(answer_file.details())
             cached = CachedLM(lm, answer_file, _looking_after(progress.tick, check), processes)
-            for cell in plan.cells:
-                if cell.name in missing:
-                    progress.begin(cell)
-                    processes.first(_checked(check, partial(_store, folder, cell.name, run_cell(cell, cached))))
-                    progress.end(cell)
-                if processes.is_first:
-                    after_cell(cell)
+            with _noted(folder, cached, processes, check):
+                for cell in plan.cells:
+                    if cell.name in missing:
+                        progress.begin(cell)
+                        processes.first(_checked(check, partial(_store, folder, cell.name, run_cell(cell, cached))))
+                        progress.end(cell)
+                    if processes.is_first:
+                        after_cell(cell)
     elif processes.is_first:
         _keep_groups(folder, plan, suite_of(asdict(config.task)))
         for cell in plan.cells:
@@ -127,6 +130,26 @@ def _begin(plan: Plan, folder: Path, described: dict[str, Any], visit: dict[str,
     stored = read_run(folder)
     check_same_run(stored.get("identity", {}), described, folder)
     write_run(folder, record(stored, plan, described, visit))
+
+
+@contextmanager
+def _noted(folder: Path, cached: CachedLM, processes: Processes, check: Check) -> Iterator[None]:
+    """Adds what the answers took to this visit in run.yaml at the end, also if the run is stopped."""
+
+    def store() -> None:
+        if work := cached.work_so_far():
+            stored = read_run(folder)
+            *earlier, visit = stored["visits"]
+            write_run(folder, {**stored, "visits": [*earlier, {**visit, "work": work}]})
+
+    try:
+        yield
+    except BaseException:
+        if processes.is_first:
+            with suppress(UserError, OSError):  # what ended the run is what the user has to hear of
+                _checked(check, store)()
+        raise
+    processes.first(_checked(check, store))
 
 
 def _answer_path(folder: Path, model: dict[str, Any]) -> Path:

@@ -32,6 +32,7 @@ class GeneratesTogether:
     too_long: int
     encoded_at_once: Any
     tok_encode: Any
+    work: Any
     _generator: Generator | None = None
     _said = ""
 
@@ -42,6 +43,7 @@ class GeneratesTogether:
         with self.encoded_at_once([r.args[0] for r in requests]):
             lengths = [len(self.tok_encode(r.args[0])) for r in requests]
             self.too_long += sum(length > most for length, most in zip(lengths, room, strict=True))
+            self.work.add(plain=sum(map(min, lengths, room)), most=sum(new))
             with self.batches(max(map(int.__add__, lengths, new), default=0)):
                 answers: list[str] = super().generate_until(requests, disable_tqdm)  # type: ignore[misc]
         return answers
@@ -94,6 +96,8 @@ class GeneratesTogether:
                 context, max_length, stop, attention_mask=attention_mask, logits_processor=[watch], **kwargs
             )
             check_numbers(not_numbers)
+            fed = len(not_numbers) - (self.backend == "causal")  # the prompt's pass gives the first token
+            self.work.add(written=fed * len(context))
             return written
         except RuntimeError as e:
             if len(context) == 1 or not should_reduce_batch_size(e):

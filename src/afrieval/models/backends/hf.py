@@ -24,6 +24,7 @@ from afrieval.models.engine.support import obstacle
 from afrieval.models.engine.ties import Decided
 from afrieval.models.folder import Shapes
 from afrieval.models.trial import try_writing
+from afrieval.models.work import Work, plain_tokens
 
 log = logging.getLogger("afrieval")
 TOO_LONG = "sequence-length-is-longer-than-the-specified-maximum"  # the tokenizer's warning, given once
@@ -40,6 +41,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     Attributes:
         engine: `tree` computes shared prefixes once, `plain` is the harness' way; set by
             `choose_engine`.
+        work: what its answers have taken.
         noted_no_end: whether it was said that the tokenizer has no token that ends a text.
     """
 
@@ -53,6 +55,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     _distinct = 0  # number of parameters before the harness ties weights
 
     def __init__(self, *args: Any, shapes: Shapes = NOT_KNOWN, **kwargs: Any):
+        self.work = Work()
         self._shapes = shapes  # of the checkpoint's weights, if known before it is loaded
         super().__init__(*args, **kwargs)
         if self._distinct > _count(self.model):  # the harness ties weights that differ in the checkpoint
@@ -104,14 +107,14 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
             UserError: if the model cannot generate.
         """
         if not self._has_written:
-            try_writing(str(self.pretrained), self)
+            with self.work.paused():
+                try_writing(str(self.pretrained), self)
             self._has_written = True
         return super().generate_until(requests, disable_tqdm)
 
     def _loglikelihood_tokens(self, requests: list[TokenRequest], **kwargs: Any) -> list[tuple[float, bool, int]]:
         """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""
-        check_lengths(requests, self.max_length)
-        self.too_long += self._count_too_long(requests)
+        self._check(requests)
         self.forget_texts()  # their tokens are in the requests
         answers = self._plain(requests, **kwargs) if self.engine == "plain" else self._tree(requests)
         return [(*answer, len(tokens)) for answer, (_, _, tokens) in zip(answers, requests, strict=True)]
@@ -183,10 +186,15 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
             with self.encoded_at_once([text for r in part for text in ahead(r.args)]):
                 texts = [encoded(self, r.args) for r in part]
             windows = [window for text in texts for window in text.windows]
-            check_lengths(windows, self.max_length)
-            self.too_long += self._count_too_long(windows)
+            self._check(windows)
             answers += scored_texts(self, method, texts, size if isinstance(size, int) else self.max_batch_size)
         return answers
+
+    def _check(self, requests: list[TokenRequest]) -> None:
+        """Rejects requests without a likelihood, and counts the tokens of the others and those that are too long."""
+        check_lengths(requests, self.max_length)
+        self.too_long += self._count_too_long(requests)
+        self.work.add(plain=plain_tokens(requests, self.max_length, self.backend == "causal"))
 
     @property
     def longest_scored(self) -> int:

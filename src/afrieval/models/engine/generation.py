@@ -70,6 +70,7 @@ class Generator:
                 break
             if len(going) < len(latest):
                 run.drop(set(latest) - set(going))
+            self._lm.work.add(written=len(going))
             latest = run.read([(i, new[i][-1], len(prompts[i]) + len(new[i]) - 1) for i in going], size)
         run.drop(set(range(len(prompts))))
         return new

@@ -11,12 +11,13 @@ from afrieval.models.credentials import HIDDEN
 
 OPENAI_KEY = "OPENAI_API_KEY"
 USUAL = re.compile("[A-Z]+(_[A-Z0-9]+)+")  # a name that is certainly no key, and may be printed
+HERE = "http://127.0.0.1"  # of a server that is started on a free port, until that is known
 SHORTEST = 8  # of what is removed from texts: shorter keys are placeholders such as "none"
 
 
 def address(api: APIConfig) -> str:
     """Returns the address of the server."""
-    return (api.base_url or ADDRESS).rstrip("/")
+    return (api.base_url or (HERE if api.server else ADDRESS)).rstrip("/")
 
 
 def is_openai(api: APIConfig) -> bool:

@@ -41,7 +41,8 @@ class OpenAI(Named, LM):
     def __init__(self, config: ModelConfig, evaluation: EvalConfig):
         super().__init__()
         self.can, self._api = capabilities(config), config.api
-        self.names = (config.model_type, str(config.model_name), address(config.api))
+        # a server that is started for the run has another port each time
+        self.names = (config.model_type, str(config.model_name), config.api.server or address(config.api))
         self._chats = config.api.endpoint == "chat"
         self._always = {"model": config.model_name, "temperature": config.api.temperature}
         self._always |= {"seed": evaluation.torch_random_seed}

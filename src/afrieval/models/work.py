@@ -1,0 +1,144 @@
+"""What answers take: requests, seconds, and tokens as the harness computes them and as they are computed."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+KINDS = {"loglikelihood": "likelihoods", "loglikelihood_rolling": "likelihoods", "generate_until": "answers"}
+TokenRequest = tuple[Any, list[int], list[int]]
+
+
+@dataclass
+class Amount:
+    """What requests of a kind take; tokens are 0 for backends that do not count them.
+
+    Attributes:
+        requests: number of requests.
+        plain: tokens of prompts, and of answers that are scored, as `plain_tokens` counts them.
+        computed: tokens in forward passes, padding included.
+        written: those of them that belong to generated answers.
+        most: the most tokens that generated answers may have.
+        seconds: from the first request to the last answer.
+    """
+
+    requests: int = 0
+    plain: int = 0
+    computed: int = 0
+    written: int = 0
+    most: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: "Amount") -> "Amount":
+        return Amount(*(getattr(self, of.name) + getattr(other, of.name) for of in fields(self)))
+
+    def stored(self) -> dict[str, Any]:
+        """Returns what run.yaml says of it."""
+        found = {of.name: getattr(self, of.name) for of in fields(self)} | {"seconds": round(self.seconds, 3)}
+        return {name: value for name, value in found.items() if value or name in ("requests", "seconds")}
+
+
+@dataclass
+class Work:
+    """What the answers of a model take, by kind of request.
+
+    Attributes:
+        kinds: those of `KINDS`.
+        now: the kind of the requests that are being answered; passes are not counted where there are none.
+    """
+
+    kinds: dict[str, Amount] = field(default_factory=lambda: {kind: Amount() for kind in KINDS.values()})
+    now: Amount | None = None
+
+    def stored(self) -> dict[str, Any]:
+        """Returns what run.yaml says of it."""
+        return {kind: amount.stored() for kind, amount in self.kinds.items() if amount.requests}
+
+    def add(self, **counted: int) -> None:
+        """Adds counts to the requests that are being answered."""
+        for name, count in counted.items():
+            if self.now is not None:
+                setattr(self.now, name, getattr(self.now, name) + count)
+
+    @contextmanager
+    def answering(self, method: str, requests: int, model: Any) -> Iterator[None]:
+        """Counts the forward passes and the time of some requests, also if they are interrupted.
+
+        Args:
+            method: of the harness' models.
+            requests: their number.
+            model: of transformers; nothing is counted of others.
+        """
+        now = self.kinds[KINDS[method]]
+        began, before = time.monotonic(), self.now
+        self.now = now
+        now.requests += requests
+        try:
+            with _passes(model, self):
+                yield
+        finally:
+            now.seconds += time.monotonic() - began
+            self.now = before
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Counts nothing."""
+        before, self.now = self.now, None
+        try:
+            yield
+        finally:
+            self.now = before
+
+
+def total(works: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Returns the sum of what `Work.stored` returned in several processes, which work at the same time."""
+    if len(works) == 1:
+        return works[0]
+    found = {}
+    for kind in dict.fromkeys(KINDS.values()):
+        members = [Amount(**work[kind]) for work in works if kind in work]
+        if members:
+            summed = sum(members, Amount())
+            summed.seconds = max(member.seconds for member in members)
+            found[kind] = summed.stored()
+    return found
+
+
+@contextmanager
+def _passes(model: Any, work: Work) -> Iterator[None]:
+    """Counts the tokens of all forward passes of a model; it has no hooks afterwards."""
+    import torch
+
+    def count(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
+        ids, embedded = kwargs.get("input_ids", args[0] if args else None), kwargs.get("inputs_embeds")
+        work.add(computed=ids.numel() if ids is not None else 0 if embedded is None else embedded[..., 0].numel())
+
+    with ExitStack() as stack:
+        for module in _counted(model) if isinstance(model, torch.nn.Module) else ():
+            stack.callback(module.register_forward_hook(count, with_kwargs=True).remove)
+        yield
+
+
+def _counted(model: Any) -> list[Any]:
+    """Returns the modules that tokens are given to: the model, or encoder and decoder, inside any adapter."""
+    inner = model.get_base_model() if hasattr(model, "peft_config") else model
+    if getattr(getattr(inner, "config", None), "is_encoder_decoder", False):
+        return [inner.get_encoder(), inner.get_decoder()]
+    return [inner]
+
+
+def plain_tokens(requests: Sequence[TokenRequest], longest: int, causal: bool) -> int:
+    """Returns how many tokens the harness computes for likelihoods, padding left out.
+
+    It computes the whole prompt for each answer; answers that differ in their last token only share it.
+
+    Args:
+        requests: (anything, tokens of the context, tokens of the answer).
+        longest: the context length of the model.
+        causal: whether it is decoder-only; others share nothing.
+    """
+    if not causal:
+        return sum(min(len(context), longest) + len(answer) for _, context, answer in requests)
+    asked = {(*context, *answer[:-1]): len(context) + len(answer) - 1 for _, context, answer in requests}
+    return sum(min(length, longest) for length in asked.values())

@@ -1,0 +1,54 @@
+"""Each visit to a run folder ends with what it took, also where it was stopped."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import Cli
+
+from afrieval.results.files import RUN, read_run, write_run
+
+SOME = ("--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", 1)
+
+
+def visits(folder: Path) -> list[dict[str, Any]]:
+    return [dict(visit) for visit in read_run(folder)["visits"]]
+
+
+def test_a_visit_says_what_it_took(run_demo: Cli, cli: Cli, tmp_path: Path) -> None:
+    assert run_demo(*SOME).code == 0
+    assert run_demo(*SOME[:-1], "1,2").code == 0
+    first, second = (visit["work"]["likelihoods"] for visit in visits(tmp_path / "run"))
+    assert 0 < first["computed"] < first["plain"] and first["requests"] > 0
+    assert 0.5 < second["plain"] / first["plain"] < 2, "the first prompt is not asked again"
+    assert visits(tmp_path / "run")[0]["device_name"].endswith("threads")
+    table = cli("show", tmp_path / "run").out.partition("What the run took")[2]
+    assert f"{first['plain']:,}" in table and f"{second['computed']:,}" in table
+    page = tmp_path / "report.html"
+    assert cli("report", tmp_path / "run", "-o", page).code == 0
+    assert f"{first['computed']:,}" in page.read_text()
+
+
+def test_a_stopped_visit_says_it_too(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter(range(20))
+
+    def stop() -> None:
+        if next(ticks) == 12:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as changed:
+        changed.setattr("afrieval.run.evaluate.stopping.check", stop)
+        assert run_demo(*SOME).code == 130
+    (stopped,) = visits(tmp_path / "run")
+    assert stopped["work"]["likelihoods"]["computed"] > 0
+    assert run_demo(*SOME).code == 0
+    assert len(visits(tmp_path / "run")) == 2
+
+
+def test_damaged_work_is_named(run_demo: Cli, cli: Cli, tmp_path: Path) -> None:
+    assert run_demo(*SOME).code == 0
+    record = read_run(tmp_path / "run")
+    record["visits"][0]["work"] = {"likelihoods": {"requests": "many"}}
+    write_run(tmp_path / "run", record)
+    done = cli("show", tmp_path / "run")
+    assert done.code == 2 and RUN in done.err and "work.likelihoods" in done.err
