@@ -57,7 +57,7 @@ def states(ids: Collection[str]) -> dict[str, Queued]:
         return {}
     found = _parsed(_squeue(), ids)
     if older := [each for each in ids if each not in found]:
-        found |= _parsed(_sacct(older), ids)
+        found |= _parsed(_sacct(older), older)
     return found
 
 
