@@ -25,6 +25,7 @@ COMMANDS = {
     "leaderboard": "write all results below a folder as pages for a browser",
     "plot": "write a figure for a paper",
     "samples": "show documents of a stored run, with prompts and answers",
+    "pack": "move the sample files of finished runs into one file each, or restore them",
     "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
     "export": "write stored runs as tables or for other programs, or tasks for lm_eval",
     "prefetch": "download data and model, so that a run needs no network",

@@ -240,6 +240,23 @@ class Samples(Options):
 
 
 @dataclass(frozen=True)
+class Pack(Options):
+    """Moves the sample files of finished runs into one file per run, samples.parquet, or restores them.
+
+    All commands read packed runs as before, and faster; nothing is lost. docs/scale.md says what it saves.
+
+    Examples:
+        afrieval pack runs/FIRST runs/SECOND
+        afrieval pack --unpack runs/FIRST
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders."""
+    unpack: bool = False
+    """Restore the sample files, equal to the byte, and remove samples.parquet."""
+
+
+@dataclass(frozen=True)
 class Llama(RunOptions):
     """Runs Meta's published Llama 3.1 and 3.2 evaluations.
 
@@ -332,6 +349,6 @@ OPTIONS: dict[str, type[Options]] = {
     re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind
     for kind in (
         *(Run, Preview, List, Show, Compare, Report, Leaderboard, Plot),
-        *(Samples, Llama, Export, Prefetch, CheckData, Review),
+        *(Samples, Pack, Llama, Export, Prefetch, CheckData, Review),
     )
 }
