@@ -85,7 +85,7 @@ def test_queued_jobs_are_not_submitted_again(cluster: Path, capsys: pytest.Captu
     program(cluster, "squeue", "echo '7_0|RUNNING|None'; echo '7_1|PENDING|Priority'; echo '7_2|CANCELLED|None'")
     slurm.start(folder, jobs, sweep_of())
     assert ids(folder, jobs) == ["7_0", "7_1", "8"]
-    assert "2 of 3 jobs are in SLURM's queue already" in capsys.readouterr().out
+    assert "2 of 3 jobs wait in SLURM's queue already" in capsys.readouterr().out
 
 
 def test_jobs_that_slurm_has_forgotten_are_submitted_again(cluster: Path) -> None:

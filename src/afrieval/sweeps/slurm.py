@@ -42,7 +42,7 @@ def start(folder: Path, jobs: Sequence[Job], sweep: Sweep) -> None:
     known = queued(folder, jobs)
     new = [job for job in jobs if job.name not in known or known[job.name].ended]
     if len(new) < len(jobs):
-        say(f"{len(jobs) - len(new)} of {len(jobs)} jobs are in SLURM's queue already")
+        say(f"{len(jobs) - len(new)} of {len(jobs)} jobs wait in SLURM's queue already")
     for gpus, group in groupby(sorted(new, key=lambda job: job.gpus), lambda job: job.gpus):
         for part in _parts(list(group)):
             ids = _submit(folder, part, with_gpus(chosen, gpus))
