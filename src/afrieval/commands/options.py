@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
-from afrieval.config.settings import NotNegative, Seed
+from afrieval.config.settings import NotNegative, Seed, Source
 from afrieval.files.schema import Positive
 
 Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
 Grouping = Literal["Africa", "family", "script", "region"]
 AverageOver = Literal["suite", "afrobench"]
+Executor = Literal["local", "slurm", "ray"]
 ExportForm = Literal[
     "harness",
     "open-unlearning",
@@ -95,6 +96,37 @@ class Show(Tables):
 
     runs: Annotated[list[str], Word("RUN ...")]
     """Run folders."""
+
+
+@dataclass(frozen=True)
+class StoredData:
+    """Data of a stored run."""
+
+    source: Source | None = None
+    """Where the documents come from, as for afrieval run. They must be those of the run. Default: that of the run."""
+
+
+@dataclass(frozen=True)
+class Score(Tables):
+    """Scores the stored answers of runs again, after an extractor, metric or task file was corrected. Loads no model.
+
+    Prints the scores and answers that moved, and writes new samples and scores to the run folders. If anything moved,
+    the version of its task must have been raised; otherwise nothing is written. docs/scoring.md explains what can be
+    scored again.
+
+    Examples:
+        afrieval score runs/FIRST --dry-run
+        afrieval score runs/FIRST runs/SECOND --data.source FOLDER
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders."""
+    dry_run: bool = False
+    """Write nothing, and print what would move."""
+    n: NotNegative = 10
+    """Maximum number of answers to print for each run. JSON and CSV have no more."""
+    data: StoredData = field(default_factory=StoredData)
+    """Data."""
 
 
 @dataclass(frozen=True)
@@ -345,10 +377,34 @@ class Review(Options):
     """Write nothing, and print what reading the sheet would change."""
 
 
+@dataclass(frozen=True)
+class Sweep(Options):
+    """Runs models, suites and settings in all combinations, as jobs on this machine, on SLURM or on a Ray cluster.
+
+    FILE lists them. Each job loads one model, once. The same command continues a sweep that was stopped: it runs what
+    is missing, and leaves jobs that failed alone. Exit code 1 means that some jobs have failed or were stopped.
+
+    Examples:
+        afrieval sweep configs/sweeps/demo.yaml
+        afrieval sweep configs/sweeps/demo.yaml --status
+    """
+
+    file: Annotated[str, Word("FILE")]
+    """YAML file with models, suites and settings, as in configs/sweeps/."""
+    status: bool = False
+    """Start nothing. Print how far each job is, and why it failed. Exit code 1 means that some have failed."""
+    retry_failed: bool = False
+    """Also run jobs again that have failed."""
+    dry_run: bool = False
+    """Start nothing. Print the runs of each job, and how many cells and requests they have."""
+    executor: Executor | None = None
+    """What starts the jobs: local (this machine), slurm or ray. Default: that of FILE, or local."""
+
+
 OPTIONS: dict[str, type[Options]] = {
     re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind
     for kind in (
-        *(Run, Preview, List, Show, Compare, Report, Leaderboard, Plot),
-        *(Samples, Pack, Llama, Export, Prefetch, CheckData, Review),
+        *(Run, Preview, List, Show, Score, Compare, Report, Leaderboard, Plot),
+        *(Samples, Pack, Llama, Export, Prefetch, CheckData, Review, Sweep),
     )
 }
