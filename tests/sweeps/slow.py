@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.models.tiny import tiny_llama
 
-CODE = '''
+CODE = """
 import hashlib
 import time
 from pathlib import Path
@@ -21,7 +21,7 @@ class Slow(LlamaForCausalLM):
                 for row in input_ids.tolist():
                     file.write(hashlib.sha256(str(row).encode()).hexdigest() + "\\n")
         return super().forward(input_ids=input_ids, **options)
-'''
+"""
 
 
 def slow_llama(folder: Path, seconds: float, asked: Path) -> Path:

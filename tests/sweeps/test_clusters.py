@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 import yaml
-
-from afrieval.sweeps.jobs import job_folder, stored_jobs
-from afrieval.sweeps.state import read_state
 from tests.models.tiny import tiny_llama
 from tests.sweeps.slow import slow_llama
 from tests.sweeps.slurm_node import slurm_node, why_not
+
+from afrieval.sweeps.jobs import job_folder, stored_jobs
+from afrieval.sweeps.state import read_state
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from afrieval.sweeps import ray_actor, ray_cluster
 from afrieval.sweeps.jobs import Job, write_jobs
 from afrieval.sweeps.ray_actor import STOP, RayJob
 from afrieval.sweeps.schema import Sweep
-from afrieval.sweeps.state import read_state
+from afrieval.sweeps.state import new_state, read_state, write_state
 
 
 class RayError(Exception):
@@ -23,7 +23,7 @@ class FakeRay:
     """The functions of Ray that are used.
 
     Attributes:
-        outcomes: what jobs return or raise, by name.
+        outcomes: what jobs return or raise, by name; a list for one outcome after the other.
         asked: the options of each actor.
         killed: number of actors that were killed.
     """
@@ -47,9 +47,10 @@ class FakeRay:
         return refs[:1], refs[1:]
 
     def get(self, ref: str) -> Any:
-        if isinstance(self.outcomes[ref], Exception):
-            raise self.outcomes[ref]
-        return self.outcomes[ref]
+        outcome = self.outcomes[ref].pop(0) if isinstance(self.outcomes[ref], list) else self.outcomes[ref]
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
     def kill(self, actor: Any) -> None:
         self.killed += 1
@@ -77,8 +78,23 @@ def test_each_job_is_an_actor_with_its_share_of_a_gpu(tmp_path: Path, jobs: list
 def test_an_actor_that_dies_is_a_failed_job(tmp_path: Path, jobs: list[Job]) -> None:
     ray_cluster._run(FakeRay(a=RayError("The actor died.\nWorker exit detail: SIGSEGV\n"), b=""), tmp_path, jobs, 1)
     state = read_state(tmp_path, jobs[0])
-    assert (state["status"], state["reason"]) == ("failed", "its Ray actor ended: Worker exit detail: SIGSEGV")
+    assert (state["status"], state["runs"][0]["reason"]) == (
+        "failed",
+        "its Ray actor ended: Worker exit detail: SIGSEGV",
+    )
     assert read_state(tmp_path, jobs[1])["status"] == "waiting"
+
+
+def test_only_the_run_that_crashed_its_actor_has_failed(tmp_path: Path) -> None:
+    job = Job("a", [{"x": 1}, {"x": 2}])
+    write_jobs(tmp_path, [job])
+    state = new_state(job)
+    state["runs"][0]["status"] = "running"
+    write_state(tmp_path, job, state)
+    ray = FakeRay(a=[RayError("crash"), ""])
+    ray_cluster._run(ray, tmp_path, [job], 1)
+    assert len(ray.asked) == ray.killed == 2
+    assert [run["status"] for run in read_state(tmp_path, job)["runs"]] == ["failed", "waiting"]
 
 
 def test_a_job_that_could_not_start_says_why(tmp_path: Path, jobs: list[Job]) -> None:

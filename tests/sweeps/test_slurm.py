@@ -10,6 +10,7 @@ from afrieval.errors import UserError
 from afrieval.sweeps import slurm
 from afrieval.sweeps.jobs import JOB, Job, job_folder
 from afrieval.sweeps.schema import Sweep
+from afrieval.sweeps.state import Progress, new_state
 
 pytest.importorskip("submitit", reason="needs submitit (pip install 'afrieval[slurm]')")
 SBATCH = """
@@ -57,7 +58,15 @@ def test_jobs_are_one_array(cluster: Path) -> None:
     slurm.start(folder, jobs, sweep_of(partition="gpu", account="me", time=90, parallel=2, cpus_per_task=4))
     assert ids(folder, jobs) == ["7_0", "7_1", "7_2"]
     script = (cluster / "sbatch-7").read_text()
-    for line in ("partition=gpu", "account=me", "time=90", "array=0-2%2", "cpus-per-task=4", "requeue", "signal=USR2@90"):
+    for line in (
+        "partition=gpu",
+        "account=me",
+        "time=90",
+        "array=0-2%2",
+        "cpus-per-task=4",
+        "requeue",
+        "signal=USR2@90",
+    ):
         assert f"#SBATCH --{line}\n" in script
 
 
@@ -139,7 +148,7 @@ def test_invalid_options(given: dict[str, Any], message: str) -> None:
 
 
 def test_parts_of_a_gpu() -> None:
-    with pytest.raises(UserError, match="whole GPUs, not 0.5"):
+    with pytest.raises(UserError, match=r"whole GPUs, not 0\.5"):
         slurm.with_gpus(slurm.options(sweep_of()), 0.5)
 
 
@@ -152,3 +161,46 @@ def test_no_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match="sbatch is not installed"):
         slurm.start(tmp_path, [], sweep_of())
+
+
+def shown(folder: Path, jobs: list[Job], **changes: Any) -> list[tuple[str, str]]:
+    found = [Progress(job, new_state(job) | changes) for job in jobs]  # type: ignore[arg-type]
+    return [(each.state["status"], each.queue) for each in slurm.with_queue(folder, found)]
+
+
+def test_states_of_slurm_are_shown(cluster: Path) -> None:
+    folder = cluster / "sweep"
+    jobs = jobs_in(folder, "a", "b", "c", "d")
+    slurm.start(folder, jobs[:3], sweep_of())
+    program(cluster, "squeue", "echo '7_0|RUNNING|None'; echo '7_1|PENDING|Priority'; echo '7_2|TIMEOUT|TimeLimit'")
+    assert shown(folder, jobs, status="stopped") == [
+        ("running", "7_0 running"),
+        ("waiting", "7_1 pending (Priority)"),
+        ("stopped", "7_2 timeout (TimeLimit)"),
+        ("stopped", ""),
+    ]
+
+
+def test_finished_jobs_are_not_looked_for(cluster: Path) -> None:
+    folder = cluster / "sweep"
+    jobs = jobs_in(folder, "a")
+    slurm.start(folder, jobs, sweep_of())
+    program(cluster, "squeue", "exit 1")
+    assert shown(folder, jobs, status="done") == [("done", "")]
+
+
+def test_status_without_slurm(cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = cluster / "sweep"
+    jobs = jobs_in(folder, "a")
+    slurm.start(folder, jobs, sweep_of())
+    program(cluster, "squeue", "echo 'Unable to contact slurm controller' >&2; exit 1")
+    assert shown(folder, jobs) == [("waiting", "")]
+    assert "Unable to contact slurm controller" in capsys.readouterr().err
+
+
+def test_a_damaged_id(cluster: Path) -> None:
+    folder = cluster / "sweep"
+    jobs = jobs_in(folder, "a")
+    (job_folder(folder, "a") / slurm.ID).write_text("7")
+    with pytest.raises(UserError, match=r"slurm\.json is damaged"):
+        slurm.start(folder, jobs, sweep_of())

@@ -16,7 +16,7 @@ from afrieval.sweeps.locks import is_held
 from afrieval.sweeps.ray_actor import STOP, RayJob
 from afrieval.sweeps.schema import Sweep
 from afrieval.sweeps.screen import Screen
-from afrieval.sweeps.state import end_job, read_state
+from afrieval.sweeps.state import crashed, now, read_state, write_state
 from afrieval.terminal import note
 
 AGAIN = 3  # times that a job starts again, after its node is lost or its process crashes
@@ -94,32 +94,39 @@ def _check_room(nodes: Sequence[dict[str, Any]], jobs: Sequence[Job], cpus: floa
 
 def _run(ray: Any, folder: Path, jobs: Sequence[Job], cpus: float) -> None:
     (folder / STOP).unlink(missing_ok=True)
-    runtime, actor = {"env_vars": passed_on()}, ray.remote(RayJob)
+    actors, waiting = dict[str, Any](), dict[Any, Job]()
+    runtime, kind = {"env_vars": passed_on()}, ray.remote(RayJob)
     options = {"num_cpus": cpus, "max_restarts": AGAIN, "max_task_retries": AGAIN, "runtime_env": runtime}
-    actors = {job.name: actor.options(num_gpus=job.gpus, **options).remote() for job in jobs}
+
+    def begin(job: Job) -> None:
+        actors[job.name] = kind.options(num_gpus=job.gpus, **options).remote()
+        waiting[actors[job.name].work.remote(str(folder), job.name, str(Path.cwd()))] = job
+
     with Screen(folder, jobs) as screen:
         try:
-            waiting = {actors[job.name].work.remote(str(folder), job.name, str(Path.cwd())): job for job in jobs}
+            for job in jobs:
+                begin(job)
             while waiting:
                 for ref in ray.wait(list(waiting), timeout=1)[0]:
                     job = waiting.pop(ref)
-                    _ended(ray, folder, job, ref)
+                    again = _ended(ray, folder, job, ref)
                     ray.kill(actors.pop(job.name))  # frees its GPUs
-                    screen.ended(job)
+                    begin(job) if again else screen.ended(job)
                 screen.show()
         finally:
             _stop(ray, folder, actors)
 
 
-def _ended(ray: Any, folder: Path, job: Job, ref: Any) -> None:
-    """Stores why a job ended that could not do so itself."""
+def _ended(ray: Any, folder: Path, job: Job, ref: Any) -> bool:
+    """Stores why a job ended that could not do so itself; returns whether to start it again."""
     try:
         reason = ray.get(ref)
     except ray.exceptions.RayError as e:
         lines = [line.strip() for line in str(e).splitlines() if line.strip()]
-        reason = f"its Ray actor ended: {lines[-1] if lines else type(e).__name__}"
-    if reason and read_state(folder, job)["status"] not in ("done", "failed"):
-        end_job(folder, job, "failed", reason)
+        return crashed(folder, job, f"its Ray actor ended: {lines[-1] if lines else type(e).__name__}")
+    if reason:
+        write_state(folder, job, {**read_state(folder, job), "status": "stopped", "reason": reason, "since": now()})
+    return False
 
 
 def _stop(ray: Any, folder: Path, actors: dict[str, Any]) -> None:

@@ -16,7 +16,8 @@ from afrieval.sweeps.jobs import Job, job_folder
 from afrieval.sweeps.schema import Sweep
 from afrieval.sweeps.slurm_job import SlurmJob
 from afrieval.sweeps.slurm_queue import Queued, last_line, states
-from afrieval.terminal import say
+from afrieval.sweeps.state import Progress, Status
+from afrieval.terminal import note, say
 
 ID = "slurm.json"
 LONGEST = 1000  # jobs of an array; SLURM's own default limit is 1001
@@ -39,25 +40,42 @@ def start(folder: Path, jobs: Sequence[Job], sweep: Sweep) -> None:
     """
     _check_installed()
     chosen = options(sweep)
-    known = queued(folder, jobs)
-    new = [job for job in jobs if job.name not in known or known[job.name].ended]
+    ids = _ids(folder, jobs)
+    live = {number for number, queued in states(set(ids.values())).items() if not queued.ended}
+    new = [job for job in jobs if ids.get(job.name) not in live]
     if len(new) < len(jobs):
         say(f"{len(jobs) - len(new)} of {len(jobs)} jobs wait in SLURM's queue already")
     for gpus, group in groupby(sorted(new, key=lambda job: job.gpus), lambda job: job.gpus):
         for part in _parts(list(group)):
-            ids = _submit(folder, part, with_gpus(chosen, gpus))
-            say(f"submitted {len(part)} job{'s' * (len(part) > 1)} to SLURM: {ids[0].split('_')[0]}")
+            number = _submit(folder, part, with_gpus(chosen, gpus))
+            say(f"submitted {len(part)} job{'s' * (len(part) > 1)} to SLURM: {number}")
 
 
-def queued(folder: Path, jobs: Sequence[Job]) -> dict[str, Queued]:
-    """Returns what SLURM knows of jobs, by their names; jobs that were never submitted are left out.
+def with_queue(folder: Path, found: Sequence[Progress]) -> list[Progress]:
+    """Returns how far jobs are, with what SLURM says of those that it has and that are left.
 
-    Raises:
-        UserError: if SLURM does not answer.
+    Args:
+        folder: of the sweep.
+        found: the jobs, by what they have stored.
     """
-    ids = {job.name: number for job in jobs if (number := _id(folder, job))}
-    found = states(set(ids.values()))
-    return {name: found[number] for name, number in ids.items() if number in found}
+    left = [each.job for each in found if each.state["status"] not in ("done", "failed")]
+    ids = _ids(folder, left)
+    try:
+        known = states(set(ids.values()))
+    except UserError as e:
+        note(e.message)
+        return list(found)
+    return [
+        _queued(each, number, known[number]) if (number := ids.get(each.job.name)) in known else each for each in found
+    ]
+
+
+def _queued(each: Progress, number: str, queued: Queued) -> Progress:
+    """Returns a job as SLURM has it, which knows before the job itself that it runs, and when it waits again."""
+    if queued.ended:
+        return each._replace(queue=f"{number} {queued}")
+    status: Status = "waiting" if queued.state != "RUNNING" else "running"
+    return each._replace(state={**each.state, "status": status}, queue=f"{number} {queued}")
 
 
 def options(sweep: Sweep) -> dict[str, Any]:
@@ -125,8 +143,8 @@ def _parts(jobs: list[Job]) -> Iterator[list[Job]]:
         yield jobs[begin : begin + LONGEST]
 
 
-def _submit(folder: Path, jobs: Sequence[Job], chosen: dict[str, Any]) -> list[str]:
-    """Submits one array and returns the jobs' ids, which are stored with the jobs."""
+def _submit(folder: Path, jobs: Sequence[Job], chosen: dict[str, Any]) -> str:
+    """Submits one array and returns its id; those of the jobs are stored with them."""
     from submitit import SlurmExecutor
     from submitit.core.utils import FailedJobError, FailedSubmissionError
 
@@ -137,18 +155,19 @@ def _submit(folder: Path, jobs: Sequence[Job], chosen: dict[str, Any]) -> list[s
     except (FailedJobError, FailedSubmissionError) as e:
         cure = "correct slurm: in the sweep file; sinfo shows partitions, man sbatch the options"
         raise UserError(f"SLURM refuses the jobs: {last_line(str(e))}", cure) from None
-    ids = [str(each.job_id) for each in submitted]
-    for job, number in zip(jobs, ids, strict=True):
-        write_whole(job_folder(folder, job.name) / ID, json.dumps({"id": number}).encode())
-    return ids
+    for job, each in zip(jobs, submitted, strict=True):
+        write_whole(job_folder(folder, job.name) / ID, json.dumps({"id": str(each.job_id)}).encode())
+    return str(submitted[0].job_id).split("_")[0]
 
 
-def _id(folder: Path, job: Job) -> str | None:
-    """Returns the id under which a job was submitted last."""
-    path = job_folder(folder, job.name) / ID
+def _ids(folder: Path, jobs: Sequence[Job]) -> dict[str, str]:
+    """Returns the ids under which jobs were submitted last, by their names."""
+    paths = {job.name: job_folder(folder, job.name) / ID for job in jobs}
+    return {name: _id(path) for name, path in paths.items() if path.exists()}
+
+
+def _id(path: Path) -> str:
     try:
         return str(json.loads(path.read_bytes())["id"])
-    except FileNotFoundError:
-        return None
     except (ValueError, KeyError, TypeError):
-        raise UserError(f"{path} is damaged", "delete it once squeue shows that the job is not queued") from None
+        raise UserError(f"{path} is damaged", "delete it, once squeue shows that the job is not queued") from None
