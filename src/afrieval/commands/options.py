@@ -216,6 +216,20 @@ class CheckData(RunOptions, Tables):
 
 
 @dataclass(frozen=True)
+class Doctor(RunOptions, Tables):
+    r"""Checks this machine: versions, GPUs, disks, hub, SLURM, Ray; and whether it has what a config needs.
+
+    With a config, it also checks its model or server, its data, and data.lock. Loads no model, downloads nothing, and
+    takes some seconds. Exit code 1 means that there is a problem, 2 that the config is invalid.
+
+    Examples:
+        afrieval doctor
+        afrieval doctor --model-config-yaml configs/models/meta_llama_8b_instruct.yaml \
+            --task-config-yaml configs/tasks/afrimmlu-direct.yaml
+    """
+
+
+@dataclass(frozen=True)
 class Samples(Options):
     """Prints documents of a stored run under two prompts: what was asked, what was answered, and whether it is right.
 
@@ -332,6 +346,6 @@ OPTIONS: dict[str, type[Options]] = {
     re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind
     for kind in (
         *(Run, Preview, List, Show, Compare, Report, Leaderboard, Plot),
-        *(Samples, Llama, Export, Prefetch, CheckData, Review),
+        *(Samples, Llama, Export, Prefetch, CheckData, Review, Doctor),
     )
 }
