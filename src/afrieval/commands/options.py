@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
-from afrieval.config.settings import NotNegative, Seed
+from afrieval.config.settings import NotNegative, Seed, Source
 from afrieval.files.schema import Positive
 
 Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
@@ -95,6 +95,37 @@ class Show(Tables):
 
     runs: Annotated[list[str], Word("RUN ...")]
     """Run folders."""
+
+
+@dataclass(frozen=True)
+class StoredData:
+    """Data of a stored run."""
+
+    source: Source | None = None
+    """Where the documents come from, as for afrieval run. They must be those of the run. Default: that of the run."""
+
+
+@dataclass(frozen=True)
+class Score(Tables):
+    """Scores the stored answers of runs again, after an extractor, metric or task file was corrected. Loads no model.
+
+    Prints the scores and answers that moved, and writes new samples and scores to the run folders. If anything moved,
+    the version of its task must have been raised; otherwise nothing is written. docs/scoring.md explains what can be
+    scored again.
+
+    Examples:
+        afrieval score runs/FIRST --dry-run
+        afrieval score runs/FIRST runs/SECOND --data.source FOLDER
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders."""
+    dry_run: bool = False
+    """Write nothing, and print what would move."""
+    n: NotNegative = 10
+    """Maximum number of answers to print for each run. JSON and CSV have no more."""
+    data: StoredData = field(default_factory=StoredData)
+    """Data."""
 
 
 @dataclass(frozen=True)
@@ -254,6 +285,23 @@ class Samples(Options):
 
 
 @dataclass(frozen=True)
+class Pack(Options):
+    """Moves the sample files of finished runs into one file per run, samples.parquet, or restores them.
+
+    All commands read packed runs as before, and faster; nothing is lost. docs/scale.md says what it saves.
+
+    Examples:
+        afrieval pack runs/FIRST runs/SECOND
+        afrieval pack --unpack runs/FIRST
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders."""
+    unpack: bool = False
+    """Restore the sample files, equal to the byte, and remove samples.parquet."""
+
+
+@dataclass(frozen=True)
 class Llama(RunOptions):
     """Runs Meta's published Llama 3.1 and 3.2 evaluations.
 
@@ -345,7 +393,7 @@ class Review(Options):
 OPTIONS: dict[str, type[Options]] = {
     re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind
     for kind in (
-        *(Run, Preview, List, Show, Compare, Report, Leaderboard, Plot),
-        *(Samples, Llama, Export, Prefetch, CheckData, Review, Doctor),
+        *(Run, Preview, List, Show, Score, Compare, Report, Leaderboard, Plot),
+        *(Samples, Pack, Llama, Export, Prefetch, CheckData, Review, Doctor),
     )
 }

@@ -1,7 +1,5 @@
 """Runs the missing cells of a run folder, one harness call per cell, and stores their samples."""
 
-import hashlib
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,7 +20,7 @@ from afrieval.models.response_cache import CachedLM, Tick
 from afrieval.results.files import read_run, write_harness, write_run, write_samples
 from afrieval.results.identity import check_same_run
 from afrieval.results.reader import RunFolder
-from afrieval.run.manifest import circumstances, identity, record, suite_of
+from afrieval.run.manifest import answer_path, circumstances, identity, record, suite_of
 from afrieval.run.preflight import check_fit, first_tokens
 from afrieval.run.progress import Progress
 from afrieval.tasks.cell import Cell, Outcome, Plan
@@ -71,7 +69,7 @@ def evaluate(
         visit["first_tokens"] = first_tokens(plan.cells, lm)
         check_fit(plan.cells, lm)
         processes.first(_checked(check, lambda: _begin(plan, folder, described, visit)))
-        kept = _answer_path(folder, described["model"]) if config.eval.use_cache and processes.is_first else None
+        kept = answer_path(folder, described["model"]) if config.eval.use_cache and processes.is_first else None
         shown = Progress(cells, bar=not config.eval.write_out, quiet=not processes.is_first, spending=lm.spending)
         with AnswerFile(kept) as answer_file, shown as progress:
             lm.resume(answer_file.details())
@@ -150,12 +148,6 @@ def _noted(folder: Path, cached: CachedLM, processes: Processes, check: Check) -
                 _checked(check, store)()
         raise
     processes.first(_checked(check, store))
-
-
-def _answer_path(folder: Path, model: dict[str, Any]) -> Path:
-    """Returns the file of a model's answers; each model and its settings have a separate one."""
-    digest = hashlib.sha256(json.dumps(model, sort_keys=True).encode()).hexdigest()[:16]
-    return folder / f"answers_{digest}.jsonl"
 
 
 def run_cell(cell: Cell, model: Any) -> Outcome:
