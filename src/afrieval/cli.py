@@ -17,6 +17,7 @@ except KeyboardInterrupt:  # signals are not answered yet
 
 COMMANDS = {
     "run": "evaluate a model on tasks",
+    "sweep": "run several models on several suites, here, on SLURM or on Ray",
     "preview": "print prompts as a model would see them; no model is loaded",
     "list": "show tasks, their languages and their prompts",
     "show": "print the tables of stored runs again",
@@ -41,7 +42,7 @@ EXAMPLES = """Examples:
       --task-config-yaml configs/tasks/demo.yaml --data.source samples
   afrieval compare runs/FIRST runs/SECOND"""
 RUNS = ("run", "llama")
-RESUMED = (*RUNS, "prefetch", "score")
+RESUMED = (*RUNS, "sweep", "prefetch", "score")
 
 
 def command(*words: str) -> NoReturn:

@@ -11,6 +11,7 @@ from afrieval.files.schema import Positive
 Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
 Grouping = Literal["Africa", "family", "script", "region"]
 AverageOver = Literal["suite", "afrobench"]
+Executor = Literal["local", "slurm", "ray"]
 ExportForm = Literal[
     "harness",
     "open-unlearning",
@@ -376,10 +377,34 @@ class Review(Options):
     """Write nothing, and print what reading the sheet would change."""
 
 
+@dataclass(frozen=True)
+class Sweep(Options):
+    """Runs models, suites and settings in all combinations, as jobs on this machine, on SLURM or on a Ray cluster.
+
+    FILE lists them. Each job loads one model, once. The same command continues a sweep that was stopped: it runs what
+    is missing, and leaves jobs that failed alone. Exit code 1 means that some jobs have failed or were stopped.
+
+    Examples:
+        afrieval sweep configs/sweeps/demo.yaml
+        afrieval sweep configs/sweeps/demo.yaml --status
+    """
+
+    file: Annotated[str, Word("FILE")]
+    """YAML file with models, suites and settings, as in configs/sweeps/."""
+    status: bool = False
+    """Start nothing. Print how far each job is, and why it failed. Exit code 1 means that some have failed."""
+    retry_failed: bool = False
+    """Also run jobs again that have failed."""
+    dry_run: bool = False
+    """Start nothing. Print the runs of each job, and how many cells and requests they have."""
+    executor: Executor | None = None
+    """What starts the jobs: local (this machine), slurm or ray. Default: that of FILE, or local."""
+
+
 OPTIONS: dict[str, type[Options]] = {
     re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind
     for kind in (
         *(Run, Preview, List, Show, Score, Compare, Report, Leaderboard, Plot),
-        *(Samples, Pack, Llama, Export, Prefetch, CheckData, Review),
+        *(Samples, Pack, Llama, Export, Prefetch, CheckData, Review, Sweep),
     )
 }

@@ -64,6 +64,16 @@ def read_file(path: Path, section: str) -> Given:
     if f"{other}_name" in content and f"{section}_name" not in content:
         raise UserError(f"{path} is a {other} file", f"give it with --{other}-config-yaml")
     found._replace(content=content).checked(ModelFile if section == "model" else TaskFile)
+    return flat(content, section)
+
+
+def flat(content: dict[str, Any], section: str) -> Given:
+    """Returns the settings in the content of a model or task file.
+
+    Args:
+        content: a valid one.
+        section: `model` or `task`.
+    """
     settings: Given = []
     for key, value in content.items():
         settings += (

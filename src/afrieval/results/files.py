@@ -27,17 +27,23 @@ from afrieval.results.schema import HarnessRecord, RunRecord
 
 RUN, RESULTS, SUMMARY, USAGE, LOCK = "run.yaml", "results.json", "summary.csv", "usage.csv", ".lock"
 DERIVED = "derived.json"
+ANSWERS = "answers_*.jsonl"
 RESTORE = "restore the file from a copy, or run again with another --run_dir"
 UNFINISHED = re.compile(
-    r"\.(run\.yaml|(results|derived)\.json|(summary|usage)\.csv|(samples|harness)_.+\.jsonl?|samples\.parquet)\.\d+"
+    r"\.(run\.yaml|(results|derived)\.json|(summary|usage)\.csv|(samples|harness|answers)_.+\.jsonl?|samples\.parquet)"
+    r"\.\d+"
 )
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[Callable[[], None]]:
+def locked(folder: Path, patience: float = 0) -> Iterator[Callable[[], None]]:
     """Makes the folder, keeps other processes out of it, and returns what checks that it is still the same.
 
     What killed processes left half written is removed.
+
+    Args:
+        folder: the run folder.
+        patience: seconds to wait for another process that uses it.
 
     Raises:
         UserError: if it cannot be written or another process uses it; when checked, if it is gone.
@@ -45,7 +51,7 @@ def locked(folder: Path) -> Iterator[Callable[[], None]]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / LOCK)
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=patience)
         for path in folder.iterdir():
             if UNFINISHED.fullmatch(path.name):
                 path.unlink(missing_ok=True)

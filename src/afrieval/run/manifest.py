@@ -15,6 +15,7 @@ from typing import Any
 from afrieval.config.settings import RunConfig
 from afrieval.models import identity as of_model
 from afrieval.resources import CHECKOUT
+from afrieval.results.files import ANSWERS
 from afrieval.results.identity import merged
 from afrieval.tasks.cell import Plan, RunPart
 
@@ -61,7 +62,7 @@ def answer_path(folder: Path, model: dict[str, Any]) -> Path:
         model: the identity of the model, with its fingerprint.
     """
     digest = hashlib.sha256(json.dumps(model, sort_keys=True).encode()).hexdigest()[:16]
-    return folder / f"answers_{digest}.jsonl"
+    return folder / ANSWERS.replace("*", digest)
 
 
 def suite_of(task: Mapping[str, Any]) -> RunPart:
