@@ -88,10 +88,10 @@ def _mean(name: str, cells: list[CellScores]) -> float | None:
 
 def _steps(name: str, before: CellScores, now: CellScores) -> Values:
     """Returns the change of the score of each document that moved, shape (k,)."""
-    moved = np.flatnonzero(moved_documents(before, now).get(name, np.zeros(0)))
-    metric, ones = now.metrics.get(name), np.ones((1, 1))
-    if metric is None or name in now.derived:
+    if name not in before.metrics or name not in now.metrics or name in now.derived:
         return np.zeros(0)
+    moved = np.flatnonzero(moved_documents(before, now)[name])
+    metric, ones = now.metrics[name], np.ones((1, 1))
     sides = (now.measures[name], before.measures[name])
     new, old = (np.array([metric.score(values[[row]], ones)[0] for row in moved]) for values in sides)
     found: Values = new - old

@@ -16,7 +16,7 @@ from afrieval.grouping import grouped
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.replayed import Replayed
 from afrieval.results.files import RUN
-from afrieval.results.identity import differences
+from afrieval.results.identity import SCORING, differences
 from afrieval.results.moved import has_moved
 from afrieval.results.reader import RunFolder
 from afrieval.results.samples import Sample
@@ -28,7 +28,7 @@ from afrieval.tasks.select import task_folder
 from afrieval.tasks.sources.plan import plan_declared
 from afrieval.tasks.spec import task_files
 
-MAY_CHANGE = ("version", "declaration")  # in the identity of a task; samples show what matters of its declaration
+MAY_CHANGE = [name.removeprefix(".") for name in SCORING]  # samples show what matters of a declaration
 NO_TOKENS = "the run kept no likelihoods of single tokens (eval.use_cache)"
 OF_HARNESS = "a task of the harness, which scores it"
 OF_MEMORISATION = "not all that it needs is stored"
