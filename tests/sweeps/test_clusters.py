@@ -172,9 +172,10 @@ def slow_sweep(tmp_path: Path, name: str, seconds: float, **keys: Any) -> tuple[
     """Writes a sweep of one slow model, and returns it and the file with what the model was asked."""
     asked = tmp_path / f"{name}-asked.txt"
     model = slow_llama(tmp_path / name / "slow", seconds, asked)
-    entry = {"model_name": str(model), "trust_remote_code": True}
+    entry = tmp_path / name / "slow.yaml"
+    entry.write_text(yaml.safe_dump({"model_name": str(model), "trust_remote_code": True}))
     common = {"data.source": "samples", "eval.batch_size": 1, "task.prompts": [1]}
-    return write_sweep(tmp_path / f"{name}.yaml", [entry], common=common, **keys), asked
+    return write_sweep(tmp_path / f"{name}.yaml", [str(entry)], common=common, **keys), asked
 
 
 def asked_by_an_undisturbed_run(tmp_path: Path) -> tuple[Counter[str], dict[str, bytes]]:
