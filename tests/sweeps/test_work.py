@@ -11,9 +11,11 @@ from tests.sweeps.files import COMMON, SUITE, planned, states, write_sweep
 
 from afrieval.errors import UserError
 from afrieval.models.backends.hf import HF
+from afrieval.models.load import load_model
 from afrieval.results.files import read_run, sample_files
 from afrieval.sweeps import load
-from afrieval.sweeps.jobs import job_folder
+from afrieval.sweeps.jobs import Job, job_folder
+from afrieval.sweeps.schema import Sweep
 from afrieval.sweeps.start import progress, start_left
 from afrieval.sweeps.work import work
 
@@ -24,7 +26,7 @@ RUN = "afrixnli/demo/text-0shot-samples"
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Counts the models that are loaded."""
     found: list[str] = []
-    plain = load.load_model
+    plain = load_model
 
     def counted(config: Any, *rest: Any) -> Any:
         found.append(str(config.model_name))
@@ -109,11 +111,17 @@ def test_a_run_that_fails_leaves_the_next_one_alone(
     (state,) = states(folder, jobs).values()
     assert [run["status"] for run in state["runs"]] == ["failed", "done"] and state["status"] == "failed"
     assert state["runs"][0]["reason"] == "ValueError: broken" and len(loads) == 2  # the model may have been broken
-    monkeypatch.setattr("afrieval.sweeps.local.start", lambda folder, jobs, sweep: [work(folder, j.name) for j in jobs])
+    monkeypatch.setattr("afrieval.sweeps.local.start", all_here)
     start_left(folder, jobs, sweep, "local", retry=False)
     assert states(folder, jobs)[jobs[0].name]["status"] == "failed"  # a failed job waits until it is asked for
     start_left(folder, jobs, sweep, "local", retry=True)
     assert states(folder, jobs)[jobs[0].name]["status"] == "done"
+
+
+def all_here(folder: Path, jobs: list[Job], sweep: Sweep) -> None:
+    """Runs all jobs in this process."""
+    for job in jobs:
+        work(folder, job.name)
 
 
 def failing_once(error: BaseException) -> Callable[..., Any]:
