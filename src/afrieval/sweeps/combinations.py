@@ -13,7 +13,7 @@ from afrieval.config.merge import run_config
 from afrieval.config.options import options_of
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
-from afrieval.files.schema import Place
+from afrieval.files.schema import Place, check_value
 from afrieval.files.yaml import YamlFile
 from afrieval.grouping import grouped
 from afrieval.models.backend_args import check_backend_args
@@ -85,11 +85,8 @@ def _config(given: dict[str, Any], where: str, checked: list[RunConfig]) -> RunC
         where: for messages.
         checked: configs whose tasks have been checked, which takes a tenth of a second for a suite; grows.
     """
-    if any(
-        without_secrets(value, name.rpartition(".")[2]) != value for name, value in given.items() if "_args" in name
-    ):
-        raise UserError(f"{where}: a key or password would be stored in job.yaml", "set it in the environment instead")
     try:
+        _check_secrets(given)
         config = run_config(list(given.items()), needs_model=True)
         check_backend_args(config.model)
         if not any((config.task, config.data) == (other.task, other.data) for other in checked):
@@ -121,18 +118,27 @@ def _shares(sweep: Sweep, path: Path, runs: list[Run]) -> Iterator[Job]:
 
 
 def _check_options(options: dict[str, Any], found: YamlFile, key: str) -> None:
-    """Rejects options that a run does not have, and `run_dir`: the sweep chooses it."""
-    known = [option.name for option in options_of(RunConfig)]
+    """Rejects options that a run does not have, values of other types, and `run_dir`: the sweep chooses it."""
+    known = {option.name: option for option in options_of(RunConfig)}
     place: Place = tuple(int(step) if step.isdigit() else step for step in key.split("."))
-    for name in options:
+    for name, value in options.items():
         where = f"{found.path}, line {found.line((*place, name))}: {key}"
         if name == "run_dir":
             raise UserError(f"{where}: run_dir is not supported in a sweep", "remove it; folder: is for all runs")
-        if name not in known and not name.startswith(tuple(OPEN_MAPS)):
+        if name in known:
+            _check_value(known[name].hint, name, value, where)
+        elif not name.startswith(tuple(OPEN_MAPS)):
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
             near = near or [each for each in known if each.rpartition(".")[2] == name]
             hint = f"did you mean {near[0]}?" if near else "see afrieval run --help"
             raise UserError(f"{where}: unknown option {name!r}", hint)
+
+
+def _check_value(hint: Any, name: str, value: Any, where: str) -> None:
+    try:
+        check_value(hint, name, value)
+    except UserError as e:
+        raise UserError(f"{where}: {e.message.removeprefix('--')}", e.hint) from None
 
 
 def _check_folders(runs: list[Run], path: Path) -> None:
