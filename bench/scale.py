@@ -4,8 +4,8 @@ python bench/scale.py 5 6 7                        # 10^5, 10^6 and 10^7 samples
 python bench/scale.py 8 --keep /tmp/scale          # 10^8; the runs stay in /tmp/scale, and are used again
 python bench/scale.py 6 --steps compare            # one step only
 
-Each of 20 models has 5 prompts in up to 20 tasks and 50 languages, with 1,000 documents. The runs are written directly as
-packed files: numbers as those of a real run, but lines of three bytes. A step is a process of its own.
+Each of 20 models has 5 prompts in up to 20 tasks and 50 languages, with 1,000 documents. The runs are written directly
+as packed files: numbers as those of a real run, but lines of three bytes. A step is a process of its own.
 """
 
 import argparse
