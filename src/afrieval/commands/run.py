@@ -37,7 +37,7 @@ def _dry_run(read: Callable[[], RunConfig]) -> None:
     planned = session.prepared(read, dry=True)
     for line in planned.plan.lines:
         note(line)
-    cells = missing_cells(planned.stored, identity(planned.config, planned.plan), planned.plan)
+    cells = missing_cells(planned.stored, identity(planned.config, planned.plan), planned.plan.cells)
     if not cells:
         say(f"Nothing is left to run: all cells are stored in {one_line(planned.stored.path)}")
         return

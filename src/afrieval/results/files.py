@@ -27,17 +27,23 @@ from afrieval.results.schema import HarnessRecord, RunRecord
 
 RUN, RESULTS, SUMMARY, USAGE, LOCK = "run.yaml", "results.json", "summary.csv", "usage.csv", ".lock"
 DERIVED = "derived.json"
+ANSWERS = "answers_*.jsonl"
 RESTORE = "restore the file from a copy, or run again with another --run_dir"
 UNFINISHED = re.compile(
-    r"\.(run\.yaml|(results|derived)\.json|(summary|usage)\.csv|(samples|harness)_.+\.jsonl?|samples\.parquet)\.\d+"
+    r"\.(run\.yaml|(results|derived)\.json|(summary|usage)\.csv|(samples|harness|answers)_.+\.jsonl?|samples\.parquet)"
+    r"\.\d+"
 )
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[Callable[[], None]]:
+def locked(folder: Path, patience: float = 0) -> Iterator[Callable[[], None]]:
     """Makes the folder, keeps other processes out of it, and returns what checks that it is still the same.
 
     What killed processes left half written is removed.
+
+    Args:
+        folder: the run folder.
+        patience: seconds to wait for another process that uses it.
 
     Raises:
         UserError: if it cannot be written or another process uses it; when checked, if it is gone.
@@ -45,7 +51,7 @@ def locked(folder: Path) -> Iterator[Callable[[], None]]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / LOCK)
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=patience)
         for path in folder.iterdir():
             if UNFINISHED.fullmatch(path.name):
                 path.unlink(missing_ok=True)
@@ -143,11 +149,16 @@ def cell_names(folder: Path) -> list[str]:
     return [stored_name(Path(name)) for name in sorted(names)]
 
 
-def read_run(folder: Path) -> RunRecord:
+def read_run(folder: Path, halfway: bool = False) -> RunRecord:
     """Returns what run.yaml says; an empty map if there is none yet.
 
+    Args:
+        folder: the run folder.
+        halfway: whether the answers may have been scored again in part only.
+
     Raises:
-        UserError: if it cannot be read, or there are samples and it is missing.
+        UserError: if it cannot be read, or there are samples and it is missing, or if some cells have new scores and
+            others old ones.
     """
     path = folder / RUN
     if not os.path.lexists(path):
@@ -159,7 +170,16 @@ def read_run(folder: Path) -> RunRecord:
         )
     found = read_map_file(path, RESTORE)
     found.checked(RunRecord, RESTORE)
-    return cast(RunRecord, found.content)  # as it is stored: JSON would make texts of keys that are numbers
+    record = cast(RunRecord, found.content)  # as it is stored: JSON would make texts of keys that are numbers
+    if is_halfway(record) and not halfway:
+        problem = f"scoring {folder} again was stopped: some of its cells have new scores, others old ones"
+        raise UserError(problem, f"finish it with afrieval score {folder}")
+    return record
+
+
+def is_halfway(record: RunRecord) -> bool:
+    """Returns whether answers are being scored again, or this was stopped."""
+    return not all(again["finished"] for again in record.get("rescored", []))
 
 
 def write_run(folder: Path, content: Mapping[str, Any]) -> None:

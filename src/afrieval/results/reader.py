@@ -28,10 +28,12 @@ class RunFolder:
     Args:
         path: the folder.
         sent: whether scores have hashes of what was sent to the model.
+        halfway: whether the answers may have been scored again in part only.
     """
 
-    def __init__(self, path: Path, sent: bool = False):
+    def __init__(self, path: Path, sent: bool = False, halfway: bool = False):
         self.path = path
+        self._halfway = halfway
         self._sent = sent
         self._record: tuple[Signature, RunRecord] | None = None
         self._cells: dict[str, tuple[Signature, CellScores]] = {}
@@ -54,7 +56,7 @@ class RunFolder:
         """
         now = _signature(self.path / RUN)
         if self._record is None or self._record[0] != now:
-            self._record = now, read_run(self.path)
+            self._record = now, read_run(self.path, self._halfway)
         return self._record[1]
 
     @property
@@ -107,6 +109,17 @@ class RunFolder:
         found = list(self.lines(name))
         self._table(name, found)
         return found
+
+    def scored(self, name: str, lines: Iterable[Sample], declared: Declared) -> CellScores:
+        """Returns the scores of a cell with other samples and another declaration than the folder has.
+
+        Args:
+            name: the cell's.
+            lines: its samples, at least one.
+            declared: what to know of the task.
+        """
+        path = sample_path(self.path, name)
+        return self._completed(name, stored_scores(name, lines, declared, path, self._sent))
 
     def stored(self, name: str) -> Stored:
         """Returns what the files of a cell say by themselves; errors are those of `scores`."""
