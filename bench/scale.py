@@ -2,7 +2,7 @@
 
 python bench/scale.py 5 6 7                        # 10^5, 10^6 and 10^7 samples: seconds and peak memory of each step
 python bench/scale.py 8 --keep /tmp/scale          # 10^8; the runs stay in /tmp/scale, and are used again
-python bench/scale.py 6 --steps compare            # one step only
+python bench/scale.py 8 --models 2 --steps compare # as many samples of two models, which have ten times the tasks
 
 Each of 20 models has 5 prompts in up to 20 tasks and 50 languages, with 1,000 documents. The runs are written directly
 as packed files: numbers as those of a real run, but lines of three bytes. A step is a process of its own.
@@ -30,7 +30,8 @@ from afrieval.results.stored import Stored
 from afrieval.stopping import stoppable
 
 DOCUMENTS, PROMPTS, CHOICES = 1_000, 5, 4
-SHAPES = {5: (1, 1), 6: (2, 5), 7: (5, 20), 8: (20, 50)}  # exponent to tasks and languages, of 20 models
+MODELS = 20
+SHAPES = {5: (1, 1), 6: (2, 5), 7: (5, 20), 8: (20, 50)}  # exponent to tasks and languages, of so many models
 AFRICAN = sorted(code for code, language in LANGUAGES.items() if language.african)
 READ = "import sys; from pathlib import Path; from afrieval.results.runs import read_runs; "
 READ += "print(len(read_runs(map(Path, sys.argv[1:]))), 'cells')"
@@ -40,25 +41,28 @@ COMMAND = [sys.executable, "-m", "afrieval.cli"]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("exponents", type=int, nargs="+", choices=SHAPES)
-    parser.add_argument("--models", type=int, default=20, metavar="N")
-    parser.add_argument("--steps", default="read,compare,leaderboard", help="comma-separated; default: all")
+    parser.add_argument("--models", type=int, default=MODELS, metavar="N")
+    parser.add_argument(
+        "--steps", default="read,compare,leaderboard", help="comma-separated; default: all; none only makes runs"
+    )
     parser.add_argument("--keep", type=Path, help="folder for the runs; those that are there are used again")
     args = parser.parse_args()
     print(f"{'samples':>13}  {'step':12} {'seconds':>8} {'MB':>7}  load")
     for exponent in args.exponents:
         with tempfile.TemporaryDirectory() as scratch:
-            folder = (args.keep or Path(scratch)) / f"e{exponent}"
+            folder = (args.keep or Path(scratch)) / f"{args.models}-models-e{exponent}"
             runs = [folder / f"model-{at + 1:02}" for at in range(args.models)]
-            samples = args.models * PROMPTS * DOCUMENTS * int(np.prod(SHAPES[exponent]))
+            tasks, languages = SHAPES[exponent][0] * MODELS // args.models, SHAPES[exponent][1]
+            samples = args.models * PROMPTS * DOCUMENTS * tasks * languages
             start = time.perf_counter()
             for at, run in enumerate(runs):
-                make(run, at, *SHAPES[exponent])
+                make(run, at, tasks, languages)
             shown(samples, "made", time.perf_counter() - start, 0)
             print(
                 f"{'':13}  {sum((run / PACKED).stat().st_size for run in runs) / 1e6:,.0f} MB of packed files",
                 flush=True,
             )
-            for step in args.steps.split(","):
+            for step in filter(None, args.steps.split(",")):
                 shown(samples, step, *measured(step, runs, Path(scratch)))
     return 0
 
@@ -68,7 +72,7 @@ def make(run: Path, at: int, tasks: int, languages: int) -> None:
     if (run / PACKED).exists():
         return
     run.mkdir(parents=True, exist_ok=True)
-    names = [f"made{task + 1:02}" for task in range(tasks)]
+    names = [f"made{task + 1:03}" for task in range(tasks)]
     codes = AFRICAN[:languages]
     cells = list(made(run, at, names, codes))
     with (run / f".{PACKED}.0").open("wb") as file:
@@ -106,7 +110,7 @@ def made(run: Path, at: int, names: list[str], codes: list[str]) -> Iterator[tup
         hard = np.random.default_rng(task).normal(size=DOCUMENTS)
         rng = np.random.default_rng([at, task])
         for code in codes:
-            skill = at / 20 - 0.5 + 0.3 * rng.normal()
+            skill = at / MODELS - 0.5 + 0.3 * rng.normal()
             for prompt in range(1, PROMPTS + 1):
                 right = rng.normal(skill, size=DOCUMENTS) > hard
                 picked = np.where(right, golds, (golds + rng.integers(1, CHOICES, DOCUMENTS)) % CHOICES)
@@ -134,7 +138,6 @@ def measured(step: str, runs: list[Path], scratch: Path) -> tuple[float, float]:
     words = {
         "read": [sys.executable, "-c", READ, *paths],
         "compare": [*COMMAND, "compare", *paths, "--csv", os.devnull],
-        "compare-two": [*COMMAND, "compare", *paths[::19][:2], "--csv", os.devnull],
         "leaderboard": [*COMMAND, "leaderboard", str(runs[0].parent), "-o", str(scratch / "site")],
     }[step]
     start = time.perf_counter()
