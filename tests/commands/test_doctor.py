@@ -47,6 +47,21 @@ def test_settings_of_a_backend_are_checked(cli: Cli) -> None:
     assert done.code == 1 and "backend_args.no_such" in "".join(done.out.split())
 
 
+def test_a_sweep(cli: Cli, tmp_path: Path) -> None:
+    done = cli("doctor", "--sweep", "configs/sweeps/demo.yaml")
+    assert done.code == 0 and done.out.count("data of afrimgsm") == done.out.count("model demo") == 1, done.out
+    file = tmp_path / "sweep.yaml"
+    file.write_text(
+        f"models: [{{model_name: {tmp_path / 'gone'}}}]\nsuites: [configs/tasks/demo.yaml]\nexecutor: slurm\n"
+    )
+    found = cli("doctor", "--sweep", file, "--json", "-")
+    rows = [row for table in json.loads(found.out) for row in table["rows"]]
+    problems = {row["check"] for row in rows if row["status"] == "problem"}
+    assert found.code == 1 and {"SLURM", f"model {tmp_path / 'gone'}"} <= problems
+    both = cli("doctor", "--sweep", file, "--eval.limit", 1)
+    assert both.code == 2 and "--sweep is given with eval.limit" in both.err
+
+
 def test_wrong_options_are_errors(cli: Cli) -> None:
     assert cli("doctor", "--task.task_name", "afrimlu").code == 2
     assert cli("doctor", "--modell", "x").code == 2

@@ -259,6 +259,22 @@ def test_a_folder_filled_by_several_commands(
     assert len(read_samples(sample_path(run, "afrimgsm_hau_eng_1"))) == 6
 
 
+def test_cells_of_a_packed_run_that_moved_lie_next_to_it(
+    cli: Cli, run: Path, tasks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli("pack", run).code == 0
+    before = content(run)
+    assert "nothing moved (16 answers, 4 cells)" in cli("score", run).err and content(run) == before
+    raise_version(tasks)
+    corrected(monkeypatch)
+    assert cli("score", run).code == 0
+    assert len(sample_files(run)) == 4 and content(run)["samples.parquet"] == before["samples.parquet"]
+    rows = json.loads(cli("show", run, "--json", "-").out)[0]["rows"]
+    assert [row["exact_match"] for row in rows] == [1.0, 1.0]
+    assert cli("pack", run).code == 0 and not sample_files(run)
+    assert "nothing moved" in cli("score", run).err
+
+
 def test_what_cannot_be_scored_again_is_named(cli: Cli, run_demo: Cli, tmp_path: Path) -> None:
     words = ("--task.languages", "eng", "--task.prompts", 1, "--eval.limit", 2, "--eval.use_cache", "false")
     tofu = ("--task.suite", "some", "--task.task_name", "tofu_forget,tofu_forget_text", "--eval.max_gen_toks", 2)

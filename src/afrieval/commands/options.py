@@ -243,14 +243,18 @@ class CheckData(RunOptions, Tables):
 class Doctor(RunOptions, Tables):
     r"""Checks this machine: versions, GPUs, disks, hub, SLURM, Ray; and whether it has what a config needs.
 
-    With a config, it also checks its model or server, its data, and data.lock. Loads no model, downloads nothing, and
-    takes some seconds. Exit code 1 means that there is a problem, 2 that the config is invalid.
+    With a config or a sweep, it also checks the models or servers, the data, and data.lock. Loads no model, downloads
+    nothing, and takes some seconds. Exit code 1 means that there is a problem, 2 that the config is invalid.
 
     Examples:
         afrieval doctor
         afrieval doctor --model-config-yaml configs/models/meta_llama_8b_instruct.yaml \
             --task-config-yaml configs/tasks/afrimmlu-direct.yaml
+        afrieval doctor --sweep configs/sweeps/demo.yaml
     """
+
+    sweep: File | None = None
+    """Sweep file, whose models, suites and settings are checked. Default: none."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.data.files import HUB
@@ -20,36 +19,35 @@ from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.models.backend_args import check_backend_args
 
-T = TypeVar("T")
 RUNS = "runs"  # where run folders are by default
 LATE = "there is no answer"
 FETCH = "check the network; `afrieval prefetch` downloads what a run needs"
 LATER = 2.0  # seconds that a check may take in addition to its request
 
 
-def check_all(configs: Sequence[RunConfig]) -> list[Finding]:
+def check_all(configs: Sequence[RunConfig], executor: str = "local") -> list[Finding]:
     """Returns what all checks find, in the order of a table.
 
     Args:
         configs: what is to be run; empty to look at the machine alone.
+        executor: what starts the jobs of a sweep: local, slurm or ray.
 
     Raises:
         UserError: for an unknown task or language, or a data.lock that cannot be read.
     """
-    lock, models = read_lock(), _once(config.model for config in configs if config.model.model_name)
-    needed = _once(each for config in configs for each in needed_data(config))
+    lock = read_lock()
+    models = {repr(config.model): config.model for config in configs if config.model.model_name}
+    needed = {of.key: of for config in configs for of in needed_data(config)}
     local = [*package_findings(), *_of_machine(configs)]
-    waiting = in_time([*_of_hub(), *_of_models(models), *_of_data(needed, lock)], PATIENCE + LATER)
-    locked = lock_findings(lock, [of.source for of in needed] or [HUB])
-    return [*local, *waiting, *locked, slurm_finding(), ray_finding(), browser_finding()]
+    slow = [*_of_hub(), *_of_models(models.values()), *_of_data(needed.values(), lock)]
+    locked = lock_findings(lock, [of.source for of in needed.values()] or [HUB])
+    slurm, ray = _if_needed(slurm_finding(), executor == "slurm"), _if_needed(ray_finding(), executor == "ray")
+    return list(dict.fromkeys([*local, *in_time(slow, PATIENCE + LATER), *locked, slurm, ray, browser_finding()]))
 
 
-def _once(found: Iterable[T]) -> list[T]:
-    """Returns each once; they cannot be members of sets."""
-    every: list[T] = []
-    for each in found:
-        every += [] if each in every else [each]
-    return every
+def _if_needed(finding: Finding, needed: bool) -> Finding:
+    """Returns what was found, as a problem if it is not in order but needed."""
+    return finding._replace(status="problem") if needed and finding.status == "note" else finding
 
 
 def _of_machine(configs: Sequence[RunConfig]) -> list[Finding]:
@@ -57,7 +55,7 @@ def _of_machine(configs: Sequence[RunConfig]) -> list[Finding]:
     from huggingface_hub import constants
 
     wanted = any((c.model.device or "").startswith("cuda") or c.model.model_type == "vllm" for c in configs)
-    folders = _once(user_path(config.run_dir or RUNS) for config in configs) or [Path(RUNS)]
+    folders = dict.fromkeys(user_path(config.run_dir or RUNS) for config in configs) or [Path(RUNS)]
     return [
         processor_finding(),
         *gpu_findings(torch, wanted),

@@ -38,6 +38,11 @@ class Needed(NamedTuple):
     demanded: bool
     in_suite: bool
 
+    @property
+    def key(self) -> str:
+        """A text that is the same if the same rows are needed."""
+        return repr([self.spec.name, self.spec.data, *self[1:]])
+
 
 def needed_data(config: RunConfig) -> list[Needed]:
     """Returns the data that a config needs, by task.

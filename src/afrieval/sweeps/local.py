@@ -14,7 +14,7 @@ from afrieval.errors import UserError
 from afrieval.sweeps.jobs import LOG, Job, job_folder
 from afrieval.sweeps.schema import Sweep
 from afrieval.sweeps.screen import Screen
-from afrieval.sweeps.state import now, read_state, write_state
+from afrieval.sweeps.state import crashed, now, read_state, write_state
 
 LOOKS = 0.2  # seconds between looks at the workers
 GRACE = 60.0  # seconds that workers get to end after Ctrl-C
@@ -103,13 +103,7 @@ def _ended(folder: Path, child: _Child, free: dict[str, float]) -> bool:
     if not (0 < code < EXIT_OF_SIGNALS or -code in CRASHES):
         write_state(folder, child.job, {**state, "reason": reason, "since": now()})
         return False
-    runs = state["runs"]
-    begun = [run for run in runs if run["status"] == "running"] or [run for run in runs if run["status"] == "waiting"]
-    for run in begun:
-        run |= {"status": "failed", "reason": reason}
-    again = any(run["status"] == "waiting" for run in runs)
-    write_state(folder, child.job, {**state, "status": "stopped" if again else "failed", "since": now()})
-    return again
+    return crashed(folder, child.job, reason)
 
 
 def _dealt(gpus: float, free: dict[str, float]) -> dict[str, float] | None:
