@@ -26,6 +26,7 @@ def test_the_tables(run_demo: Cli) -> None:
     assert len([line for line in lines if "native 1-2*" in line]) == 2
     assert "A random guess scores 25.0%" in done.out and "not yet reviewed by two speakers" in done.out
     assert "native prompts against English prompts" in done.out
+    assert "Likelihoods are from the tree engine." in " ".join(done.out.split())
     assert "The demo model is random" in done.out and "Run folder: " in done.out
 
 

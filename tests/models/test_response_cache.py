@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afrieval.errors import UserError
-from afrieval.models.answer_file import AnswerFile
-from afrieval.models.response_cache import CachedLM, PairsLM, request_key
+from afrieval.models.answer_file import AnswerFile, request_key
+from afrieval.models.response_cache import CachedLM, PairsLM
 from afrieval.scoring.detailed import Scored, details_of
 
 

@@ -42,5 +42,13 @@ def test_measured_texts_are_not_answers() -> None:
     assert "from the likelihood of texts" in of_task
 
 
+def test_sources_of_likelihoods_are_named() -> None:
+    cells = [
+        scored([1, 0], model=model, may={"likelihoods": source})
+        for model, source in (("a", "the tree engine"), ("b", "vLLM"), ("c", None), ("d", "vLLM"))
+    ]
+    assert "Likelihoods are from the tree engine and vLLM." in method(cells)
+
+
 def test_no_runs_of_ours_have_no_method() -> None:
     assert method([]) == []

@@ -13,11 +13,11 @@ from typing import Any
 import torch
 
 from afrieval.cli import main
+from afrieval.models.answer_file import request_key
 from afrieval.models.backends.hf import HF
 from afrieval.models.engine import memory
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.tree import Ints, plant
-from afrieval.models.response_cache import request_key
 
 PACK = 256
 

@@ -16,8 +16,8 @@ from afrieval.results.samples import read_samples
 from afrieval.run.evaluate import evaluate, run_cell
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Plan
 from afrieval.tasks.shown import Shown
-from afrieval.tasks.sources.in_memory import Row
 from afrieval.tasks.sources.plan import all_questions
+from afrieval.tasks.sources.rows import Row
 
 CONFIG = RunConfig(
     model=ModelConfig(model_name=DEMO),

@@ -10,10 +10,9 @@ import pytest
 from tests.conftest import Cli
 from tests.harness_collection import Run
 
-from afrieval.models.answer_file import AnswerFile
+from afrieval.models.answer_file import AnswerFile, request_key
 from afrieval.models.backends.hf import HF
 from afrieval.models.engine import memory
-from afrieval.models.response_cache import request_key
 
 WORDS = ["--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "4", "--eval.batch_size", "2"]
 

@@ -4,22 +4,15 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from afrieval.commands.options_exchange import Export, Prefetch, Review
 from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
-from afrieval.config.settings import NotNegative, Seed
+from afrieval.config.settings import NotNegative, Seed, Source
 from afrieval.files.schema import Positive
 
 Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
 Grouping = Literal["Africa", "family", "script", "region"]
 AverageOver = Literal["suite", "afrobench"]
-ExportForm = Literal[
-    "harness",
-    "open-unlearning",
-    "csv",
-    "parquet",
-    "every-eval-ever",
-    "harness-results",
-    "huggingface-eval-yaml",
-]
+Executor = Literal["local", "slurm", "ray"]
 
 
 @dataclass(frozen=True)
@@ -113,6 +106,37 @@ class Show(Tables):
 
     runs: Annotated[list[str], Word("RUN ...")]
     """Run folders."""
+
+
+@dataclass(frozen=True)
+class StoredData:
+    """Data of a stored run."""
+
+    source: Source | None = None
+    """Where the documents come from, as for afrieval run. They must be those of the run. Default: that of the run."""
+
+
+@dataclass(frozen=True)
+class Score(Tables):
+    """Scores the stored answers of runs again, after an extractor, metric or task file was corrected. Loads no model.
+
+    Prints the scores and answers that moved, and writes new samples and scores to the run folders. If anything moved,
+    the version of its task must have been raised; otherwise nothing is written. docs/scoring.md explains what can be
+    scored again.
+
+    Examples:
+        afrieval score runs/FIRST --dry-run
+        afrieval score runs/FIRST runs/SECOND --data.source FOLDER
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders."""
+    dry_run: bool = False
+    """Write nothing, and print what would move."""
+    n: NotNegative = 10
+    """Maximum number of answers to print for each run. JSON and CSV have no more."""
+    data: StoredData = field(default_factory=StoredData)
+    """Data."""
 
 
 @dataclass(frozen=True)
@@ -234,6 +258,24 @@ class CheckData(RunOptions, Tables):
 
 
 @dataclass(frozen=True)
+class Doctor(RunOptions, Tables):
+    r"""Checks this machine: versions, GPUs, disks, hub, SLURM, Ray; and whether it has what a config needs.
+
+    With a config or a sweep, it also checks the models or servers, the data, and data.lock. Loads no model, downloads
+    nothing, and takes some seconds. Exit code 1 means that there is a problem, 2 that the config is invalid.
+
+    Examples:
+        afrieval doctor
+        afrieval doctor --model-config-yaml configs/models/meta_llama_8b_instruct.yaml \
+            --task-config-yaml configs/tasks/afrimmlu-direct.yaml
+        afrieval doctor --sweep configs/sweeps/demo.yaml
+    """
+
+    sweep: File | None = None
+    """Sweep file, whose models, suites and settings are checked. Default: none."""
+
+
+@dataclass(frozen=True)
 class Samples(Options):
     """Prints documents of a stored run under two prompts: what was asked, what was answered, and whether it is right.
 
@@ -258,6 +300,23 @@ class Samples(Options):
 
 
 @dataclass(frozen=True)
+class Pack(Options):
+    """Moves the sample files of finished runs into one file per run, samples.parquet, or restores them.
+
+    All commands read packed runs as before, and faster; nothing is lost. docs/scale.md says what it saves.
+
+    Examples:
+        afrieval pack runs/FIRST runs/SECOND
+        afrieval pack --unpack runs/FIRST
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders."""
+    unpack: bool = False
+    """Restore the sample files, equal to the byte, and remove samples.parquet."""
+
+
+@dataclass(frozen=True)
 class Llama(RunOptions):
     """Runs Meta's published Llama 3.1 and 3.2 evaluations.
 
@@ -278,78 +337,33 @@ class Llama(RunOptions):
 
 
 @dataclass(frozen=True)
-class Export(RunOptions):
-    """Writes stored runs as tables or in the forms of other programs, or tasks as files for lm_eval.
+class Sweep(Options):
+    """Runs models, suites and settings in all combinations, as jobs on this machine, on SLURM or on a Ray cluster.
 
-    csv and parquet are tables of scores, metrics, samples and settings. every-eval-ever, harness-results and
-    huggingface-eval-yaml are records for that database, what lm_eval --output_path writes, and .eval_results of a
-    model on the Hugging Face Hub. open-unlearning takes one run, of the suite tofu or muse. docs/exchange.md
-    describes all files.
-
-    harness writes task files for lm_eval --include_path FOLDER, and takes no run. Without --task.task_name, all tasks
-    are written except Meta's, which depend on a model. Prompts in English, prompts in the language itself and
-    translated test sets get different names; --task.prompt_language and --task.variant have no effect. The package
-    afrieval must be installed where lm_eval runs.
+    FILE lists them. Each job loads one model, once. The same command continues a sweep that was stopped: it runs what
+    is missing, and leaves jobs that failed alone. Exit code 1 means that some jobs have failed or were stopped.
 
     Examples:
-        afrieval export --to csv tables --run runs/FIRST --run runs/SECOND
-        afrieval export --to harness my-tasks --task.task_name afrimmlu --task.languages yor,hau
-        afrieval export --to open-unlearning results --run runs/tofu --reference retain=runs/RETAIN
+        afrieval sweep configs/sweeps/demo.yaml
+        afrieval sweep configs/sweeps/demo.yaml --status
     """
 
-    to: Annotated[ExportForm, Metavar("FORM")]
-    """Form of the files: csv, parquet, every-eval-ever, harness-results, huggingface-eval-yaml, open-unlearning or
-    harness."""
-    folder: Annotated[str, Word("FOLDER")]
-    """Folder to write to. It must be new or empty."""
-    run: Repeated[str] = field(default_factory=list)
-    """Run folders to export; one for open-unlearning. Default: none."""
-
-
-@dataclass(frozen=True)
-class Prefetch(RunOptions):
-    r"""Downloads the data of tasks, and the model if one is named. Afterwards a run needs no network.
-
-    Examples:
-        afrieval prefetch --task.task_name afrixnli --task.languages yor,hau
-        afrieval prefetch --model-config-yaml configs/models/meta_llama_8b_instruct.yaml \
-            --task-config-yaml configs/tasks/afrimmlu-direct.yaml --lock
-    """
-
-    lock: bool = False
-    """Write commits and hashes of the data to data.lock. Later runs in the same folder check them."""
-
-
-@dataclass(frozen=True)
-class Review(Options):
-    """Writes a sheet with all prompts in a language for a speaker to review, or reads one that is filled in.
-
-    sheet writes .xlsx, .csv or .html, with a row for each string. read changes the prompt files of a checkout, stores
-    the reviews in reviews/, and rewrites all files that depend on them.
-
-    Examples:
-        afrieval review sheet --language yor -o yor.xlsx
-        afrieval review read yor.xlsx --dry-run
-    """
-
-    action: Annotated[Literal["sheet", "read"], Word("{sheet,read}")]
-    """What to do."""
-    file: Annotated[str, Word("[FILE]")] | None = None
-    """Filled-in sheet to read, .xlsx or .csv. Default: none."""
-    language: Annotated[str, Metavar("CODE")] | None = None
-    """Language of the sheet to write, as an ISO 639-3 code. Default: none."""
-    output: File | None = None
-    """File to write the sheet to; -o is short for it. Its name ends in .xlsx, .csv or .html. Default: none."""
-    reviewer: Annotated[str, Metavar("NAME")] | None = None
-    """Name of the reviewer. Default: the name in the sheet."""
+    file: Annotated[str, Word("FILE")]
+    """YAML file with models, suites and settings, as in configs/sweeps/."""
+    status: bool = False
+    """Start nothing. Print how far each job is, and why it failed. Exit code 1 means that some have failed."""
+    retry_failed: bool = False
+    """Also run jobs again that have failed."""
     dry_run: bool = False
-    """Write nothing, and print what reading the sheet would change."""
+    """Start nothing. Print the runs of each job, and how many cells and requests they have."""
+    executor: Executor | None = None
+    """What starts the jobs: local (this machine), slurm or ray. Default: that of FILE, or local."""
 
 
 OPTIONS: dict[str, type[Options]] = {
     re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind
     for kind in (
-        *(Run, Plan, Preview, List, Show, Compare, Report, Leaderboard, Plot),
-        *(Samples, Llama, Export, Prefetch, CheckData, Review),
+        *(Run, Plan, Preview, List, Show, Score, Compare, Report, Leaderboard, Plot),
+        *(Samples, Pack, Llama, Export, Prefetch, CheckData, Review, Sweep, Doctor),
     )
 }

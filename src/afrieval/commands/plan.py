@@ -42,7 +42,7 @@ def show(read: Callable[[], RunConfig], options: Tables, calibrate: bool = False
     config = session.config
     if calibrate and config.model.is_api:
         raise UserError("--calibrate would send requests that cost money", "leave it out")
-    cells = missing_cells(session.stored, identity(config, session.plan), session.plan)
+    cells = missing_cells(session.stored, identity(config, session.plan), session.plan.cells)
     if not cells:
         say(f"Nothing is left to run: all cells are stored in {one_line(session.stored.path)}")
         return

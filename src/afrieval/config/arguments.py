@@ -5,7 +5,7 @@ import re
 from dataclasses import MISSING, dataclass
 from typing import Any, TypeVar
 
-from afrieval.config.merge import SECTIONS, Given, parse, read_file, run_config
+from afrieval.config.merge import SECTIONS, Given, made, parse, read_file, run_config
 from afrieval.config.options import File, Option, Options, RunOptions, options_of
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
@@ -167,4 +167,4 @@ def _own(kind: type[T], given: Given, command: str) -> T:
         if option.default is MISSING and option.name not in dict(own):
             missing = option.word.removesuffix(" ...") or option.flag
             raise UserError(f"{missing} is missing", f"see afrieval {command} --help")
-    return kind(**parse(kind, own))
+    return made(kind, parse(kind, own))

@@ -64,6 +64,16 @@ def read_file(path: Path, section: str) -> Given:
     if f"{other}_name" in content and f"{section}_name" not in content:
         raise UserError(f"{path} is a {other} file", f"give it with --{other}-config-yaml")
     found._replace(content=content).checked(ModelFile if section == "model" else TaskFile)
+    return flat(content, section)
+
+
+def flat(content: dict[str, Any], section: str) -> Given:
+    """Returns the settings in the content of a model or task file.
+
+    Args:
+        content: a valid one.
+        section: `model` or `task`.
+    """
     settings: Given = []
     for key, value in content.items():
         settings += (
@@ -94,15 +104,20 @@ def run_config(given: Given, *, needs_model: bool, needs_task: bool = True) -> R
     """
     found = parse(RunConfig, given)
     # jsonargparse's instantiate would make numbers of texts in model.backend_args
-    config = _made(RunConfig, found)
+    config = made(RunConfig, found)
     check(config, needs_model=needs_model, needs_task=needs_task)
     return config
 
 
-def _made(kind: Callable[..., T], values: dict[str, Any]) -> T:
-    """Returns a dataclass made of values, those of fields that are dataclasses in namespaces."""
+def made(kind: Callable[..., T], values: dict[str, Any]) -> T:
+    """Returns a dataclass made of values.
+
+    Args:
+        kind: the dataclass.
+        values: of its fields; of fields that are dataclasses as namespaces.
+    """
     kinds: dict[str, Any] = {each.name: each.type for each in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{name: _made(kinds[name], vars(v)) if isinstance(v, Namespace) else v for name, v in values.items()})
+    return kind(**{name: made(kinds[name], vars(v)) if isinstance(v, Namespace) else v for name, v in values.items()})
 
 
 def parse(kind: type, given: Given) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The file of a model's answers, which survives a kill of the process."""
 
+import hashlib
 import json
 import math
 import os
@@ -13,6 +14,11 @@ from afrieval.errors import UserError
 from afrieval.scoring.detailed import Details, Scored, detailed, details_of
 
 GENERATED, ROLLING = "generate_until", "loglikelihood_rolling"
+
+
+def request_key(method: str, args: Any) -> str:
+    """Returns the key of a request: a hash of its method and arguments."""
+    return hashlib.sha256(json.dumps([method, args], sort_keys=True).encode()).hexdigest()[:32]
 
 
 class AnswerFile:
@@ -36,6 +42,9 @@ class AnswerFile:
         elif tail:
             self._file.truncate(len(content) - len(tail))
         self._has_name = os.fstat(self._file.fileno()).st_nlink > 0  # some file systems do not count links
+
+    def __len__(self) -> int:
+        return len(self._answers)
 
     def get(self, key: str, method: str | None = None) -> Any:
         """Returns the stored answer, or None; with a method, only an answer valid for it."""

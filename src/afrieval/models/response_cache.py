@@ -1,7 +1,5 @@
 """Stores each answer of a model, and returns stored answers instead of repeating requests."""
 
-import hashlib
-import json
 import logging
 import math
 from collections import Counter, defaultdict
@@ -11,7 +9,7 @@ from typing import Any
 from lm_eval.api.model import LM
 
 from afrieval.errors import UserError
-from afrieval.models.answer_file import AnswerFile
+from afrieval.models.answer_file import AnswerFile, request_key
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.work import Work, total
 from afrieval.scoring.detailed import Details, Scored, at_no_cost, detailed, details_of
@@ -19,11 +17,6 @@ from afrieval.scoring.detailed import Details, Scored, at_no_cost, detailed, det
 log = logging.getLogger("afrieval")
 
 Tick = Callable[[int], None]
-
-
-def request_key(method: str, args: Any) -> str:
-    """Returns the key of a request: a hash of its method and arguments."""
-    return hashlib.sha256(json.dumps([method, args], sort_keys=True).encode()).hexdigest()[:32]
 
 
 class CachedLM(LM):

@@ -33,7 +33,13 @@ def method(cells: Sequence[CellScores]) -> list[str]:
     models = list(dict.fromkeys(c.model for c in cells))
     programs = f" with {_listed(_versions(cells))}" if _versions(cells) else ""
     first = f"We evaluated {_listed(models)}{programs}."
-    return [first, *map(_of_task, grouped(cells, lambda c: c.task).values()), INTERVALS]
+    return [first, *map(_of_task, grouped(cells, lambda c: c.task).values()), *likelihoods(cells), INTERVALS]
+
+
+def likelihoods(cells: Iterable[CellScores]) -> list[str]:
+    """Returns what likelihoods are from, in a sentence; empty if all answers were generated."""
+    found = list(dict.fromkeys(str(source) for c in cells if (source := c.may.get("likelihoods"))))
+    return [f"Likelihoods are from {_listed(found)}."] if found else []
 
 
 def _versions(cells: Iterable[CellScores]) -> list[str]:

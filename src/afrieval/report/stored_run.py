@@ -38,13 +38,13 @@ def stored_tables(run: RunFolder, label: str) -> tuple[list[Table], list[CellSco
     cells = in_order((replace(cell, model=label) for cell in every.cells), record["identity"])
     places = {name: at for at, name in enumerate(record["identity"].get("harness_tasks", {}))}
     harness = sorted(every.harness, key=lambda task: places.get(task.record["task"], len(places)))
-    config = _config(record)
+    config = config_of(record)
     supported, seed = config.get("model", {}).get("languages_supported") or [], config.get("eval", {})
     tables = run_tables(Summary(cells, harness, every.groups), record, supported, seed.get("numpy_random_seed", 42))
     lacking = _lacking(run, cells)
     for line in lacking.values():
         note(f"{run.path}: {line}")
-    if derived := scores_of_run(record, cells, _references(config)):
+    if derived := scores_of_run(record, cells, stored_references(config)):
         suite = record["suite"]["name"]
         tables += derived_tables(suite, derived, published_for(suite, derived))
     return [_noted(table, lacking) for table in tables], cells
@@ -62,14 +62,18 @@ def in_order(cells: Iterable[CellScores], identity: Identity) -> list[CellScores
     return sorted(cells, key=place)
 
 
-def _config(record: RunRecord) -> Mapping[str, Any]:
+def config_of(record: RunRecord) -> Mapping[str, Any]:
     """Returns the config of the last visit; empty if another program wrote the folder."""
     config: Any = record.get("visits", [{}])[-1].get("config", {})
     return config if isinstance(config, Mapping) else {}
 
 
-def _references(config: Mapping[str, Any]) -> list[Reference]:
-    """Returns the reference runs of the last visit that are still where they were."""
+def stored_references(config: Mapping[str, Any]) -> list[Reference]:
+    """Returns the reference runs of a visit that are still where they were.
+
+    Args:
+        config: the settings of the visit.
+    """
     given: Mapping[str, str] = config.get("reference") or {}
     there = {name: path for name, path in given.items() if user_path(path).exists()}
     for name, path in given.items():

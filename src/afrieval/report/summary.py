@@ -18,6 +18,7 @@ from afrieval.report.contrasts import contrast_table
 from afrieval.report.defects import defects_of, marked
 from afrieval.report.harness import harness_table
 from afrieval.report.memorisation import memorisation_tables
+from afrieval.report.method import likelihoods
 from afrieval.report.options import naming_options
 from afrieval.report.reference import reference_tables
 from afrieval.report.scores import score_table
@@ -121,7 +122,7 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
     doubtful = set(record.get("declared", {}).get(task, {}).get("unreviewed", {}))
     title, notes = _heading(task, record["identity"], metric)
     every = {name: known for c in cells for name, known in c.metrics.items()}
-    notes += [*_shortened(cells), *_dropped(cells), *cut_off(cells), *missing_letters(cells)]
+    notes += [*likelihoods(cells), *_shortened(cells), *_dropped(cells), *cut_off(cells), *missing_letters(cells)]
     tables = [score_table(title, by_language(cells), notes, doubtful, set(supported), means(cells, ["Africa"]), every)]
     of_prompts = contrasts(sorted(cells, key=lambda c: c.name), "prompt_language", seed)
     tables += [contrast_table(contrast, doubtful, metric=metric) for contrast in of_prompts]

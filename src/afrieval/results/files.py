@@ -21,20 +21,29 @@ from afrieval.files.content import read_bytes
 from afrieval.files.schema import validated_json
 from afrieval.files.whole import write_whole
 from afrieval.files.yaml import read_map_file
+from afrieval.results.packed import PACKED, packed
 from afrieval.results.samples import Sample
 from afrieval.results.schema import HarnessRecord, RunRecord
 
 RUN, RESULTS, SUMMARY, USAGE, LOCK = "run.yaml", "results.json", "summary.csv", "usage.csv", ".lock"
 DERIVED = "derived.json"
+ANSWERS = "answers_*.jsonl"
 RESTORE = "restore the file from a copy, or run again with another --run_dir"
-UNFINISHED = re.compile(r"\.(run\.yaml|(results|derived)\.json|(summary|usage)\.csv|(samples|harness)_.+\.jsonl?)\.\d+")
+UNFINISHED = re.compile(
+    r"\.(run\.yaml|(results|derived)\.json|(summary|usage)\.csv|(samples|harness|answers)_.+\.jsonl?|samples\.parquet)"
+    r"\.\d+"
+)
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[Callable[[], None]]:
+def locked(folder: Path, patience: float = 0) -> Iterator[Callable[[], None]]:
     """Makes the folder, keeps other processes out of it, and returns what checks that it is still the same.
 
     What killed processes left half written is removed.
+
+    Args:
+        folder: the run folder.
+        patience: seconds to wait for another process that uses it.
 
     Raises:
         UserError: if it cannot be written or another process uses it; when checked, if it is gone.
@@ -42,7 +51,7 @@ def locked(folder: Path) -> Iterator[Callable[[], None]]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / LOCK)
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=patience)
         for path in folder.iterdir():
             if UNFINISHED.fullmatch(path.name):
                 path.unlink(missing_ok=True)
@@ -125,19 +134,35 @@ def write_samples(folder: Path, cell: str, samples: Iterable[Sample]) -> None:
 
 
 def sample_files(folder: Path) -> list[Path]:
-    """Returns the sample files of a run folder, sorted by name."""
+    """Returns the sample files of a run folder that are not packed, sorted by name."""
     return sorted(folder.glob("samples_*.jsonl"))
 
 
-def read_run(folder: Path) -> RunRecord:
-    """Returns what run.yaml says; an empty map if there is none yet.
+def cell_names(folder: Path) -> list[str]:
+    """Returns the cells that a run folder has, packed or not, sorted by the names of their sample files.
 
     Raises:
-        UserError: if it cannot be read, or there are samples and it is missing.
+        UserError: if the packed file is damaged.
+    """
+    file = packed(folder)
+    names = {path.name for path in sample_files(folder)}.union(file.cells if file else ())
+    return [stored_name(Path(name)) for name in sorted(names)]
+
+
+def read_run(folder: Path, halfway: bool = False) -> RunRecord:
+    """Returns what run.yaml says; an empty map if there is none yet.
+
+    Args:
+        folder: the run folder.
+        halfway: whether the answers may have been scored again in part only.
+
+    Raises:
+        UserError: if it cannot be read, or there are samples and it is missing, or if some cells have new scores and
+            others old ones.
     """
     path = folder / RUN
     if not os.path.lexists(path):
-        if not sample_files(folder):
+        if not sample_files(folder) and not os.path.lexists(folder / PACKED):
             return cast(RunRecord, {})
         raise UserError(
             f"{folder} has samples but no {RUN}, which says whose they are",
@@ -145,7 +170,16 @@ def read_run(folder: Path) -> RunRecord:
         )
     found = read_map_file(path, RESTORE)
     found.checked(RunRecord, RESTORE)
-    return cast(RunRecord, found.content)  # as it is stored: JSON would make texts of keys that are numbers
+    record = cast(RunRecord, found.content)  # as it is stored: JSON would make texts of keys that are numbers
+    if is_halfway(record) and not halfway:
+        problem = f"scoring {folder} again was stopped: some of its cells have new scores, others old ones"
+        raise UserError(problem, f"finish it with afrieval score {folder}")
+    return record
+
+
+def is_halfway(record: RunRecord) -> bool:
+    """Returns whether answers are being scored again, or this was stopped."""
+    return not all(again["finished"] for again in record.get("rescored", []))
 
 
 def write_run(folder: Path, content: Mapping[str, Any]) -> None:

@@ -18,14 +18,14 @@ Place = tuple[RunFolder, str]  # a cell
 
 
 def read_ahead(runs: Sequence[RunFolder]) -> None:
-    """Reads all cells into the given folders if several processes are faster; otherwise, does nothing.
+    """Reads all cells that are not packed into the given folders if several processes are faster; else, does nothing.
 
     Processes are forks, which share what has been read. A process with threads is not forked.
     Where one ends early, since a file is damaged or memory is short, the rest is left to the caller's `scores`.
     """
-    places = [(run, name) for run in runs for name in run.names]
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" and threading.active_count() == 1 else 1
-    if cores > 1 and sum(sample_path(run.path, name).stat().st_size for run, name in places) > LARGE:
+    places = [(run, name) for run in runs for name in run.names if not run.is_packed(name)] if cores > 1 else []
+    if sum(sample_path(run.path, name).stat().st_size for run, name in places) > LARGE:
         _read_ahead(places, cores)
 
 

@@ -9,15 +9,17 @@ from pathlib import Path
 
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
-from afrieval.results.files import RUN, harness_path, read_harness, read_run, sample_files, sample_path, stored_name
+from afrieval.results.files import RUN, cell_names, harness_path, read_harness, read_run, sample_path
+from afrieval.results.packed import is_packed, source
+from afrieval.results.packed_cells import packed_scores
 from afrieval.results.samples import REDO, Sample, cell_name, is_harness, read_lines
 from afrieval.results.schema import Declared, HarnessMetric, HarnessRecord, RunRecord
 from afrieval.results.scores import CellScores, Stated
-from afrieval.results.stored import Stored, completed, stored_scores
+from afrieval.results.stored import STORED_BY, Stored, completed, stored_scores
 from afrieval.results.usage import usage_of
 
 Signature = tuple[int, ...]
-READ_BY = ("breakdowns", "groups", "grouped_fields", "macro", "metrics", "derived")  # keys that samples are read by
+READ_BY = (*STORED_BY, "derived")  # keys of what run.yaml declares
 
 
 class RunFolder:
@@ -26,18 +28,24 @@ class RunFolder:
     Args:
         path: the folder.
         sent: whether scores have hashes of what was sent to the model.
+        halfway: whether the answers may have been scored again in part only.
     """
 
-    def __init__(self, path: Path, sent: bool = False):
+    def __init__(self, path: Path, sent: bool = False, halfway: bool = False):
         self.path = path
+        self._halfway = halfway
         self._sent = sent
         self._record: tuple[Signature, RunRecord] | None = None
         self._cells: dict[str, tuple[Signature, CellScores]] = {}
 
     @property
     def names(self) -> list[str]:
-        """The cells that have a sample file, sorted by file."""
-        return [stored_name(path) for path in sample_files(self.path)]
+        """The cells that are stored, sorted by sample file.
+
+        Raises:
+            UserError: if its packed file is damaged.
+        """
+        return cell_names(self.path)
 
     @property
     def record(self) -> RunRecord:
@@ -48,7 +56,7 @@ class RunFolder:
         """
         now = _signature(self.path / RUN)
         if self._record is None or self._record[0] != now:
-            self._record = now, read_run(self.path)
+            self._record = now, read_run(self.path, self._halfway)
         return self._record[1]
 
     @property
@@ -65,10 +73,10 @@ class RunFolder:
         Raises:
             UserError: if a file of the cell is damaged, lacks a document or holds another cell.
         """
-        now = _signature(sample_path(self.path, name), harness_path(self.path, name))
+        now = self._signature(name)
         before, cell = self._cells.get(name, (None, None))
         if cell is None or before != now or self._reads_otherwise(cell):
-            self._cells[name] = now, (cell := self._table(name, self.lines(name)))
+            self._cells[name] = now, (cell := self._completed(name, self.stored(name)))
         return replace(cell, declared=self._declared(cell.task))
 
     def _declared(self, task: str) -> Declared:
@@ -86,7 +94,8 @@ class RunFolder:
             UserError: if one of its files is damaged.
         """
         ours = name not in self.record.get("identity", {}).get("harness_tasks", {})
-        if not os.path.lexists(sample_path(self.path, name)) or not (ours or harness_path(self.path, name).exists()):
+        there = os.path.lexists(sample_path(self.path, name)) or self.is_packed(name)
+        if not there or not (ours or harness_path(self.path, name).exists()):
             return 0
         found = self.scores(name)
         return found.rows if found.harness is None or found.harness["n"] == found.rows else 0
@@ -101,14 +110,33 @@ class RunFolder:
         self._table(name, found)
         return found
 
+    def scored(self, name: str, lines: Iterable[Sample], declared: Declared) -> CellScores:
+        """Returns the scores of a cell with other samples and another declaration than the folder has.
+
+        Args:
+            name: the cell's.
+            lines: its samples, at least one.
+            declared: what to know of the task.
+        """
+        path = sample_path(self.path, name)
+        return self._completed(name, stored_scores(name, lines, declared, path, self._sent))
+
     def stored(self, name: str) -> Stored:
         """Returns what the files of a cell say by themselves; errors are those of `scores`."""
-        return self._stored(name, self.lines(name))
+        declared = self.record.get("declared", {})
+        found = packed_scores(sample_path(self.path, name), declared, self._sent)
+        return self._stored(name, self.lines(name)) if found is None else found
 
     def keep(self, name: str, stored: Stored) -> None:
         """Keeps what another process has found with `stored`, for `scores`."""
-        now = _signature(sample_path(self.path, name), harness_path(self.path, name))
-        self._cells[name] = now, self._completed(name, stored)
+        self._cells[name] = self._signature(name), self._completed(name, stored)
+
+    def is_packed(self, name: str) -> bool:
+        """Returns whether a cell is in the packed file only."""
+        return is_packed(sample_path(self.path, name))
+
+    def _signature(self, name: str) -> Signature:
+        return _signature(source(sample_path(self.path, name)), harness_path(self.path, name))
 
     def _table(self, name: str, lines: Iterable[Sample]) -> CellScores:
         return self._completed(name, self._stored(name, lines))

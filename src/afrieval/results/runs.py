@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from afrieval.errors import UserError
 from afrieval.grouping import grouped
-from afrieval.results.files import RUN, sample_files
+from afrieval.results.files import RUN, cell_names
 from afrieval.results.in_parallel import read_ahead
+from afrieval.results.likelihoods import source_of_likelihoods
 from afrieval.results.prompts import SUITE
 from afrieval.results.reader import RunFolder
 from afrieval.results.schema import RunRecord, TaskIdentity
@@ -32,7 +33,7 @@ def read_runs(folders: Iterable[Path], sent: bool = False) -> list[CellScores]:
     """
     runs = [RunFolder(folder, sent) for folder in dict.fromkeys(folders)]
     for run in runs:
-        _check_finished(run)
+        check_finished(run)
     labels = model_labels({run.path: run.record for run in runs})
     read_ahead(runs)
     cells = [cell for run in runs for cell in run_cells(run, labels[run.path])]
@@ -62,7 +63,7 @@ class Readable(NamedTuple):
 
 def readable_runs(folders: Iterable[RunFolder]) -> Readable:
     """Returns the cells of all runs that are finished and undamaged; the same cell may be in several of them."""
-    finished, left_out = _readable(folders, _check_finished)
+    finished, left_out = _readable(folders, check_finished)
     read_ahead([run for run in finished if not run.was_read])
     found, damaged = _readable(finished, _check_cells)
     labels = model_labels({run.path: run.record for run in found})
@@ -95,7 +96,7 @@ def check_run(folder: Path) -> None:
         raise UserError(f"there is no run folder {folder}", hint)
     if not os.path.lexists(folder / RUN):
         raise UserError(f"{folder} is not a run folder: it has no {RUN}", hint)
-    if not sample_files(folder):
+    if not cell_names(folder):
         raise UserError(f"{folder} has no finished cell", "the same `afrieval run` command goes on with it")
 
 
@@ -128,6 +129,7 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
             answer_form=task["answer_form"],
             must=_must(record, task, cell),
             may={name: visit.get(name) for name in SETTINGS}
+            | {"likelihoods": None if task["answer_form"] == "generate" else source_of_likelihoods(record) or None}
             | {name: dict(identity["model"]).get(name) for name in MODEL_SETTINGS}
             | {name: identity["model"].get("api", {}).get(name) for name in API_SETTINGS},
             suite=suite["name"] if suite else "",
@@ -176,7 +178,8 @@ def _must(record: RunRecord, task: TaskIdentity, cell: CellScores) -> dict[str, 
     }
 
 
-def _check_finished(run: RunFolder) -> None:
+def check_finished(run: RunFolder) -> None:
+    """Refuses a run without all of its cells."""
     check_run(run.path)
     there, planned = set(run.names), run.record.get("cells", [])
     if missing := [name for name in planned if name not in there]:

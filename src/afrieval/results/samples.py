@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from afrieval.errors import UserError
-from afrieval.files.content import read_bytes
 from afrieval.files.schema import checked_line
+from afrieval.results.packed import content
 from afrieval.results.prompts import is_prompt_id
 from afrieval.results.schema import SampleLine
 from afrieval.scoring.base import Metric
@@ -22,18 +22,18 @@ REDO = "delete the file and run again; only its cell is redone"
 
 
 def read_samples(path: Path) -> list[Sample]:
-    """Returns all samples of a file; errors are those of `read_lines`."""
+    """Returns all samples of a file, which may be packed; errors are those of `read_lines`."""
     return list(read_lines(path))
 
 
 def read_lines(path: Path) -> Iterator[Sample]:
-    """Yields the samples of a file, one at a time: a list of them all keeps the garbage collector busy.
+    """Yields the samples of a file, packed or not, one at a time: a list of them keeps the garbage collector busy.
 
     Raises:
         UserError: if the file cannot be read or is empty, or naming the first line that no run wrote.
     """
     number, empty = 0, True
-    for number, whole in enumerate(io.BytesIO(read_bytes(path, REDO)), 1):  # splitting them all first takes longer
+    for number, whole in enumerate(io.BytesIO(content(path, REDO)), 1):  # splitting them all first takes longer
         if not (line := whole.removesuffix(b"\n")):
             continue
         empty = False

@@ -155,6 +155,19 @@ class StoredSuite(TypedDict):
     derived: NotRequired[dict[str, DerivedFrom]]
 
 
+class Rescoring(TypedDict):
+    """When answers were scored again, with what, and each task's version before and then.
+
+    Until it is finished, some cells may have new scores and others old ones.
+    """
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    date: str
+    versions: dict[str, str | None]
+    tasks: dict[str, list[int]]
+    finished: bool
+
+
 class RunRecord(TypedDict, total=False):
     """run.yaml; empty before a run has begun."""
 
@@ -166,6 +179,7 @@ class RunRecord(TypedDict, total=False):
     cells: list[str]
     visits: list[Visit]
     suite: StoredSuite
+    rescored: list[Rescoring]
 
 
 class HarnessMetric(TypedDict):

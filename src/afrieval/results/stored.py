@@ -12,9 +12,12 @@ from afrieval.results.derived import USUAL, Mask, names_of, of_groups, with_deri
 from afrieval.results.grouped_fields import nested_fields, with_groups
 from afrieval.results.samples import Sample
 from afrieval.results.schema import Declared
-from afrieval.results.scores import CellScores
+from afrieval.results.scores import CellScores, Labels
+from afrieval.results.shared import shared
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import metric
+
+STORED_BY = ("breakdowns", "groups", "grouped_fields", "macro", "metrics", "labels")  # keys that samples are read by
 
 
 class Stored(NamedTuple):
@@ -75,7 +78,7 @@ def completed(stored: Stored, reference: Mapping[str, CellScores]) -> CellScores
         stored: what its samples say.
         reference: run folder to this cell there, for derived metrics that need it.
     """
-    cell, declared = stored.cell, stored.cell.declared
+    cell, declared = _compact(stored.cell), stored.cell.declared
     specified = _declared_metrics(declared)
     found = {of: (specified.get(of) or metric(of), values) for of, values in cell.measures.items()}
     others = {folder: there.measured for folder, there in reference.items()}
@@ -90,6 +93,25 @@ def completed(stored: Stored, reference: Mapping[str, CellScores]) -> CellScores
         derived={of: names_of(spec) for of, spec in derived.items() if of in every},
         contrast=wanted if (wanted := declared.get("contrast", "")) in list(every)[1:] else "",
     )
+
+
+def _compact(cell: CellScores) -> CellScores:
+    """Returns a cell whose arrays are those of other cells where they are alike."""
+    return replace(
+        cell,
+        ids=shared(cell.ids),
+        golds=shared(cell.golds),
+        n_choices=shared(cell.n_choices),
+        defects=shared(cell.defects),
+        keys=None if cell.keys is None else shared(cell.keys),
+        verdicts=None if cell.verdicts is None else shared(cell.verdicts),
+        parts=cell.parts and _compacted(cell.parts),
+        fields={name: _compacted(labels) for name, labels in cell.fields.items()},
+    )
+
+
+def _compacted(labels: Labels) -> Labels:
+    return replace(labels, codes=shared(labels.codes))
 
 
 def _declared_metrics(declared: Declared) -> dict[str, Metric]:

@@ -1,14 +1,12 @@
 """Runs the missing cells of a run folder, one harness call per cell, and stores their samples."""
 
-import hashlib
-import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lm_eval.evaluator import evaluate as harness_evaluate
 
@@ -22,7 +20,7 @@ from afrieval.models.response_cache import CachedLM, Tick
 from afrieval.results.files import read_run, write_harness, write_run, write_samples
 from afrieval.results.identity import check_same_run
 from afrieval.results.reader import RunFolder
-from afrieval.run.manifest import circumstances, identity, record, suite_of
+from afrieval.run.manifest import answer_path, circumstances, identity, record, suite_of
 from afrieval.run.preflight import check_fit, first_tokens
 from afrieval.run.progress import Progress
 from afrieval.tasks.cell import Cell, Outcome, Plan
@@ -34,6 +32,18 @@ Load = Callable[[ModelConfig, EvalConfig, Processes], Any]
 EVERY = 1  # seconds between checks of the run folder, which are slow on a network
 
 
+class Share(NamedTuple):
+    """The cells of a run that one of several jobs runs, in a folder that names all cells of the run.
+
+    Attributes:
+        name: such as 1 of 2.
+        cells: names of cells.
+    """
+
+    name: str
+    cells: Collection[str]
+
+
 def evaluate(
     config: RunConfig,
     plan: Plan,
@@ -42,6 +52,7 @@ def evaluate(
     processes: Processes = ALONE,
     check: Check = lambda: None,
     load: Load = load_model,
+    share: Share | None = None,
 ) -> None:
     """Runs the missing cells of a plan in a locked run folder.
 
@@ -53,31 +64,33 @@ def evaluate(
         processes: share the work; only the first reads and writes the folder and calls after_cell.
         check: called regularly and before writing; raises UserError if the folder is gone.
         load: loads the model.
+        share: the cells to run, if others are run elsewhere; `after_cell` is called with these.
 
     Raises:
         UserError: if the folder contains another run or is gone, or the model cannot be loaded.
     """
     folder = stored.path
     described = identity(config, plan)
-    questions = [(cell.name, cell.n) for cell in plan.cells]
+    mine = [cell for cell in plan.cells if share is None or cell.name in share.cells]
+    questions = [(cell.name, cell.n) for cell in mine]
     processes.agree([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
-    missing = processes.first(lambda: [cell.name for cell in missing_cells(stored, described, plan)])
+    missing = processes.first(lambda: [cell.name for cell in missing_cells(stored, described, mine)])
     if missing:
-        cells = [cell for cell in plan.cells if cell.name in missing]
+        cells = [cell for cell in mine if cell.name in missing]
         lm = _load(config, processes, described, load)
         if processes.is_first:
-            note(_size(cells, len(plan.cells)))
-        visit = circumstances(config, plan, lm, processes.count)
+            note(_size(cells, len(mine)))
+        visit = circumstances(config, plan, lm, processes.count) | ({"share": share.name} if share else {})
         visit["first_tokens"] = first_tokens(plan.cells, lm)
         check_fit(plan.cells, lm)
         processes.first(_checked(check, lambda: _begin(plan, folder, described, visit)))
-        kept = _answer_path(folder, described["model"]) if config.eval.use_cache and processes.is_first else None
+        kept = answer_path(folder, described["model"]) if config.eval.use_cache and processes.is_first else None
         shown = Progress(cells, bar=not config.eval.write_out, quiet=not processes.is_first, spending=lm.spending)
         with AnswerFile(kept) as answer_file, shown as progress:
             lm.resume(answer_file.details())
             cached = CachedLM(lm, answer_file, _looking_after(progress.tick, check), processes)
             with _noted(folder, cached, processes, check):
-                for cell in plan.cells:
+                for cell in mine:
                     if cell.name in missing:
                         progress.begin(cell)
                         processes.first(_checked(check, partial(_store, folder, cell.name, run_cell(cell, cached))))
@@ -86,23 +99,23 @@ def evaluate(
                         after_cell(cell)
     elif processes.is_first:
         _keep_groups(folder, plan, suite_of(asdict(config.task)))
-        for cell in plan.cells:
+        for cell in mine:
             after_cell(cell)
 
 
-def missing_cells(stored: RunFolder, described: dict[str, Any], plan: Plan) -> list[Cell]:
-    """Returns the cells of a plan that are missing in a run folder.
+def missing_cells(stored: RunFolder, described: dict[str, Any], cells: Sequence[Cell]) -> list[Cell]:
+    """Returns the cells that are missing in a run folder.
 
     Args:
         stored: the run folder.
         described: the run's identity.
-        plan: the cells.
+        cells: those to look for.
 
     Raises:
         UserError: if the folder contains another run, or a damaged file.
     """
     check_same_run(stored.record.get("identity", {}), described, stored.path)
-    return [cell for cell in plan.cells if stored.n_done(cell.name) < cell.n]
+    return [cell for cell in cells if stored.n_done(cell.name) < cell.n]
 
 
 def _size(cells: Sequence[Cell], planned: int) -> str:
@@ -150,12 +163,6 @@ def _noted(folder: Path, cached: CachedLM, processes: Processes, check: Check) -
                 _checked(check, store)()
         raise
     processes.first(_checked(check, store))
-
-
-def _answer_path(folder: Path, model: dict[str, Any]) -> Path:
-    """Returns the file of a model's answers; each model and its settings have a separate one."""
-    digest = hashlib.sha256(json.dumps(model, sort_keys=True).encode()).hexdigest()[:16]
-    return folder / f"answers_{digest}.jsonl"
 
 
 def run_cell(cell: Cell, model: Any) -> Outcome:

@@ -1,17 +1,21 @@
 """The content of run.yaml: a run's identity, and the circumstances of each visit."""
 
+import hashlib
 import importlib.metadata
+import json
 import platform
 import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 from afrieval.config.settings import RunConfig
 from afrieval.models import identity as of_model
 from afrieval.resources import CHECKOUT
+from afrieval.results.files import ANSWERS
 from afrieval.results.identity import merged
 from afrieval.tasks.cell import Plan, RunPart
 
@@ -46,7 +50,19 @@ def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], vis
         "cells": sorted({*stored.get("cells", []), *(cell.name for cell in plan.cells)}),
         **({"suite": suite} if (suite := suite_of(visit["config"]["task"]) or stored.get("suite")) else {}),
         "visits": [*stored.get("visits", []), visit],
+        **({"rescored": stored["rescored"]} if "rescored" in stored else {}),
     }
+
+
+def answer_path(folder: Path, model: dict[str, Any]) -> Path:
+    """Returns the file of a model's answers; each model and its settings have a separate one.
+
+    Args:
+        folder: the run folder.
+        model: the identity of the model, with its fingerprint.
+    """
+    digest = hashlib.sha256(json.dumps(model, sort_keys=True).encode()).hexdigest()[:16]
+    return folder / ANSWERS.replace("*", digest)
 
 
 def suite_of(task: Mapping[str, Any]) -> RunPart:
@@ -67,15 +83,25 @@ def circumstances(config: RunConfig, plan: Plan, lm: Any, processes: int) -> dic
         processes: number of processes that share the work.
     """
     return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "date": now(),
         **of_model.facts(config.model, lm),
         "processes": processes,
         "data_commits": {hub: known for cell in plan.cells for hub, known in cell.commits.items()},
         "left_out": plan.left_out,
-        "versions": {name: _version(name) for name in PACKAGES} | {"python": platform.python_version()},
-        "git_commit": _git_commit(),
+        **software(),
         "config": _storable({**asdict(config), "model": of_model.stored(config.model)}),
     }
+
+
+def now() -> str:
+    """Returns the time, as run.yaml has it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def software() -> dict[str, Any]:
+    """Returns the versions of packages and the commit of a checkout."""
+    versions = {name: _version(name) for name in PACKAGES} | {"python": platform.python_version()}
+    return {"versions": versions, "git_commit": _git_commit()}
 
 
 def _storable(value: Any) -> Any:

@@ -1,7 +1,6 @@
 """Shows the running cell, the progress and the remaining time."""
 
 import time
-from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
@@ -9,6 +8,7 @@ from typing import Self
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from afrieval.run.pace import Pace
 from afrieval.tasks.cell import Cell
 from afrieval.terminal import console, one_line
 
@@ -47,9 +47,7 @@ class Progress:
         self._task = self._bar.add_task("", total=sum(cell.n_requests for cell in cells), spent="")
         self._spending = spending
         self._cells, self._finished, self._began = len(cells), 0, time.monotonic()
-        self._left, self._done, self._seconds = Counter[str](), Counter[str](), defaultdict[str, float](float)
-        for cell in cells:
-            self._left[_kind(cell)] += cell.n_requests
+        self._pace = Pace(cells)
 
     def begin(self, cell: Cell) -> None:
         """Shows the title of the cell that starts."""
@@ -63,21 +61,16 @@ class Progress:
     def end(self, cell: Cell) -> None:
         """Reports that a cell is stored."""
         self._finished += 1
-        seconds, kind = time.monotonic() - self._began, _kind(cell)
-        self._left[kind] -= cell.n_requests
-        self._done[kind] += cell.n_requests
-        self._seconds[kind] += seconds
+        seconds = time.monotonic() - self._began
+        self._pace.end(cell, seconds)
         if self._lines:
             done = f"[{self._finished}/{self._cells}] {one_line(cell.title)}"
             spent = f", {so_far} so far" if (so_far := self._spending()) else ""
             self._console.print(f"{done}: {seconds:.1f} s, {self._remaining()} left{spent}", soft_wrap=True)
 
     def _remaining(self) -> str:
-        """Returns the time that is left, as far as requests of the same kind have been timed."""
-        timed = {kind: self._seconds[kind] / done for kind, done in self._done.items() if done}
-        known = sum(pace * self._left[kind] for kind, pace in timed.items())
-        whole = all(kind in timed for kind, left in self._left.items() if left)
-        return f"{'about' if whole else 'more than'} {_clock(known)}"
+        """Returns the time that is left, as far as it is known."""
+        return f"{'about' if self._pace.whole else 'more than'} {clock(self._pace.seconds)}"
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -87,12 +80,8 @@ class Progress:
         self._bar.stop()
 
 
-def _kind(cell: Cell) -> str:
-    """Returns what takes equally long: a generated answer takes many times as long as a likelihood."""
-    return " ".join(sorted(cell.asks))
-
-
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """Returns a time in hours, minutes and seconds."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

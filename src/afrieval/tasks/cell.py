@@ -103,6 +103,8 @@ class Cell:
         needs: what its metrics need besides the likelihoods of whole texts, as they name it.
         complete: whether its prompts already include all parts of a chat, so that nothing may be
             added.
+        rescore: yields samples with the scores that their answers get now, given a model that recalls stored answers;
+            None if that is not supported.
     """
 
     name: str
@@ -122,6 +124,7 @@ class Cell:
     can_generate: bool = False
     needs: frozenset[Need] = frozenset()
     complete: bool = False
+    rescore: Callable[[Any, Iterator[Sample]], Iterator[Sample]] | None = None
 
 
 @dataclass(frozen=True)

@@ -15,25 +15,14 @@ from afrieval.tasks.documents import Document
 from afrieval.tasks.fitting import Fitting, Shown
 from afrieval.tasks.presets import by_likelihood
 from afrieval.tasks.prompts import answers, example_answer
-from afrieval.tasks.questions import UNENDED, scorer
+from afrieval.tasks.questions import UNENDED
+from afrieval.tasks.sources.rows import Row
 from afrieval.tasks.sources.templated import TemplatedQuestions
 
 Config = dict[str, Any]
 NO_DOCUMENT = -1
 Examples = Callable[[Document, int], list[Document]]
 PARAGRAPH = "\n\n"
-
-
-class Row(dict[str, Any]):
-    """A document as a map, which the harness hashes and logs, with the document as an attribute."""
-
-    def __init__(self, document: Document):
-        own: dict[str, Any] = {"choices": list(document.choices)}
-        own |= {"roles": list(document.roles)} if document.roles else {"gold": document.gold_cell}
-        own |= {"worked": document.worked}
-        own |= {"prompt": document.prompt} if document.prompt else {}
-        super().__init__({"id": document.id, **document.fields, **own})
-        self.document = document
 
 
 class _Rows(list[Row]):
@@ -151,10 +140,9 @@ def task_config(questions: TemplatedQuestions, generation: Generation | None = N
         questions: the cell's questions.
         generation: limits of generated answers; not needed for likelihoods.
     """
-    spec, prompt, form = questions.task, questions.prompt, questions.answer_form
-    metrics = questions.metrics
+    spec, prompt, form, metrics = questions.task, questions.prompt, questions.answer_form, questions.metrics
     ends = generation or UNENDED
-    score = scorer(spec, prompt, questions.announced, form, ends, spec.answers_in(questions.language), metrics)
+    score = questions.scorer(ends)
 
     def score_document(document: Document, given: Any, neutral: Any) -> tuple[Score, dict[str, Any]]:
         found = score(document, given, neutral)

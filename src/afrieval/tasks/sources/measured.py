@@ -7,8 +7,9 @@ from lm_eval.api.instance import Instance
 
 from afrieval.tasks.documents import Document
 from afrieval.tasks.fitting import Fitting
-from afrieval.tasks.sources.in_memory import Config, Examples, InMemoryTask, Row, task_config
+from afrieval.tasks.sources.in_memory import Config, Examples, InMemoryTask, task_config
 from afrieval.tasks.sources.likelihoods import TextQuestions
+from afrieval.tasks.sources.rows import Row
 
 
 class MeasuredTask(InMemoryTask):

@@ -1,6 +1,6 @@
 """Cells of declared tasks whose prompts are templates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
 from afrieval.languages import LANGUAGES
+from afrieval.results.samples import Sample
 from afrieval.scoring.base import Metric, Score
 from afrieval.scoring.scorers import Generation
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Probe
@@ -18,6 +19,7 @@ from afrieval.tasks.fitting import Fitting, fit_of
 from afrieval.tasks.fitting import Shown as Fitted
 from afrieval.tasks.limits import generation
 from afrieval.tasks.prompts import Prompt, PromptFiles, answers, render, render_header
+from afrieval.tasks.questions import Scorer, scorer
 from afrieval.tasks.shown import Block, Shown, turns
 from afrieval.tasks.sources.api import metrics_of_api
 from afrieval.tasks.sources.facts import facts, identity
@@ -80,6 +82,7 @@ class TemplatedQuestions:
             can_generate="generate" in self.task.answer_forms,
             complete=self.complete,
             needs=self.task.scoring.needs,
+            rescore=self.rescored,
         )
 
     @property
@@ -192,6 +195,15 @@ class TemplatedQuestions:
         """Returns the limits of generated answers; None for likelihoods."""
         return generation(self, model) if self.generates else None
 
+    def scorer(self, ends: Generation) -> Scorer:
+        """Returns what scores its answers.
+
+        Args:
+            ends: limits of generated answers.
+        """
+        language = self.task.answers_in(self.language)
+        return scorer(self.task, self.prompt, self.announced, self.answer_form, ends, language, self.metrics)
+
     def build(self, model: Any) -> Job:
         """Returns the harness call that evaluates a loaded model."""
         task = None
@@ -201,6 +213,12 @@ class TemplatedQuestions:
         chat = self.config.model.chat_template
         collect = partial(self._collect, task.scores if task else {}, task.shortened if task else {})
         return Job(task, model, collect, chat, system=self.prompt.system if chat else None)
+
+    def rescored(self, model: Any, samples: Iterator[Sample]) -> Iterator[Sample]:
+        """Yields stored samples with the scores that their answers get now; errors are those of `rescored`."""
+        from afrieval.tasks.sources.rescored import rescored
+
+        return rescored(self, model, samples)
 
     def _task(
         self, documents: Sequence[Document], generation: Generation | None = None, fit: Fitting | None = None

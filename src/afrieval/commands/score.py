@@ -1,0 +1,105 @@
+"""`afrieval score`: extraction and metrics again from the stored answers of runs. Loads no model."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from afrieval.commands.options import Score
+from afrieval.commands.outputs import write_tables
+from afrieval.config.arguments import read_options
+from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+from afrieval.terminal import note
+
+if TYPE_CHECKING:
+    from afrieval.report.table import Table
+    from afrieval.results.reader import RunFolder
+    from afrieval.run.rescore import Rescored
+
+
+def main(argv: list[str]) -> None:
+    """Scores runs again, prints what moved, and writes the runs whose versions allow it.
+
+    Raises:
+        UserError: for a folder that is not a run, a run whose questions have changed, or scores that moved without a
+            new version.
+    """
+    options = read_options(Score, argv, "score")
+    from afrieval.results.runs import check_run
+
+    folders = list(dict.fromkeys(map(user_path, options.runs)))
+    for folder in folders:
+        check_run(folder)
+    tables: list[Table] = []
+    refused: list[UserError] = []
+    for folder in folders:
+        try:
+            tables += _score(folder, options, refused)
+        except UserError:
+            if tables:
+                write_tables(tables, options)
+            raise
+    if tables or not refused:
+        write_tables(tables, options)
+    if refused:
+        raise refused[0]
+
+
+def _score(folder: Path, options: Score, refused: list[UserError]) -> "list[Table]":
+    """Scores a run again, and returns what moved; adds the reason if it must not be written."""
+    from afrieval.results.files import locked
+    from afrieval.results.reader import RunFolder
+    from afrieval.run.rescore import rescored
+    from afrieval.run.rescore_write import is_new, write
+
+    with locked(folder) as check:
+        found = rescored(RunFolder(folder, halfway=True), options.data.source)
+        for line in found.left_out:
+            note(f"{folder}: left out: {line}")
+        tables = _tables(found, options)
+        try:
+            found.check_versions()
+        except UserError as e:
+            refused.append(e)
+            return tables
+        new = is_new(found)
+        if new and not options.dry_run:
+            check()
+            write(found, _summarise)
+        note(f"{folder}: {_outcome(found, new, options.dry_run)}")
+    return tables
+
+
+def _outcome(found: "Rescored", new: bool, dry: bool) -> str:
+    """Returns what happened to a run, in one line."""
+    answers, cells = sum(again.now.n for again in found.cells), len(found.cells)
+    what = f"scores of {', '.join(found.moved)} moved" if found.moved else "nothing moved"
+    counted = f"{what} ({answers:,} answers, {cells:,} cell{'s' * (cells != 1)})"
+    if not new:
+        return counted
+    raised = [f"{task} {old} to {to}" for task, (old, to) in found.versions.items() if old != to]
+    versions = f"; new versions: {', '.join(raised)}" if raised else ""
+    return f"{counted}; {'dry run, nothing is written' if dry else 'new scores are written'}{versions}"
+
+
+def _tables(found: "Rescored", options: Score) -> "list[Table]":
+    from afrieval.analysis.rescored import moves
+    from afrieval.report.rescored import Answer, rescored_tables
+
+    answers = [
+        Answer(of.now.task, of.now.language, of.now.prompt_language, of.now.prompt, *changed)
+        for of in found.cells
+        for changed in of.changed
+        if changed.before != changed.now
+    ]
+    pairs = [(of.before, of.now) for of in found.cells if of.now.n]
+    return rescored_tables(moves(pairs), answers, options.n, {"run": str(found.run.path)})
+
+
+def _summarise(run: "RunFolder") -> None:
+    """Writes what is computed from all samples of a run."""
+    from afrieval.report.stored_run import config_of, stored_references
+    from afrieval.report.summary import summarise
+    from afrieval.suites.run import scores_of_run, store
+
+    every, references = summarise(run), stored_references(config_of(run.record))
+    store(run.path, run.record, scores_of_run(run.record, every.cells, references), references)

@@ -1,0 +1,73 @@
+"""`afrieval sweep`: runs models, suites and settings in all combinations, and shows how far they are."""
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from afrieval.commands.options import Sweep
+from afrieval.config.arguments import read_options
+from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+from afrieval.resources import here_or_shipped
+from afrieval.terminal import note, one_line, say
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from afrieval.sweeps.jobs import Job
+    from afrieval.sweeps.schema import Sweep as Content
+
+
+def main(argv: list[str]) -> int:
+    """Starts the jobs of a sweep file that are left, or prints what it is asked for.
+
+    Returns:
+        0, or 1 if jobs have failed or were stopped.
+
+    Raises:
+        UserError: for an invalid file, or a sweep that another process has started.
+    """
+    options = read_options(Sweep, argv, "sweep")
+    if options.status and (options.dry_run or options.retry_failed):
+        raise UserError("--status starts nothing, but another option is given with it", "leave one of them out")
+    from afrieval.sweeps.combinations import jobs_of
+    from afrieval.sweeps.schema import folder_of, read_sweep
+
+    sweep, found = read_sweep(here_or_shipped(user_path(options.file)))
+    jobs, folder = jobs_of(sweep, found), folder_of(sweep)
+    if options.dry_run:
+        return _dry_run(folder, jobs)
+    if options.status:
+        return _status(folder, jobs)
+    return _start(folder, jobs, sweep, options)
+
+
+def _dry_run(folder: "Path", jobs: "list[Job]") -> int:
+    from afrieval.report.formats import show
+    from afrieval.sweeps.dry import asked
+    from afrieval.sweeps.tables import asked_table
+
+    show([asked_table(f"Jobs of {folder}", asked(folder, jobs))])
+    return 0
+
+
+def _status(folder: "Path", jobs: "list[Job]") -> int:
+    from afrieval.report.formats import show
+    from afrieval.sweeps.start import progress
+    from afrieval.sweeps.tables import status_table
+
+    found = progress(folder, jobs)
+    show([status_table(f"Jobs of {folder}", found)])
+    return int(any(each.state["status"] == "failed" for each in found if each.listed))
+
+
+def _start(folder: "Path", jobs: "list[Job]", sweep: "Content", options: Sweep) -> int:
+    from afrieval.sweeps.start import progress, start_left
+
+    executor = options.executor or sweep.executor
+    start_left(folder, jobs, sweep, executor, options.retry_failed)
+    counts = Counter(each.state["status"] for each in progress(folder, jobs) if each.listed)
+    say(", ".join(f"{counts[name]} {name}" for name in counts) + f" of {len(jobs)} jobs")
+    say(f"Run folders: {one_line(folder / 'runs')}")
+    if counts["failed"]:
+        note("--status shows why jobs have failed; --retry-failed runs them again")
+    return int(counts["done"] < len(jobs) if executor != "slurm" else counts["failed"] > 0)

@@ -1,0 +1,256 @@
+"""Scores the stored answers of a run again, without its model."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import tee
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from afrieval import stopping
+from afrieval.config.memorisation import MEMORISATION
+from afrieval.config.settings import RunConfig
+from afrieval.errors import UserError
+from afrieval.files.schema import validated
+from afrieval.grouping import grouped
+from afrieval.models.answer_file import AnswerFile
+from afrieval.models.replayed import Replayed
+from afrieval.results.files import RUN
+from afrieval.results.identity import SCORING, differences
+from afrieval.results.moved import has_moved
+from afrieval.results.reader import RunFolder
+from afrieval.results.samples import Sample
+from afrieval.results.schema import RunRecord
+from afrieval.results.scores import CellScores
+from afrieval.run.manifest import answer_path
+from afrieval.tasks.cell import Cell, Plan, RunPart
+from afrieval.tasks.select import task_folder
+from afrieval.tasks.sources.plan import plan_declared
+from afrieval.tasks.sources.unchanged import RUN_AGAIN
+from afrieval.tasks.spec import task_files
+
+MAY_CHANGE = [name.removeprefix(".") for name in SCORING]  # samples show what matters of a declaration
+NO_TOKENS = "the run kept no likelihoods of single tokens (eval.use_cache)"
+OTHER_DATA = "name the data of the run with --data.source; if they have changed, run the model again"
+OF_HARNESS = "a task of the harness, which scores it"
+OF_MEMORISATION = "not all that it needs is stored"
+
+
+class Changed(NamedTuple):
+    """A document with a new line in its sample file.
+
+    Attributes:
+        row: its number.
+        before: the extracted answer in the stored line.
+        now: the same in the new one.
+    """
+
+    row: int
+    before: Any
+    now: Any
+
+
+@dataclass(frozen=True)
+class Again:
+    """A cell whose answers were scored again.
+
+    Attributes:
+        changed: the documents with new lines.
+    """
+
+    cell: Cell
+    before: CellScores
+    now: CellScores
+    changed: list[Changed]
+
+    @property
+    def moved(self) -> bool:
+        """Whether a score, measure or extracted answer that was stored is another one now; a new metric is no move."""
+        return any(of.before != of.now for of in self.changed) or has_moved(self.before, self.now)
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """A run whose answers were scored again.
+
+    Attributes:
+        run: its folder.
+        cells: those that were scored again.
+        left_out: a line for each task that was not.
+        versions: of each task, before and now.
+        files: task to its file.
+    """
+
+    run: RunFolder
+    cells: list[Again]
+    left_out: list[str]
+    versions: dict[str, tuple[int, int]]
+    files: Mapping[str, Path]
+
+    @property
+    def moved(self) -> list[str]:
+        """The tasks of which something moved."""
+        return list(dict.fromkeys(again.before.task for again in self.cells if again.moved))
+
+    def check_versions(self) -> None:
+        """Rejects scores that moved although the version of their task is that of the run.
+
+        Raises:
+            UserError: naming the task and its file.
+        """
+        for task in self.moved:
+            old, new = self.versions[task]
+            if old == new:
+                file = self.files.get(task) or self.files[task.removesuffix("_translate")]
+                problem = (
+                    f"scores of {task} moved, but its version is still {new}; nothing is written to {self.run.path}"
+                )
+                raise UserError(problem, f"raise version: in {file}, so that new scores are not compared with old ones")
+
+
+def rescored(run: RunFolder, source: str | None = None) -> Rescored:
+    """Scores the answers of a run again; writes nothing.
+
+    Args:
+        run: its folder, locked.
+        source: where the data comes from; None for where the run got it.
+
+    Raises:
+        UserError: if prompts, documents or limits have changed, data are missing, a file is damaged, or a task is
+            older than the run.
+    """
+    planned = planned_cells(run, source)
+    with recalling(run, planned) as model:
+        cells, left_out = _supported(run, planned, model)
+        _check_same(run, cells)
+        versions = _versions(run.record, cells)
+        folders = [task_folder(config) for config in _configs(run, source)]
+        files = {name: path for folder in folders for name, path in task_files(folder).items()}
+        return Rescored(run, [_again(run, cell, model) for cell in cells], left_out, versions, files)
+
+
+@contextmanager
+def recalling(run: RunFolder, cells: Iterable[Cell]) -> Iterator[Replayed]:
+    """Provides what recalls the answers to cells of a locked run that samples do not have."""
+    path = answer_path(run.path, dict(run.record["identity"]["model"]))
+    needed = any(cell.needs for cell in cells) and path.exists()
+    with AnswerFile(path if needed else None) as answers:
+        yield Replayed(answers)
+
+
+def new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Changed]) -> Iterator[Sample]:
+    """Yields the samples of a cell with the scores that their answers get now.
+
+    Args:
+        run: the run's folder.
+        cell: a cell that can be scored again.
+        model: recalls its answers.
+        changed: gets the documents with new lines.
+    """
+    assert cell.rescore is not None
+    stored, given = tee(run.lines(cell.name))
+    for old, new in zip(stored, cell.rescore(model, given), strict=True):
+        if new is not old:
+            changed.append(Changed(old["doc_id"], old.get("answer"), new.get("answer")))
+        yield new
+
+
+def _again(run: RunFolder, cell: Cell, model: Replayed) -> Again:
+    stopping.check()
+    changed: list[Changed] = []
+    declared = cell.facts["declared"][cell.coordinates.task]
+    now = run.scored(cell.name, new_lines(run, cell, model, changed), declared)
+    return Again(cell, run.scores(cell.name), now, changed)
+
+
+def planned_cells(run: RunFolder, source: str | None) -> list[Cell]:
+    """Returns the stored cells of declared tasks, planned again from the settings of the run's visits.
+
+    Arguments and errors are those of `rescored`.
+    """
+    every = [run.scores(name) for name in run.names]
+    wanted = {of.name: of.rows for of in every if not (of.harness or MEMORISATION in of.declared)}
+    likelihoods = any(task["answer_form"] != "generate" for task in run.record["identity"].get("tasks", {}).values())
+    found: dict[str, Cell] = {}
+    left_out: list[str] = []
+    for config in _configs(run, source):
+        missing = {name: rows for name, rows in wanted.items() if name not in found}
+        if not missing:
+            break
+        planned = plan_declared(config, likelihoods)
+        left_out += planned.left_out
+        found |= _fitting(planned, missing)
+        others = {cell.name for cell in planned.cells} & missing.keys() - found.keys()
+        for rows in {missing[name] for name in others}:  # of a visit with another limit
+            limited = replace(config, eval=replace(config.eval, limit=rows))
+            found |= _fitting(plan_declared(limited, likelihoods), missing)
+    if lacking := [name for name in wanted if name not in found]:
+        why = f" ({left_out[0]})" if left_out else ""
+        problem = (
+            f"{run.path} has {wanted[lacking[0]]} documents of {lacking[0]}, which the same settings do not give now"
+        )
+        raise UserError(f"{problem}{why}", OTHER_DATA)
+    return list(found.values())
+
+
+def _fitting(planned: Plan, wanted: Mapping[str, int]) -> dict[str, Cell]:
+    """Returns the planned cells that have as many documents as the stored ones."""
+    return {cell.name: cell for cell in planned.cells if wanted.get(cell.name) == cell.n}
+
+
+def _configs(run: RunFolder, source: str | None) -> Iterator[RunConfig]:
+    """Yields the different settings with which a folder was filled, the last first; only those of declared tasks."""
+    seen: list[RunConfig] = []
+    for visit in reversed(run.record.get("visits", [])):
+        hint = "another version wrote it; score the run with that version, or run the model again"
+        config = validated(RunConfig, visit.get("config"), f"{run.path / RUN}: config", hint)
+        config = replace(
+            config,
+            eval=replace(config.eval, log_samples=True),  # samples without texts stay so
+            data=replace(config.data, source=source or config.data.source),
+        )
+        asked = replace(config, model=replace(config.model, device=None))
+        if config.task_names and not config.asks_memorisation and asked not in seen:
+            seen.append(asked)
+            yield config
+
+
+def _supported(run: RunFolder, cells: Sequence[Cell], model: Replayed) -> tuple[list[Cell], list[str]]:
+    """Returns the cells that can be scored again, and a line for each task that cannot."""
+    kept = [cell for cell in cells if cell.rescore and not (cell.needs and model.is_empty)]
+    lacking = {cell.coordinates.task: NO_TOKENS for cell in cells if cell not in kept}
+    names = {cell.name for cell in cells}
+    others = [run.scores(name) for name in run.names if name not in names]
+    lacking |= {of.task: OF_HARNESS if of.harness else OF_MEMORISATION for of in others}
+    lines = [f"{task}: {why}" for task, why in lacking.items()]
+    if not kept:
+        why = f" ({'; '.join(lines)})" if lines else ""
+        raise UserError(f"{run.path} has nothing that can be scored again{why}", "run the model again")
+    return kept, lines
+
+
+def _check_same(run: RunFolder, cells: Sequence[Cell]) -> None:
+    """Rejects prompts, data and examples that are not those of the run."""
+    for cell in cells:
+        asked = {**cell.identity, "tasks": {name: _fixed(of) for name, of in cell.identity["tasks"].items()}}
+        if found := differences(run.record["identity"], asked):
+            hint = OTHER_DATA if ".data." in found[0] else RUN_AGAIN
+            raise UserError(f"{run.path} cannot be scored again: {found[0]}", hint)
+
+
+def _fixed(task: RunPart) -> RunPart:
+    return {name: value for name, value in task.items() if name not in MAY_CHANGE}
+
+
+def _versions(record: RunRecord, cells: Sequence[Cell]) -> dict[str, tuple[int, int]]:
+    """Returns each task's version in the run and now."""
+    found = {}
+    for task, members in grouped(cells, lambda cell: cell.coordinates.task).items():
+        old, new = record["identity"]["tasks"][task]["version"], members[0].identity["tasks"][task]["version"]
+        if new < old:
+            problem = f"the run has version {old} of {task}, and its task file here is version {new}"
+            raise UserError(
+                problem, "install the version of afrieval, or use the task files, that the run was made with"
+            )
+        found[task] = (old, new)
+    return found

@@ -1,0 +1,179 @@
+"""Packing moves sample files and loses nothing: restored to the byte, stopped anywhere, damaged or not."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.results.test_reader import line, record
+
+from afrieval.errors import UserError
+from afrieval.results import packing
+from afrieval.results.files import locked, sample_files, sample_path, write_run, write_samples
+from afrieval.results.packed import FILE, PACKED, Packed, head
+from afrieval.results.packing import _lines, pack, unpack
+from afrieval.results.reader import RunFolder
+from afrieval.results.rows import read_rows
+from afrieval.results.runs import read_runs
+from afrieval.results.samples import read_samples
+
+NAMES = ["t_yor_eng_1", "t_yor_eng_2"]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    write_run(folder, record(cells=NAMES))
+    for prompt, name in enumerate(NAMES, 1):
+        write_samples(folder, name, [line(i, {"acc": [float(i % 2)]}, prompt=prompt) for i in range(5)])
+    return folder
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
+
+
+def test_packed_and_restored(run: Path) -> None:
+    before = content(run)
+    moved = pack(run)
+    assert (moved.files, moved.loose) == (2, sum(len(before[path]) for path in before if FILE.fullmatch(path)))
+    assert sorted(content(run)) == ["run.yaml", PACKED] and RunFolder(run).names == NAMES
+    assert [cell.name for cell in read_runs([run])] == NAMES
+    assert len(read_samples(sample_path(run, NAMES[0]))) == 5 and list(read_rows(sample_path(run, NAMES[1]), [3])) == [
+        3
+    ]
+    assert pack(run).files == 0, "there is nothing left to pack"
+    assert unpack(run).files == 2
+    assert content(run) == before
+
+
+def test_a_newer_sample_file_beats_the_packed_one_and_replaces_it(run: Path) -> None:
+    pack(run)
+    kept = RunFolder(run)
+    assert [kept.n_done(name) for name in NAMES] == [5, 5]
+    for name, prompt in zip(NAMES, (1, 2), strict=True):
+        write_samples(run, name, [line(i, {"acc": [1.0]}, prompt=prompt) for i in range(7)])
+    assert [kept.n_done(name) for name in NAMES] == [7, 7] and kept.scores(NAMES[0]).score == 1.0
+    newer = sample_path(run, NAMES[0]).read_bytes()
+    sample_path(run, NAMES[1]).unlink()
+    assert kept.n_done(NAMES[1]) == 5
+    write_samples(run, NAMES[1], [line(i, {"acc": [1.0]}, prompt=2) for i in range(7)])
+    assert pack(run).files == 2 and not sample_files(run)
+    assert [cell.rows for cell in read_runs([run])] == [7, 7]
+    unpack(run)
+    assert sample_path(run, NAMES[0]).read_bytes() == newer
+
+
+def test_unpacking_keeps_newer_sample_files(run: Path) -> None:
+    pack(run)
+    write_samples(run, NAMES[0], [line(0, {"acc": [1.0]})])
+    newer = sample_path(run, NAMES[0]).read_bytes()
+    assert unpack(run).files == 1
+    assert sample_path(run, NAMES[0]).read_bytes() == newer and len(sample_files(run)) == 2
+
+
+@pytest.mark.parametrize("place", ["_write", "_check", "_sync"])
+def test_a_stop_anywhere_loses_nothing(run: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    before, scores = content(run), [cell.score for cell in read_runs([run])]
+
+    def stopped(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(packing, place, stopped)
+        pack(run)
+    now = content(run)
+    assert before.items() <= now.items() and set(now) - set(before) <= {PACKED}
+    assert [cell.score for cell in read_runs([run])] == scores
+    pack(run)
+    assert not sample_files(run) and [cell.score for cell in read_runs([run])] == scores
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(packing, "_sync", stopped)
+        unpack(run)
+    unpack(run)
+    assert content(run) == before
+
+
+def test_what_a_killed_process_left_is_removed(run: Path) -> None:
+    (run / f".{PACKED}.123").write_bytes(b"half")
+    pack(run)
+    assert not (run / f".{PACKED}.123").exists()
+
+
+def test_nothing_is_removed_if_the_file_does_not_read_back(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = content(run)
+    monkeypatch.setattr(Packed, "content", lambda *_: b"other")
+    with pytest.raises(UserError, match=r"samples_t_yor_eng_1.jsonl does not read back"):
+        pack(run)
+    monkeypatch.undo()
+    assert content(run) == before
+
+
+@pytest.mark.parametrize("at", [0, 4, 300, -300, -30, -8, -1])
+def test_a_damaged_file_is_named(run: Path, at: int) -> None:
+    pack(run)
+    data = bytearray((run / PACKED).read_bytes())
+    data[at] ^= 0xFF
+    (run / PACKED).write_bytes(data)
+    try:
+        found = RunFolder(run)
+        names, lines = found.names, [list(found.lines(name)) for name in NAMES]
+        assert names == NAMES and [len(of) for of in lines] == [5, 5], "a byte that says nothing"
+    except UserError as e:
+        assert PACKED in e.message and "delete it and run again" in e.hint
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
+def test_a_truncated_file_is_named(run: Path, share: float) -> None:
+    pack(run)
+    data = (run / PACKED).read_bytes()
+    (run / PACKED).write_bytes(data[: int(share * len(data))])
+    with pytest.raises(UserError, match=PACKED):
+        read_runs([run])
+
+
+def test_a_file_of_another_program_or_a_later_version(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter, write_table
+
+    table = pa.table({"line": [b"{}"]})
+    write_table(table, run / PACKED)
+    with pytest.raises(UserError, match="not written by afrieval pack"):
+        pack(run)
+    monkeypatch.setattr("afrieval.results.packed.VERSION", 2)
+    with ParquetWriter(run / PACKED, table.schema) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata(head(1, []))
+    monkeypatch.undo()
+    with pytest.raises(UserError, match="a later version"):
+        RunFolder(run).names  # noqa: B018
+    with ParquetWriter(run / PACKED, table.schema) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata(head(1, [{"file": "samples_../../x.jsonl"}]))
+    with pytest.raises(UserError, match="damaged"):
+        RunFolder(run).names  # noqa: B018
+
+
+def test_what_cannot_be_packed(run: Path, tmp_path: Path) -> None:
+    with locked(run), pytest.raises(UserError, match="in use by another process"):
+        pack(run)
+    with pytest.raises(UserError, match=r"has no samples\.parquet"):
+        unpack(run)
+    with pytest.raises(UserError, match="no run folder"):
+        pack(tmp_path / "none")
+    sample_path(run, NAMES[1]).rename(aside := tmp_path / "aside")
+    with pytest.raises(UserError, match="is not finished"):
+        pack(run)
+    os.rename(aside, sample_path(run, NAMES[1]))  # noqa: PTH104
+    sample_path(run, NAMES[1]).write_text("{]\n")
+    with pytest.raises(UserError, match=r"samples_t_yor_eng_2.jsonl, line 1, is not valid JSON|is not valid JSON"):
+        pack(run)
+    assert not (run / PACKED).exists() and len(sample_files(run)) == 2
+
+
+@given(st.lists(st.sampled_from([b"{}", b" ", b"\r", b"\n", b"a\xff", b"\x0b"])).map(b"".join))
+def test_lines_add_up_to_the_file(whole: bytes) -> None:
+    lines = list(_lines(whole))
+    assert b"".join(lines) == whole and sum(bool(line.strip()) for line in whole.split(b"\n")) in (len(lines), 0)
