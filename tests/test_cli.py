@@ -80,7 +80,9 @@ def test_unknown_command(cli: Cli) -> None:
     done = cli("rnu")
     assert done.code == 2 and done.err == "error: there is no command 'rnu'\nhint: did you mean run?\n"
     modules = {path.stem for path in (ROOT / "src/afrieval/commands").glob("*.py")}
-    assert {*COMMANDS} == {m.replace("_", "-") for m in modules - {"__init__", "options", "outputs", "writeout"}}
+    assert {*COMMANDS} == {
+        m.replace("_", "-") for m in modules - {"__init__", "options", "options_exchange", "outputs", "writeout"}
+    }
 
 
 def test_debug_shows_the_traceback() -> None:

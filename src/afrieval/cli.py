@@ -17,6 +17,7 @@ except KeyboardInterrupt:  # signals are not answered yet
 
 COMMANDS = {
     "run": "evaluate a model on tasks",
+    "plan": "say what a run takes: tokens, time, memory, cost; no weights are loaded",
     "sweep": "run several models on several suites, here, on SLURM or on Ray",
     "preview": "print prompts as a model would see them; no model is loaded",
     "list": "show tasks, their languages and their prompts",
@@ -30,6 +31,7 @@ COMMANDS = {
     "pack": "move the sample files of finished runs into one file each, or restore them",
     "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
     "export": "write stored runs as tables or for other programs, or tasks for lm_eval",
+    "doctor": "check this machine: versions, GPUs, disks, access to the models and data of a config",
     "prefetch": "download data and model, so that a run needs no network",
     "check-data": "look for defects in the data of tasks: rows out of order, other right answers",
     "review": "write or read a sheet with which speakers review native prompts",

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import Cli
+from tests.models.loopback import serving
 from tests.models.tiny import CHAT, tiny_llama
 
 from afrieval.models.backends.hf import HF
@@ -52,7 +53,35 @@ def test_unchanged_code_gives_the_same_files(
     words += ["--model.model_name", str(tiny_llama(tmp_path / "chat", chat_template=CHAT))] if kind == "chats" else []
     done = run_demo(*words)
     assert done.code == 0, done.err
-    folder = tmp_path / "run"
+    check_same(cli, monkeypatch, tmp_path / "run", fitted=kind in ("shortened", "fewer examples"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--task.task_name afrimmlu --task.answer_form generate --model.thinking_end so --eval.num_fewshot 1",
+        "--task.task_name afrimmlu --task.answer_form letter --model.api.top_logprobs 5 --eval.num_fewshot 1",
+        "--task.task_name afrixnli --model.api.endpoint completions",
+    ],
+)
+def test_answers_of_a_server_keep_what_they_took(
+    run_demo: Cli, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}
+    with serving() as server:
+        server.usage = usage
+        _ = server.options  # loads the model in this thread
+        if "top_logprobs" in words:
+            listed = [{"token": letter, "logprob": -1.0 - i} for i, letter in enumerate("BAC")]
+            server.choice = {"logprobs": {"content": [{"token": "B", "logprob": -1, "top_logprobs": listed}]}}
+        some = "--task.languages yor --eval.limit 2 --task.prompts 1"
+        done = run_demo(*server.api_options, *some.split(), *words.split())
+    assert done.code == 0, done.err
+    check_same(cli, monkeypatch, tmp_path / "run")
+    assert b"prompt_tokens" in next((tmp_path / "run").glob("samples_*")).read_bytes()
+
+
+def check_same(cli: Cli, monkeypatch: pytest.MonkeyPatch, folder: Path, fitted: bool = False) -> None:
     before = content(folder)
     again = cli("score", folder)
     assert (again.code, again.out) == (0, ""), again.err
@@ -66,5 +95,4 @@ def test_unchanged_code_gives_the_same_files(
     now = content(folder)
     assert now.keys() == before.keys()
     assert {name for name in now if now[name] != before[name]} == {"run.yaml"}
-    fitted = b'"fitted": {' in b"".join(before.values())
-    assert fitted == (kind in ("shortened", "fewer examples"))
+    assert fitted == (b'"fitted": {' in b"".join(before.values()))

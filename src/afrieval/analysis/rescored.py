@@ -7,7 +7,7 @@ import numpy as np
 
 from afrieval.grouping import grouped
 from afrieval.results.moved import alike, moved_documents
-from afrieval.results.prompts import PromptId
+from afrieval.results.prompts import PromptId, prompt_order
 from afrieval.results.scores import CellScores, Values
 from afrieval.scoring.base import Metric
 
@@ -46,8 +46,13 @@ def moves(pairs: Iterable[Pair]) -> list[Move]:
     Args:
         pairs: cells with scored documents.
     """
-    groups = grouped(pairs, lambda pair: (pair[1].task, pair[1].language, pair[1].prompt_language))
-    return [move for members in groups.values() for move in _of(members)]
+    groups = grouped(pairs, lambda pair: _place(pair[1])).values()
+    ordered = [sorted(members, key=lambda pair: prompt_order(pair[1].prompt)) for members in groups]
+    return [move for members in ordered for move in _of(members)]
+
+
+def _place(cell: CellScores) -> tuple[str, ...]:
+    return cell.task, cell.language, cell.prompt_language, cell.prompt_set
 
 
 def _of(pairs: list[Pair]) -> list[Move]:
@@ -88,10 +93,10 @@ def _mean(name: str, cells: list[CellScores]) -> float | None:
 
 def _steps(name: str, before: CellScores, now: CellScores) -> Values:
     """Returns the change of the score of each document that moved, shape (k,)."""
-    moved = np.flatnonzero(moved_documents(before, now).get(name, np.zeros(0)))
-    metric, ones = now.metrics.get(name), np.ones((1, 1))
-    if metric is None or name in now.derived:
+    if name not in before.metrics or name not in now.metrics or name in now.derived:
         return np.zeros(0)
+    moved = np.flatnonzero(moved_documents(before, now)[name])
+    metric, ones = now.metrics[name], np.ones((1, 1))
     sides = (now.measures[name], before.measures[name])
     new, old = (np.array([metric.score(values[[row]], ones)[0] for row in moved]) for values in sides)
     found: Values = new - old

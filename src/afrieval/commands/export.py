@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from afrieval.commands.options import Export
+from afrieval.commands.options_exchange import Export
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.memorisation import MEMORISATION
 from afrieval.config.settings import RunConfig

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from afrieval.commands.options_exchange import Export, Prefetch, Review
 from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
 from afrieval.config.settings import NotNegative, Seed, Source
 from afrieval.files.schema import Positive
@@ -12,15 +13,6 @@ Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form"
 Grouping = Literal["Africa", "family", "script", "region"]
 AverageOver = Literal["suite", "afrobench"]
 Executor = Literal["local", "slurm", "ray"]
-ExportForm = Literal[
-    "harness",
-    "open-unlearning",
-    "csv",
-    "parquet",
-    "every-eval-ever",
-    "harness-results",
-    "huggingface-eval-yaml",
-]
 
 
 @dataclass(frozen=True)
@@ -38,7 +30,7 @@ class Run(RunOptions):
     """
 
     dry_run: bool = False
-    """Run nothing and load no model. Print how many requests the run has, about how many tokens, and what they cost."""
+    """Run nothing and load no model. Print what `afrieval plan` prints: requests, tokens, memory, time and cost."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +73,24 @@ class Tables(Options):
     """The same, as Markdown. Default: no file."""
     latex: File | None = None
     """The same, as LaTeX. Default: no file."""
+
+
+@dataclass(frozen=True)
+class Plan(RunOptions, Tables):
+    r"""Prints how much a run has to compute, how long it takes, what it costs, and whether it fits the memory.
+
+    Takes the options of afrieval run. Loads the tokenizer and config.json, but no weights, and writes nothing to the
+    run folder. docs/planning.md explains the tables.
+
+    Examples:
+        afrieval plan --model-config-yaml configs/models/demo.yaml \
+            --task-config-yaml configs/tasks/demo.yaml --data.source samples
+        afrieval plan --model.model_name FOLDER --task.task_name afrimmlu --calibrate --json plan.json
+    """
+
+    calibrate: bool = False
+    """Load the model and measure for about ten seconds, for each kind of request, how fast it answers requests of the
+    plan. By default, rates that earlier runs of the same model on the same device have stored are used."""
 
 
 @dataclass(frozen=True)
@@ -248,6 +258,24 @@ class CheckData(RunOptions, Tables):
 
 
 @dataclass(frozen=True)
+class Doctor(RunOptions, Tables):
+    r"""Checks this machine: versions, GPUs, disks, hub, SLURM, Ray; and whether it has what a config needs.
+
+    With a config or a sweep, it also checks the models or servers, the data, and data.lock. Loads no model, downloads
+    nothing, and takes some seconds. Exit code 1 means that there is a problem, 2 that the config is invalid.
+
+    Examples:
+        afrieval doctor
+        afrieval doctor --model-config-yaml configs/models/meta_llama_8b_instruct.yaml \
+            --task-config-yaml configs/tasks/afrimmlu-direct.yaml
+        afrieval doctor --sweep configs/sweeps/demo.yaml
+    """
+
+    sweep: File | None = None
+    """Sweep file, whose models, suites and settings are checked. Default: none."""
+
+
+@dataclass(frozen=True)
 class Samples(Options):
     """Prints documents of a stored run under two prompts: what was asked, what was answered, and whether it is right.
 
@@ -309,75 +337,6 @@ class Llama(RunOptions):
 
 
 @dataclass(frozen=True)
-class Export(RunOptions):
-    """Writes stored runs as tables or in the forms of other programs, or tasks as files for lm_eval.
-
-    csv and parquet are tables of scores, metrics, samples and settings. every-eval-ever, harness-results and
-    huggingface-eval-yaml are records for that database, what lm_eval --output_path writes, and .eval_results of a
-    model on the Hugging Face Hub. open-unlearning takes one run, of the suite tofu or muse. docs/exchange.md
-    describes all files.
-
-    harness writes task files for lm_eval --include_path FOLDER, and takes no run. Without --task.task_name, all tasks
-    are written except Meta's, which depend on a model. Prompts in English, prompts in the language itself and
-    translated test sets get different names; --task.prompt_language and --task.variant have no effect. The package
-    afrieval must be installed where lm_eval runs.
-
-    Examples:
-        afrieval export --to csv tables --run runs/FIRST --run runs/SECOND
-        afrieval export --to harness my-tasks --task.task_name afrimmlu --task.languages yor,hau
-        afrieval export --to open-unlearning results --run runs/tofu --reference retain=runs/RETAIN
-    """
-
-    to: Annotated[ExportForm, Metavar("FORM")]
-    """Form of the files: csv, parquet, every-eval-ever, harness-results, huggingface-eval-yaml, open-unlearning or
-    harness."""
-    folder: Annotated[str, Word("FOLDER")]
-    """Folder to write to. It must be new or empty."""
-    run: Repeated[str] = field(default_factory=list)
-    """Run folders to export; one for open-unlearning. Default: none."""
-
-
-@dataclass(frozen=True)
-class Prefetch(RunOptions):
-    r"""Downloads the data of tasks, and the model if one is named. Afterwards a run needs no network.
-
-    Examples:
-        afrieval prefetch --task.task_name afrixnli --task.languages yor,hau
-        afrieval prefetch --model-config-yaml configs/models/meta_llama_8b_instruct.yaml \
-            --task-config-yaml configs/tasks/afrimmlu-direct.yaml --lock
-    """
-
-    lock: bool = False
-    """Write commits and hashes of the data to data.lock. Later runs in the same folder check them."""
-
-
-@dataclass(frozen=True)
-class Review(Options):
-    """Writes a sheet with all prompts in a language for a speaker to review, or reads one that is filled in.
-
-    sheet writes .xlsx, .csv or .html, with a row for each string. read changes the prompt files of a checkout, stores
-    the reviews in reviews/, and rewrites all files that depend on them.
-
-    Examples:
-        afrieval review sheet --language yor -o yor.xlsx
-        afrieval review read yor.xlsx --dry-run
-    """
-
-    action: Annotated[Literal["sheet", "read"], Word("{sheet,read}")]
-    """What to do."""
-    file: Annotated[str, Word("[FILE]")] | None = None
-    """Filled-in sheet to read, .xlsx or .csv. Default: none."""
-    language: Annotated[str, Metavar("CODE")] | None = None
-    """Language of the sheet to write, as an ISO 639-3 code. Default: none."""
-    output: File | None = None
-    """File to write the sheet to; -o is short for it. Its name ends in .xlsx, .csv or .html. Default: none."""
-    reviewer: Annotated[str, Metavar("NAME")] | None = None
-    """Name of the reviewer. Default: the name in the sheet."""
-    dry_run: bool = False
-    """Write nothing, and print what reading the sheet would change."""
-
-
-@dataclass(frozen=True)
 class Sweep(Options):
     """Runs models, suites and settings in all combinations, as jobs on this machine, on SLURM or on a Ray cluster.
 
@@ -404,7 +363,7 @@ class Sweep(Options):
 OPTIONS: dict[str, type[Options]] = {
     re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind
     for kind in (
-        *(Run, Preview, List, Show, Score, Compare, Report, Leaderboard, Plot),
-        *(Samples, Pack, Llama, Export, Prefetch, CheckData, Review, Sweep),
+        *(Run, Plan, Preview, List, Show, Score, Compare, Report, Leaderboard, Plot),
+        *(Samples, Pack, Llama, Export, Prefetch, CheckData, Review, Sweep, Doctor),
     )
 }

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator
 
-from afrieval.commands.options import Prefetch
+from afrieval.commands.options_exchange import Prefetch
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.data.files import HUB, data_files

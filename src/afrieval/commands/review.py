@@ -5,7 +5,7 @@ from datetime import date
 from difflib import unified_diff
 from pathlib import Path
 
-from afrieval.commands.options import Review
+from afrieval.commands.options_exchange import Review
 from afrieval.config.arguments import read_options
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path

@@ -1,5 +1,6 @@
 """`afrieval score`: extraction and metrics again from the stored answers of runs. Loads no model."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,8 @@ def main(argv: list[str]) -> None:
     refused: list[UserError] = []
     for folder in folders:
         try:
-            tables += _score(folder, options, refused)
+            found = _score(folder, options, refused)
+            tables += found if len(folders) == 1 else [replace(t, title=f"{folder}, {t.title}") for t in found]
         except UserError:
             if tables:
                 write_tables(tables, options)
@@ -70,14 +72,15 @@ def _score(folder: Path, options: Score, refused: list[UserError]) -> "list[Tabl
 
 
 def _outcome(found: "Rescored", new: bool, dry: bool) -> str:
-    documents = f"{sum(again.now.n for again in found.cells):,} answers in {len(found.cells):,} cells"
-    if not found.moved and not new:
-        return f"nothing moved ({documents})"
+    """Returns what happened to a run, in one line."""
+    answers, cells = sum(again.now.n for again in found.cells), len(found.cells)
+    what = f"scores of {', '.join(found.moved)} moved" if found.moved else "nothing moved"
+    counted = f"{what} ({answers:,} answers, {cells:,} cell{'s' * (cells != 1)})"
+    if not new:
+        return counted
     raised = [f"{task} {old} to {to}" for task, (old, to) in found.versions.items() if old != to]
     versions = f"; new versions: {', '.join(raised)}" if raised else ""
-    what = f"{len(found.moved)} tasks moved" if found.moved else "nothing moved"
-    done = "nothing is written (dry run)" if dry else "new scores are written"
-    return f"{what} ({documents}); {done}{versions}"
+    return f"{counted}; {'dry run, nothing is written' if dry else 'new scores are written'}{versions}"
 
 
 def _tables(found: "Rescored", options: Score) -> "list[Table]":

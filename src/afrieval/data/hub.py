@@ -1,12 +1,44 @@
 """Downloads single data files from the Hugging Face hub; cached files are never requested again."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from afrieval.errors import CURES, DENIED, FULL, UserError
 
 CONVERTED = "refs/convert/parquet"  # the branch with the hub's conversion of a data set
+_only_cached = ContextVar("_only_cached", default=False)
+
+
+class NotCachedError(UserError):
+    """A file would have to be downloaded."""
+
+
+@contextmanager
+def only_cached() -> Iterator[None]:
+    """Downloads nothing in its block, in this thread: what is not in the cache is a NotCachedError."""
+    before = _only_cached.set(True)
+    try:
+        yield
+    finally:
+        _only_cached.reset(before)
+
+
+def check_access(repository: str, revision: str) -> None:
+    """Asks the hub whether a dataset repository may be downloaded.
+
+    Raises:
+        UserError: if it may not, does not exist, or the hub cannot be reached.
+    """
+    from huggingface_hub import HfApi
+
+    try:
+        HfApi().auth_check(repository, repo_type="dataset")
+    except Exception as e:  # as in `fetch`
+        raise _explain(repository, revision, e) from e
 
 
 def download(repository: str, file: str, revision: str, local_files_only: bool) -> Path:
@@ -50,7 +82,7 @@ def fetch(repository: str, file: str, revision: str) -> Path | None:
     try:
         return download(repository, file, revision, local_files_only=True)
     except LocalEntryNotFoundError:
-        pass
+        _check_may_download(repository)
     except EntryNotFoundError:
         return None
     try:
@@ -82,6 +114,7 @@ def snapshot(repository: str, patterns: list[str], revision: str) -> Path:
             return folder
     except LocalEntryNotFoundError:
         pass
+    _check_may_download(repository)
     try:
         return download_all(repository, patterns, revision, local_files_only=False)
     except LocalEntryNotFoundError as e:
@@ -94,6 +127,12 @@ def commit(path: Path) -> str | None:
     """Returns the commit of a file in the hub's cache: the name of its folder below `snapshots`."""
     parts = path.parts
     return parts[parts.index("snapshots") + 1] if "snapshots" in parts else None
+
+
+def _check_may_download(repository: str) -> None:
+    if _only_cached.get():
+        hint = "download it with `afrieval prefetch`"
+        raise NotCachedError(f"{repository} is not, or not completely, in the hub's cache", hint)
 
 
 def _unreachable(repository: str, error: Exception) -> UserError:

@@ -5,6 +5,8 @@ from typing import Any
 
 from afrieval.errors import UserError
 
+SCORING = (".version", ".declaration")  # what may change of a task if only its answers are scored differently
+
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], path: str = "") -> list[str]:
     """Returns a line for each value that both have and that differs; what only one has is no difference.
@@ -37,9 +39,14 @@ def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any], folder: Any) 
     """
     if found := differences(old, new):
         more = f", and {len(found) - 1} more" if found[1:] else ""
+        scored = all(line.split(" ")[0].endswith(SCORING) for line in found)
+        cure = (
+            f"or score its answers again: afrieval score {folder}"
+            if scored
+            else "or the settings that the folder was begun with"
+        )
         raise UserError(
-            f"the run folder {folder} holds another run: {found[0]}{more}",
-            "give another --run_dir, or the settings that the folder was begun with",
+            f"the run folder {folder} holds another run: {found[0]}{more}", f"give another --run_dir, {cure}"
         )
 
 

@@ -16,7 +16,7 @@ from afrieval.grouping import grouped
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.replayed import Replayed
 from afrieval.results.files import RUN
-from afrieval.results.identity import differences
+from afrieval.results.identity import SCORING, differences
 from afrieval.results.moved import has_moved
 from afrieval.results.reader import RunFolder
 from afrieval.results.samples import Sample
@@ -26,10 +26,12 @@ from afrieval.run.manifest import answer_path
 from afrieval.tasks.cell import Cell, Plan, RunPart
 from afrieval.tasks.select import task_folder
 from afrieval.tasks.sources.plan import plan_declared
+from afrieval.tasks.sources.unchanged import RUN_AGAIN
 from afrieval.tasks.spec import task_files
 
-MAY_CHANGE = ("version", "declaration")  # in the identity of a task; samples show what matters of its declaration
+MAY_CHANGE = [name.removeprefix(".") for name in SCORING]  # samples show what matters of a declaration
 NO_TOKENS = "the run kept no likelihoods of single tokens (eval.use_cache)"
+OTHER_DATA = "name the data of the run with --data.source; if they have changed, run the model again"
 OF_HARNESS = "a task of the harness, which scores it"
 OF_MEMORISATION = "not all that it needs is stored"
 
@@ -63,7 +65,7 @@ class Again:
 
     @property
     def moved(self) -> bool:
-        """Whether a score, measure or extracted answer that was stored is another one now; a new metric is no move."""
+        """Whether a score, measure or extracted answer that was stored differs now; a new metric does not count."""
         return any(of.before != of.now for of in self.changed) or has_moved(self.before, self.now)
 
 
@@ -184,8 +186,10 @@ def planned_cells(run: RunFolder, source: str | None) -> list[Cell]:
             found |= _fitting(plan_declared(limited, likelihoods), missing)
     if lacking := [name for name in wanted if name not in found]:
         why = f" ({left_out[0]})" if left_out else ""
-        problem = f"the {wanted[lacking[0]]} documents of {lacking[0]} in {run.path} are not in the data{why}"
-        raise UserError(problem, "name the data of the run with --data.source")
+        problem = (
+            f"{run.path} has {wanted[lacking[0]]} documents of {lacking[0]}, which the same settings do not give now"
+        )
+        raise UserError(f"{problem}{why}", OTHER_DATA)
     return list(found.values())
 
 
@@ -230,10 +234,8 @@ def _check_same(run: RunFolder, cells: Sequence[Cell]) -> None:
     for cell in cells:
         asked = {**cell.identity, "tasks": {name: _fixed(of) for name, of in cell.identity["tasks"].items()}}
         if found := differences(run.record["identity"], asked):
-            raise UserError(
-                f"{run.path} cannot be scored again: {found[0]}",
-                "name the data of the run with --data.source; if prompts have changed, run the model again",
-            )
+            hint = OTHER_DATA if ".data." in found[0] else RUN_AGAIN
+            raise UserError(f"{run.path} cannot be scored again: {found[0]}", hint)
 
 
 def _fixed(task: RunPart) -> RunPart:

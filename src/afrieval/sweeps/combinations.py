@@ -3,64 +3,29 @@
 import difflib
 import hashlib
 import json
-import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from afrieval.config.arguments import OPEN_MAPS
-from afrieval.config.merge import Given, ModelFile, TaskFile, flat, read_file, run_config
+from afrieval.config.merge import run_config
 from afrieval.config.options import options_of
-from afrieval.config.settings import ModelConfig, RunConfig
+from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
-from afrieval.files.paths import user_path
-from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Place, Positive, validated
+from afrieval.files.schema import Place, check_value
 from afrieval.files.yaml import YamlFile
 from afrieval.grouping import grouped
 from afrieval.models.backend_args import check_backend_args
-from afrieval.resources import here_or_shipped
+from afrieval.models.credentials import without_secrets
 from afrieval.run.folder_name import default_folder
+from afrieval.sweeps.entries import Model, model_entry, slug, suite_entry
 from afrieval.sweeps.jobs import Job
-from afrieval.sweeps.schema import Gpus, Sweep, check_gpus
+from afrieval.sweeps.schema import Sweep
 from afrieval.tasks.cell import Plan
 from afrieval.tasks.select import chosen_tasks, named_languages
 
 LONGEST = 40  # characters of a setting in the name of a job
-SERVED = "http://localhost/v1"  # stands for the address of a server that a job starts, whose port is any
-
-
-@dataclass(frozen=True)
-class ModelEntry(ModelFile):
-    """What a map in `models` holds: the keys of a model file, and how its jobs are run."""
-
-    __pydantic_config__ = CLOSED
-
-    file: Annotated[str, AT_LEAST_ONE] | None = None
-    shares: Positive | None = None
-    gpus: Gpus | None = None
-    server: Annotated[str, AT_LEAST_ONE] | None = None
-
-
-OWN = ("file", "shares", "gpus", "server")
-
-
-class Model(NamedTuple):
-    """An entry of `models`.
-
-    Attributes:
-        at: its place in the list.
-        name: that of its file, or of the model.
-        base: the settings that the name stands for.
-        given: all its settings.
-        entry: what else its map has.
-    """
-
-    at: int
-    name: str
-    base: ModelConfig
-    given: Given
-    entry: dict[str, Any]
 
 
 class Run(NamedTuple):
@@ -72,7 +37,7 @@ class Run(NamedTuple):
 
     where: str
     model: Model
-    given: Given
+    given: dict[str, Any]
     config: RunConfig
 
     @property
@@ -96,85 +61,84 @@ def jobs_of(sweep: Sweep, found: YamlFile) -> list[Job]:
         _check_options(options, found, key)
     runs = list(_runs(sweep, found))
     _check_folders(runs, found.path)
-    return [job for of_job in grouped(runs, lambda run: run.job).values() for job in _shares(sweep, of_job)]
+    of_jobs = grouped(runs, lambda run: run.job)
+    return [job for of_job in of_jobs.values() for job in _shares(sweep, found.path, of_job)]
 
 
 def _runs(sweep: Sweep, found: YamlFile) -> Iterator[Run]:
-    models = [_model(entry, at, found) for at, entry in enumerate(sweep.models)]
-    suites = [_suite(entry, at, found) for at, entry in enumerate(sweep.suites)]
+    models = [model_entry(entry, at, found) for at, entry in enumerate(sweep.models)]
+    suites = [suite_entry(entry, at, found) for at, entry in enumerate(sweep.suites)]
+    checked: list[RunConfig] = []
     for model in models:
         for at, suite in enumerate(suites):
             for number, settings in enumerate(sweep.settings):
                 given = dict([*model.given, *suite, *sweep.common.items(), *settings.items()])
                 where = f"{model.name} with suites.{at} and settings.{number}"
-                yield Run(where, model, list(given.items()), _config(list(given.items()), f"{found.path}: {where}"))
+                yield Run(where, model, given, _config(given, f"{found.path}: {where}", checked))
 
 
-def _config(given: Given, where: str) -> RunConfig:
-    """Returns the checked config of a run; data and weights are not looked for."""
+def _config(given: dict[str, Any], where: str, checked: list[RunConfig]) -> RunConfig:
+    """Returns the config of a run, after checking all but data and weights.
+
+    Args:
+        given: its settings.
+        where: for messages.
+        checked: configs whose tasks have been checked, which takes a tenth of a second for a suite; grows.
+    """
     try:
-        config = run_config(given, needs_model=True)
+        _check_secrets(given)
+        config = run_config(list(given.items()), needs_model=True)
         check_backend_args(config.model)
-        for spec in chosen_tasks(config):
-            named_languages(spec, config.task)
+        if not any((config.task, config.data) == (other.task, other.data) for other in checked):
+            for spec in chosen_tasks(config):
+                named_languages(spec, config.task)
+            checked.append(config)
+        return config
     except UserError as e:
         raise UserError(f"{where}: {e.message}", e.hint) from None
-    return config
 
 
-def _shares(sweep: Sweep, runs: list[Run]) -> Iterator[Job]:
-    entry = runs[0].model.entry
-    shares, gpus = entry.get("shares") or sweep.shares, entry.get("gpus")
+def _check_secrets(given: dict[str, Any]) -> None:
+    """Rejects keys and passwords in arguments of backends: job.yaml would store them."""
+    for name, value in given.items():
+        if name.startswith("model.backend_args") and without_secrets(value, name.rpartition(".")[2]) != value:
+            message = f"{name} has a key or password, which job.yaml would store"
+            raise UserError(message, "set it in the environment, as docs/apis.md explains")
+
+
+def _shares(sweep: Sweep, path: Path, runs: list[Run]) -> Iterator[Job]:
+    first, *others = runs
+    if other := next((run for run in others if run.config.model != first.config.model), None):
+        message = f"models.{first.model.at} and models.{other.model.at} are different models with the name {first.job}"
+        raise UserError(f"{path}: {message}", "give one of them a model file with another name")
+    entry, options = first.model.entry, [run.given for run in runs]
+    shares, gpus = entry.get("shares") or sweep.shares, entry.get("gpus", sweep.gpus)
     for share in range(1, shares + 1):
-        given = [dict(run.given) for run in runs]
-        yield Job(runs[0].job, given, share, shares, sweep.gpus if gpus is None else gpus, entry.get("server"))
-
-
-def _model(entry: str | dict[str, Any], at: int, found: YamlFile) -> Model:
-    place = f"{found.path}, line {found.line(('models', at))}: models.{at}"
-    if isinstance(entry, str):
-        entry = {"file": entry}
-    else:
-        _check_entry(ModelEntry, entry, ("models", at), found)
-    own = {name: entry[name] for name in OWN if name in entry}
-    given = {name: value for name, value in entry.items() if name not in OWN}
-    check_gpus(own.get("gpus") or 0, f"{place}.gpus")
-    settings = read_file(here_or_shipped(user_path(own["file"])), "model") if "file" in own else Given()
-    base = settings or [("model.model_name", given.get("model_name"))]
-    if own.get("server"):
-        base = [*base, ("model.api.base_url", SERVED)]
-        settings = [*settings, ("model.api.base_url", SERVED)]
-    settings = [*settings, *flat(given, "model")]
-    if not dict(settings).get("model.model_name"):
-        raise UserError(f"{place} has no model_name", "add it, or file: and the path of a model file")
-    config = run_config(base, needs_model=True, needs_task=False)
-    return Model(at, _slug(Path(own.get("file") or str(config.model.model_name)).stem), config.model, settings, own)
-
-
-def _suite(entry: str | dict[str, Any], at: int, found: YamlFile) -> Given:
-    if isinstance(entry, str):
-        return read_file(here_or_shipped(user_path(entry)), "task")
-    _check_entry(TaskFile, entry, ("suites", at), found)
-    return flat(entry, "task")
-
-
-def _check_entry(kind: type, entry: dict[str, Any], at: Place, found: YamlFile) -> None:
-    validated(kind, entry, str(found.path), line=lambda place: found.line((*at, *place)))
+        yield Job(first.job, options, share, shares, gpus or 0)
 
 
 def _check_options(options: dict[str, Any], found: YamlFile, key: str) -> None:
-    """Rejects options that a run does not have, and `run_dir`: the sweep chooses it."""
-    known = [option.name for option in options_of(RunConfig)]
+    """Rejects options that a run does not have, values of other types, and `run_dir`: the sweep chooses it."""
+    known = {option.name: option for option in options_of(RunConfig)}
     place: Place = tuple(int(step) if step.isdigit() else step for step in key.split("."))
-    for name in options:
+    for name, value in options.items():
         where = f"{found.path}, line {found.line((*place, name))}: {key}"
         if name == "run_dir":
             raise UserError(f"{where}: run_dir is not supported in a sweep", "remove it; folder: is for all runs")
-        if name not in known and not name.startswith(tuple(OPEN_MAPS)):
+        if name in known:
+            _check_value(known[name].hint, name, value, where)
+        elif not name.startswith(tuple(OPEN_MAPS)):
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
             near = near or [each for each in known if each.rpartition(".")[2] == name]
             hint = f"did you mean {near[0]}?" if near else "see afrieval run --help"
             raise UserError(f"{where}: unknown option {name!r}", hint)
+
+
+def _check_value(hint: Any, name: str, value: Any, where: str) -> None:
+    try:
+        check_value(hint, name, value)
+    except UserError as e:
+        raise UserError(f"{where}: {e.message.removeprefix('--')}", e.hint) from None
 
 
 def _check_folders(runs: list[Run], path: Path) -> None:
@@ -195,10 +159,6 @@ def _check_folders(runs: list[Run], path: Path) -> None:
 def _word(name: str, value: Any) -> str:
     """Returns a setting as a part of a name."""
     if isinstance(value, str) and len(value) <= LONGEST:
-        return _slug(value)
+        return slug(value)
     text = json.dumps(value, sort_keys=True, ensure_ascii=True)
     return name if value is True else f"{name}{hashlib.sha256(text.encode()).hexdigest()[:6]}"
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", text).strip("-.") or "model"

@@ -14,8 +14,9 @@ from afrieval.errors import UserError
 from afrieval.sweeps.jobs import LOG, Job, job_folder
 from afrieval.sweeps.schema import Sweep
 from afrieval.sweeps.screen import Screen
-from afrieval.sweeps.state import now, read_state, write_state
+from afrieval.sweeps.state import crashed, now, read_state, write_state
 
+WORKER = "afrieval.sweeps.work"
 LOOKS = 0.2  # seconds between looks at the workers
 GRACE = 60.0  # seconds that workers get to end after Ctrl-C
 EXIT_OF_SIGNALS = 128  # and more: the worker has answered a signal
@@ -73,7 +74,7 @@ def start(folder: Path, jobs: Sequence[Job], sweep: Sweep) -> None:
 def _started(folder: Path, job: Job, gpus: dict[str, float], free: dict[str, float]) -> _Child:
     for gpu, share in gpus.items():
         free[gpu] -= share
-    words = [sys.executable, "-m", "afrieval.sweeps.work", str(folder), job.name]
+    words = [sys.executable, "-m", WORKER, str(folder), job.name]
     given = {"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {}
     with (job_folder(folder, job.name) / LOG).open("ab") as log:
         process = subprocess.Popen(
@@ -103,13 +104,7 @@ def _ended(folder: Path, child: _Child, free: dict[str, float]) -> bool:
     if not (0 < code < EXIT_OF_SIGNALS or -code in CRASHES):
         write_state(folder, child.job, {**state, "reason": reason, "since": now()})
         return False
-    runs = state["runs"]
-    begun = [run for run in runs if run["status"] == "running"] or [run for run in runs if run["status"] == "waiting"]
-    for run in begun:
-        run |= {"status": "failed", "reason": reason}
-    again = any(run["status"] == "waiting" for run in runs)
-    write_state(folder, child.job, {**state, "status": "stopped" if again else "failed", "since": now()})
-    return again
+    return crashed(folder, child.job, reason)
 
 
 def _dealt(gpus: float, free: dict[str, float]) -> dict[str, float] | None:

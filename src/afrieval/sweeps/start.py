@@ -8,6 +8,7 @@ from afrieval.errors import UserError
 from afrieval.sweeps.jobs import Job, stored_jobs, write_jobs
 from afrieval.sweeps.locks import held
 from afrieval.sweeps.schema import Executor, Sweep
+from afrieval.sweeps.slurm import with_queue
 from afrieval.sweeps.state import Progress, read_state, write_state
 
 EXECUTORS: dict[Executor, str] = {"local": "local", "slurm": "slurm", "ray": "ray_cluster"}  # modules of this room
@@ -52,7 +53,7 @@ def progress(folder: Path, jobs: Sequence[Job]) -> list[Progress]:
     names = {job.name for job in jobs}
     former = [job for job in stored_jobs(folder) if job.name not in names]
     listed = [Progress(job, read_state(folder, job)) for job in jobs]
-    return [*listed, *(Progress(job, read_state(folder, job), listed=False) for job in former)]
+    return with_queue(folder, [*listed, *(Progress(job, read_state(folder, job), listed=False) for job in former)])
 
 
 def _reset(folder: Path, job: Job) -> None:

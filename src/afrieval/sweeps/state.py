@@ -60,11 +60,13 @@ class Progress(NamedTuple):
 
     Attributes:
         listed: whether the sweep file still has it.
+        queue: its id in SLURM and what SLURM says of it; empty if it is not there.
     """
 
     job: Job
     state: State
     listed: bool = True
+    queue: str = ""
 
 
 def new_state(job: Job) -> State:
@@ -106,6 +108,26 @@ def read_state(folder: Path, job: Job) -> State:
 def write_state(folder: Path, job: Job, state: State) -> None:
     """Writes how far a job is; arguments are those of `read_state`."""
     write_whole(job_folder(folder, job.name) / STATE, json.dumps(state, indent=1, ensure_ascii=False).encode())
+
+
+def crashed(folder: Path, job: Job, reason: str) -> bool:
+    """Stores why a worker ended that could not do so itself; returns whether the job has other runs that are left.
+
+    The run that crashed it has failed; the job's other runs have not.
+
+    Args:
+        folder: of the sweep.
+        job: the job.
+        reason: how its process ended.
+    """
+    state = read_state(folder, job)
+    runs = state["runs"]
+    begun = [run for run in runs if run["status"] == "running"] or [run for run in runs if run["status"] == "waiting"]
+    for run in begun:
+        run |= {"status": "failed", "reason": reason}
+    left = any(run["status"] == "waiting" for run in runs)
+    write_state(folder, job, {**state, "status": "stopped" if left else "failed", "since": now()})
+    return left
 
 
 def now() -> str:

@@ -15,9 +15,12 @@ def status_table(title: str, jobs: Iterable[Progress]) -> Table:
         title: of the table.
         jobs: in order.
     """
+    jobs = list(jobs)
+    queue = [Column("SLURM")] if any(each.queue for each in jobs) else []
     columns = [
         Column("job"),
         Column("status"),
+        *queue,
         Column("done", "count"),
         Column("cells", "count"),
         Column("left"),
@@ -25,12 +28,13 @@ def status_table(title: str, jobs: Iterable[Progress]) -> Table:
         Column("why"),
     ]
     rows = []
-    for job, state, listed in jobs:
+    for job, state, listed, place in jobs:
         finished, cells = cells_of(state)
         left = state["seconds_left"] if state["status"] == "running" else None
         why = "; ".join([*reasons_of(state), *([] if listed else ["not in the sweep file any more"])])
         known = (finished, cells) if cells else (None, None)
-        rows.append([job.name, state["status"], *known, None if left is None else clock(left), state["since"], why])
+        words = [job.name, state["status"], *([place] if queue else [])]
+        rows.append([*words, *known, None if left is None else clock(left), state["since"], why])
     return Table("sweep", title, columns, rows)
 
 

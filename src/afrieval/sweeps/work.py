@@ -39,7 +39,7 @@ def work(folder: Path, job: str) -> None:
 
 
 def _work(folder: Path, job: Job) -> None:
-    tracker, models = Tracker(folder, job), Models(job.server, job_folder(folder, job.name) / LOG)
+    tracker, models = Tracker(folder, job), Models(job_folder(folder, job.name) / LOG)
     try:
         tracker.change("running")
         for at in tracker.left:
@@ -48,7 +48,7 @@ def _work(folder: Path, job: Job) -> None:
             if _tried(tracker, at, partial(_run, folder, job, tracker, at, models), models):
                 tracker.end(at)
     except BaseException as e:
-        tracker.change("stopped", "" if isinstance(e, KeyboardInterrupt) else _reason(e))
+        tracker.change("stopped", _reason(e))
         raise
     finally:
         models.close()
@@ -95,6 +95,9 @@ def _run(folder: Path, job: Job, tracker: Tracker, at: int, models: Models) -> N
 
 
 def _reason(error: BaseException) -> str:
+    """Returns why a run or a job ended; nothing if somebody stopped it."""
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        return error.code if isinstance(error, SystemExit) and isinstance(error.code, str) else ""
     if isinstance(error, UserError):
         return str(error)
     if isinstance(error, OSError) and error.filename:

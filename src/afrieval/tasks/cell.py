@@ -105,6 +105,7 @@ class Cell:
             added.
         rescore: yields samples with the scores that their answers get now, given a model that recalls stored answers;
             None if that is not supported.
+        shares: what it has in common with cells that ask some of the same requests; empty for none.
     """
 
     name: str
@@ -125,6 +126,7 @@ class Cell:
     needs: frozenset[Need] = frozenset()
     complete: bool = False
     rescore: Callable[[Any, Iterator[Sample]], Iterator[Sample]] | None = None
+    shares: str = ""
 
 
 @dataclass(frozen=True)

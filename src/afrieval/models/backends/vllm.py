@@ -10,6 +10,8 @@ from afrieval.files.paths import user_path
 from afrieval.models.base import Model
 from afrieval.models.chat_template import KeepsSystemText
 
+INSTALL = "install 'vllm>=0.29,<0.31' in a separate environment; see 'Models' in the documentation"
+
 
 def vllm_arguments(config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any]:
     """Returns the backend's arguments, except the batch size; `backend_args` override them.
@@ -52,7 +54,7 @@ def backend() -> Any:
     except ModuleNotFoundError as e:
         raise UserError(
             f"the vllm backend needs the package {e.name}",
-            "install 'vllm>=0.29,<0.31' in a separate environment; see 'Models' in the documentation",
+            INSTALL,
         ) from None
 
     class KeepingVLLM(Model, KeepsSystemText, VLLM):

@@ -83,7 +83,14 @@ class TemplatedQuestions:
             complete=self.complete,
             needs=self.task.scoring.needs,
             rescore=self.rescored,
+            shares=self.shares,
         )
+
+    @property
+    def shares(self) -> str:
+        """What all languages have in common whose cells ask the same neutral prompts; empty if none do."""
+        same = self.prompt_language == "eng" and not self.shots and self.n_neutral
+        return f"{self.task.name}_{self.prompt.id}" if same else ""
 
     @property
     def metrics(self) -> list[Metric]:

@@ -16,9 +16,7 @@ from afrieval.tasks.sources.rows import Row
 if TYPE_CHECKING:
     from afrieval.tasks.sources.templated import TemplatedQuestions
 
-RUN_AGAIN = (
-    "run the model again, with another --run_dir; stored answers can be scored again only if nothing asked differs"
-)
+RUN_AGAIN = "run the model again, with another --run_dir: its answers are to other questions"
 
 
 def check_unchanged(

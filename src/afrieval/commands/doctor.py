@@ -1,0 +1,42 @@
+"""`afrieval doctor`: checks this machine, and whether it has what a config needs. Runs no model."""
+
+from pathlib import Path
+
+from afrieval.commands.options import Doctor
+from afrieval.commands.outputs import write_tables
+from afrieval.config.arguments import read_given, run_config
+from afrieval.config.settings import RunConfig
+from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+from afrieval.resources import here_or_shipped
+
+
+def main(argv: list[str]) -> int:
+    """Prints what was found; returns 1 if there is a problem.
+
+    Raises:
+        UserError: for an invalid config or sweep.
+    """
+    options, given = read_given(Doctor, argv, "doctor")
+    from afrieval.doctor.check import check_all
+    from afrieval.report.doctor import doctor_table
+
+    if options.sweep is None:
+        found = check_all([run_config(given, needs_model=False, needs_task=False)])
+    elif given:
+        raise UserError(f"--sweep is given with {given[0][0]}", "give a sweep file, or the options of a run")
+    else:
+        found = check_all(*_of_sweep(here_or_shipped(user_path(options.sweep))))
+    write_tables([doctor_table(found)], options)
+    return int(any(finding.status == "problem" for finding in found))
+
+
+def _of_sweep(path: Path) -> tuple[list[RunConfig], str]:
+    """Returns the configs of all runs of a sweep, and its executor."""
+    from afrieval.sweeps.combinations import jobs_of
+    from afrieval.sweeps.schema import folder_of, read_sweep
+
+    sweep, found = read_sweep(path)
+    runs = [run for job in jobs_of(sweep, found) if job.share == 1 for run in job.runs]
+    folder = [("run_dir", str(folder_of(sweep)))]
+    return [run_config([*run.items(), *folder], needs_model=True) for run in runs], sweep.executor

@@ -1,0 +1,108 @@
+"""The entries of a sweep file: models and suites, as paths of files or as maps."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from afrieval.config.api import OPENAI
+from afrieval.config.merge import Given, ModelFile, TaskFile, flat, read_file, run_config
+from afrieval.config.settings import ModelConfig
+from afrieval.errors import UserError
+from afrieval.files.paths import user_path
+from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Place, Positive, validated
+from afrieval.files.yaml import YamlFile
+from afrieval.resources import here_or_shipped
+from afrieval.sweeps.schema import Gpus, check_gpus
+from afrieval.sweeps.server import command
+
+
+@dataclass(frozen=True)
+class ModelEntry(ModelFile):
+    """What a map in `models` holds: the keys of a model file, and how its jobs are run."""
+
+    __pydantic_config__ = CLOSED
+
+    file: Annotated[str, AT_LEAST_ONE] | None = None
+    shares: Positive | None = None
+    gpus: Gpus | None = None
+    server: Annotated[str, AT_LEAST_ONE] | None = None
+
+
+OWN = ("file", "shares", "gpus", "server")
+
+
+class Model(NamedTuple):
+    """An entry of `models`.
+
+    Attributes:
+        at: its place in the list.
+        name: that of its file, or of the model.
+        base: the settings that the name stands for.
+        given: all its settings.
+        entry: what else its map has.
+    """
+
+    at: int
+    name: str
+    base: ModelConfig
+    given: Given
+    entry: dict[str, Any]
+
+
+def model_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> Model:
+    """Returns an entry of `models`.
+
+    Args:
+        entry: the path of a model file, or a map.
+        at: its place in the list.
+        found: the sweep file, for messages.
+
+    Raises:
+        UserError: naming file, line and key.
+    """
+    place = f"{found.path}, line {found.line(('models', at))}: models.{at}"
+    if isinstance(entry, str):
+        entry = {"file": entry}
+    else:
+        _check_entry(ModelEntry, entry, ("models", at), found)
+    own = {name: entry[name] for name in OWN if name in entry}
+    given = {name: value for name, value in entry.items() if name not in OWN}
+    of_file: Given = read_file(here_or_shipped(user_path(own["file"])), "model") if own.get("file") else []
+    server = [("model.api.server", own["server"])] if own.get("server") else []
+    settings = [*of_file, *flat(given, "model"), *server]
+    name = dict(settings).get("model.model_name")
+    if not name:
+        raise UserError(f"{place} has no model_name", "add it, or file: and the path of a model file")
+    check_gpus(own.get("gpus") or 0, f"{place}.gpus")
+    if server:
+        _check_server(own["server"], dict(settings), place)
+    base = [*(of_file or [("model.model_name", name)]), *server]
+    base += [("model.model_type", OPENAI)] if server else []
+    short = Path(own["file"]).stem if of_file else Path(name).name
+    return Model(at, slug(short), run_config(base, needs_model=True, needs_task=False).model, settings, own)
+
+
+def _check_server(server: str, settings: dict[str, Any], place: str) -> None:
+    if settings.get("model.model_type") != OPENAI:
+        kind = settings.get("model.model_type", "hf")
+        message = f"{place}.server is {server!r}, but model_type is {kind}"
+        raise UserError(message, f"add model_type: {OPENAI} and what the server takes, or remove server")
+    command(server, str(settings["model.model_name"]), port=1)
+
+
+def suite_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> Given:
+    """Returns the settings of an entry of `suites`; arguments and errors are those of `model_entry`."""
+    if isinstance(entry, str):
+        return read_file(here_or_shipped(user_path(entry)), "task")
+    _check_entry(TaskFile, entry, ("suites", at), found)
+    return flat(entry, "task")
+
+
+def _check_entry(kind: type, entry: dict[str, Any], at: Place, found: YamlFile) -> None:
+    validated(kind, entry, str(found.path), line=lambda place: found.line((*at, *place)))
+
+
+def slug(text: str) -> str:
+    """Returns a text as a part of a file name."""
+    return re.sub(r"[^\w.-]+", "-", text).strip("-.") or "model"

@@ -1,0 +1,173 @@
+"""Submits the jobs of a sweep to SLURM, through submitit, as array jobs that go on after their time limit."""
+
+import json
+import shlex
+import shutil
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from afrieval.errors import UserError
+from afrieval.files.whole import write_whole
+from afrieval.sweeps.elsewhere import passed_on
+from afrieval.sweeps.jobs import Job, job_folder
+from afrieval.sweeps.schema import Sweep
+from afrieval.sweeps.slurm_job import SlurmJob
+from afrieval.sweeps.slurm_queue import Queued, last_line, states
+from afrieval.sweeps.state import Progress, Status
+from afrieval.terminal import note, say
+
+ID = "slurm.json"
+LONGEST = 1000  # jobs of an array; SLURM's own default limit is 1001
+MINUTES = 60  # of a job, unless the sweep file has another time
+ENDLESS = 10**6  # times that submitit requeues a job; SlurmJob has a rule of its own
+# Options of sbatch that the sweep decides; keys are compared with underscores.
+DECIDED = {"array", "chdir", "error", "nodes", "ntasks", "ntasks_per_node", "open_mode", "output", "signal", "wrap"}
+
+
+def start(folder: Path, jobs: Sequence[Job], sweep: Sweep) -> None:
+    """Submits the jobs that are neither queued nor running; jobs with the same GPUs are one array.
+
+    Args:
+        folder: of the sweep, on a file system that all nodes share.
+        jobs: those to run.
+        sweep: with the options of sbatch.
+
+    Raises:
+        UserError: if SLURM is missing, does not answer, or refuses the jobs.
+    """
+    _check_installed()
+    chosen = options(sweep)
+    ids = _ids(folder, jobs)
+    live = {number for number, queued in states(set(ids.values())).items() if not queued.ended}
+    new = [job for job in jobs if ids.get(job.name) not in live]
+    if len(new) < len(jobs):
+        say(f"{len(jobs) - len(new)} of {len(jobs)} jobs wait in SLURM's queue already")
+    for gpus, group in groupby(sorted(new, key=lambda job: job.gpus), lambda job: job.gpus):
+        for part in _parts(list(group)):
+            number = _submit(folder, part, with_gpus(chosen, gpus))
+            say(f"submitted {len(part)} job{'s' * (len(part) > 1)} to SLURM: {number}")
+
+
+def with_queue(folder: Path, found: Sequence[Progress]) -> list[Progress]:
+    """Returns how far jobs are, with what SLURM says of those that it has and that are left.
+
+    Args:
+        folder: of the sweep.
+        found: the jobs, by what they have stored.
+    """
+    left = [each.job for each in found if each.state["status"] not in ("done", "failed")]
+    ids = _ids(folder, left)
+    try:
+        known = states(set(ids.values()))
+    except UserError as e:
+        note(e.message)
+        return list(found)
+    return [
+        _queued(each, number, known[number]) if (number := ids.get(each.job.name)) in known else each for each in found
+    ]
+
+
+def _queued(each: Progress, number: str, queued: Queued) -> Progress:
+    """Returns a job as SLURM has it, which knows before the job itself that it runs, and when it waits again."""
+    if queued.ended:
+        return each._replace(queue=f"{number} {queued}")
+    status: Status = "waiting" if queued.state != "RUNNING" else "running"
+    return each._replace(state={**each.state, "status": status}, queue=f"{number} {queued}")
+
+
+def options(sweep: Sweep) -> dict[str, Any]:
+    """Returns the parameters of submitit for a sweep's jobs, without GPUs.
+
+    Raises:
+        UserError: for an option that SLURM does not have, or that the sweep decides.
+    """
+    given = {name.replace("-", "_"): value for name, value in sweep.slurm.items()}
+    for name in sorted(DECIDED & {*given}):
+        raise UserError(f"slurm.{name} is decided by the sweep", "leave it out; each job is one task on one node")
+    minutes = _whole(given.pop("time", MINUTES), "slurm.time", "minutes")
+    parallel = _whole(given.pop("parallel", LONGEST), "slurm.parallel", "jobs at a time")
+    for name, value in given.items():
+        if not isinstance(value, str | int | float):
+            raise UserError(f"slurm.{name} must be text, a number or true, not {value!r}", "see man sbatch")
+    further = {"requeue": True} | {name: value for name, value in given.items() if value is not False}
+    return {
+        "time": minutes,
+        "signal_delay_s": min(90, 15 * minutes),  # a quarter of short limits; SLURM may be a minute early
+        "array_parallelism": parallel,
+        "stderr_to_stdout": True,
+        "setup": _setup(),
+        "additional_parameters": further,
+    }
+
+
+def with_gpus(chosen: dict[str, Any], gpus: float) -> dict[str, Any]:
+    """Returns parameters with a number of GPUs, unless the sweep file names them in SLURM's words.
+
+    Raises:
+        UserError: for a part of a GPU.
+    """
+    if gpus % 1:
+        raise UserError(f"SLURM assigns whole GPUs, not {gpus:g}", "write gpus: 1, or use --executor ray")
+    further = chosen["additional_parameters"]
+    if not gpus or any(name.startswith(("gpus", "gres")) for name in further):
+        return chosen
+    return chosen | {"additional_parameters": further | {"gpus_per_node": int(gpus)}}
+
+
+def _whole(value: object, key: str, unit: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise UserError(f"{key} must be a whole number of {unit}, not {value!r}", f"write {key.split('.')[1]}: 60")
+    return value
+
+
+def _setup() -> list[str]:
+    """Returns lines of shell that restore this command's environment, which some clusters do not pass on."""
+    variables = [f"export {name}={shlex.quote(value)}" for name, value in passed_on().items()]
+    return [f"cd {shlex.quote(str(Path.cwd()))}", "export SLURM_EXPORT_ENV=ALL", *variables]
+
+
+def _check_installed() -> None:
+    if find_spec("submitit") is None:
+        raise UserError("sweeps on SLURM need submitit, which is not installed", "pip install 'afrieval[slurm]'")
+    missing = [name for name in ("sbatch", "srun", "squeue") if shutil.which(name) is None]
+    if missing:
+        cure = "start the sweep on a machine of the cluster that has it, or with --executor local"
+        raise UserError(f"SLURM's {missing[0]} is not installed here", cure)
+
+
+def _parts(jobs: list[Job]) -> Iterator[list[Job]]:
+    for begin in range(0, len(jobs), LONGEST):
+        yield jobs[begin : begin + LONGEST]
+
+
+def _submit(folder: Path, jobs: Sequence[Job], chosen: dict[str, Any]) -> str:
+    """Submits one array and returns its id; those of the jobs are stored with them."""
+    from submitit import SlurmExecutor
+    from submitit.core.utils import FailedJobError, FailedSubmissionError
+
+    executor = SlurmExecutor(folder / "slurm", max_num_timeout=ENDLESS)
+    executor.update_parameters(job_name=f"afrieval-{folder.name}", **chosen)
+    try:
+        submitted = executor.submit_array([SlurmJob(str(folder.resolve()), job.name) for job in jobs])
+    except (FailedJobError, FailedSubmissionError) as e:
+        cure = "correct slurm: in the sweep file; sinfo shows partitions, man sbatch the options"
+        raise UserError(f"SLURM refuses the jobs: {last_line(str(e))}", cure) from None
+    for job, each in zip(jobs, submitted, strict=True):
+        write_whole(job_folder(folder, job.name) / ID, json.dumps({"id": str(each.job_id)}).encode())
+    return str(submitted[0].job_id).split("_")[0]
+
+
+def _ids(folder: Path, jobs: Sequence[Job]) -> dict[str, str]:
+    """Returns the ids under which jobs were submitted last, by their names."""
+    paths = {job.name: job_folder(folder, job.name) / ID for job in jobs}
+    return {name: _id(path) for name, path in paths.items() if path.exists()}
+
+
+def _id(path: Path) -> str:
+    try:
+        return str(json.loads(path.read_bytes())["id"])
+    except (ValueError, KeyError, TypeError):
+        raise UserError(f"{path} is damaged", "delete it, once squeue shows that the job is not queued") from None
