@@ -33,6 +33,18 @@ def silly_renames() -> None:
     os.unlink = os.remove = renamed
 
 
+def no_waits() -> None:
+    """Lets requests that failed be sent again at once."""
+    import asyncio
+
+    from afrieval.models.backends.openai import retries
+
+    async def sleep(seconds: float) -> None:
+        await asyncio.sleep(0)
+
+    retries.sleep = sleep
+
+
 def out_of_memory(every: int) -> None:
     """Lets about one forward pass in so many fail as where a device's memory is full."""
     import torch
