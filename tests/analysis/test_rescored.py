@@ -24,7 +24,7 @@ def test_documents_may_move_and_the_score_stay() -> None:
     assert (move.before, move.now, move.up, move.down) == (0.5, 0.5, 1, 1)
 
 
-def test_a_metric_that_is_no_mean_of_documents() -> None:
+def test_a_metric_other_than_a_mean_of_documents() -> None:
     """The counts of both documents change; one by itself is better, and the other as good as before."""
     before = scored([[1, 1, 1, 0], [2, 0, 0, 0]], of="span_f1")
     now = scored([[2, 0, 0, 0], [4, 0, 0, 0]], of="span_f1")
