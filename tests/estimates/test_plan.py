@@ -83,10 +83,11 @@ def test_tokens_are_those_of_the_samples(cli: Cli, models: dict[str, Path], tmp_
 
 
 def test_some_documents_stand_for_all(cli: Cli, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ("--model.model_name", models["llama"], *SOME, "--eval.num_fewshot", 2)
+    words = ("--model.model_name", models["llama"], *SOME[:-4], "--eval.num_fewshot", 2)
     exact = planned(cli, *words)["estimate"][-1]
-    monkeypatch.setattr(counting, "MOST", 100)
-    monkeypatch.setattr(counting, "FEWEST", 2)
+    monkeypatch.setattr(counting, "MOST", 60)
+    monkeypatch.setattr(counting, "BLOCK", 2)
+    monkeypatch.setattr(counting, "FEWEST_WRITTEN", 2)
     done = cli("plan", *words, "--json", "-")
     about = json.loads(done.out)[0]["rows"][-1]
     for name in ("requests", "prompt_tokens", "computed_tokens", "answer_tokens"):
@@ -95,12 +96,14 @@ def test_some_documents_stand_for_all(cli: Cli, models: dict[str, Path], monkeyp
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("shots", [0, 5])
-def test_some_documents_stand_for_all_real_ones(cli: Cli, monkeypatch: pytest.MonkeyPatch, shots: int) -> None:
+@pytest.mark.parametrize(("task", "shots"), [("afrimmlu", 0), ("afrimmlu", 5), ("afrixnli", 0)])
+def test_some_documents_stand_for_all_real_ones(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, task: str, shots: int
+) -> None:
     from tests.conftest import REAL_DATA
 
     words = ("--model.model_name", "demo", "--data.source", REAL_DATA, "--eval.num_fewshot", shots)
-    words += ONE[2:]  # type: ignore[assignment]
+    words += ("--task.task_name", task, *ONE[4:])  # type: ignore[assignment]
     exact = planned(cli, *words)["estimate"][-1]
     monkeypatch.setattr(counting, "MOST", 400)
     about = planned(cli, *words)["estimate"][-1]
