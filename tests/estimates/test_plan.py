@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import Cli
+from tests.harness_collection import Run
 from tests.models.tiny import tiny_llama, tiny_t5
 
 from afrieval.estimates import calibration, counting, rates
@@ -85,8 +86,8 @@ def test_tokens_are_those_of_the_samples(cli: Cli, models: dict[str, Path], tmp_
 def test_some_documents_stand_for_all(cli: Cli, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("--model.model_name", models["llama"], *SOME[:-4], "--eval.num_fewshot", 2)
     exact = planned(cli, *words)["estimate"][-1]
-    monkeypatch.setattr(counting, "MOST", 60)
-    monkeypatch.setattr(counting, "BLOCK", 2)
+    monkeypatch.setattr(counting, "MOST", 100)
+    monkeypatch.setattr(counting, "BLOCK", 3)
     monkeypatch.setattr(counting, "FEWEST_WRITTEN", 2)
     done = cli("plan", *words, "--json", "-")
     about = json.loads(done.out)[0]["rows"][-1]
@@ -180,7 +181,17 @@ def test_a_device_that_is_not_here_is_named(cli: Cli, models: dict[str, Path]) -
     assert done.code == 0 and "cuda is not on this machine" in " ".join(done.out.split())
 
 
-def test_harness_tasks_and_memorisation_are_counted(cli: Cli, models: dict[str, Path], tmp_path: Path) -> None:
+def test_harness_tasks_are_counted(harness: Run, tmp_path: Path) -> None:
+    words = ("--task.harness_tasks", "perplexity,mc_yor_1", "--eval.limit", 4, "--run_dir", tmp_path / "run")
+    dry = harness(*words, "--dry-run")
+    (total,) = [line.split()[1:] for line in dry.out.splitlines() if line.startswith("total")]
+    harness(*words)
+    (likelihoods,) = work(tmp_path / "run").values()
+    counted = [f"{likelihoods[name]:,}" for name in ("requests", "plain", "computed")]
+    assert total == ["2", "8", *counted]
+
+
+def test_memorisation_is_counted(cli: Cli, models: dict[str, Path], tmp_path: Path) -> None:
     words = ("--model.model_name", models["llama"], "--data.source", "samples", "--run_dir", tmp_path / "run")
     memory = (*words, "--task.task_name", "memorisation", "--task.of", "afrixnli", "--task.languages", "yor")
     total = planned(cli, *memory)["estimate"][-1]
