@@ -1,8 +1,10 @@
 """A model without weights: its tokenizer and settings are the real ones, and it counts what it would compute."""
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby, pairwise
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -65,21 +67,22 @@ class Hollow(HF):
         longest: the most tokens of a sequence so far, answers included.
         truncated: number of requests that lose their beginning, since `begin`.
         absent: the device that is asked for, if it is not on this machine.
-        samples: whether the requests are those of some documents, which stand for others.
+        blocks: prompt to a number for the documents that it is counted with, where some stand for all; else empty.
         packs_weights: whether backend_args ask for weights of fewer bits.
-        shared: tokens since then that are computed once for several documents, as far as this is known.
+        shared: tokens since then that are computed once for several blocks.
     """
 
     longest = truncated = shared = 0
-    samples = packs_weights = False
+    packs_weights = False
+    blocks: Mapping[str, int] = MappingProxyType({})
     absent = ""
     _generates = CountingGenerator
     _has_written = True
     max_batch_size: int
 
-    def begin(self, samples: bool) -> None:
-        """Begins to count anew; `samples` is that of the class."""
-        self.samples = samples
+    def begin(self, blocks: Mapping[str, int]) -> None:
+        """Begins to count anew; `blocks` are those of the class."""
+        self.blocks = blocks
         for amount in self.work.kinds.values():
             amount.clear()
         self.truncated = self.shared = 0
@@ -173,9 +176,8 @@ class Hollow(HF):
         room = self.max_length + 1
         sequences = [np.array((context + answer)[-room:-1], dtype=np.int32) for _, context, answer in requests]
         tree = plant(sequences, [[]] * len(sequences))
-        if self.samples:
-            of_prompt = {tuple(request[1]): row for request, row in zip(requests, sequences, strict=True)}
-            self.shared += _shared([*of_prompt.values()])
+        if self.blocks:
+            self.shared += _shared(sequences, [self.blocks.get(texts[0], -1) for texts, _, _ in requests])
         self.longest = max(self.longest, tree.longest)
         self.work.add(computed=len(tree.tokens))
 
@@ -216,11 +218,16 @@ class Hollow(HF):
         return torch.cat([context, end], dim=1) if causal else end
 
 
-def _shared(rows: list[NDArray[np.int32]]) -> int:
-    """Returns how many tokens, of the tree of some rows, belong to several of them."""
-    rows.sort(key=lambda row: row.astype(">u4").tobytes())
-    alike = [common(a, b) for a, b in pairwise(rows)]
-    return sum(map(max, [0, *alike], [*alike, 0])) - sum(alike)
+def _shared(rows: Sequence[NDArray[np.int32]], blocks: Sequence[int]) -> int:
+    """Returns how many tokens, of the tree of some rows, belong to rows of several blocks."""
+    order = sorted(range(len(rows)), key=lambda i: rows[i].astype(">u4").tobytes())
+    found = least = 0
+    for a, b in pairwise(order):
+        alike = common(rows[a], rows[b])
+        least = min(least, alike)  # of all rows since the last that was of another block
+        if blocks[a] != blocks[b]:
+            found, least = found + alike - least, alike
+    return found
 
 
 class HollowVLLM(Hollow):
