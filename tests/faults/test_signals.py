@@ -17,8 +17,13 @@ from tests.models.faulty import faulty
 
 pytestmark = pytest.mark.faults
 Record = Callable[[str, Any], None]
-SIGNALS = {"SIGINT": (signal.SIGINT,), "SIGTERM": (signal.SIGTERM,), "SIGHUP": (signal.SIGHUP,)}
-SIGNALS |= {"SIGINT twice": (signal.SIGINT, signal.SIGINT), "SIGTERM, then SIGINT": (signal.SIGTERM, signal.SIGINT)}
+SIGNALS = {
+    "SIGINT": [signal.SIGINT],
+    "SIGTERM": [signal.SIGTERM],
+    "SIGHUP": [signal.SIGHUP],
+    "SIGINT twice": [signal.SIGINT, signal.SIGINT],
+    "SIGTERM, then SIGINT": [signal.SIGTERM, signal.SIGINT],
+}
 TIMES = 2
 LATEST = 0.5  # seconds; runs take about as long
 BETWEEN = 0.02
