@@ -3,6 +3,7 @@
 python bench/report.py                                    # 20 models, 18 languages, 5 prompts, 500 documents
 python bench/report.py --models 4 --documents 100         # smaller
 AFRIEVAL_DATA=FOLDER python bench/report.py --keep /tmp/x # real rows; the run folders stay in /tmp/x
+python bench/report.py --pack                             # of packed runs
 
 Each model has the questions of the small run again and again, with likelihoods of its own, so that scores differ.
 """
@@ -23,6 +24,7 @@ import orjson
 
 from afrieval.languages import LANGUAGES
 from afrieval.results.files import read_run, sample_files, write_run
+from afrieval.results.packed import PACKED
 from afrieval.results.runs import read_runs
 from afrieval.results.samples import read_samples
 from afrieval.stopping import stoppable
@@ -38,6 +40,7 @@ def main() -> int:
     for name, default in {"models": 20, "languages": 18, "prompts": 5, "documents": 500}.items():
         parser.add_argument(f"--{name}", type=int, default=default, metavar="N")
     parser.add_argument("--prompt-language", choices=["eng", "native", "both"], default="eng")
+    parser.add_argument("--pack", action="store_true", help="pack the runs before they are read")
     parser.add_argument("--keep", type=Path, help="folder for the runs; those that are there are used again")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
@@ -46,6 +49,8 @@ def main() -> int:
         if not runs[-1].exists():
             known = sorted(load_task(args.task).languages, key=lambda code: not LANGUAGES[code].african)
             multiply(small_run(folder / "small", args), runs, known[: args.languages], args.documents)
+        if args.pack:
+            subprocess.run([*AFRIEVAL, "pack", *map(str, runs)], check=True)
         report(runs, Path(scratch) / "report.html")
     return 0
 
@@ -118,13 +123,16 @@ def varied(lines: list[dict[str, Any]], hard: Any, skill: float, rng: np.random.
 
 def report(runs: list[Path], page: Path) -> None:
     """Prints what reading takes, and what the whole report takes."""
-    files = [path for run in runs for path in sample_files(run)]
+    files = [path for run in runs for path in (*sample_files(run), run / PACKED) if path.exists()]
     start, used = time.perf_counter(), os.times()
     cells = read_runs(runs)
     seconds, now = time.perf_counter() - start, os.times()
     spent = now.user + now.children_user - used.user - used.children_user
     n, size = sum(cell.rows for cell in cells), sum(path.stat().st_size for path in files)
-    print(f"read {n:,} lines, {size / 1e9:.2f} GB: {seconds:.1f} s, {spent:.1f} s of user time", flush=True)
+    print(
+        f"read {n:,} lines, {len(files):,} files, {size / 1e9:.2f} GB: {seconds:.1f} s, {spent:.1f} s of user time",
+        flush=True,
+    )
     start = time.perf_counter()
     subprocess.run([*AFRIEVAL, "report", *map(str, runs), "-o", str(page)], check=True)
     seconds = time.perf_counter() - start

@@ -17,8 +17,8 @@ NLI = "--task.task_name afrixnli --task.languages yor,amh --task.prompts 1,2 --t
 KINDS = {
     "two": f"{NLI} --task.task_name afrixnli,afrimmlu --eval.limit 4",
     "other": f"{NLI} --eval.limit 4 --eval.num_fewshot 1",
-    "generated": "--task.task_name masakhaner,ntrex_to_eng,afrimgsm --task.languages hau --task.prompts 1 --eval.limit 3"
-    " --eval.max_gen_toks 4",
+    "generated": "--task.task_name masakhaner,ntrex_to_eng,afrimgsm --task.languages hau --task.prompts 1"
+    " --eval.limit 3 --eval.max_gen_toks 4",
     "tofu": "--task-config-yaml configs/suites/tofu.yaml --eval.max_gen_toks 4 --eval.limit 4",
 }
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afrieval.errors import UserError
+from afrieval.files import yaml as module
 from afrieval.files.yaml import YamlFile, parsed, read_map, read_yaml
 
 
@@ -80,3 +81,13 @@ def test_any_text_is_a_map_or_a_user_error(tmp_path_factory: pytest.TempPathFact
         assert isinstance(read_map(path), dict)
     except UserError as e:
         assert "\n" not in e.message and e.hint
+
+
+def test_the_nodes_of_large_files_are_not_kept(tmp_path: Path) -> None:
+    small, large = (f"a: [{'x' * size}]\n" for size in (10, module.LARGE))
+    kept = []
+    for text in (small, large):
+        before = module._parsed.cache_info().currsize
+        assert read_yaml(written(tmp_path, text)).line(("a", 0)) == 1
+        kept.append(module._parsed.cache_info().currsize - before)
+    assert kept == [1, 0]

@@ -74,7 +74,7 @@ def test_unpacking_keeps_newer_sample_files(run: Path) -> None:
     assert sample_path(run, NAMES[0]).read_bytes() == newer and len(sample_files(run)) == 2
 
 
-@pytest.mark.parametrize("place", ["_write", "_check", "_sync"])
+@pytest.mark.parametrize("place", ["write_packed", "_check", "_sync"])
 def test_a_stop_anywhere_loses_nothing(run: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     before, scores = content(run), [cell.score for cell in read_runs([run])]
 

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from afrieval.analysis.means import by_question
+from afrieval.analysis.by_question import Scores, values_of
+from afrieval.analysis.means import of_languages
 from afrieval.analysis.memorisation import about
 from afrieval.analysis.published import NOT_AVERAGED
 from afrieval.analysis.scores import averaged
-from afrieval.analysis.widths import Scores, Share, Stated, half_width
+from afrieval.analysis.widths import Share, Stated, half_width
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.results.prompts import PromptId, prompt_order
@@ -119,7 +120,7 @@ class _Task(NamedTuple):
 
     @property
     def values(self) -> list[float]:
-        return [float(np.mean(list(scores.values()))) for scores in self.scores.values()]
+        return [float(np.mean(values_of(scores))) for scores in self.scores.values()]
 
 
 def suite_averages(cells: list[CellScores], rule: str = "suite") -> list[Average]:
@@ -191,8 +192,7 @@ def _scored(group: str, tasks: list[list[CellScores]], rule: Rule) -> list[_Task
 
 def _task(group: str, cells: list[CellScores]) -> _Task:
     factor = percent(cells[0].metric) or 0.0
-    scores = {code: {q: factor * v for q, v in of.items()} for code, of in by_question(cells).items()}
-    return _Task(group, cells, dict(scores))
+    return _Task(group, cells, {code: of.times(factor) for code, of in of_languages(cells).items()})
 
 
 def _part(task: _Task, share: Share, every: list[CellScores], rule: Rule) -> Part:
@@ -233,10 +233,10 @@ def _unseen(share: Share) -> float:
     Their interval is around the score with these four, so the shift is added.
     """
     documents = [scores for scores in share.languages.values() if not isinstance(scores, Stated)]
-    values = {value for scores in documents for value in scores.values()}
+    values = np.unique(np.concatenate([values_of(scores) for scores in documents])) if documents else np.zeros(0)
     if len(values) != 1:
         return 0.0
     n = min(map(len, documents))
-    score = values.pop() / 100
+    score = float(values[0]) / 100
     p = (n * score + 2) / (n + 4)
     return 100**2 * (p * (1 - p) / (n + 4) + (score - p) ** 2)

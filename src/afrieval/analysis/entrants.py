@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval.analysis.averages import by_form, percent
+from afrieval.analysis.by_question import Scores
 from afrieval.analysis.gathered import Gathered
 from afrieval.analysis.leaderboard import defective
 from afrieval.analysis.means import of_questions
@@ -17,7 +18,7 @@ from afrieval.analysis.pairs import PERCENT, stated
 from afrieval.analysis.published import PUBLISHED, prompts_of
 from afrieval.analysis.questions import numbered
 from afrieval.analysis.scores import averaged
-from afrieval.analysis.widths import Scores, Stated
+from afrieval.analysis.widths import Stated
 from afrieval.data.published import PublishedRow
 from afrieval.foreign.record_names import metric_of
 from afrieval.grouping import grouped
@@ -198,9 +199,9 @@ def _entry(cells: list[CellScores], factor: float) -> Entry:
 
 
 def _scaled(cells: list[CellScores], factor: float) -> Scores | Stated:
-    scores = {question: factor * value for question, value in of_questions(cells).items()}
+    scores = of_questions(cells).times(factor)
     if cells[0].metric.interval == "none":
-        return Stated(float(np.mean(list(scores.values()))), np.nan, len(scores))
+        return Stated(float(np.mean(scores.scores)), np.nan, len(scores))
     return scores
 
 

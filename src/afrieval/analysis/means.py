@@ -1,15 +1,15 @@
 """Means over languages with an interval that respects both documents and languages."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from afrieval.analysis.by_question import ANSWERS, ByQuestion, Scores, by_question, places, values_of
 from afrieval.analysis.questions import numbered
 from afrieval.analysis.scores import averaged
-from afrieval.analysis.widths import Question, Scores, Share, half_width
+from afrieval.analysis.widths import Share, half_width
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.results.scores import CellScores
@@ -58,7 +58,7 @@ def means(cells: list[CellScores], groupings: list[str]) -> list[Mean]:
     african = (c for c in cells if LANGUAGES[c.language].african and not c.defect)
     found = []
     for of_place in grouped(african, lambda c: (c.task, *c.but("language", "prompt").items())).values():
-        scores = by_question(of_place)
+        scores = of_languages(of_place)
         for grouping in groupings:
             of_name = grouped(scores, GROUPINGS[grouping])
             for name, members in of_name.items():
@@ -66,7 +66,7 @@ def means(cells: list[CellScores], groupings: list[str]) -> list[Mean]:
     return found
 
 
-def by_question(cells: list[CellScores]) -> dict[str, dict[Question, float]]:
+def of_languages(cells: list[CellScores]) -> dict[str, ByQuestion]:
     """Returns each language's mean over prompts, by question and right answer.
 
     Args:
@@ -76,25 +76,25 @@ def by_question(cells: list[CellScores]) -> dict[str, dict[Question, float]]:
     return {language: of_questions(languages[language]) for language in sorted(languages)}
 
 
-def of_questions(cells: list[CellScores]) -> dict[Question, float]:
+def of_questions(cells: list[CellScores]) -> ByQuestion:
     """Returns the mean over prompts by question and right answer.
 
     Args:
         cells: of one language, `numbered` with all that they are compared with.
     """
     average = averaged(cells)
-    questions = zip(average.ids.tolist(), average.cells[0].golds.tolist(), strict=True)
-    return dict(zip(questions, average.values.tolist(), strict=True))
+    return by_question(average.ids, average.cells[0].golds, average.values)
 
 
-def _mean(cell: CellScores, grouping: str, name: str, members: dict[str, dict[Question, float]]) -> Mean:
+def _mean(cell: CellScores, grouping: str, name: str, members: dict[str, ByQuestion]) -> Mean:
     of_each = list(members.values())
-    score = float(np.mean([np.mean(list(scores.values())) for scores in of_each]))
+    score = float(np.mean([np.mean(scores.scores) for scores in of_each]))
     has_interval = len(members) > 1 and cell.metric.interval != "none"
     interval = over_languages(of_each, cell.metric.bounds) if has_interval else None
-    times = Counter(question for scores in of_each for question in scores)
-    alone = [code for code, scores in members.items() if all(times[question] == 1 for question in scores)]
-    differing = len(times) - len({question for question, _ in times})
+    columns, n = places(of_each)
+    times = np.bincount(np.concatenate(columns), minlength=n)
+    alone = [code for code, of in zip(members, columns, strict=True) if (times[of] == 1).all()]
+    differing = n - len(np.unique(np.concatenate([scores.codes for scores in of_each]) // ANSWERS))
     dimensions = cell.but("language", "prompt")
     return Mean(cell.task, dimensions, grouping, name, list(members), score, interval, alone, differing)
 
@@ -106,7 +106,7 @@ def over_languages(languages: Sequence[Scores], bounds: tuple[float, float] = (0
         languages: each language's scores by question, two languages or more.
         bounds: lowest and highest score.
     """
-    middle = float(np.mean([np.mean(list(scores.values())) for scores in languages]))
+    middle = float(np.mean([np.mean(values_of(scores)) for scores in languages]))
     half = half_width([Share(1.0, "", dict(enumerate(languages)))])
     if half == 0:
         n = min(map(len, languages))

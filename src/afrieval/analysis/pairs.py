@@ -8,12 +8,13 @@ questions.
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from afrieval.analysis.widths import Scores, Stated, Values, mean_covariance
+from afrieval.analysis.by_question import Scores, places, values_of
+from afrieval.analysis.widths import Stated, Values, mean_covariance
+from afrieval.results.scores import Numbers
 
 PERCENT = (0.0, 100.0)
 
@@ -51,10 +52,18 @@ class Pairs(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """An entrant's scores by question, shape (l, q), and where it has one."""
+    """An entrant's scores by question in each language, and the places of the questions among n."""
 
-    scores: Values
-    here: Values
+    scores: list[Values]
+    columns: list[Numbers]
+    n: int
+
+    def arrays(self) -> tuple[Values, Values]:
+        """Returns the scores, shape (l, n), and where there is one; those of all entrants do not fit into memory."""
+        values, here = np.zeros((2, len(self.scores), self.n))
+        for row, (scores, columns) in enumerate(zip(self.scores, self.columns, strict=True)):
+            values[row, columns], here[row, columns] = scores, 1.0
+        return values, here
 
 
 def pairs(contest: Contest) -> Pairs:
@@ -74,10 +83,13 @@ def pairs(contest: Contest) -> Pairs:
         np.minimum.outer(least, least).astype(np.float64),
     )
     asked = _asked(contest.entries, languages)
-    for i, j in combinations(asked, 2):
-        both = asked[i].here * asked[j].here
-        if both.any(axis=1).all():
-            _pair(found, i, j, (asked[i].scores - asked[j].scores) * both, both)
+    for i, others in ((i, [j for j in asked if j > i]) for i in asked):
+        scores, here = asked[i].arrays()
+        for j in others:
+            of_other, there = asked[j].arrays()
+            both = here * there
+            if both.any(axis=1).all():
+                _pair(found, i, j, (scores - of_other) * both, both)
     return found
 
 
@@ -101,7 +113,7 @@ def _stated(scores: Scores | Stated, bounds: tuple[float, ...]) -> Stated:
     """
     if isinstance(scores, Stated):
         return scores._replace(score=(scores.n * scores.score + 2 * sum(bounds)) / (scores.n + 2 * len(bounds)))
-    values = np.array(list(scores.values()))
+    values = values_of(scores)
     every = np.concatenate([values, np.repeat(bounds, 2)])
     error = float(every.std(ddof=0 if bounds else 1)) / math.sqrt(len(every)) if len(every) > 1 else math.inf
     return Stated(float(every.mean()), error, len(values))
@@ -109,21 +121,15 @@ def _stated(scores: Scores | Stated, bounds: tuple[float, ...]) -> Stated:
 
 def _asked(entries: Sequence[Mapping[Any, Scores | Stated]], languages: Sequence[Any]) -> dict[int, _Asked]:
     """Returns the scores by question of all entrants that have them."""
-    place: dict[Any, int] = {}
     with_questions: dict[int, list[Scores]] = {}
     for at, entry in enumerate(entries):
         of_languages = [scores for scores in (entry[code] for code in languages) if not isinstance(scores, Stated)]
         if len(of_languages) == len(languages):
             with_questions[at] = of_languages
-            for scores in of_languages:
-                place |= {question: len(place) + n for n, question in enumerate(q for q in scores if q not in place)}
-    found = {}
-    for at, of_languages in with_questions.items():
-        values, here = np.zeros((2, len(languages), len(place)))
-        for row, scores in enumerate(of_languages):
-            columns = [place[question] for question in scores]
-            values[row, columns], here[row, columns] = list(scores.values()), 1.0
-        found[at] = _Asked(values, here)
+    columns, n = places([scores for of in with_questions.values() for scores in of]) if with_questions else ([], 0)
+    found, size = {}, len(languages)
+    for row, (at, of_languages) in enumerate(with_questions.items()):
+        found[at] = _Asked([values_of(scores) for scores in of_languages], columns[row * size : (row + 1) * size], n)
     return found
 
 

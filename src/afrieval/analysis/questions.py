@@ -76,5 +76,7 @@ def _agreement(golds: dict[str, Golds]) -> dict[str, float]:
 
 
 def _renumbered(cell: CellScores, ids: Numbers) -> CellScores:
+    if np.all(ids[1:] > ids[:-1]):
+        return replace(cell, ids=ids)
     order = np.argsort(ids)
     return replace(cell.take(order), ids=ids[order])

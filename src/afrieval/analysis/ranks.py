@@ -16,10 +16,11 @@ import numpy as np
 from scipy import special
 
 from afrieval.analysis.averages import percent
+from afrieval.analysis.by_question import Scores
 from afrieval.analysis.means import of_questions
 from afrieval.analysis.pairs import PERCENT, Contest, Pairs, pairs
 from afrieval.analysis.questions import numbered
-from afrieval.analysis.widths import Scores, Stated, Values
+from afrieval.analysis.widths import Stated, Values
 from afrieval.grouping import grouped
 from afrieval.results.scores import CellScores
 from afrieval.statistics.significance import LEVEL, holm
@@ -75,8 +76,8 @@ def contest(sides: Sequence[Sequence[CellScores]], weight: float = 1.0) -> Conte
     of_sides: list[dict[str, Scores | Stated]] = [{} for _ in sides]
     of_each = grouped(zip((at for at, _ in every), numbers, strict=True), lambda pair: (pair[0], pair[1].language))
     for (at, language), found in of_each.items():
-        scores = {q: factor * value for q, value in of_questions([cell for _, cell in found]).items()}
-        mean = float(np.mean(list(scores.values())))
+        scores = of_questions([cell for _, cell in found]).times(factor)
+        mean = float(np.mean(scores.scores))
         of_sides[at][language] = Stated(mean, math.nan, 0) if metric.interval == "none" else scores
     return Contest(weight, every[0][1].data_set or every[0][1].task, of_sides, PERCENT if percent(metric) else ())
 

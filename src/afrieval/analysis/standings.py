@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval.analysis.averages import interval_of
+from afrieval.analysis.by_question import Scores, values_of
 from afrieval.analysis.entrants import Entrant, Entry, TaskEntries
 from afrieval.analysis.pairs import Contest
 from afrieval.analysis.ranks import Rank, best_first, ranks
-from afrieval.analysis.widths import Scores, Share, Stated, half_width
+from afrieval.analysis.widths import Share, Stated, half_width
 from afrieval.grouping import grouped
 from afrieval.statistics.intervals import Interval
 
@@ -175,7 +176,7 @@ def _scores(task: TaskEntries, entrant: Entrant, languages: list[str], best: boo
 
 def mean_of(scores: Scores | Stated) -> float:
     """Returns the score of a language."""
-    return scores.score if isinstance(scores, Stated) else float(np.mean(list(scores.values())))
+    return scores.score if isinstance(scores, Stated) else float(np.mean(values_of(scores)))
 
 
 def _scored(tasks: Mapping[str, TaskEntries], entrant: Entrant, pairs: list[Pair], best: bool) -> Standing:

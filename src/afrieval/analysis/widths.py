@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from afrieval.analysis.by_question import Scores, places, values_of
+
 Values = NDArray[np.float64]
-Question = tuple[int, int]  # its number, and the right answer
-Scores = Mapping[Any, float]  # of one language, by question; a question of several has the same name in all
 
 
 class Stated(NamedTuple):
@@ -105,9 +105,13 @@ def half_width(shares: Sequence[Share]) -> float:
 def _questions(shares: Sequence[Share]) -> int:
     """Returns the number of questions; without documents, as if all languages had the same ones."""
     known = [(share.data, scores) for share in shares for scores in share.languages.values()]
-    asked = {(data, q) for data, scores in known if not isinstance(scores, Stated) for q in scores}
+    asked: dict[str, list[Scores]] = {}
+    for data, scores in known:
+        if not isinstance(scores, Stated):
+            asked.setdefault(data, []).append(scores)
+    distinct = sum(places(of)[1] for of in asked.values())
     counts = [(data, scores.n) for data, scores in known if isinstance(scores, Stated)]
-    return len(asked) + sum(min(n for of, n in counts if of == data) for data in {data for data, _ in counts})
+    return distinct + sum(min(n for of, n in counts if of == data) for data in {data for data, _ in counts})
 
 
 def _parts(languages: Mapping[Any, Scores | Stated]) -> _Parts:
@@ -124,7 +128,7 @@ def _parts(languages: Mapping[Any, Scores | Stated]) -> _Parts:
 
 
 def _of_documents(languages: Mapping[Any, Scores]) -> _Parts:
-    values = [np.array(list(scores.values())) for scores in languages.values()]
+    values = [values_of(scores) for scores in languages.values()]
     of_each = float(np.mean([v.var(ddof=1) / len(v) if len(v) > 1 else 0.0 for v in values]))
     if len(values) == 1:
         return _Parts({}, of_each, 0.0)
@@ -141,11 +145,10 @@ def shared_variance(languages: Sequence[Scores]) -> float:
     Args:
         languages: each language's scores by question, two languages or more.
     """
-    place = {question: at for at, question in enumerate({q: None for scores in languages for q in scores})}
-    scores, here = np.zeros((2, len(languages), len(place)))
+    columns, n = places(languages)
+    scores, here = np.zeros((2, len(languages), n))
     for row, of_language in enumerate(languages):
-        columns = [place[question] for question in of_language]
-        scores[row, columns], here[row, columns] = list(of_language.values()), 1.0
+        scores[row, columns[row]], here[row, columns[row]] = values_of(of_language), 1.0
     return mean_covariance(scores, here)
 
 

@@ -17,6 +17,7 @@ from afrieval.files.schema import Place, validated
 from afrieval.resources import here_or_shipped
 
 T = TypeVar("T")
+LARGE = 100_000  # characters from which on a text is not kept: run.yaml of a thousand cells, whose nodes take 20 MB
 LARGEST = 2**28  # bytes; weights given instead of a config are refused before they are in memory
 MOST_NODES = 2_000_000  # with aliases expanded
 EXAMPLES = "see the files in configs/ for examples"
@@ -134,6 +135,8 @@ def read_yaml(path: Path, hint: str = "") -> YamlFile:
     """Returns a YAML file with any content; arguments and errors as for `read_as`."""
     text = read_text(path, hint or _near_files(path), LARGEST)
     try:
+        if len(text) > LARGE:
+            return YamlFile(path, *parsed(text))
         content, root = _parsed(text)
         return YamlFile(path, deepcopy(content), root)
     except yaml.YAMLError as e:

@@ -74,7 +74,7 @@ class Packed:
     def columns(self, name: str, sent: bool) -> Arrays:
         """Returns the numbers of a cell, those of lists one after the other.
 
-        Those of the cells that follow are read with them, since they will be asked for next.
+        Those of the cells that follow are read with them, since they will be asked for next, and kept until they are.
 
         Args:
             name: of its sample file.
@@ -86,7 +86,7 @@ class Packed:
         with_sent, read = self._read
         if name not in read or (sent and not with_sent):
             self._read = sent, self._numbers(self._place[name], sent)
-        return self._read[1][name]
+        return self._read[1].pop(name)
 
     def _numbers(self, first: int, sent: bool) -> dict[str, Arrays]:
         """Returns the numbers of several cells, from one on."""

@@ -7,7 +7,7 @@ of others. pyarrow is at hand, since data sets come as Parquet too; a database w
 import hashlib
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -15,12 +15,13 @@ import numpy as np
 
 from afrieval.errors import UserError
 from afrieval.files.whole import write_whole, written_whole
-from afrieval.results.files import locked, sample_files, sample_path
+from afrieval.results.files import locked, sample_files, sample_path, stored_name
 from afrieval.results.packed import PACKED, About, Arrays, Packed, content, head, packed
 from afrieval.results.packed_cells import FILLS, LISTS, NUMBERS, about, numbers
 from afrieval.results.reader import RunFolder
 from afrieval.results.runs import check_finished
 from afrieval.results.samples import REDO
+from afrieval.results.stored import Stored
 
 LEVEL = 3  # of zstd: higher ones take longer, and save little
 AS_TEXTS = ["cell", "gold", "picked", "n_choices", "part", *(f"{name}.list.element" for name in ("fields", "measures"))]
@@ -50,7 +51,8 @@ def pack(folder: Path) -> Moved:
             return Moved(0, 0, (folder / PACKED).stat().st_size)
         size = sum(path.stat().st_size for path in loose)
         with written_whole(folder / PACKED) as file:
-            sums = _write(file, run)
+            paths = [sample_path(folder, name) for name in run.names]
+            sums = write_packed(file, ((path, content(path, REDO), run.stored(stored_name(path))) for path in paths))
             file.flush()
             _check(Packed(Path(file.name)), sums)
         _sync(folder)
@@ -80,8 +82,13 @@ def unpack(folder: Path) -> Moved:
     return Moved(len(names), restored, size)
 
 
-def _write(file: BinaryIO, run: RunFolder) -> dict[str, bytes]:
-    """Writes all cells of a run, and returns a hash of each by the name of its sample file."""
+def write_packed(file: BinaryIO, cells: Iterable[tuple[Path, bytes, Stored]]) -> dict[str, bytes]:
+    """Writes cells to a packed file, and returns a hash of each by the name of its sample file.
+
+    Args:
+        file: the file.
+        cells: the sample file of each, its content, and what it says.
+    """
     from pyarrow.parquet import ParquetWriter
 
     described: list[About] = []
@@ -96,14 +103,12 @@ def _write(file: BinaryIO, run: RunFolder) -> dict[str, bytes]:
         write_page_checksum=True,
         store_schema=False,
     ) as writer:
-        for name in run.names:
-            path = sample_path(run.path, name)
-            whole, stored = content(path, REDO), run.stored(name)
+        for path, whole, stored in cells:
             lines = list(_lines(whole))
             columns = numbers(stored, len(lines))
             described.append({"file": path.name, "lines": len(lines), **about(stored)})
             sums[path.name] = _sum(whole, {of: columns[of] for of in described[-1]["columns"]})
-            writer.write_table(_table(name, lines, columns), row_group_size=len(lines))
+            writer.write_table(_table(stored.cell.name, lines, columns), row_group_size=len(lines))
         writer.add_key_value_metadata(head(NUMBERS, described))
     return sums
 

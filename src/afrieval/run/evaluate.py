@@ -80,9 +80,7 @@ def evaluate(
         lm = _load(config, processes, described, load)
         if processes.is_first:
             note(_size(cells, len(mine)))
-        visit = circumstances(config, plan, lm, processes.count) | ({"share": share.name} if share else {})
-        visit["first_tokens"] = first_tokens(plan.cells, lm)
-        check_fit(plan.cells, lm)
+        visit = _visit(config, plan, lm, processes, share)
         processes.first(_checked(check, lambda: _begin(plan, folder, described, visit)))
         kept = answer_path(folder, described["model"]) if config.eval.use_cache and processes.is_first else None
         shown = Progress(cells, bar=not config.eval.write_out, quiet=not processes.is_first, spending=lm.spending)
@@ -136,6 +134,14 @@ def _load(config: RunConfig, processes: Processes, described: dict[str, Any], lo
         described["model"]["fingerprint"] = lm.fingerprint()
     processes.agree(described["model"]["fingerprint"], "model")
     return lm
+
+
+def _visit(config: RunConfig, plan: Plan, lm: Any, processes: Processes, share: Share | None) -> dict[str, Any]:
+    """Returns the circumstances of a visit, after checking how prompts begin, and that they fit the context."""
+    known = circumstances(config, plan, lm, processes.count) | ({"share": share.name} if share else {})
+    known["first_tokens"] = first_tokens(plan.cells, lm)
+    check_fit(plan.cells, lm)
+    return known
 
 
 def _begin(plan: Plan, folder: Path, described: dict[str, Any], visit: dict[str, Any]) -> None:

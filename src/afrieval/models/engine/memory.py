@@ -1,10 +1,13 @@
 """How much the engine computes at a time: as much as keeps the processor busy and fits into its memory."""
 
 import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psutil
 import torch
+from accelerate.utils.memory import should_reduce_batch_size
 
 from afrieval.errors import UserError
 
@@ -21,15 +24,17 @@ class Packs:
 
     Args:
         most: tokens in a pack at most; what keeps the device busy if not given.
+        free: returns how many bytes of a device can be had.
     """
 
-    def __init__(self, most: int | None = None):
+    def __init__(self, most: int | None = None, free: Callable[[torch.device], int] | None = None):
         self._most = most
+        self._free = free
 
     def size(self, lm: Any, longest: int) -> int:
         """Returns how many tokens a pack may have beside a sequence as long as the longest."""
         size = self._most or PACK.get(lm.device.type, PACK["cpu"])
-        free = SHARE * free_memory(lm.device)
+        free = SHARE * (self._free or free_memory)(lm.device)
         while size > SMALLEST and needed(lm.model, longest, size) > free:
             size //= 2
         return size
@@ -42,7 +47,7 @@ class Packs:
     def rows(self, lm: Any, longest: int) -> int:
         """Returns how many answers of at most `longest` tokens, prompts included, to generate side by side."""
         rows: int = lm.max_batch_size
-        free = SHARE * free_memory(lm.device)
+        free = SHARE * (self._free or free_memory)(lm.device)
         return max(1, min(rows, int(free // needed(lm.model, 0, longest))))
 
     def reduce(self, pack: int, size: int) -> int:
@@ -59,6 +64,24 @@ class Packs:
             torch.cuda.empty_cache()
         log.warning("the device's memory is full; going on with %d tokens at a time", pack // 2)
         return pack // 2
+
+
+@contextmanager
+def full_memory() -> Iterator[None]:
+    """Turns the error of a device whose memory is full into one for the user, where nothing smaller can be tried.
+
+    Raises:
+        UserError: instead of it.
+    """
+    try:
+        yield
+    except RuntimeError as e:
+        if not should_reduce_batch_size(e):
+            raise
+        raise UserError(
+            "the device's memory is full",
+            "end other programs on it, or give a smaller --eval.batch_size or --model.dtype bfloat16",
+        ) from e
 
 
 def too_small(size: int) -> UserError:
