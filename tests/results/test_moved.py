@@ -28,9 +28,8 @@ def test_fewer_documents_moved() -> None:
 
 def test_a_metric_that_is_gone_moved_and_one_that_was_added_did_not() -> None:
     one = scored([1.0, 0.0])
-    two = replace(
-        one, metrics=one.metrics | {"empty": metric("empty")}, measures=one.measures | {"empty": np.zeros((2, 1))}
-    )
+    metrics = {**one.metrics, "empty": metric("empty")}
+    two = replace(one, metrics=metrics, measures={**one.measures, "empty": np.zeros((2, 1))})
     assert has_moved(two, one) and not has_moved(one, two)
 
 
