@@ -17,6 +17,7 @@ except KeyboardInterrupt:  # signals are not answered yet
 
 COMMANDS = {
     "run": "evaluate a model on tasks",
+    "plan": "say what a run takes: tokens, time, memory, cost; no weights are loaded",
     "sweep": "run several models on several suites, here, on SLURM or on Ray",
     "preview": "print prompts as a model would see them; no model is loaded",
     "list": "show tasks, their languages and their prompts",

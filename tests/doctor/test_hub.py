@@ -1,5 +1,6 @@
 """The hub, a token and models, with a client whose answers are given."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -84,12 +85,16 @@ def test_a_model_that_is_cached_or_a_folder(cached: Path, tmp_path: Path) -> Non
     assert gone.status == "problem" and "there is no model in" in gone.found
 
 
-def test_a_model_of_which_only_the_tokenizer_is_cached(cached: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_of_which_only_a_part_is_cached(cached: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tiny_llama(cached)
-    for path in cached.glob("*.safetensors"):
-        path.unlink()
     monkeypatch.setattr(HfApi, "auth_check", lambda *_: None)
-    assert model_finding(MODEL) == ("model org/model", "ok", "can be downloaded from the hub", "")
+    downloadable = ("model org/model", "ok", "can be downloaded from the hub", "")
+    index = cached / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": {"a": "model.safetensors", "b": "model-2.safetensors"}}))
+    assert model_finding(MODEL) == downloadable
+    index.unlink()
+    (cached / "model.safetensors").unlink()
+    assert model_finding(MODEL) == downloadable
 
 
 @pytest.mark.parametrize("name", ERRORS)

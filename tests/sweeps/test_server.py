@@ -12,14 +12,24 @@ from urllib.request import urlopen
 
 import psutil
 import pytest
+import yaml
 from tests.conftest import ROOT
 
 from afrieval.config.api import APIConfig
-from afrieval.config.settings import ModelConfig
+from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.errors import UserError
 from afrieval.models.identity import identity_of_model
+from afrieval.models.load import load_model
+from afrieval.models.processes import ALONE
+from afrieval.results.samples import read_samples
 from afrieval.sweeps import guard, server
+from afrieval.sweeps.combinations import jobs_of
+from afrieval.sweeps.jobs import write_jobs
+from afrieval.sweeps.load import Models
+from afrieval.sweeps.schema import read_sweep
 from afrieval.sweeps.server import command, free_port, reachable, served
+from afrieval.sweeps.state import read_state
+from afrieval.sweeps.work import work
 
 SCRIPT = ROOT / "tests/sweeps/a_server.py"
 MODEL = ModelConfig(model_name="org/model", model_type="openai")
@@ -159,9 +169,6 @@ def test_a_program_that_does_not_exist_is_an_error(log: Path) -> None:
 
 
 def test_the_port_is_no_part_of_a_models_identity(log: Path) -> None:
-    from afrieval.config.settings import EvalConfig
-    from afrieval.models.load import load_model
-
     asked = ModelConfig(model_name="m", model_type="openai", api=APIConfig(server=spec("health")))
     prints = set()
     for _ in range(2):
@@ -177,9 +184,38 @@ def test_the_port_is_no_part_of_a_models_identity(log: Path) -> None:
         assert known is plain
 
 
-def test_only_a_sweep_starts_a_server() -> None:
-    from afrieval.config.settings import EvalConfig
-    from afrieval.models.load import load_model
+def test_a_sweep_starts_the_server_of_a_model_once_for_all_its_runs(log: Path) -> None:
+    folder, model = log.parents[1] / "sweep", {"model_name": "m", "model_type": "openai", "server": spec("health")}
+    suite = {"task_name": "afrixnli", "languages": ["yor"], "prompts": [1]}
+    content = {"models": [model], "suites": [suite], "settings": [{}, {"eval.num_fewshot": 1}], "folder": str(folder)}
+    file = log.parents[1] / "sweep.yaml"
+    for starts, limit in enumerate((1, 2), 1):  # the second time, it goes on with another port
+        common = {"data.source": "samples", "eval.limit": limit}
+        file.write_text(yaml.safe_dump({**content, "common": common}))
+        (job,) = jobs_of(*read_sweep(file))
+        write_jobs(folder, [job])
+        work(folder, job.name)
+        assert read_state(folder, job)["status"] == "done", (folder / "jobs" / job.name / "log.txt").read_text()
+        assert len((log.parents[1] / "pids").read_text().splitlines()) == starts
+    found = [read_samples(path) for path in sorted(folder.rglob("samples_*.jsonl"))]
+    assert [len(samples) for samples in found] == [2, 2]
+    assert {sample["resps"][0][0] for samples in found for sample in samples} == {"neutral"}
+    records = [yaml.safe_load(path.read_text()) for path in folder.rglob("run.yaml")]
+    assert {record["identity"]["model"]["api"]["server"] for record in records} == {spec("health")}
+    assert "127.0.0.1" not in str([record["visits"][-1]["config"] for record in records])
 
+
+def test_a_server_that_crashed_is_started_again_for_the_next_run(log: Path) -> None:
+    config = ModelConfig(model_name="m", model_type="openai", api=APIConfig(server=spec("health")))
+    models = Models(log)
+    first = models.load(config, EvalConfig(), ALONE)
+    assert models.load(config, EvalConfig(), ALONE).names == first.names and len(living(log.parents[1])) == 2
+    os.kill(living(log.parents[1])[0], signal.SIGKILL)
+    models.load(config, EvalConfig(), ALONE)
+    assert len((log.parents[1] / "pids").read_text().splitlines()) == 2
+    models.close()
+
+
+def test_only_a_sweep_starts_a_server() -> None:
     with pytest.raises(UserError, match="started by afrieval sweep only"):
         load_model(ModelConfig(model_name="m", model_type="openai", api=APIConfig(server="vllm")), EvalConfig())

@@ -9,6 +9,7 @@ import pytest
 from tests.conftest import Cli
 from tests.sweeps.files import COMMON, SUITE, planned, states, write_sweep
 
+from afrieval.config.settings import ModelConfig
 from afrieval.errors import UserError
 from afrieval.models.backends.hf import HF
 from afrieval.models.load import load_model
@@ -22,15 +23,19 @@ from afrieval.sweeps.work import work
 RUN = "afrixnli/demo/text-0shot-samples"
 
 
+KEPT: dict[str, Any] = {}  # loading takes most of the time of these tests
+
+
 @pytest.fixture(autouse=True)
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Counts the models that are loaded."""
+    """Counts the models that workers load."""
     found: list[str] = []
-    plain = load_model
 
-    def counted(config: Any, *rest: Any) -> Any:
+    def counted(config: ModelConfig, *rest: Any) -> Any:
         found.append(str(config.model_name))
-        return plain(config, *rest)
+        if config.model_name not in KEPT:
+            KEPT[str(config.model_name)] = load_model(config, *rest)
+        return KEPT[str(config.model_name)]
 
     monkeypatch.setattr(load, "load_model", counted)
     return found
@@ -202,6 +207,7 @@ def test_a_job_without_its_file(tmp_path: Path) -> None:
     assert error.value.hint == "start the sweep again, which writes this file"
 
 
+@pytest.mark.slow
 def test_more_shares_than_cells(cli: Cli, tmp_path: Path) -> None:
     suites = [{**SUITE, "prompt_language": "eng", "suite": "mine", "groups": {"nli": ["afrixnli"]}}]
     suites[0].pop("task_name")

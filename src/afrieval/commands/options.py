@@ -30,7 +30,7 @@ class Run(RunOptions):
     """
 
     dry_run: bool = False
-    """Run nothing and load no model. Print how many requests the run has, about how many tokens, and what they cost."""
+    """Run nothing and load no model. Print what `afrieval plan` prints: requests, tokens, memory, time and cost."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,24 @@ class Tables(Options):
     """The same, as Markdown. Default: no file."""
     latex: File | None = None
     """The same, as LaTeX. Default: no file."""
+
+
+@dataclass(frozen=True)
+class Plan(RunOptions, Tables):
+    r"""Prints how much a run has to compute, how long it takes, what it costs, and whether it fits the memory.
+
+    Takes the options of afrieval run. Loads the tokenizer and config.json, but no weights, and writes nothing to the
+    run folder. docs/planning.md explains the tables.
+
+    Examples:
+        afrieval plan --model-config-yaml configs/models/demo.yaml \
+            --task-config-yaml configs/tasks/demo.yaml --data.source samples
+        afrieval plan --model.model_name FOLDER --task.task_name afrimmlu --calibrate --json plan.json
+    """
+
+    calibrate: bool = False
+    """Load the model and measure for about ten seconds, for each kind of request, how fast it answers requests of the
+    plan. By default, rates that earlier runs of the same model on the same device have stored are used."""
 
 
 @dataclass(frozen=True)
@@ -345,7 +363,7 @@ class Sweep(Options):
 OPTIONS: dict[str, type[Options]] = {
     re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower(): kind
     for kind in (
-        *(Run, Preview, List, Show, Score, Compare, Report, Leaderboard, Plot),
+        *(Run, Plan, Preview, List, Show, Score, Compare, Report, Leaderboard, Plot),
         *(Samples, Pack, Llama, Export, Prefetch, CheckData, Review, Sweep, Doctor),
     )
 }

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from afrieval.commands.options import Run
+from afrieval.commands.options import Run, Tables
+from afrieval.commands.plan import show as show_plan
 from afrieval.commands.writeout import write_out
 from afrieval.config.arguments import read_config, read_given
 from afrieval.config.settings import DEMO, RunConfig
@@ -11,41 +12,23 @@ from afrieval.models.processes import joined
 from afrieval.run import session
 from afrieval.run.session import Session
 from afrieval.tasks.cell import Cell
-from afrieval.terminal import note, one_line, say
+from afrieval.terminal import one_line, say
 
 
 def main(argv: list[str]) -> None:
     """Runs the missing cells of the run folder, writes its tables and prints them.
 
-    With --dry-run, it prints how much there is to run.
+    With --dry-run, it prints the tables of `afrieval plan`.
     """
     try:
         dry = read_given(Run, argv, "run")[0].dry_run
     except UserError:  # which `run` reports, once for all processes
         dry = False
-    start = _dry_run if dry else run
-    start(lambda: read_config(argv, command="run", kind=Run, needs_model=True))
 
+    def read() -> RunConfig:
+        return read_config(argv, command="run", kind=Run, needs_model=True)
 
-def _dry_run(read: Callable[[], RunConfig]) -> None:
-    from afrieval.report.estimate import Prices, estimate_table
-    from afrieval.report.formats import show as show_tables
-    from afrieval.run.estimate import BYTES_PER_TOKEN, sizes
-    from afrieval.run.evaluate import missing_cells
-    from afrieval.run.manifest import identity
-
-    planned = session.prepared(read, dry=True)
-    for line in planned.plan.lines:
-        note(line)
-    cells = missing_cells(planned.stored, identity(planned.config, planned.plan), planned.plan.cells)
-    if not cells:
-        say(f"Nothing is left to run: all cells are stored in {one_line(planned.stored.path)}")
-        return
-    model = planned.config.model
-    paid, chats = model.api.prices, model.api.endpoint == "chat"
-    found = sizes(cells, chats and model.api.top_logprobs is not None, model.is_api and not chats)
-    prices = None if paid.input is None or paid.output is None else Prices(paid.input, paid.output)
-    show_tables([estimate_table(found, str(model.model_name), BYTES_PER_TOKEN, prices)])
+    show_plan(read, Tables()) if dry else run(read)
 
 
 def run(read: Callable[[], RunConfig]) -> None:

@@ -1,5 +1,6 @@
 """`afrieval score`: extraction and metrics again from the stored answers of runs. Loads no model."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,8 @@ def main(argv: list[str]) -> None:
     refused: list[UserError] = []
     for folder in folders:
         try:
-            tables += _score(folder, options, refused)
+            found = _score(folder, options, refused)
+            tables += found if len(folders) == 1 else [replace(t, title=f"{folder}, {t.title}") for t in found]
         except UserError:
             if tables:
                 write_tables(tables, options)

@@ -21,7 +21,7 @@ from afrieval.models.backend_args import check_backend_args
 
 RUNS = "runs"  # where run folders are by default
 LATE = "there is no answer"
-FETCH = "check the network; `afrieval prefetch` downloads what a run needs"
+AGAIN = "check the network, and try again"
 LATER = 2.0  # seconds that a check may take in addition to its request
 
 
@@ -73,7 +73,7 @@ def _of_hub() -> list[Slow]:
 
 def _of_models(models: Iterable[ModelConfig]) -> list[Slow]:
     return [
-        Slow(partial(_of_model, model), Finding(f"model {model.model_name}", "problem", LATE, FETCH))
+        Slow(partial(_of_model, model), Finding(f"model {model.model_name}", "problem", LATE, AGAIN))
         for model in models
     ]
 
@@ -90,6 +90,6 @@ def _of_model(model: ModelConfig) -> Finding:
 
 def _of_data(needed: Iterable[Needed], lock: DataLock) -> list[Slow]:
     return [
-        Slow(partial(data_finding, of, lock), Finding(f"data of {of.spec.name}", "problem", LATE, FETCH))
+        Slow(partial(data_finding, of, lock), Finding(f"data of {of.spec.name}", "problem", LATE, AGAIN))
         for of in needed
     ]

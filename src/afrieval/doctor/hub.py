@@ -9,7 +9,7 @@ from afrieval.errors import UserError
 from afrieval.models.backends.vllm import INSTALL
 from afrieval.models.capabilities import OURS
 from afrieval.models.faults import explain
-from afrieval.models.folder import check_adapter, check_files, model_folder
+from afrieval.models.folder import WEIGHTS, check_adapter, check_files, model_folder, read_object
 
 PATIENCE = 5  # seconds
 LOG_IN = "run `hf auth login`, or set HF_TOKEN"
@@ -75,7 +75,7 @@ def _check_local(config: ModelConfig, folder: Path) -> None:
 
 
 def _cached(config: ModelConfig) -> Path | None:
-    """Returns the folder of a model in the hub's cache that has weights; None if there is none."""
+    """Returns the folder of a model in the hub's cache; None if it has no weights, or only some of them."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -83,7 +83,11 @@ def _cached(config: ModelConfig) -> Path | None:
         folder = Path(snapshot_download(str(config.model_name), revision=config.revision, local_files_only=True))
     except LocalEntryNotFoundError:
         return None
-    return folder if any(folder.glob("**/*.safetensors")) or any(folder.glob("**/*.bin")) else None
+    index = folder / "model.safetensors.index.json"
+    parts = read_object(index).get("weight_map") if index.is_file() else {}
+    named = set(map(str, parts.values())) if isinstance(parts, dict) else set[str]()
+    whole = any(path for kind in WEIGHTS for path in folder.glob(f"**/{kind}"))
+    return folder if whole and all((folder / part).is_file() for part in named) else None
 
 
 def _downloadable(config: ModelConfig, check: str) -> Finding:

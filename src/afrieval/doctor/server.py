@@ -6,7 +6,7 @@ from afrieval.config.settings import ModelConfig
 from afrieval.doctor.finding import Finding, of_error
 from afrieval.errors import UserError
 from afrieval.models.backends.openai.check import check_api, check_key
-from afrieval.models.backends.openai.key import address, key_of, without_key
+from afrieval.models.backends.openai.key import address, is_here, key_of, without_key
 
 PATIENCE = 5  # seconds
 KEY = "check the key in the environment (model.api.key_env names its variable)"
@@ -31,7 +31,7 @@ def _asked(config: ModelConfig, check: str) -> Finding:
     url, key = address(config.api), key_of(config.api)
     try:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        response = httpx2.get(f"{url}/models", headers=headers, timeout=PATIENCE)
+        response = httpx2.get(f"{url}/models", headers=headers, timeout=PATIENCE, trust_env=not is_here(url))
     except httpx2.HTTPError as e:
         said = without_key(" ".join(str(e).split()), key) or type(e).__name__
         hint = "start the server, or correct model.api.base_url"

@@ -16,7 +16,8 @@ def device_name(device: Any) -> str | None:
     kind = getattr(device, "type", None)
     if kind == "cuda":
         return str(torch.cuda.get_device_name(device))
-    return f"{_processor()}, {torch.get_num_threads()} threads" if kind == "cpu" else kind
+    n = torch.get_num_threads()
+    return f"{_processor()}, {n} thread{'s' * (n > 1)}" if kind == "cpu" else kind
 
 
 def _processor() -> str:

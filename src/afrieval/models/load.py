@@ -41,7 +41,7 @@ def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes
     if config.model_type == RECORDED:
         return load_recorded(config)
     lm = _load_ours(config, evaluation, processes) if config.model_type in OURS else _load_other(config, evaluation)
-    return _finished(config, lm)
+    return finished(config, lm)
 
 
 def _load_api(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Any:
@@ -72,7 +72,7 @@ def wrapped(name: str, model: Any, tokenizer: Any, evaluation: EvalConfig) -> An
     """
     from afrieval.models.backends.hf import HF
 
-    sizes: dict[str, Any] = {"batch_size": _batch_size(evaluation, str(model.device))}
+    sizes: dict[str, Any] = {"batch_size": batch_size(evaluation, str(model.device))}
     sizes["max_batch_size"] = evaluation.max_batch_size
     log = logging.getLogger("lm_eval.models.huggingface")
     level = log.level
@@ -89,10 +89,15 @@ def ready(config: ModelConfig, evaluation: EvalConfig, lm: Any) -> Any:
     """Returns a model of `wrapped`, ready to score; errors are those of `load_model`."""
     seed_libraries(evaluation)
     loading(config, lambda: try_model(str(config.model_name), lm))
-    return _finished(config, lm)
+    return finished(config, lm)
 
 
-def _finished(config: ModelConfig, lm: Any) -> Any:
+def finished(config: ModelConfig, lm: Any) -> Any:
+    """Returns a model with its chat template and its engine.
+
+    Raises:
+        UserError: if it lacks what the settings ask for.
+    """
     if config.chat_template:
         _set_chat(config, lm)
         _check_chat_template(config, lm)
@@ -167,16 +172,16 @@ def _check_chat_template(config: ModelConfig, lm: Any) -> None:
 
 
 def _load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes, shapes: Shapes) -> Any:
-    device = _device(config, processes)
+    device = device_of(config, processes)
     from afrieval.models.backends.hf import HF
 
-    sizes = {"batch_size": _batch_size(evaluation, device), "max_batch_size": evaluation.max_batch_size}
+    sizes = {"batch_size": batch_size(evaluation, device), "max_batch_size": evaluation.max_batch_size}
     arguments = {"device": device, **sizes, **hf_arguments(config)}
-    _check_device(str(arguments["device"]))
+    check_device(str(arguments["device"]))
     return loading(config, lambda: HF(**arguments, shapes=shapes))
 
 
-def _check_device(device: str) -> None:
+def check_device(device: str) -> None:
     """Rejects a device that does not exist; the harness would silently use another."""
     import torch
 
@@ -229,7 +234,7 @@ def _check_whole(config: ModelConfig, processes: Processes) -> None:
             )
 
 
-def _device(config: ModelConfig, processes: Processes) -> str:
+def device_of(config: ModelConfig, processes: Processes) -> str:
     """Returns the device of this process: the named one, or its share of the machine's GPUs."""
     import torch
 
@@ -248,7 +253,8 @@ def _best_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _batch_size(evaluation: EvalConfig, device: str) -> int | str:
+def batch_size(evaluation: EvalConfig, device: str) -> int | str:
+    """Returns how many requests are answered at a time, `auto` to find out."""
     if str(evaluation.batch_size).startswith("auto") and not device.startswith("cuda"):
         return CPU_BATCH  # the harness' search takes minutes to hours on a CPU
     return evaluation.batch_size

@@ -28,13 +28,16 @@ class CachedLM(LM):
         tick: called with the number of requests answered since the last call.
         processes: share the requests. Each looks like the only one to the harness, whose own
             division changes the order of documents and fails if there are too few.
+
+    Attributes:
+        work: what the answers of this process have taken.
     """
 
     def __init__(self, lm: Any, answers: AnswerFile, tick: Tick = lambda n: None, processes: Processes = ALONE):
         super().__init__()
         self._lm, self._stored, self.tick, self._processes = lm, answers, tick, processes
         self._returned: set[str] = set()  # keys of answers whose cost a sample has
-        self._work = getattr(lm, "work", None) or Work()
+        self.work = getattr(lm, "work", None) or Work()
         self._works: dict[int, Any] = {}  # of the other processes, after their latest requests
 
     def __getattr__(self, name: str) -> Any:
@@ -63,7 +66,7 @@ class CachedLM(LM):
 
     def work_so_far(self) -> dict[str, Any]:
         """Returns what the answers of all processes have taken, as run.yaml has it."""
-        return total([self._work.stored(), *self._works.values()])
+        return total([self.work.stored(), *self._works.values()])
 
     def _ask(self, method: str, requests: list[Any]) -> list[Any]:
         keys = _keys(method, [self._telling(r) for r in requests])
@@ -107,12 +110,12 @@ class CachedLM(LM):
         self._lm.set_cache_hook(_Waiting(method, {key: new[key].args for key in mine}, self._keep))
         with self._processes.together():
             if mine:
-                with self._work.answering(method, len(mine), getattr(self._lm, "model", None)):
+                with self.work.answering(method, len(mine), getattr(self._lm, "model", None)):
                     given = getattr(self._lm, method)([new[key] for key in mine], disable_tqdm=True)
             for answer in given:
                 _check_number(answer)
         sent = [(key, _apart(answer)) for key, answer in zip(mine, given, strict=True)]
-        parts = self._processes.gather((sent, getattr(self._lm, "too_long", 0), self._work.stored()))
+        parts = self._processes.gather((sent, getattr(self._lm, "too_long", 0), self.work.stored()))
         self._lm.too_long = 0
         self._works |= {other: work for other, (_, _, work) in enumerate(parts) if other != rank}
         answers = {key: _whole(*answer) for part, _, _ in parts for key, answer in part}
@@ -160,7 +163,7 @@ class PairsLM(CachedLM):
 
     def __init__(self, cached: CachedLM):
         super().__init__(cached._lm, cached._stored, cached.tick, cached._processes)
-        self._returned, self._work, self._works = cached._returned, cached._work, cached._works
+        self._returned, self.work, self._works = cached._returned, cached.work, cached._works
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
         """Returns (log-likelihood, is greedy) per request."""

@@ -50,9 +50,7 @@ def try_writing(name: str, lm: Any) -> None:
     """
     import torch
 
-    if lm.eot_token_id is None:
-        hint = "set eos_token in its tokenizer_config.json"
-        raise UserError(f"the tokenizer of {name} has no end-of-sequence token", hint)
+    check_end(name, lm)
     ids = torch.tensor([_tokens(name, lm)[:1]], device=lm.device)
     try:
         lm._model_generate(ids, max_length=2, stop=[], attention_mask=torch.ones_like(ids), do_sample=False)
@@ -62,6 +60,17 @@ def try_writing(name: str, lm: Any) -> None:
         said = " ".join(f"{type(e).__name__}: {e}".split())[:300]
         hint = "check its generation_config.json; --debug shows where it fails"
         raise UserError(f"{name} cannot generate an answer: {said}", hint) from e
+
+
+def check_end(name: str, lm: Any) -> None:
+    """Rejects a tokenizer without a token that ends an answer.
+
+    Raises:
+        UserError: if it has none.
+    """
+    if lm.eot_token_id is None:
+        hint = "set eos_token in its tokenizer_config.json"
+        raise UserError(f"the tokenizer of {name} has no end-of-sequence token", hint)
 
 
 def _tokens(name: str, lm: Any) -> list[int]:

@@ -33,6 +33,11 @@ class Amount:
     def __add__(self, other: "Amount") -> "Amount":
         return Amount(*(getattr(self, of.name) + getattr(other, of.name) for of in fields(self)))
 
+    def clear(self) -> None:
+        """Forgets what was counted."""
+        for of in fields(self):
+            setattr(self, of.name, of.default)
+
     def stored(self) -> dict[str, Any]:
         """Returns what run.yaml says of it."""
         found = {of.name: getattr(self, of.name) for of in fields(self)} | {"seconds": round(self.seconds, 3)}

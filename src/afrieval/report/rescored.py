@@ -12,6 +12,8 @@ from afrieval.report.table import Column, Table
 from afrieval.results.prompts import PromptId, prompt_ranges
 
 LEGEND = "up, down: answers whose own score is higher or lower now."
+GONE = "Metrics without a score now are not measured any more."
+ADDED = "Metrics without a score before were added since the run."
 
 
 class Answer(NamedTuple):
@@ -56,9 +58,10 @@ def _of_scale(task: str, moves: Sequence[Move], about: dict[str, Any]) -> Table:
         Column("up", "amount"),
         Column("down", "amount"),
     ]
-    return Table(
-        "rescored", f"{task}: scores that moved", columns, [*map(_row, moves)], [LEGEND], about={**about, "task": task}
-    )
+    notes = [LEGEND, *([ADDED] if any(move.before is None for move in moves) else [])]
+    notes += [GONE] if any(move.now is None for move in moves) else []
+    rows = [*map(_row, moves)]
+    return Table("rescored", f"{task}: scores that moved", columns, rows, notes, about={**about, "task": task})
 
 
 def _row(move: Move) -> list[Any]:

@@ -69,6 +69,7 @@ def _parts(record: dict[str, Any]) -> dict[str, Any]:
         "What the run is": record.get("identity", {}),
         "Last visit": {name: value for name, value in last.items() if name != "config"},
         "Options of the last visit": last.get("config", {}),
+        "Answers scored again": {str(at): again for at, again in enumerate(record.get("rescored", []), 1)},
         "Earlier visits": {str(at): visit for at, visit in enumerate(visits[:-1], 1)},
         "What its tasks declare": record.get("declared", {}),
         "Few-shot rows": record.get("fewshot_ids", {}),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from afrieval.languages import LANGUAGES
-from afrieval.report.values import SHARE, Bounds, shown_change, shown_exact, shown_interval, shown_score
+from afrieval.report.values import SHARE, Bounds, shown_change, shown_exact, shown_interval, shown_score, shown_time
 from afrieval.scoring.labels import words
 from afrieval.terminal import one_line
 
@@ -40,6 +40,7 @@ FORMS: dict[str, Callable[[Any, Bounds], str]] = {
     "members": lambda v, _: " ".join(v) if len(v) <= 4 else f"{' '.join(v[:3])} ...",
     "amount": lambda v, _: f"{v:,}",
     "ratio": lambda v, _: f"{v:.2f}",
+    "time": lambda v, _: shown_time(v),
     "money": lambda v, _: f"${v:,.2f}" if v >= 0.01 or not v else f"${v:.2g}",
     "rank": lambda v, _: str(v[0]) if v[0] == v[1] else f"{v[0]}-{v[1]}",
     "p": lambda v, _: "<.001" if v < 0.001 else f"{v:.3f}".removeprefix("0"),
@@ -54,8 +55,8 @@ class Column(NamedTuple):
         form: how values are shown: text, name, derived (a derived metric), branch (depth and name of a part of a part),
             language, members; score, exact (a number that may be tiny), change (a difference of scores), interval or
             changes (an interval, "none" where there is none), limits (an interval, blank where there is none), rank
-            (best and worst), p, count, amount (a large count), ratio, money (in US dollars); or hidden, if it is for
-            programs alone.
+            (best and worst), p, count, amount (a large count), ratio, time (in hours), money (in US dollars); or
+            hidden, if it is for programs alone.
         key: its name for programs; the head if empty. "-" if it is for people alone.
         bounds: of scores, changes and intervals: lowest and highest score. Shares, 0 to 1, are shown in percent.
     """

@@ -52,6 +52,15 @@ def shown_interval(interval: Sequence[float], bounds: Bounds = SHARE) -> str:
     return f"{low:{form}}{between}{high:{form}}"
 
 
+def shown_time(hours: float) -> str:
+    """Returns a time that is given in hours, in the unit that suits it."""
+    seconds = 3600 * hours
+    for most, unit, factor in ((60, "s", 1), (3600, "min", 60), (48 * 3600, "h", 3600)):
+        if seconds < most:
+            return f"{seconds / factor:.1f} {unit}"
+    return f"{hours / 24:.1f} days"
+
+
 def _has_one_decimal(bounds: Bounds) -> bool:
     return bounds == SHARE or NARROW <= bounds[1] - bounds[0] < math.inf
 

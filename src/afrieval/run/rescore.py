@@ -65,7 +65,7 @@ class Again:
 
     @property
     def moved(self) -> bool:
-        """Whether a score, measure or extracted answer that was stored is another one now; a new metric is no move."""
+        """Whether a score, measure or extracted answer that was stored differs now; a new metric does not count."""
         return any(of.before != of.now for of in self.changed) or has_moved(self.before, self.now)
 
 

@@ -1,4 +1,4 @@
-"""Writes a run whose answers were scored again, such that nobody takes one that is half written for a whole one."""
+"""Writes a run whose answers were scored again; until all is written, run.yaml marks the folder as halfway."""
 
 from collections.abc import Callable
 from functools import reduce
@@ -29,8 +29,7 @@ def is_new(found: Rescored) -> bool:
 def write(found: Rescored, summarise: Callable[[RunFolder], None]) -> None:
     """Writes samples, run.yaml and what is computed from them.
 
-    run.yaml says first that the folder is not whole, and last that it is; readers refuse what is between, and scoring
-    it again goes on.
+    run.yaml is marked first and last. Readers refuse a folder that is halfway, and scoring it again finishes it.
 
     Args:
         found: a run that was scored again, in a locked folder.
@@ -51,7 +50,10 @@ def write(found: Rescored, summarise: Callable[[RunFolder], None]) -> None:
 
 
 def _entry(found: Rescored) -> RunPart:
-    versions = {task: list(pair) for task, pair in found.versions.items()}
+    """Returns what run.yaml says of this scoring; the versions before are those before one that was stopped."""
+    begun = [again["tasks"] for again in found.run.record.get("rescored", []) if not again["finished"]]
+    before: dict[str, list[int]] = begun[0] if begun else {}
+    versions = {task: [before.get(task, [old])[0], new] for task, (old, new) in found.versions.items()}
     return {"date": now(), **software(), "tasks": versions, "finished": False}
 
 

@@ -114,7 +114,7 @@ def _shares(sweep: Sweep, path: Path, runs: list[Run]) -> Iterator[Job]:
     entry, options = first.model.entry, [run.given for run in runs]
     shares, gpus = entry.get("shares") or sweep.shares, entry.get("gpus", sweep.gpus)
     for share in range(1, shares + 1):
-        yield Job(first.job, options, share, shares, gpus or 0, entry.get("server"))
+        yield Job(first.job, options, share, shares, gpus or 0)
 
 
 def _check_options(options: dict[str, Any], found: YamlFile, key: str) -> None:

@@ -16,8 +16,6 @@ from afrieval.resources import here_or_shipped
 from afrieval.sweeps.schema import Gpus, check_gpus
 from afrieval.sweeps.server import command
 
-SERVED = "http://localhost/v1"  # stands for the address of a server that a job starts, whose port is any
-
 
 @dataclass(frozen=True)
 class ModelEntry(ModelFile):
@@ -71,16 +69,16 @@ def model_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> Model:
     own = {name: entry[name] for name in OWN if name in entry}
     given = {name: value for name, value in entry.items() if name not in OWN}
     of_file: Given = read_file(here_or_shipped(user_path(own["file"])), "model") if own.get("file") else []
-    address = [("model.api.base_url", SERVED)] if own.get("server") else []
-    settings = [*of_file, *address, *flat(given, "model")]
+    server = [("model.api.server", own["server"])] if own.get("server") else []
+    settings = [*of_file, *flat(given, "model"), *server]
     name = dict(settings).get("model.model_name")
     if not name:
         raise UserError(f"{place} has no model_name", "add it, or file: and the path of a model file")
     check_gpus(own.get("gpus") or 0, f"{place}.gpus")
-    if server := own.get("server"):
-        _check_server(server, dict(settings), place)
-    base = [*(of_file or [("model.model_name", name)]), *address]
-    base += [("model.model_type", OPENAI)] if address else []
+    if server:
+        _check_server(own["server"], dict(settings), place)
+    base = [*(of_file or [("model.model_name", name)]), *server]
+    base += [("model.model_type", OPENAI)] if server else []
     short = Path(own["file"]).stem if of_file else Path(name).name
     return Model(at, slug(short), run_config(base, needs_model=True, needs_task=False).model, settings, own)
 

@@ -28,7 +28,6 @@ class Job:
         share: which share of the cells it runs, from 1.
         shares: number of jobs that share them.
         gpus: number of GPUs that it needs.
-        server: the server that it starts for its model, as in a sweep file.
     """
 
     __pydantic_config__ = OPEN
@@ -38,7 +37,6 @@ class Job:
     share: Positive = 1
     shares: Positive = 1
     gpus: Gpus = 0
-    server: str | None = None
 
     @property
     def name(self) -> str:

@@ -4,9 +4,9 @@ import gc
 import json
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.errors import UserError
@@ -21,20 +21,19 @@ class Models:
     """Keeps the model that was loaded last; a model that could not be loaded is not tried again.
 
     Args:
-        server: the server that is started for the model, as in a sweep file; None for none.
-        log: the file that the server writes to.
+        log: the file that the server of a model writes to, if it has one.
     """
 
-    def __init__(self, server: str | None, log: Path):
-        self._server, self._log, self._stack = server, log, ExitStack()
+    def __init__(self, log: Path):
+        self._log, self._stack = log, ExitStack()
         self._key = ""
         self._kept: Any = None
-        self._address: Any = None
+        self._served: Any = None
 
     def load(self, config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Any:
         """Returns the loaded model; arguments and errors are those of `load_model`."""
-        if self._server:
-            config = replace(config, api=replace(config.api, base_url=self._url(self._server, config)))
+        if config.api.server:
+            config = self._reachable(config)
         if config.is_api or config.model_type == RECORDED:  # they count the answers of one run
             return load_model(config, evaluation, processes)
         of_evaluation = [getattr(evaluation, name) for name in OF_LOADING]
@@ -64,12 +63,15 @@ class Models:
         except UserError as e:
             return e
 
-    def _url(self, server: str, config: ModelConfig) -> str:
-        """Returns the address of the server, which is started when it is first needed."""
-        from afrieval.sweeps.server import served
+    def _reachable(self, config: ModelConfig) -> ModelConfig:
+        """Returns the settings of a model with the address of its server, which is started when it is first needed."""
+        from afrieval.sweeps.server import answers, reachable
 
-        if not self._address:
-            self._address = self._tried(lambda: self._stack.enter_context(served(server, config, self._log)))
-        if isinstance(self._address, UserError):
-            raise self._address
-        return str(self._address)
+        if isinstance(self._served, ModelConfig) and not answers(self._served):
+            self._stack.close()
+            self._served = None
+        if not self._served:
+            self._served = self._tried(lambda: self._stack.enter_context(reachable(config, self._log)))
+        if isinstance(self._served, UserError):
+            raise self._served
+        return cast(ModelConfig, self._served)

@@ -16,6 +16,7 @@ from afrieval.sweeps.schema import Sweep
 from afrieval.sweeps.screen import Screen
 from afrieval.sweeps.state import crashed, now, read_state, write_state
 
+WORKER = "afrieval.sweeps.work"
 LOOKS = 0.2  # seconds between looks at the workers
 GRACE = 60.0  # seconds that workers get to end after Ctrl-C
 EXIT_OF_SIGNALS = 128  # and more: the worker has answered a signal
@@ -73,7 +74,7 @@ def start(folder: Path, jobs: Sequence[Job], sweep: Sweep) -> None:
 def _started(folder: Path, job: Job, gpus: dict[str, float], free: dict[str, float]) -> _Child:
     for gpu, share in gpus.items():
         free[gpu] -= share
-    words = [sys.executable, "-m", "afrieval.sweeps.work", str(folder), job.name]
+    words = [sys.executable, "-m", WORKER, str(folder), job.name]
     given = {"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {}
     with (job_folder(folder, job.name) / LOG).open("ab") as log:
         process = subprocess.Popen(

@@ -105,6 +105,11 @@ def reachable(model: ModelConfig, log: Path) -> Iterator[ModelConfig]:
         yield replace(model, api=replace(model.api, base_url=url))
 
 
+def answers(model: ModelConfig) -> bool:
+    """Returns whether the server of a model from `reachable` is there: it may have crashed in the meantime."""
+    return not model.api.server or _answers(str(model.api.base_url).removesuffix("/v1"), key_of(model.api))
+
+
 def free_port() -> int:
     """Returns a port of this machine that no program uses now."""
     with socket.socket() as free:

@@ -39,7 +39,7 @@ def work(folder: Path, job: str) -> None:
 
 
 def _work(folder: Path, job: Job) -> None:
-    tracker, models = Tracker(folder, job), Models(job.server, job_folder(folder, job.name) / LOG)
+    tracker, models = Tracker(folder, job), Models(job_folder(folder, job.name) / LOG)
     try:
         tracker.change("running")
         for at in tracker.left:

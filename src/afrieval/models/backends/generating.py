@@ -34,6 +34,7 @@ class GeneratesTogether:
     tok_encode: Any
     work: Any
     _generator: Generator | None = None
+    _generates: type[Generator] = Generator
     _said = ""
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
@@ -56,7 +57,7 @@ class GeneratesTogether:
             if size == "auto":
                 self.batch_size_per_gpu = self.packs.rows(self, longest)
             if self.backend == "causal":
-                self._generator = Generator(self, self.packs)
+                self._generator = self._generates(self, self.packs)
         try:
             yield
         finally:

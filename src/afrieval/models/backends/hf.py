@@ -25,6 +25,7 @@ from afrieval.models.engine.ties import Decided
 from afrieval.models.folder import Shapes
 from afrieval.models.trial import try_writing
 from afrieval.models.work import Work, plain_tokens
+from afrieval.scoring.detailed import Scored
 
 log = logging.getLogger("afrieval")
 TOO_LONG = "sequence-length-is-longer-than-the-specified-maximum"  # the tokenizer's warning, given once
@@ -187,8 +188,11 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
                 texts = [encoded(self, r.args) for r in part]
             windows = [window for text in texts for window in text.windows]
             self._check(windows)
-            answers += scored_texts(self, method, texts, size if isinstance(size, int) else self.max_batch_size)
+            answers += self._scored(method, texts, size if isinstance(size, int) else self.max_batch_size)
         return answers
+
+    def _scored(self, method: str, texts: list[Text], batch_size: int) -> list[Scored]:
+        return scored_texts(self, method, texts, batch_size)
 
     def _check(self, requests: list[TokenRequest]) -> None:
         """Rejects requests without a likelihood, and counts the tokens of the others and those that are too long."""

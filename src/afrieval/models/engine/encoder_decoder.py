@@ -35,14 +35,12 @@ def encoder_decoder_loglikelihoods(
     Raises:
         UserError: if a single answer needs too much memory.
     """
-    requests = [(texts, context[-lm.max_length :], answer) for texts, context, answer in requests]
-    order = sorted(range(len(requests)), key=lambda i: (-len(requests[i][1]), requests[i][1], len(requests[i][2])))
-    ordered = [requests[i] for i in order]
+    ordered, order = in_order(lm, requests)
     answers: list[Answer] = [(0.0, False)] * len(requests)
     most = most_contexts = len(requests)
     done = 0
     while done < len(order):
-        batch = _next_batch(lm, ordered, done, packs, most, most_contexts)
+        batch = next_batch(lm, ordered, done, packs, most, most_contexts)
         try:
             found = _batch(lm, batch)
         except RuntimeError as e:
@@ -65,7 +63,14 @@ def encoder_decoder_loglikelihoods(
     return answers
 
 
-def _next_batch(
+def in_order(lm: Any, requests: list[TokenRequest]) -> tuple[list[TokenRequest], list[int]]:
+    """Returns requests in the order in which they are computed, with contexts that fit, and their numbers."""
+    fitting = [(texts, context[-lm.max_length :], answer) for texts, context, answer in requests]
+    order = sorted(range(len(fitting)), key=lambda i: (-len(fitting[i][1]), fitting[i][1], len(fitting[i][2])))
+    return [fitting[i] for i in order], order
+
+
+def next_batch(
     lm: Any, requests: list[TokenRequest], begin: int, packs: Packs, most: int, most_contexts: int
 ) -> list[TokenRequest]:
     """Returns as many of some requests, the longest contexts first, as are computed at a time, from one on."""

@@ -1,6 +1,7 @@
 """How much the engine computes at a time: as much as keeps the processor busy and fits into its memory."""
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import psutil
@@ -21,15 +22,17 @@ class Packs:
 
     Args:
         most: tokens in a pack at most; what keeps the device busy if not given.
+        free: returns how many bytes of a device can be had.
     """
 
-    def __init__(self, most: int | None = None):
+    def __init__(self, most: int | None = None, free: Callable[[torch.device], int] | None = None):
         self._most = most
+        self._free = free
 
     def size(self, lm: Any, longest: int) -> int:
         """Returns how many tokens a pack may have beside a sequence as long as the longest."""
         size = self._most or PACK.get(lm.device.type, PACK["cpu"])
-        free = SHARE * free_memory(lm.device)
+        free = SHARE * (self._free or free_memory)(lm.device)
         while size > SMALLEST and needed(lm.model, longest, size) > free:
             size //= 2
         return size
@@ -42,7 +45,7 @@ class Packs:
     def rows(self, lm: Any, longest: int) -> int:
         """Returns how many answers of at most `longest` tokens, prompts included, to generate side by side."""
         rows: int = lm.max_batch_size
-        free = SHARE * free_memory(lm.device)
+        free = SHARE * (self._free or free_memory)(lm.device)
         return max(1, min(rows, int(free // needed(lm.model, 0, longest))))
 
     def reduce(self, pack: int, size: int) -> int:

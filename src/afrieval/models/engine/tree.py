@@ -46,7 +46,7 @@ def plant(sequences: Sequence[Sequence[int] | NDArray[np.int32]], answers: Seque
     rows = [np.asarray(s, dtype=np.int32) for s in sequences]
     keys = [row.astype(">u4").tobytes() for row in rows]  # compared as bytes, they sort as tuples do, only faster
     order = sorted(range(len(rows)), key=keys.__getitem__)
-    shared = [0, *(_common(rows[a], rows[b]) for a, b in pairwise(order))]
+    shared = [0, *(common(rows[a], rows[b]) for a, b in pairwise(order))]
     n = sum(len(rows[i]) - s for i, s in zip(order, shared, strict=True))
     tokens, depth, end = (np.empty(n, dtype=np.int64) for _ in range(3))
     starts = np.cumsum([0, *(len(a) for a in answers)])
@@ -66,7 +66,7 @@ def plant(sequences: Sequence[Sequence[int] | NDArray[np.int32]], answers: Seque
     return Tree(tokens, depth, end, scored, asked, starts)
 
 
-def _common(a: NDArray[np.int32], b: NDArray[np.int32]) -> int:
+def common(a: NDArray[np.int32], b: NDArray[np.int32]) -> int:
     """Returns how many tokens two sequences share from the beginning."""
     n = min(len(a), len(b))
     different = np.flatnonzero(a[:n] != b[:n])

@@ -11,7 +11,7 @@ from tests.models.loopback import Loopback
 
 from afrieval.config.api import APIConfig
 from afrieval.errors import UserError
-from afrieval.models.backends.openai.key import is_local, key_of
+from afrieval.models.backends.openai.key import is_here, is_local, key_of
 
 MARK = "m4rked-key-9f8e7d6c5b"
 ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
@@ -117,3 +117,13 @@ def test_servers_nearby_need_no_key() -> None:
     )
     assert all(is_local(url) and not key_of(APIConfig(base_url=url)) for url in near)
     assert not any(is_local(url) for url in ("https://api.openai.com/v1", "https://8.8.8.8/v1", "https://a.io/v1"))
+    assert [is_here(url) for url in near] == [True, True, True, False, False]
+
+
+def test_a_server_on_this_machine_is_asked_without_a_proxy(
+    run_demo: Cli, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    done = run_demo(*server.api_options, *WORDS, "--eval.limit", 1)
+    assert done.code == 0 and server.asked, done.err

@@ -6,11 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import httpx2
-from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError, AsyncOpenAI, Omit
+from openai import (
+    APIConnectionError,
+    APIError,
+    APIStatusError,
+    APITimeoutError,
+    AsyncOpenAI,
+    DefaultAsyncHttpxClient,
+    Omit,
+)
 
 from afrieval.config.api import APIConfig
 from afrieval.models.backends.openai.failure import FILTERED, LONGEST, NO_QUOTA, Failure, seconds_to_wait, valid
-from afrieval.models.backends.openai.key import address, is_openai, key_of, without_key
+from afrieval.models.backends.openai.key import address, is_here, is_openai, key_of, without_key
 
 OVERLOADED = (429, 503, 529)
 STOPS = (*FILTERED, *NO_QUOTA)  # codes that say more than the status
@@ -36,6 +44,7 @@ class Client:
             timeout=httpx2.Timeout(api.timeout, connect=min(CONNECT, api.timeout)),
             max_retries=0,  # its own repeat no invalid JSON, cannot be counted, and do not slow the others down
             default_headers=foreign,
+            http_client=DefaultAsyncHttpxClient(trust_env=False) if is_here(address(api)) else None,
         )
 
     async def __aenter__(self) -> "Client":

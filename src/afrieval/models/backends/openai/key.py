@@ -61,6 +61,15 @@ def is_local(url: str) -> bool:
         return "." not in host or host.endswith((".local", ".localhost", ".internal"))
 
 
+def is_here(url: str) -> bool:
+    """Returns whether an address is of this machine, which no proxy can reach."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def without_key(text: str, key: str) -> str:
     """Returns a text without the key, which some servers repeat in messages."""
     return text.replace(key, HIDDEN) if len(key) >= SHORTEST else text

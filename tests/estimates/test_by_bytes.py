@@ -1,4 +1,4 @@
-"""A dry run says what a run sends, and sends nothing."""
+"""Without a tokenizer, a plan is estimated from the bytes that a run sends."""
 
 import json
 from pathlib import Path
@@ -6,14 +6,22 @@ from pathlib import Path
 import pytest
 from tests.conftest import Cli
 
-from afrieval.report.estimate import Prices, estimate_table
+from afrieval.estimates.by_bytes import BYTES_PER_TOKEN
+from afrieval.estimates.plan import Estimate
+from afrieval.estimates.size import Size
+from afrieval.models.work import Amount
+from afrieval.report.estimate import Prices, estimate_tables
 from afrieval.results.files import sample_files
 from afrieval.results.samples import read_samples
-from afrieval.run.estimate import BYTES_PER_TOKEN
-from afrieval.tasks.size import Size
 
 SOME = ("--task.task_name", "afrixnli", "--task.languages", "yor,swa", "--task.prompts", "1,2", "--eval.num_fewshot", 2)
 FORMS = {"text": (), "generate": ("--task.answer_form", "generate")}
+
+
+@pytest.fixture(autouse=True)
+def _no_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves plans without the tokenizer that this machine has."""
+    monkeypatch.setattr("afrieval.estimates.plan._model", lambda session: (None, "it is not here"))
 
 
 def printed(out: str, language: str) -> list[int]:
@@ -30,8 +38,8 @@ def test_sizes_are_those_of_the_run(run_demo: Cli, tmp_path: Path, form: str) ->
     lines = [line for path in sample_files(tmp_path / "run") for line in read_samples(path)]
     for language, code in (("Yoruba", "yor"), ("Swahili", "swa")):
         sent = [argument for line in lines if line["language"] == code for argument in line["arguments"]]
-        documents, requests, tokens, *most = printed(dry.out, language)
-        assert documents == sum(line["language"] == code for line in lines)
+        cells, documents, requests, tokens, *most = printed(dry.out, language)
+        assert cells == 2 and documents == sum(line["language"] == code for line in lines)
         texts = sum(len(text.encode()) for argument in sent for text in argument if isinstance(text, str))
         if form == "text":  # neutral prompts are asked too, and are not in the samples
             assert requests == len(sent) + 2 * 6 and not most
@@ -52,7 +60,7 @@ def test_what_is_stored_is_not_counted(run_demo: Cli, tmp_path: Path) -> None:
 
 def test_a_large_cell_is_estimated_from_some_of_its_documents(run_demo: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = run_demo(*SOME, "--task.answer_form", "generate", "--dry-run")
-    monkeypatch.setattr("afrieval.run.estimate.BUILT", 5)
+    monkeypatch.setattr("afrieval.estimates.by_bytes.BUILT", 5)
     about = run_demo(*SOME, "--task.answer_form", "generate", "--dry-run")
     for language in ("Yoruba", "Swahili"):
         (*counts, tokens, most), (*same, near, _) = printed(exact.out, language), printed(about.out, language)
@@ -60,10 +68,13 @@ def test_a_large_cell_is_estimated_from_some_of_its_documents(run_demo: Cli, mon
 
 
 def test_costs_are_tokens_times_prices() -> None:
-    sizes = [Size("t", "yor", 10, 10, 2_000_000, 300_000), Size("t", "hau", 10, 10, 1_000_000, 100_000)]
-    table = estimate_table(sizes, "m", 3, Prices(input=2.5, output=10))
+    sizes = [
+        Size("t", "yor", 1, 10, answers=Amount(10, 2_000_000, most=300_000)),
+        Size("t", "hau", 1, 10, answers=Amount(10, 1_000_000, most=100_000)),
+    ]
+    (table,) = estimate_tables(Estimate("m", sizes, 2, "it is not here"), Prices(input=2.5, output=10))
     assert [row[-2:] for row in table.rows] == [[5.0, 3.0], [2.5, 1.0], [7.5, 4.0]]
-    assert table.rows[-1][:-2] == ["total", "", 20, 20, 3_000_000, 400_000]
+    assert table.rows[-1][:-2] == ["total", "", 2, 20, 20, 3_000_000, None, 400_000]
     assert json.loads(table.to_pandas().to_json(orient="records"))[0]["prompt_cost"] == 5.0
     assert "$7.50" in str(table)
 

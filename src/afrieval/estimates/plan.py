@@ -1,0 +1,138 @@
+"""What a run would take: tokens, memory, time, and the fertility of the tokenizer."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from afrieval.analysis.fertility import Fertility
+from afrieval.errors import UserError
+from afrieval.estimates.by_bytes import sizes as sizes_by_bytes
+from afrieval.estimates.calibration import calibrate
+from afrieval.estimates.counting import count, sampled
+from afrieval.estimates.fertility import row_fertilities
+from afrieval.estimates.hollow import Hollow, hollow
+from afrieval.estimates.memory import Memory, memory_of
+from afrieval.estimates.rates import Rates, earlier_rates
+from afrieval.estimates.size import Size, by_place, total
+from afrieval.models.capabilities import OURS
+from afrieval.models.device import device_name
+from afrieval.models.folder import model_folder
+from afrieval.models.silence import quiet
+from afrieval.run.manifest import identity
+from afrieval.run.preflight import check_fit, first_tokens
+from afrieval.run.progress import Progress
+from afrieval.run.session import Session
+from afrieval.tasks.cell import Cell
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is left to run of a plan.
+
+    Attributes:
+        model: its name.
+        sizes: by task and language.
+        planned: number of cells of the whole plan.
+        unknown: why there is no tokenizer; empty if there is one.
+        step: each how many documents one was counted; 1 for all.
+        engine: that computes likelihoods: tree or plain; empty if it is not ours.
+        context: context length in tokens; None if unknown.
+        longest: the most tokens of a request, answers included.
+        absent: a device that is asked for and not on this machine.
+        memory: None if unknown.
+        rates: by kind of request, as far as they are known.
+        fertilities: of the tasks' rows.
+    """
+
+    model: str
+    sizes: list[Size]
+    planned: int
+    unknown: str = ""
+    step: int = 1
+    engine: str = ""
+    context: int | None = None
+    longest: int = 0
+    absent: str = ""
+    memory: Memory | None = None
+    rates: Rates = field(default_factory=dict)
+    fertilities: list[Fertility] = field(default_factory=list)
+
+
+def estimate(session: Session, cells: Sequence[Cell], measure: bool = False) -> Estimate:
+    """Returns what some cells of a plan take, without weights.
+
+    Args:
+        session: the planned run.
+        cells: those that are left to run.
+        measure: whether to load the model and to measure how fast it answers.
+
+    Raises:
+        UserError: for what would end the run before it begins, such as prompts that must not be truncated.
+    """
+    config = session.config
+    lm, why = _model(session)
+    if lm:
+        found = _counted(session, cells, lm)
+    else:
+        api, chats = config.model.api, config.model.api.endpoint == "chat"
+        together, echo = chats and api.top_logprobs is not None, config.model.is_api and not chats
+        sizes = sizes_by_bytes(cells, together, echo)
+        found = Estimate(str(config.model.model_name), sizes, len(session.plan.cells), why)
+    rates = calibrate(config.model, config.eval, cells) if measure else _earlier(session, lm)
+    return replace(found, rates=rates)
+
+
+def _model(session: Session) -> tuple[Hollow | None, str]:
+    """Returns the model without weights, or why there is none: it is on the hub, and cannot be fetched."""
+    config = session.config
+    if config.model.model_type not in OURS:
+        return None, f"the tokenizer of {config.model.model_type} is not known here"
+    try:
+        return hollow(config.model, config.eval), ""
+    except UserError as e:
+        if config.model.model_name == "demo" or model_folder(str(config.model.model_name)):
+            raise
+        return None, e.message
+
+
+def _counted(session: Session, cells: Sequence[Cell], lm: Hollow) -> Estimate:
+    first_tokens(cells, lm)
+    check_fit(cells, lm)
+    with Progress(cells, quiet=not _is_slow(cells)) as progress, quiet():
+        sizes = by_place(count(cells, lm, progress.end))
+
+    def tokens(texts: list[str]) -> list[int]:
+        return list(map(len, lm.tokenizer(texts, add_special_tokens=False)["input_ids"])) if texts else []
+
+    ours = session.config.model.model_type == "hf"
+    return Estimate(
+        str(session.config.model.model_name),
+        sizes,
+        len(session.plan.cells),
+        step=sampled(cells),
+        engine=lm.engine if ours else "",
+        context=lm.max_length,
+        longest=lm.longest,
+        absent=lm.absent,
+        memory=memory_of(lm, total(sizes)) if ours else None,
+        fertilities=row_fertilities(session.config, cells, tokens),
+    )
+
+
+def _earlier(session: Session, lm: Hollow | None) -> Rates:
+    """Returns the rates of earlier visits to this run folder, and to others of the same model next to it."""
+    model = identity(session.config, session.plan)["model"]
+    ours = lm and session.config.model.model_type == "hf"
+    device, engine = (device_name(lm.device), lm.engine) if lm and ours else (None, None)
+    return earlier_rates(_folders(session), model, device, engine)
+
+
+def _folders(session: Session) -> Iterator[Path]:
+    here = session.stored.path
+    yield here
+    if session.config.run_dir is None:
+        yield from sorted(path.parent for path in here.parents[2].glob(f"*/{here.parent.name}/*/run.yaml"))
+
+
+def _is_slow(cells: Sequence[Cell]) -> bool:
+    return sum(cell.n_requests for cell in cells) > 20_000
