@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from afrieval.config.arguments import read_config
 from afrieval.errors import UserError
-from afrieval.run.estimate import Unloaded
+from afrieval.estimates.by_bytes import Unloaded
 from afrieval.run.plan import plan
 from afrieval.tasks.cell import Cell
 
