@@ -12,6 +12,7 @@ from typing import Any
 from afrieval.plots.style import MARKS, SETTINGS, WIDTHS
 
 STEPS = {"read": "read", "leaderboard": "leaderboard, 20 models", "compare": "compare, 2 models"}
+TICKS = {1: (3, 10, 30, 100, 300, 1_000), 2: (0.2, 0.5, 1, 2, 5)}  # of seconds and GB
 Points = dict[str, list[tuple[int, float, float]]]  # step to samples, seconds and MB
 
 
@@ -34,7 +35,7 @@ def draw(points: Points, output: Path) -> None:
     """Writes two panels with logarithmic scales."""
     from matplotlib import pyplot
 
-    settings: dict[Any, Any] = {**SETTINGS, "axes.grid.axis": "both"}
+    settings: dict[Any, Any] = {**SETTINGS, "axes.grid.axis": "both", "text.parse_math": True}
     with pyplot.rc_context(settings):
         figure, panels = pyplot.subplots(1, 2, figsize=(WIDTHS["two"], 2.4))
         for at, (panel, title) in enumerate(zip(panels, ("seconds", "peak memory, GB"), strict=True), 1):
@@ -42,6 +43,8 @@ def draw(points: Points, output: Path) -> None:
                 x, y = [each[0] for each in of_step], [each[at] for each in of_step]
                 panel.loglog(x, y, marker=mark.shape, color=mark.colour, markersize=mark.size, label=STEPS[step])
             panel.set(title=title, xlabel="samples")
+            panel.minorticks_off()
+            panel.set_yticks(TICKS[at], labels=[f"{tick:g}" for tick in TICKS[at]])
         panels[0].legend()
         figure.savefig(output, metadata={"Date": None} if output.suffix == ".svg" else None)
     pyplot.close("all")
