@@ -12,7 +12,7 @@ from hypothesis import settings
 
 from afrieval.tasks.spec import load_task, task_names
 
-pytest_plugins = ["tests.harness_collection"]
+pytest_plugins = ["tests.harness_collection", "tests.faults.summary"]
 
 ROOT = Path(__file__).parents[1]
 TEMPLATED = [name for name in task_names() if load_task(name).prompted]  # tasks with prompt files

@@ -53,6 +53,8 @@ def test_prefetch_of_a_folder_makes_no_sense(cli: Cli) -> None:
         (LocalEntryNotFoundError("no network"), "cannot be reached", "prefetch"),
         (httpx.ConnectError("no route"), "cannot be reached", "--data.source FOLDER"),
         (TimeoutError("slow"), "cannot be reached", "prefetch"),
+        (OSError(30, "Read-only file system", "/cache/x"), "/cache/x cannot be written: Read-only", "HF_HOME"),
+        (OSError(28, "No space left on device"), "the hub's cache cannot be written: No space", "free some space"),
     ],
 )
 def test_what_can_go_wrong(hub: FakeHub, error: Exception, message: str, hint: str) -> None:

@@ -150,6 +150,40 @@ def test_another_main_metric_is_a_move(cli: Cli, run: Path, tasks: Path) -> None
     assert done.code == 2 and "its version is still 2" in done.err
 
 
+def test_a_metric_that_is_gone_is_a_move(cli: Cli, run: Path, tasks: Path) -> None:
+    change(tasks / "afrimgsm/task.yaml", "breakdowns: []", "breakdowns: []\nmetrics: [exact_match]")
+    done = cli("score", run)
+    assert done.code == 2 and "its version is still 2" in done.err
+    assert "Metrics without a score now are not measured any more." in " ".join(done.out.split())
+
+
+def test_other_options_of_an_extractor(
+    cli: Cli, run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are part of a run's identity, and as good a correction as another extractor."""
+    folder, run = tmp_path / "tasks", tmp_path / "run"
+    shutil.copytree(ROOT / "tasks/mmlu_pro", folder / "mmlu_pro")
+    monkeypatch.setattr(HF, "generate_until", lambda lm, requests, disable_tqdm=False: [" (B)."] * len(requests))
+    words = ("--task.folder", folder, "--task.task_name", "mmlu_pro", "--eval.limit", 2)
+    assert run_demo(*words).code == 0
+    file = folder / "mmlu_pro/task.yaml"
+    change(file, "bare: false", "bare: false, lone: true")
+    refused = cli("score", run)
+    assert refused.code == 2 and "scores of mmlu_pro moved, but its version is still 1" in refused.err
+    change(file, "version: 1", "version: 2")
+    other = run_demo(*words)
+    assert other.code == 2 and f"or score its answers again: afrieval score {run}" in other.err
+    assert cli("score", run).code == 0
+    (sample, *_) = read_samples(next(run.glob("samples_*")))
+    assert sample["answer"] == 1
+    assert read_run(run)["identity"]["tasks"]["mmlu_pro"]["extract"] == {"bare": False, "lone": True, "guess": False}
+    assert "to run" not in run_demo(*words).err
+    change(file, "extract: {name: phrase, after: answer is, which: first, bare: false, lone: true}", "extract: choice")
+    change(file, "version: 2", "version: 3")
+    assert cli("score", run).code == 0
+    assert "extract" not in read_run(run)["identity"]["tasks"]["mmlu_pro"]
+
+
 def _prompt(run: Path, tasks: Path) -> None:
     change(tasks / "afrimgsm/prompts/eng.yaml", "{{ question }}", "{{ question }} Think.")
 

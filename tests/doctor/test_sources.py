@@ -54,7 +54,7 @@ def test_no_access_to_a_data_set(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(HfApi, "auth_check", gated)
     refused = found("hub", ["yor"])
     assert refused.status == "problem" and refused.found == f"no access to {REPOSITORY}" and "terms" in refused.cure
-    assert found("hub", suite="some").status == "note", "a suite leaves the task out"
+    assert found("hub", suite="some").status == "problem"
 
 
 def test_a_folder(tmp_path: Path) -> None:
@@ -69,6 +69,7 @@ def test_a_folder(tmp_path: Path) -> None:
     assert every.status == "note" and every.found.endswith("ibo, kin and 10 more; left out")
     other = found(tmp_path, task_name="afrixnli")
     assert other.status == "problem" and "does not contain masakhane/afrixnli" in other.found
+    assert found(tmp_path, task_name="afrixnli", suite="some").status == "note", "a suite leaves the task out"
     assert found("samples").status == "ok"
     with pytest.raises(UserError, match="no language"):
         found(tmp_path, ["xyz"])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import Cli
+from tests.harness_collection import Run
 from tests.models.tiny import tiny_llama, tiny_t5
 
 from afrieval.estimates import calibration, counting, rates
@@ -83,10 +84,11 @@ def test_tokens_are_those_of_the_samples(cli: Cli, models: dict[str, Path], tmp_
 
 
 def test_some_documents_stand_for_all(cli: Cli, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ("--model.model_name", models["llama"], *SOME, "--eval.num_fewshot", 2)
+    words = ("--model.model_name", models["llama"], *SOME[:-4], "--eval.num_fewshot", 2)
     exact = planned(cli, *words)["estimate"][-1]
     monkeypatch.setattr(counting, "MOST", 100)
-    monkeypatch.setattr(counting, "FEWEST", 2)
+    monkeypatch.setattr(counting, "BLOCK", 3)
+    monkeypatch.setattr(counting, "FEWEST_WRITTEN", 2)
     done = cli("plan", *words, "--json", "-")
     about = json.loads(done.out)[0]["rows"][-1]
     for name in ("requests", "prompt_tokens", "computed_tokens", "answer_tokens"):
@@ -95,12 +97,14 @@ def test_some_documents_stand_for_all(cli: Cli, models: dict[str, Path], monkeyp
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("shots", [0, 5])
-def test_some_documents_stand_for_all_real_ones(cli: Cli, monkeypatch: pytest.MonkeyPatch, shots: int) -> None:
+@pytest.mark.parametrize(("task", "shots"), [("afrimmlu", 0), ("afrimmlu", 5), ("afrixnli", 0)])
+def test_some_documents_stand_for_all_real_ones(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, task: str, shots: int
+) -> None:
     from tests.conftest import REAL_DATA
 
     words = ("--model.model_name", "demo", "--data.source", REAL_DATA, "--eval.num_fewshot", shots)
-    words += ONE[2:]  # type: ignore[assignment]
+    words += ("--task.task_name", task, *ONE[4:])  # type: ignore[assignment]
     exact = planned(cli, *words)["estimate"][-1]
     monkeypatch.setattr(counting, "MOST", 400)
     about = planned(cli, *words)["estimate"][-1]
@@ -177,7 +181,17 @@ def test_a_device_that_is_not_here_is_named(cli: Cli, models: dict[str, Path]) -
     assert done.code == 0 and "cuda is not on this machine" in " ".join(done.out.split())
 
 
-def test_harness_tasks_and_memorisation_are_counted(cli: Cli, models: dict[str, Path], tmp_path: Path) -> None:
+def test_harness_tasks_are_counted(harness: Run, tmp_path: Path) -> None:
+    words = ("--task.harness_tasks", "perplexity,mc_yor_1", "--eval.limit", 4, "--run_dir", tmp_path / "run")
+    dry = harness(*words, "--dry-run")
+    (total,) = [line.split()[1:] for line in dry.out.splitlines() if line.startswith("total")]
+    harness(*words)
+    (likelihoods,) = work(tmp_path / "run").values()
+    counted = [f"{likelihoods[name]:,}" for name in ("requests", "plain", "computed")]
+    assert total == ["2", "8", *counted]
+
+
+def test_memorisation_is_counted(cli: Cli, models: dict[str, Path], tmp_path: Path) -> None:
     words = ("--model.model_name", models["llama"], "--data.source", "samples", "--run_dir", tmp_path / "run")
     memory = (*words, "--task.task_name", "memorisation", "--task.of", "afrixnli", "--task.languages", "yor")
     total = planned(cli, *memory)["estimate"][-1]

@@ -114,6 +114,19 @@ def test_what_was_answered_before_a_stop_is_not_asked_again(tmp_path: Path) -> N
     assert second.asked == [("context", "ccc")]
 
 
+def test_memory_that_is_full_is_an_error_of_the_user(tmp_path: Path) -> None:
+    class Full(FakeLM):
+        def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+            super().loglikelihood(requests[:1])
+            raise RuntimeError(said)
+
+    for said, kind in (("CUDA out of memory. Tried to allocate 2 GiB", UserError), ("shapes differ", RuntimeError)):
+        with AnswerFile(tmp_path / f"{kind.__name__}.jsonl") as answers:
+            with pytest.raises(kind, match="memory is full" if kind is UserError else said):
+                CachedLM(Full(), answers).loglikelihood(requests("a", "bb"))
+            assert len([*answers.details(), *answers._answers]) == 1, "what was answered before is kept"
+
+
 def test_what_is_no_number_is_refused_and_not_kept(tmp_path: Path) -> None:
     class Broken(FakeLM):
         def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:

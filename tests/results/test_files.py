@@ -115,6 +115,23 @@ def test_differences_are_values_that_both_have() -> None:
         check_same_run(old, new, "runs/x")
 
 
+@pytest.mark.parametrize(
+    ("changed", "scored_again"),
+    [
+        ({"version": 2}, True),
+        ({"version": 2, "extract": {"bare": True}, "declaration": "b"}, True),
+        ({"extract": {"bare": True}}, False),
+        ({"version": 2, "prompts": {"eng": {1: "bb"}}}, False),
+    ],
+)
+def test_another_scoring_is_cured_by_scoring_again(changed: dict[str, Any], scored_again: bool) -> None:
+    """Unlike another option of the command, which stored settings do not have."""
+    old = {"version": 1, "declaration": "a", "extract": {"bare": False}, "prompts": {"eng": {1: "aa"}}}
+    with pytest.raises(UserError) as caught:
+        check_same_run({"tasks": {"x": old}}, {"tasks": {"x": old | changed}}, "runs/x")
+    assert ("afrieval score runs/x" in caught.value.hint) is scored_again
+
+
 def test_merged_keeps_both() -> None:
     old = {"a": {"x": 1, "y": 2}, "b": 1}
     assert merged(old, {"a": {"y": 3, "z": 4}, "c": 5}) == {"a": {"x": 1, "y": 3, "z": 4}, "b": 1, "c": 5}

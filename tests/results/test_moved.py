@@ -1,11 +1,15 @@
 """What moved between two scores of the same answers, but for how computers round numbers."""
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from tests.analysis.cells import scored
 
 from afrieval.results.moved import alike, has_moved, moved_documents
+from afrieval.results.scores import Labels
+from afrieval.scoring.metrics import metric
 
 
 def test_documents_move_by_more_than_rounding() -> None:
@@ -20,6 +24,20 @@ def test_the_same_measures_under_another_main_metric_moved() -> None:
 
 def test_fewer_documents_moved() -> None:
     assert has_moved(scored([1.0, 1.0]), scored([1.0]))
+
+
+def test_a_metric_that_is_gone_moved_and_one_that_was_added_did_not() -> None:
+    one = scored([1.0, 0.0])
+    metrics = {**one.metrics, "empty": metric("empty")}
+    two = replace(one, metrics=metrics, measures={**one.measures, "empty": np.zeros((2, 1))})
+    assert has_moved(two, one) and not has_moved(one, two)
+
+
+def test_other_parts_move_the_mean_over_parts() -> None:
+    whole = scored([1.0, 0.0])
+    before, now = (replace(whole, parts=Labels(np.array(codes), ("a", "b"))) for codes in ([0, 1], [1, 0]))
+    assert has_moved(before, now) and has_moved(before, whole)
+    assert not has_moved(before, before) and not has_moved(whole, before)
 
 
 @pytest.mark.parametrize(

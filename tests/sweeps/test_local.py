@@ -54,7 +54,7 @@ def test_one_that_ends_badly_leaves_the_others_alone(tmp_path: Path, capfd: pyte
 
 def test_parallel_jobs_and_their_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,GPU-5")
-    started(tmp_path, gpus=1, **{f"job{n}": ["work"] for n in range(3)})
+    started(tmp_path, gpus=1, job0=["work"], job1=["work"], job2=["work"])
     seen = [(job_folder(tmp_path, f"job{n}") / "seen").read_text().split() for n in range(3)]
     assert {gpu for gpu, _ in seen[:2]} == {"3", "GPU-5"} and seen[2][0] in ("3", "GPU-5")
     assert float(seen[2][1]) > min(float(when) for _, when in seen[:2])  # it had to wait for a GPU

@@ -1,6 +1,7 @@
 """Jobs as Ray actors, with a Ray that runs nothing; real ones are in test_clusters.py."""
 
 import signal
+import socket
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -114,13 +115,13 @@ def test_a_node_that_does_not_see_the_folder(tmp_path: Path) -> None:
     assert "must be on a file system that all nodes share" in RayJob().work(str(tmp_path), "a", "/")
 
 
-def test_a_job_is_interrupted_by_the_stop_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_is_stopped_by_the_stop_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[int] = []
     monkeypatch.setattr(ray_actor, "EVERY", 0.01)
     monkeypatch.setattr(signal, "pthread_kill", lambda thread, number: sent.append(number))
     (tmp_path / STOP).touch()
     ray_actor._watch(tmp_path / STOP)
-    assert sent == [signal.SIGINT]
+    assert sent == [signal.SIGTERM]
 
 
 NODES = [
@@ -160,3 +161,17 @@ def test_no_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"ray, which is not installed .*afrieval\[ray\]"):
         ray_cluster.start(tmp_path, [], sweep_of())
+
+
+@pytest.mark.parametrize("address", ["ray://host:10001", "host", "127.0.0.1:"])
+def test_addresses_that_are_not_supported(address: str) -> None:
+    with pytest.raises(UserError, match="which is not supported"):
+        ray_cluster._check_address(address)
+
+
+def test_a_cluster_that_does_not_answer() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
+        with pytest.raises(UserError, match=r"does not answer: .*refused"):
+            ray_cluster._check_address(address)

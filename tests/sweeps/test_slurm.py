@@ -152,7 +152,7 @@ def test_parts_of_a_gpu() -> None:
         slurm.with_gpus(slurm.options(sweep_of()), 0.5)
 
 
-@pytest.mark.parametrize(("minutes", "seconds"), [(1, 15), (4, 60), (600, 90)])
+@pytest.mark.parametrize(("minutes", "seconds"), [(1, 6), (10, 60), (600, 90)])
 def test_jobs_are_warned_before_their_limit(minutes: int, seconds: int) -> None:
     assert slurm.options(sweep_of(time=minutes))["signal_delay_s"] == seconds
 

@@ -31,6 +31,7 @@ def show(read: Callable[[], RunConfig], options: Tables, calibrate: bool = False
     Raises:
         UserError: for an invalid config, and as `main`.
     """
+    from afrieval.models.capabilities import OURS
     from afrieval.report.estimate import Prices, estimate_tables
     from afrieval.run.evaluate import missing_cells
     from afrieval.run.manifest import identity
@@ -40,8 +41,9 @@ def show(read: Callable[[], RunConfig], options: Tables, calibrate: bool = False
     for line in session.plan.lines:
         note(line)
     config = session.config
-    if calibrate and config.model.is_api:
-        raise UserError("--calibrate would send requests that cost money", "leave it out")
+    if calibrate and config.model.model_type not in OURS:
+        hint = "leave it out: rates of earlier runs are used"
+        raise UserError("--calibrate would send requests to a server, which may cost money", hint)
     cells = missing_cells(session.stored, identity(config, session.plan), session.plan.cells)
     if not cells:
         say(f"Nothing is left to run: all cells are stored in {one_line(session.stored.path)}")

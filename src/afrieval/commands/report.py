@@ -2,6 +2,7 @@
 
 from afrieval.commands.options import Report
 from afrieval.config.arguments import read_options
+from afrieval.errors import UserError
 from afrieval.terminal import one_line, say
 
 
@@ -15,4 +16,8 @@ def main(argv: list[str]) -> None:
     from afrieval.api.report import write_report
 
     path = write_report(asked.runs, asked.output)
-    say(f"wrote {one_line(path)} ({path.stat().st_size / 1e6:.1f} MB); open it in a browser")
+    try:
+        size = path.stat().st_size / 1e6
+    except FileNotFoundError:
+        raise UserError(f"{path} was removed as soon as it was written", "run the same command again") from None
+    say(f"wrote {one_line(path)} ({size:.1f} MB); open it in a browser")

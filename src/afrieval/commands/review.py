@@ -9,7 +9,7 @@ from afrieval.commands.options_exchange import Review
 from afrieval.config.arguments import read_options
 from afrieval.errors import UserError
 from afrieval.files.paths import user_path
-from afrieval.files.whole import write_whole
+from afrieval.files.whole import write_output
 from afrieval.resources import CHECKOUT, HOME
 from afrieval.review.forms import check_form, read_sheet, sheet_bytes
 from afrieval.review.read import Change, read, write_all
@@ -40,7 +40,7 @@ def _sheet(asked: Review) -> None:
     path = user_path(asked.output)
     check_form(path)
     sheet = sheet_of(HOME, asked.language)
-    write_whole(path, sheet_bytes(sheet, path))
+    write_output(path, sheet_bytes(sheet, path))
     say(f"wrote {path}: {len(sheet.rows)} strings to review")
 
 

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from afrieval.errors import UserError
+from afrieval.errors import CURES, DENIED, FULL, UserError
 
 CONVERTED = "refs/convert/parquet"  # the branch with the hub's conversion of a data set
 _only_cached = ContextVar("_only_cached", default=False)
@@ -159,6 +159,9 @@ def _explain(repository: str, revision: str, error: Exception) -> Exception:
         converted = "the hub has not converted the data set; give --data.source FOLDER with its files"
         cure = converted if revision == CONVERTED else "check data.revision in the task file"
         return UserError(f"{repository} has no revision {revision!r}", cure)
+    if isinstance(error, OSError) and error.errno in (*FULL, *DENIED):
+        where = error.filename or "the hub's cache"
+        return UserError(f"{where} cannot be written: {error.strerror}", f"{CURES[error.errno]} (HF_HOME)")
     if isinstance(error, OSError) or type(error).__module__.split(".")[0].startswith("http"):
         return _unreachable(repository, error)
     return error

@@ -87,8 +87,8 @@ def data_finding(needed: Needed, lock: DataLock) -> Finding:
         for repository, revision in _repositories(needed, uncached[:1], lock):
             check_access(repository, revision)
     except UserError as e:
-        found = of_error(check, e)
-        return found._replace(status="note", found=f"left out of the suite: {e.message}") if needed.in_suite else found
+        left_out = needed.in_suite and needed.source != HUB
+        return Finding(check, "note", f"left out of the suite: {e.message}") if left_out else of_error(check, e)
     return _absent(needed, check, absent) if absent else _there(needed, check, len(uncached))
 
 

@@ -1,8 +1,10 @@
 """A model without weights: its tokenizer and settings are the real ones, and it counts what it would compute."""
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby, pairwise
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ from afrieval.models.processes import ALONE
 from afrieval.models.trial import check_end
 from afrieval.scoring.detailed import Scored
 
+NO_LIMIT = 2**60  # bytes
 PACKED = ("load_in_8bit", "load_in_4bit", "quantization_config", "gguf_file", "autogptq", "gptqmodel")
 # Arguments of vLLM that say what is computed, and their names in hf.
 OF_VLLM = {
@@ -63,23 +66,24 @@ class Hollow(HF):
 
     Attributes:
         longest: the most tokens of a sequence so far, answers included.
-        truncated: number of requests that lose their beginning, since `begin`.
-        absent: the device that is asked for, if it is not on this machine.
-        samples: whether the requests are those of some documents, which stand for others.
+        truncated: number of requests since `begin` that lose their beginning.
+        shared: tokens since `begin` that are computed once for several blocks.
+        blocks: prompt to the block of documents that it is counted with, where some stand for all; else empty.
         packs_weights: whether backend_args ask for weights of fewer bits.
-        shared: tokens since then that are computed once for several documents, as far as this is known.
+        absent: the device that is asked for, if it is not on this machine.
     """
 
     longest = truncated = shared = 0
-    samples = packs_weights = False
+    packs_weights = False
+    blocks: Mapping[str, int] = MappingProxyType({})
     absent = ""
     _generates = CountingGenerator
     _has_written = True
     max_batch_size: int
 
-    def begin(self, samples: bool) -> None:
-        """Begins to count anew; `samples` is that of the class."""
-        self.samples = samples
+    def begin(self, blocks: Mapping[str, int]) -> None:
+        """Begins to count anew; `blocks` are those of the class."""
+        self.blocks = blocks
         for amount in self.work.kinds.values():
             amount.clear()
         self.truncated = self.shared = 0
@@ -116,8 +120,9 @@ class Hollow(HF):
         return sum(weight.numel() * weight.element_size() for weight in self.model.parameters())
 
     def free(self, device: torch.device) -> int:
-        """Returns how many bytes of a device the weights will leave."""
-        return max(0, free_memory(device) - self.weights)
+        """Returns how many bytes of a device the weights will leave; no limit if they only fit another one."""
+        left = free_memory(device) - self.weights
+        return left if left > 0 else NO_LIMIT
 
     def choose_engine(self, wanted: str) -> None:
         """Sets the engine as `HF` does; only answers could show that it errs."""
@@ -173,9 +178,10 @@ class Hollow(HF):
         room = self.max_length + 1
         sequences = [np.array((context + answer)[-room:-1], dtype=np.int32) for _, context, answer in requests]
         tree = plant(sequences, [[]] * len(sequences))
-        if self.samples:
-            of_prompt = {tuple(request[1]): row for request, row in zip(requests, sequences, strict=True)}
-            self.shared += _shared([*of_prompt.values()])
+        if self.blocks:
+            self.shared += _shared(
+                sequences, [self.blocks.get(texts[0] if texts else "", -1) for texts, _, _ in requests]
+            )
         self.longest = max(self.longest, tree.longest)
         self.work.add(computed=len(tree.tokens))
 
@@ -212,15 +218,20 @@ class Hollow(HF):
         steps = max_length - context.shape[1] - 1 if causal else max_length - 1
         written = len(context) * steps
         self.work.add(computed=context.numel() + written, written=written)
-        end = torch.full((len(context), 1), self.eot_token_id)
+        end = torch.full((len(context), 1), self.eot_token_id, device=context.device)
         return torch.cat([context, end], dim=1) if causal else end
 
 
-def _shared(rows: list[NDArray[np.int32]]) -> int:
-    """Returns how many tokens, of the tree of some rows, belong to several of them."""
-    rows.sort(key=lambda row: row.astype(">u4").tobytes())
-    alike = [common(a, b) for a, b in pairwise(rows)]
-    return sum(map(max, [0, *alike], [*alike, 0])) - sum(alike)
+def _shared(rows: Sequence[NDArray[np.int32]], blocks: Sequence[int]) -> int:
+    """Returns how many tokens, of the tree of some rows, belong to rows of several blocks."""
+    order = sorted(range(len(rows)), key=lambda i: rows[i].astype(">u4").tobytes())
+    found = least = 0
+    for a, b in pairwise(order):
+        alike = common(rows[a], rows[b])
+        least = min(least, alike)  # of all rows since the last that was of another block
+        if blocks[a] != blocks[b]:
+            found, least = found + alike - least, alike
+    return found
 
 
 class HollowVLLM(Hollow):

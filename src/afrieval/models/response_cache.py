@@ -10,6 +10,7 @@ from lm_eval.api.model import LM
 
 from afrieval.errors import UserError
 from afrieval.models.answer_file import AnswerFile, request_key
+from afrieval.models.engine.memory import full_memory
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.work import Work, total
 from afrieval.scoring.detailed import Details, Scored, at_no_cost, detailed, details_of
@@ -110,7 +111,7 @@ class CachedLM(LM):
         self._lm.set_cache_hook(_Waiting(method, {key: new[key].args for key in mine}, self._keep))
         with self._processes.together():
             if mine:
-                with self.work.answering(method, len(mine), getattr(self._lm, "model", None)):
+                with self.work.answering(method, len(mine), getattr(self._lm, "model", None)), full_memory():
                     given = getattr(self._lm, method)([new[key] for key in mine], disable_tqdm=True)
             for answer in given:
                 _check_number(answer)

@@ -50,10 +50,13 @@ def try_writing(name: str, lm: Any) -> None:
     """
     import torch
 
+    from afrieval.models.engine.memory import full_memory
+
     check_end(name, lm)
     ids = torch.tensor([_tokens(name, lm)[:1]], device=lm.device)
     try:
-        lm._model_generate(ids, max_length=2, stop=[], attention_mask=torch.ones_like(ids), do_sample=False)
+        with full_memory():
+            lm._model_generate(ids, max_length=2, stop=[], attention_mask=torch.ones_like(ids), do_sample=False)
     except UserError:
         raise
     except Exception as e:

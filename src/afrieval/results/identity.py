@@ -5,7 +5,7 @@ from typing import Any
 
 from afrieval.errors import UserError
 
-SCORING = (".version", ".declaration")  # what may change of a task if only its answers are scored differently
+SCORING = ("version", "declaration", "extract")  # what may change of a task if only its answers are scored differently
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], path: str = "") -> list[str]:
@@ -39,15 +39,21 @@ def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any], folder: Any) 
     """
     if found := differences(old, new):
         more = f", and {len(found) - 1} more" if found[1:] else ""
-        scored = all(line.split(" ")[0].endswith(SCORING) for line in found)
         cure = (
             f"or score its answers again: afrieval score {folder}"
-            if scored
+            if _is_scoring(found)
             else "or the settings that the folder was begun with"
         )
         raise UserError(
             f"the run folder {folder} holds another run: {found[0]}{more}", f"give another --run_dir, {cure}"
         )
+
+
+def _is_scoring(found: list[str]) -> bool:
+    """Returns whether only the scoring of tasks differs, and by their files: a run keeps the options of its command."""
+    of_tasks = [line.split(" ")[0].split(".") for line in found]
+    scored = all(path[0] == "tasks" and len(path) > 2 and path[2] in SCORING for path in of_tasks)
+    return scored and any(path[2] != "extract" for path in of_tasks)
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

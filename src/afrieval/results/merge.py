@@ -72,9 +72,13 @@ def _add_answers(target: Path, source: Path) -> None:
 
 
 def remove_share(folder: Path) -> None:
-    """Removes a share that is merged, run.yaml last: without it, samples would be nobody's."""
+    """Removes a share that is merged, and folders that are then empty.
+
+    run.yaml is the last file: without it, samples would be nobody's.
+    """
     for path in sorted(folder.iterdir(), key=lambda path: path.name == RUN):
         with suppress(OSError):  # a lock may be kept by the file system until it is released
             path.unlink()
-    with suppress(OSError):
-        folder.rmdir()
+    with suppress(OSError):  # the first one that is not empty
+        for place in (folder, *folder.parents):
+            place.rmdir()

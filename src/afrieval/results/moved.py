@@ -18,10 +18,22 @@ def moved_documents(before: CellScores, now: CellScores) -> dict[str, Mask]:
 
 
 def has_moved(before: CellScores, now: CellScores) -> bool:
-    """Returns whether any score or measure that a cell has before and now moved, or another metric is its score."""
+    """Returns whether a score or measure of a cell moved or is gone, or another metric is its score.
+
+    Where a mean over parts is a score too, other parts move it.
+    """
     if before.n != now.n or (now.n and before.main != now.main):
         return True
-    return any(_differences(before, now))
+    return (
+        bool(before.metrics.keys() - now.metrics.keys()) or _parts_moved(before, now) or any(_differences(before, now))
+    )
+
+
+def _parts_moved(before: CellScores, now: CellScores) -> bool:
+    one, other = before.parts, now.parts
+    if one is None or other is None:
+        return one is not None
+    return one.names != other.names or not np.array_equal(one.codes, other.codes)
 
 
 def _differences(before: CellScores, now: CellScores) -> Iterator[bool]:

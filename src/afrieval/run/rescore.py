@@ -29,7 +29,6 @@ from afrieval.tasks.sources.plan import plan_declared
 from afrieval.tasks.sources.unchanged import RUN_AGAIN
 from afrieval.tasks.spec import task_files
 
-MAY_CHANGE = [name.removeprefix(".") for name in SCORING]  # samples show what matters of a declaration
 NO_TOKENS = "the run kept no likelihoods of single tokens (eval.use_cache)"
 OTHER_DATA = "name the data of the run with --data.source; if they have changed, run the model again"
 OF_HARNESS = "a task of the harness, which scores it"
@@ -239,7 +238,8 @@ def _check_same(run: RunFolder, cells: Sequence[Cell]) -> None:
 
 
 def _fixed(task: RunPart) -> RunPart:
-    return {name: value for name, value in task.items() if name not in MAY_CHANGE}
+    """Returns what must be as in the run; samples show what matters of a declaration."""
+    return {name: value for name, value in task.items() if name not in SCORING}
 
 
 def _versions(record: RunRecord, cells: Sequence[Cell]) -> dict[str, tuple[int, int]]:

@@ -1,6 +1,6 @@
 """Writes a run whose answers were scored again; until all is written, run.yaml marks the folder as halfway."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
@@ -61,10 +61,17 @@ def _record(found: Rescored) -> dict[str, Any]:
     """Returns run.yaml with the versions and declarations of tasks as they are now."""
     record: RunRecord = found.run.record
     cells = [again.cell for again in found.cells]
-    identity: RunPart = reduce(merged, (cell.identity for cell in cells), dict(record["identity"]))
+    stored: RunPart = {**record["identity"]}
+    kept = {task: _without_extract(of) if task in found.versions else of for task, of in stored["tasks"].items()}
+    identity: RunPart = reduce(merged, (cell.identity for cell in cells), {**stored, "tasks": kept})
     declared: RunPart = reduce(merged, (cell.facts["declared"] for cell in cells), {})
     before = record.get("declared", {})
     for task, now_declared in declared.items():
-        kept = {name: before[task][name] for name in BY_LANGUAGE if name in before.get(task, {})}  # type: ignore[literal-required]
-        declared[task] = {**now_declared, **{k: merged(of, now_declared.get(k, {})) for k, of in kept.items()}}
+        of_others = {name: before[task][name] for name in BY_LANGUAGE if name in before.get(task, {})}  # type: ignore[literal-required]
+        declared[task] = {**now_declared, **{k: merged(of, now_declared.get(k, {})) for k, of in of_others.items()}}
     return {**record, "identity": identity, "declared": {**before, **declared}}
+
+
+def _without_extract(task: Mapping[str, Any]) -> RunPart:
+    """Returns the identity of a task without options of its extractor, which may be another one now."""
+    return {name: value for name, value in task.items() if name != "extract"}

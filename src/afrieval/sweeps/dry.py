@@ -45,6 +45,6 @@ def asked(folder: Path, jobs: Sequence[Job]) -> Iterator[Asked]:
             session = prepared(lambda config=config: config, dry=True)  # type: ignore[misc]
             for job in sharing:
                 part = part_of(folder, job, session)
-                left = [cell for cell in part.cells if cell.name not in part.stored]
+                left = [cell for cell in part.cells if not part.done(cell)]
                 done, requests = len(part.cells) - len(left), sum(cell.n_requests for cell in left)
                 yield Asked(job.name, str(part.session.stored.path), len(part.cells), done, requests)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,9 @@ from afrieval.terminal import note
 AGAIN = 3  # times that a job starts again, after its node is lost or its process crashes
 GRACE = 60.0  # seconds that jobs get to end after Ctrl-C
 OPTIONS = ["address", "cpus"]
+PATIENCE = 10.0  # seconds for a cluster to answer
+CURE = "start it with ray start --head, or remove address: to use this machine alone"
+TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 QUIET = {"log_to_driver": False, "logging_level": "ERROR"}
 
 
@@ -40,6 +44,8 @@ def start(folder: Path, jobs: Sequence[Job], sweep: Sweep) -> None:
         raise UserError("sweeps on Ray need ray, which is not installed", "pip install 'afrieval[ray]'")
     address, cpus = _options(sweep)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report this cluster to its makers
+    if address and (any(name in os.environ for name in TOKENS) or (Path.home() / ".ray/auth_token").exists()):
+        os.environ.setdefault("RAY_AUTH_MODE", "token")  # as in ray start, which asks for the token if there is one
     import ray
 
     with _cluster(ray, address):
@@ -60,17 +66,32 @@ def _options(sweep: Sweep) -> tuple[str | None, float]:
     return address, cpus
 
 
+def _check_address(address: str) -> None:
+    """Rejects an address that nothing answers at: Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if address == "auto":
+        return
+    if not port.isdigit() or "/" in host:
+        cure = "write auto, or HOST:PORT of the head node, and start the sweep on a node of the cluster"
+        raise UserError(f"ray.address is {address!r}, which is not supported", cure)
+    try:
+        socket.create_connection((host, int(port)), PATIENCE).close()
+    except (OSError, OverflowError) as e:
+        raise UserError(f"the Ray cluster {address} does not answer: {e}", CURE) from None
+
+
 @contextmanager
 def _cluster(ray: Any, address: str | None) -> Iterator[None]:
     """Connects to a cluster, or starts one on this machine, which ends with the block."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     own = {} if address else {"include_dashboard": False}
+    if address:
+        _check_address(address)
     try:
         ray.init(address=address or "local", **QUIET, **own)
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as e:
-        cure = "start it with ray start --head, or remove address: to use this machine alone"
         reason = next(iter(str(e).strip().splitlines()), type(e).__name__)
-        raise UserError(f"the Ray cluster {address or 'of this machine'} does not answer: {reason}", cure) from None
+        raise UserError(f"the Ray cluster {address or 'of this machine'} does not answer: {reason}", CURE) from None
     try:
         for number, handler in handlers.items():
             signal.signal(number, handler)  # Ray has replaced it

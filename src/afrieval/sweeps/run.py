@@ -39,10 +39,9 @@ class Part(NamedTuple):
     others: list[Path]
     share: str = ""
 
-    @property
-    def stored(self) -> set[str]:
-        """The names of its cells that are stored, whatever their limit."""
-        return {cell.name for cell in self.cells} & {*self.target.names, *self.own.names}
+    def done(self, cell: Cell) -> bool:
+        """Returns whether all documents of a cell are stored; errors are those of `RunFolder.n_done`."""
+        return any(folder.n_done(cell.name) >= cell.n for folder in (self.target, self.own))
 
 
 def part_of(folder: Path, job: Job, session: Session) -> Part:

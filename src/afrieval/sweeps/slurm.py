@@ -95,7 +95,7 @@ def options(sweep: Sweep) -> dict[str, Any]:
     further = {"requeue": True} | {name: value for name, value in given.items() if value is not False}
     return {
         "time": minutes,
-        "signal_delay_s": min(90, 15 * minutes),  # a quarter of short limits; SLURM may be a minute early
+        "signal_delay_s": min(90, 6 * minutes),  # a tenth of short limits; SLURM may be half a minute early
         "array_parallelism": parallel,
         "stderr_to_stdout": True,
         "setup": _setup(),

@@ -24,7 +24,7 @@ def status_table(title: str, jobs: Iterable[Progress]) -> Table:
         Column("done", "count"),
         Column("cells", "count"),
         Column("left"),
-        Column("since"),
+        Column("since (UTC)", key="since"),
         Column("why"),
     ]
     rows = []
@@ -34,7 +34,7 @@ def status_table(title: str, jobs: Iterable[Progress]) -> Table:
         why = "; ".join([*reasons_of(state), *([] if listed else ["not in the sweep file any more"])])
         known = (finished, cells) if cells else (None, None)
         words = [job.name, state["status"], *([place] if queue else [])]
-        rows.append([*words, *known, None if left is None else clock(left), state["since"], why])
+        rows.append([*words, *known, None if left is None else clock(left), state["since"][:16].replace("T", " "), why])
     return Table("sweep", title, columns, rows)
 
 

@@ -49,12 +49,12 @@ class Tracker:
             at: its number.
             part: what the job has of it.
         """
-        stored = part.stored
-        for cell in part.cells:
-            if cell.name not in stored and (at, cell.name) not in self._waiting:
-                self._waiting.add((at, cell.name))
-                self._pace.add(cell)
-        self._set(at, folder=str(part.session.stored.path), cells=len(part.cells), finished=len(stored))
+        left = [cell for cell in part.cells if not part.done(cell)]
+        for cell in left:
+            self._waiting.add((at, cell.name))
+            self._pace.add(cell)
+        finished = len(part.cells) - len(left)
+        self._set(at, folder=str(part.session.stored.path), cells=len(part.cells), finished=finished)
 
     def begin(self, at: int) -> None:
         """Stores that a run is at work."""

@@ -100,6 +100,8 @@ def _reason(error: BaseException) -> str:
         return error.code if isinstance(error, SystemExit) and isinstance(error.code, str) else ""
     if isinstance(error, UserError):
         return str(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename} cannot be read or written: {error.strerror}"
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

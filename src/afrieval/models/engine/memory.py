@@ -1,11 +1,13 @@
 """How much the engine computes at a time: as much as keeps the processor busy and fits into its memory."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psutil
 import torch
+from accelerate.utils.memory import should_reduce_batch_size
 
 from afrieval.errors import UserError
 
@@ -62,6 +64,24 @@ class Packs:
             torch.cuda.empty_cache()
         log.warning("the device's memory is full; going on with %d tokens at a time", pack // 2)
         return pack // 2
+
+
+@contextmanager
+def full_memory() -> Iterator[None]:
+    """Turns the error of a device whose memory is full into one for the user, where nothing smaller can be tried.
+
+    Raises:
+        UserError: instead of it.
+    """
+    try:
+        yield
+    except RuntimeError as e:
+        if not should_reduce_batch_size(e):
+            raise
+        raise UserError(
+            "the device's memory is full",
+            "end other programs on it, or give a smaller --eval.batch_size or --model.dtype bfloat16",
+        ) from e
 
 
 def too_small(size: int) -> UserError:
