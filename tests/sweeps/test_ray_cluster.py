@@ -115,13 +115,13 @@ def test_a_node_that_does_not_see_the_folder(tmp_path: Path) -> None:
     assert "must be on a file system that all nodes share" in RayJob().work(str(tmp_path), "a", "/")
 
 
-def test_a_job_is_interrupted_by_the_stop_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_is_stopped_by_the_stop_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[int] = []
     monkeypatch.setattr(ray_actor, "EVERY", 0.01)
     monkeypatch.setattr(signal, "pthread_kill", lambda thread, number: sent.append(number))
     (tmp_path / STOP).touch()
     ray_actor._watch(tmp_path / STOP)
-    assert sent == [signal.SIGINT]
+    assert sent == [signal.SIGTERM]
 
 
 NODES = [

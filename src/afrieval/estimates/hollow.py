@@ -28,6 +28,7 @@ from afrieval.models.processes import ALONE
 from afrieval.models.trial import check_end
 from afrieval.scoring.detailed import Scored
 
+NO_LIMIT = 2**60  # bytes
 PACKED = ("load_in_8bit", "load_in_4bit", "quantization_config", "gguf_file", "autogptq", "gptqmodel")
 # Arguments of vLLM that say what is computed, and their names in hf.
 OF_VLLM = {
@@ -65,11 +66,11 @@ class Hollow(HF):
 
     Attributes:
         longest: the most tokens of a sequence so far, answers included.
-        truncated: number of requests that lose their beginning, since `begin`.
-        absent: the device that is asked for, if it is not on this machine.
-        blocks: prompt to a number for the documents that it is counted with, where some stand for all; else empty.
+        truncated: number of requests since `begin` that lose their beginning.
+        shared: tokens since `begin` that are computed once for several blocks.
+        blocks: prompt to the block of documents that it is counted with, where some stand for all; else empty.
         packs_weights: whether backend_args ask for weights of fewer bits.
-        shared: tokens since then that are computed once for several blocks.
+        absent: the device that is asked for, if it is not on this machine.
     """
 
     longest = truncated = shared = 0
@@ -119,8 +120,9 @@ class Hollow(HF):
         return sum(weight.numel() * weight.element_size() for weight in self.model.parameters())
 
     def free(self, device: torch.device) -> int:
-        """Returns how many bytes of a device the weights will leave."""
-        return max(0, free_memory(device) - self.weights)
+        """Returns how many bytes of a device the weights will leave; no limit if they only fit another one."""
+        left = free_memory(device) - self.weights
+        return left if left > 0 else NO_LIMIT
 
     def choose_engine(self, wanted: str) -> None:
         """Sets the engine as `HF` does; only answers could show that it errs."""
@@ -177,7 +179,8 @@ class Hollow(HF):
         sequences = [np.array((context + answer)[-room:-1], dtype=np.int32) for _, context, answer in requests]
         tree = plant(sequences, [[]] * len(sequences))
         if self.blocks:
-            self.shared += _shared(sequences, [self.blocks.get(texts[0], -1) for texts, _, _ in requests])
+            blocks = [self.blocks.get(texts[0] if texts else "", -1) for texts, _, _ in requests]
+            self.shared += _shared(sequences, blocks)
         self.longest = max(self.longest, tree.longest)
         self.work.add(computed=len(tree.tokens))
 
@@ -214,7 +217,7 @@ class Hollow(HF):
         steps = max_length - context.shape[1] - 1 if causal else max_length - 1
         written = len(context) * steps
         self.work.add(computed=context.numel() + written, written=written)
-        end = torch.full((len(context), 1), self.eot_token_id)
+        end = torch.full((len(context), 1), self.eot_token_id, device=context.device)
         return torch.cat([context, end], dim=1) if causal else end
 
 

@@ -43,7 +43,7 @@ class RayJob:
 
 
 def _watch(stop: Path) -> None:
-    """Interrupts the job once a file appears: Ray can only kill an actor that is at work."""
+    """Stops the job once a file appears: Ray can only kill an actor that is at work, and blocks SIGINT in it."""
     while not stop.exists():
         time.sleep(EVERY)
-    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
