@@ -125,6 +125,22 @@ def test_a_damaged_file_is_named(run: Path, at: int) -> None:
         assert PACKED in e.message and "delete it and run again" in e.hint
 
 
+def test_a_page_of_an_unknown_kind_is_damage(run: Path) -> None:
+    """Arrow would leave it out, and all of its lines."""
+    from pyarrow.parquet import read_metadata
+
+    pack(run)
+    data = bytearray((run / PACKED).read_bytes())
+    group = read_metadata(run / PACKED).row_group(0)
+    (column,) = (of for at in range(group.num_columns) if (of := group.column(at)).path_in_schema == "line")
+    data[column.data_page_offset + 1] ^= 0x40  # the kind of the page, after the head of its field
+    (run / PACKED).write_bytes(data)
+    for read in (lambda: list(RunFolder(run).lines(NAMES[0])), lambda: unpack(run)):
+        with pytest.raises(UserError, match=f"{PACKED} is damaged"):
+            read()
+    assert not sample_files(run)
+
+
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
 def test_a_truncated_file_is_named(run: Path, share: float) -> None:
     pack(run)

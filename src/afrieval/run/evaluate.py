@@ -82,19 +82,15 @@ def evaluate(
             note(_size(cells, len(mine)))
         visit = _visit(config, plan, lm, processes, share)
         processes.first(_checked(check, lambda: _begin(plan, folder, described, visit)))
-        kept = answer_path(folder, described["model"]) if config.eval.use_cache and processes.is_first else None
-        shown = Progress(cells, bar=not config.eval.write_out, quiet=not processes.is_first, spending=lm.spending)
-        with AnswerFile(kept) as answer_file, shown as progress:
-            lm.resume(answer_file.details())
-            cached = CachedLM(lm, answer_file, _looking_after(progress.tick, check), processes)
-            with _noted(folder, cached, processes, check):
-                for cell in mine:
-                    if cell.name in missing:
-                        progress.begin(cell)
-                        processes.first(_checked(check, partial(_store, folder, cell.name, run_cell(cell, cached))))
-                        progress.end(cell)
-                    if processes.is_first:
-                        after_cell(cell)
+        answers = answer_path(folder, described["model"])
+        with _asking(config, cells, lm, answers, processes, check) as (cached, progress):
+            for cell in mine:
+                if cell.name in missing:
+                    progress.begin(cell)
+                    processes.first(_checked(check, partial(_store, folder, cell.name, run_cell(cell, cached))))
+                    progress.end(cell)
+                if processes.is_first:
+                    after_cell(cell)
     elif processes.is_first:
         _keep_groups(folder, plan, suite_of(asdict(config.task)))
         for cell in mine:
@@ -134,6 +130,20 @@ def _load(config: RunConfig, processes: Processes, described: dict[str, Any], lo
         described["model"]["fingerprint"] = lm.fingerprint()
     processes.agree(described["model"]["fingerprint"], "model")
     return lm
+
+
+@contextmanager
+def _asking(
+    config: RunConfig, cells: Sequence[Cell], lm: Any, answers: Path, processes: Processes, check: Check
+) -> Iterator[tuple[CachedLM, Progress]]:
+    """Returns a model that stores its answers, and what shows the progress of cells."""
+    kept = answers if config.eval.use_cache and processes.is_first else None
+    shown = Progress(cells, bar=not config.eval.write_out, quiet=not processes.is_first, spending=lm.spending)
+    with AnswerFile(kept) as answer_file, shown as progress:
+        lm.resume(answer_file.details())
+        cached = CachedLM(lm, answer_file, _looking_after(progress.tick, check), processes)
+        with _noted(answers.parent, cached, processes, check):
+            yield cached, progress
 
 
 def _visit(config: RunConfig, plan: Plan, lm: Any, processes: Processes, share: Share | None) -> dict[str, Any]:
