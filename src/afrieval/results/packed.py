@@ -156,9 +156,12 @@ def content(path: Path, hint: str) -> bytes:
     Raises:
         UserError: if it cannot be read.
     """
-    if is_packed(path) and (found := packed(path.parent)):
-        return found.content(path.name)
-    return read_bytes(path, hint)
+    try:
+        return read_bytes(path, hint)
+    except UserError:
+        if is_packed(path) and (found := packed(path.parent)):  # it may have been moved there just now
+            return found.content(path.name)
+        raise
 
 
 def head(numbers: int, cells: list[About]) -> dict[bytes, bytes]:
