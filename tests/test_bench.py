@@ -76,3 +76,24 @@ def test_a_report_of_multiplied_runs_is_timed(
     assert end.value.code == 0 and "read 240 lines" in printed and "afrieval report: " in printed
     cells = read_runs([tmp_path / "model-01", tmp_path / "model-02"])
     assert len({cell.score for cell in cells}) > 2 and {cell.n for cell in cells} == {20}
+
+
+def test_made_up_packed_runs_are_read_by_their_numbers(tmp_path: Path) -> None:
+    scale = runpy.run_path(str(ROOT / "bench/scale.py"))
+    for at in range(2):
+        scale["make"](tmp_path / f"model-{at}", at, tasks=1, languages=2)
+    cells = read_runs([tmp_path / "model-0", tmp_path / "model-1"])
+    assert len(cells) == 20 and {cell.n for cell in cells} == {1_000}
+    assert 0.2 < min(cell.score for cell in cells) < max(cell.score for cell in cells) < 0.8
+
+
+def test_the_figure_of_growth_is_drawn_from_what_was_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scale, figure = (runpy.run_path(str(ROOT / f"bench/{name}.py")) for name in ("scale", "scale_figure"))
+    for samples in (1_000_000, 100_000):
+        scale["shown"](samples, "read", 1.5, 2_000)
+    found = figure["measured"]("a line of another kind\n" + capsys.readouterr().out)
+    assert found == {"read": [(100_000, 1.5, 2.0), (1_000_000, 1.5, 2.0)]}
+    figure["draw"](found, tmp_path / "scale.svg")
+    assert "<svg" in (tmp_path / "scale.svg").read_text()

@@ -23,7 +23,6 @@ def counted(lm: Any, prompts: list[str]) -> dict[str, dict[str, int]]:
     """Returns what likelihoods and answers take; how long answers are is left out."""
     requests = [SimpleNamespace(args=(prompt, {"until": [], "max_gen_toks": MOST})) for prompt in prompts]
     asked = shared_requests()
-    lm.work.now = lm.work.kinds["likelihoods"]
     with lm.work.answering("loglikelihood", len(asked), lm.model):
         lm._loglikelihood_tokens(asked, disable_tqdm=True)
     with lm.work.answering("generate_until", len(requests), lm.model):

@@ -14,7 +14,7 @@ import yaml
 from tests.conftest import ROOT
 from tests.faults.disks import disk
 from tests.faults.hub import Hub, serving
-from tests.faults.summary import FAULTS, Figures
+from tests.faults.summary import reported
 from tests.faults.zygote import check_error
 from tests.tasks.test_splits import row, write_tsv
 
@@ -25,8 +25,8 @@ REPOSITORY, ROWS, SPLITS = "masakhane/afrimmlu", 4000, ("test", "val", "dev")
 
 @pytest.fixture
 def hub(tmp_path: Path) -> Iterator[Hub]:
-    for split in SPLITS:
-        write_tsv(tmp_path / "remote", "yor", split, [row(i) for i in range(ROWS)])
+    for number, split in enumerate(SPLITS):  # equal files would be fetched once
+        write_tsv(tmp_path / "remote", "yor", split, [row(i + number * ROWS) for i in range(ROWS)])
     with serving(tmp_path / "remote") as found:
         yield found
 
@@ -75,7 +75,7 @@ def fetching(hub: Hub, tmp_path: Path, small_tasks: Path) -> Fetching:
 
 
 def record(record_property: Record, what: str, faults: int, result: str) -> None:
-    record_property(FAULTS, Figures("Downloads", what, faults, result))
+    reported(record_property, "Downloads", what, faults, result)
 
 
 def test_dropped_connections(hub: Hub, fetching: Fetching, record_property: Record) -> None:

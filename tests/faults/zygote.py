@@ -13,6 +13,8 @@ from typing import Any
 
 from tests.conftest import ROOT
 
+WORKER = "worker"  # first of the words of a worker of a sweep, before its arguments
+
 
 class Child:
     """A command that runs.
@@ -74,7 +76,7 @@ class Zygote:
         """Ends the process."""
         assert self._process.stdin
         self._process.stdin.close()
-        self._process.wait(10)
+        self._process.wait(60)
 
 
 def check_error(status: int, said: str, message: str = "") -> None:
@@ -106,13 +108,18 @@ def _run(job: dict[str, Any]) -> None:
     from tests.faults.inside import install
 
     from afrieval.cli import command
+    from afrieval.stopping import leave, listen, stoppable
+    from afrieval.sweeps.work import main as worker
 
     log = os.open(job["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     nowhere = os.open(os.devnull, os.O_RDONLY)
     for number, file in enumerate((nowhere, log, log)):
         os.dup2(file, number)
+    listen()
     try:
         install(**job["spec"])
+        if job["words"][0] == WORKER:
+            leave(stoppable(lambda: worker(job["words"][1:]), ""))
         sys.argv = ["afrieval", *job["words"]]
         command()
     except SystemExit as e:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.results.test_reader import line, record
 
 from afrieval.errors import UserError
+from afrieval.results import packed as packed_file
 from afrieval.results import packing
 from afrieval.results.files import locked, sample_files, sample_path, write_run, write_samples
 from afrieval.results.packed import FILE, PACKED, Packed, head
@@ -123,6 +124,38 @@ def test_a_damaged_file_is_named(run: Path, at: int) -> None:
         assert names == NAMES and [len(of) for of in lines] == [5, 5], "a byte that says nothing"
     except UserError as e:
         assert PACKED in e.message and "delete it and run again" in e.hint
+
+
+def test_readers_find_what_is_packed_in_between(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = [RunFolder(run).scores(name).score for name in NAMES]
+    read = packed_file.read_bytes
+
+    def packed_first(path: Path, hint: str) -> bytes:
+        monkeypatch.undo()
+        pack(run)
+        return read(path, hint)
+
+    monkeypatch.setattr(packed_file, "read_bytes", packed_first)
+    assert len(read_samples(sample_path(run, NAMES[0]))) == 5 and not sample_files(run)
+    unpack(run)
+    monkeypatch.setattr(RunFolder, "is_packed", lambda folder, name: bool(pack(folder.path)) and False)
+    assert [cell.score for cell in read_runs([run])] == cells
+
+
+def test_a_page_of_an_unknown_kind_is_damage(run: Path) -> None:
+    """Arrow would leave it out, and all of its lines."""
+    from pyarrow.parquet import read_metadata
+
+    pack(run)
+    data = bytearray((run / PACKED).read_bytes())
+    group = read_metadata(run / PACKED).row_group(0)
+    (column,) = (of for at in range(group.num_columns) if (of := group.column(at)).path_in_schema == "line")
+    data[column.data_page_offset + 1] ^= 0x40  # the kind of the page, after the head of its field
+    (run / PACKED).write_bytes(data)
+    for read in (lambda: list(RunFolder(run).lines(NAMES[0])), lambda: unpack(run)):
+        with pytest.raises(UserError, match=f"{PACKED} is damaged"):
+            read()
+    assert not sample_files(run)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.99])

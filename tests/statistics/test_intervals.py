@@ -1,6 +1,7 @@
 """Intervals agree with scipy, and hold what they promise."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,6 +85,20 @@ def test_bootstrap_is_near_scipy_and_the_same_for_a_seed() -> None:
     interval = bootstrap(values, np.random.default_rng(2))
     assert interval == pytest.approx(tuple(expected.confidence_interval), abs=0.01)
     assert bootstrap(values, np.random.default_rng(2)) == interval
+
+
+@pytest.mark.parametrize("kind", [np.random.PCG64, np.random.MT19937])
+@pytest.mark.parametrize("kept", [0, 100_000])
+def test_draws_that_are_kept_are_the_same(monkeypatch: pytest.MonkeyPatch, kind: Any, kept: int) -> None:
+    monkeypatch.setattr("afrieval.statistics.intervals.KEPT", kept)
+    values = np.random.default_rng(3).random((3, 70))
+    rng, plain = np.random.Generator(kind(4)), np.random.Generator(kind(4))
+    for each in [*values, *values]:
+        means = each[plain.integers(0, 70, (900, 70))].mean(axis=1)
+        assert bootstrap(each, rng, 900) == (np.quantile(means, 0.025), np.quantile(means, 0.975))
+        assert rng.random() == plain.random(), "what is drawn next is the same too"
+    first, second = (bootstrap(of, np.random.default_rng(1), 900) for of in values[:2])
+    assert first != second and first == bootstrap(values[0], np.random.default_rng(1), 900)
 
 
 def test_bootstrap_in_pieces_covers_all_resamples() -> None:

@@ -40,7 +40,8 @@ if __name__ == "__main__":
                     time.sleep(0.1)
             run |= {"status": "done", "finished": 2}
             with (there / "seen").open("a") as seen:
-                seen.write(f"{os.environ.get('CUDA_VISIBLE_DEVICES')} {time.time()}\n")
+                names = ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
+                seen.write(" ".join([*(str(os.environ.get(name)) for name in names), f"{time.time()}\n"]))
         failed = any(run["status"] == "failed" for run in state["runs"])
         state |= {"status": "failed" if failed else "done", "since": now()}
         write_state(folder, job, state)

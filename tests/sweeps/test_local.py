@@ -54,10 +54,13 @@ def test_one_that_ends_badly_leaves_the_others_alone(tmp_path: Path, capfd: pyte
 
 def test_parallel_jobs_and_their_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,GPU-5")
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
     started(tmp_path, gpus=1, job0=["work"], job1=["work"], job2=["work"])
     seen = [(job_folder(tmp_path, f"job{n}") / "seen").read_text().split() for n in range(3)]
-    assert {gpu for gpu, _ in seen[:2]} == {"3", "GPU-5"} and seen[2][0] in ("3", "GPU-5")
-    assert float(seen[2][1]) > min(float(when) for _, when in seen[:2])  # it had to wait for a GPU
+    assert {gpu for gpu, *_ in seen[:2]} == {"3", "GPU-5"} and seen[2][0] in ("3", "GPU-5")
+    assert float(seen[2][2]) > min(float(when) for *_, when in seen[:2])  # it had to wait for a GPU
+    assert {threads for _, threads, _ in seen} == {"2"}  # 8 cores, 4 jobs at a time
     with pytest.raises(UserError, match="the job big needs 4 GPUs, but 2 are visible"):
         started(tmp_path, gpus=4, big=["work"])
 

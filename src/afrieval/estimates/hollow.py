@@ -179,9 +179,8 @@ class Hollow(HF):
         sequences = [np.array((context + answer)[-room:-1], dtype=np.int32) for _, context, answer in requests]
         tree = plant(sequences, [[]] * len(sequences))
         if self.blocks:
-            self.shared += _shared(
-                sequences, [self.blocks.get(texts[0] if texts else "", -1) for texts, _, _ in requests]
-            )
+            blocks = [self.blocks.get(texts[0] if texts else "", -1) for texts, _, _ in requests]
+            self.shared += _shared(sequences, blocks)
         self.longest = max(self.longest, tree.longest)
         self.work.add(computed=len(tree.tokens))
 

@@ -1,5 +1,6 @@
 """What a run would take: tokens, memory, time, and the fertility of the tokenizer."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -98,8 +99,13 @@ def _model(session: Session) -> tuple[Hollow | None, str]:
 def _counted(session: Session, cells: Sequence[Cell], lm: Hollow) -> Estimate:
     first_tokens(cells, lm)
     check_fit(cells, lm)
-    with Progress(cells, quiet=not _is_slow(cells)) as progress, quiet():
-        sizes = by_place(count(cells, lm, progress.end))
+    with Progress(cells, quiet=not sys.stderr.isatty()) as progress, quiet():
+
+        def counted(cell: Cell) -> None:
+            progress.begin(cell)
+            progress.tick(cell.n_requests)
+
+        sizes = by_place(count(cells, lm, counted))
 
     def tokens(texts: list[str]) -> list[int]:
         return list(map(len, lm.tokenizer(texts, add_special_tokens=False)["input_ids"])) if texts else []
@@ -132,7 +138,3 @@ def _folders(session: Session) -> Iterator[Path]:
     yield here
     if session.config.run_dir is None:
         yield from sorted(path.parent for path in here.parents[2].glob(f"*/{here.parent.name}/*/run.yaml"))
-
-
-def _is_slow(cells: Sequence[Cell]) -> bool:
-    return sum(cell.n_requests for cell in cells) > 20_000

@@ -58,7 +58,8 @@ def locked(folder: Path, patience: float = 0) -> Iterator[Callable[[], None]]:
         there = (folder / LOCK).stat()
     except Timeout:
         raise UserError(
-            f"the run folder {folder} is in use by another process", "wait for it, or give another --run_dir"
+            f"the run folder {folder} is in use by another process",
+            "wait for it; a run may also be given another --run_dir",
         ) from None
     except OSError as e:
         cure = CURES.get(e.errno or 0, "check the path")

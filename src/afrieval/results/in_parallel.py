@@ -25,8 +25,16 @@ def read_ahead(runs: Sequence[RunFolder]) -> None:
     """
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" and threading.active_count() == 1 else 1
     places = [(run, name) for run in runs for name in run.names if not run.is_packed(name)] if cores > 1 else []
-    if sum(sample_path(run.path, name).stat().st_size for run, name in places) > LARGE:
+    if sum(map(_size, places)) > LARGE:
         _read_ahead(places, cores)
+
+
+def _size(place: Place) -> int:
+    run, name = place
+    try:
+        return sample_path(run.path, name).stat().st_size
+    except OSError:  # it was packed or removed just now
+        return 0
 
 
 def _read_ahead(places: Sequence[Place], cores: int) -> None:

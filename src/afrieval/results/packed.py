@@ -69,6 +69,8 @@ class Packed:
         """
         with _damage(self.path), self._opened() as file:
             lines = file.read_row_group(self._place[name], columns=["line"], use_threads=False).column(0)
+            if len(lines) != self.cells[name]["lines"]:  # Arrow leaves out pages of a kind that it does not know
+                raise ValueError(f"{name} has {len(lines)} lines, not {self.cells[name]['lines']}")
             return b"".join(lines.to_pylist())
 
     def columns(self, name: str, sent: bool) -> Arrays:
@@ -154,9 +156,12 @@ def content(path: Path, hint: str) -> bytes:
     Raises:
         UserError: if it cannot be read.
     """
-    if is_packed(path) and (found := packed(path.parent)):
-        return found.content(path.name)
-    return read_bytes(path, hint)
+    try:
+        return read_bytes(path, hint)
+    except UserError:
+        if is_packed(path) and (found := packed(path.parent)):  # it may have been moved there just now
+            return found.content(path.name)
+        raise
 
 
 def head(numbers: int, cells: list[About]) -> dict[bytes, bytes]:

@@ -56,10 +56,8 @@ def start(folder: Path, jobs: Sequence[Job], sweep: Sweep) -> None:
     with Screen(folder, jobs) as screen:
         try:
             while waiting or running:
-                while (
-                    waiting and len(running) < sweep.parallel and (dealt := _dealt(waiting[0].gpus, free)) is not None
-                ):
-                    running.append(_started(folder, waiting.pop(0), dealt, free))
+                while len(running) < sweep.parallel and (child := _next(folder, waiting, free, sweep.parallel)):
+                    running.append(child)
                 for child in [child for child in running if child.process.poll() is not None]:
                     running.remove(child)
                     waiting += [child.job] if _ended(folder, child, free) else []
@@ -71,21 +69,31 @@ def start(folder: Path, jobs: Sequence[Job], sweep: Sweep) -> None:
             raise
 
 
-def _started(folder: Path, job: Job, gpus: dict[str, float], free: dict[str, float]) -> _Child:
+def _next(folder: Path, waiting: list[Job], free: dict[str, float], parallel: int) -> _Child | None:
+    """Starts the first job that waits; None if it has to wait for GPUs, or none waits."""
+    gpus = _dealt(waiting[0].gpus, free) if waiting else None
+    return None if gpus is None else _started(folder, waiting.pop(0), gpus, free, parallel)
+
+
+def _started(folder: Path, job: Job, gpus: dict[str, float], free: dict[str, float], parallel: int) -> _Child:
     for gpu, share in gpus.items():
         free[gpu] -= share
     words = [sys.executable, "-m", WORKER, str(folder), job.name]
-    given = {"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {}
     with (job_folder(folder, job.name) / LOG).open("ab") as log:
         process = subprocess.Popen(
             words,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env={**os.environ, **given},
+            env={**_threads(parallel), **os.environ, **({"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {})},
             start_new_session=True,  # Ctrl-C in the terminal reaches this process alone, which passes it on
         )
     return _Child(job, process, gpus)
+
+
+def _threads(parallel: int) -> dict[str, str]:
+    """Returns the environment that divides the cores among jobs; with more threads than cores, all are slower."""
+    return {"OMP_NUM_THREADS": str(max((os.cpu_count() or 1) // parallel, 1))} if parallel > 1 else {}
 
 
 def _ended(folder: Path, child: _Child, free: dict[str, float]) -> bool:

@@ -15,7 +15,7 @@ from afrieval.sweeps.jobs import LOG, Job, job_folder, read_job
 from afrieval.sweeps.load import Models
 from afrieval.sweeps.locks import held
 from afrieval.sweeps.run import part_of, run_part
-from afrieval.sweeps.state import read_state
+from afrieval.sweeps.state import STATE, read_state
 from afrieval.sweeps.tracking import Tracker
 from afrieval.terminal import complain, note, prepare
 
@@ -35,6 +35,8 @@ def work(folder: Path, job: str) -> None:
         if not free:
             note(f"the job {job} is running already, in another process")
             return
+        for unfinished in job_folder(folder, job).glob(f".{STATE}.*"):  # of workers that were killed
+            unfinished.unlink(missing_ok=True)
         _work(folder, described)
 
 

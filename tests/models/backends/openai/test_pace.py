@@ -3,6 +3,7 @@
 from tests.conftest import Cli
 from tests.models.faulty import faulty
 
+from afrieval.models.backends.openai.failure import seconds_to_wait
 from afrieval.models.backends.openai.pace import FIRST, Pace
 
 ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
@@ -41,3 +42,11 @@ def test_no_more_are_sent_at_a_time(run_demo: Cli) -> None:
         words = (*server.options, *ONE, "--task.answer_form", "generate")
         assert run_demo(*words, "--model.api.max_concurrency", 2).code == 0
     assert server.most <= 2
+
+
+def test_waits_are_measured_with_the_clock_of_the_server() -> None:
+    begun, until = "Mon, 01 Jan 2001 00:00:00 GMT", "Mon, 01 Jan 2001 00:00:40 GMT"
+    assert seconds_to_wait({"date": begun, "retry-after": until}) == 40
+    assert seconds_to_wait({"date": until, "retry-after": begun}) == 0
+    assert seconds_to_wait({"retry-after": begun}) == 0 and seconds_to_wait({"date": begun}) is None
+    assert seconds_to_wait({"date": "now", "retry-after": "7"}) == 7

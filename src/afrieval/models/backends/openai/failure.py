@@ -98,8 +98,13 @@ def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
             return max(0.0, float(headers.get(name, "")) * unit)
         except ValueError:
             continue
+    until, now = _date(headers.get("retry-after", "")), _date(headers.get("date", ""))
+    return None if until is None else max(0.0, until - (time.time() if now is None else now))
+
+
+def _date(text: str) -> float | None:
+    """Returns the seconds of a date in a header, by the server's clock: the one of this machine may be wrong."""
     try:
-        date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+        return email.utils.parsedate_to_datetime(text).timestamp()
     except ValueError:
         return None
-    return max(0.0, date.timestamp() - time.time())
