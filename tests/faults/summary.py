@@ -1,12 +1,12 @@
 """What a fault run has found, as a table: printed at its end, and written into docs/reliability.md if asked to.
 
-A test gives its part with `record_property(FAULTS, Figures(...))`.
+A test gives its part with `reported`.
 """
 
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pytest
@@ -33,6 +33,11 @@ class Figures(NamedTuple):
     faults: int
     result: str
     again: str = ""
+
+
+def reported(record_property: Callable[[str, Any], None], *figures: Any) -> None:
+    """Adds the `Figures` of a test to its report."""
+    record_property(FAULTS, [*Figures(*figures)])  # a process of a test can send lists, and no others
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from tests.faults.kinds import kind_named
 from tests.faults.same import check_same
-from tests.faults.summary import FAULTS as OF_REPORT
-from tests.faults.summary import Figures
+from tests.faults.summary import reported
 from tests.faults.zygote import Zygote
 from tests.models.faulty import FAULTS, Faulty, faulty
 
@@ -54,7 +53,7 @@ def test_faults_of_a_server(
     assert failed == len(server.answered) * len(CASES[name])
     assert found == {**expected, "requests": len(server.asked)}, "each request is counted, and the cost of each answer"
     share = f"{failed / len(server.asked):.0%} of requests failed; same numbers"
-    record_property(OF_REPORT, Figures("Servers", f"an API: {name}", failed, share))
+    reported(record_property, "Servers", f"an API: {name}", failed, share)
 
 
 def test_killed_while_a_server_fails(zygote: Zygote, collection: Path, tmp_path: Path, record_property: Record) -> None:
@@ -71,6 +70,4 @@ def test_killed_while_a_server_fails(zygote: Zygote, collection: Path, tmp_path:
     check_same(tmp_path / "run", tmp_path / "whole")
     again = server.answered.total() - len(server.answered)
     assert again <= kills * server.most
-    record_property(
-        OF_REPORT, Figures("Servers", "an API: killed while it fails", kills, f"{again} answers paid twice")
-    )
+    reported(record_property, "Servers", "an API: killed while it fails", kills, f"{again} answers paid twice")

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.faults.notes import parsed
 from tests.faults.same import check_same
-from tests.faults.summary import FAULTS, Figures
+from tests.faults.summary import reported
 from tests.faults.zygote import WORKER, Zygote
 from tests.sweeps.files import planned, write_sweep
 
@@ -60,7 +60,7 @@ def test_workers_of_a_sweep(zygote: Zygote, tmp_path: Path, record_property: Rec
         finished += 1
         shutil.rmtree(path.parent)
     result = f"same numbers as one process, in {finished} sweeps"
-    record_property(FAULTS, Figures("Sweeps, packing, scoring", "workers of a sweep: killed", kills, result))
+    reported(record_property, "Sweeps, packing, scoring", "workers of a sweep: killed", kills, result)
 
 
 def test_packing(zygote: Zygote, tmp_path: Path, record_property: Record) -> None:
@@ -83,7 +83,7 @@ def test_packing(zygote: Zygote, tmp_path: Path, record_property: Record) -> Non
         shutil.rmtree(tmp_path / "as-it-was")
     assert contents(run) == before
     what = "afrieval pack, and --unpack: killed"
-    record_property(FAULTS, Figures("Sweeps, packing, scoring", what, kills, "readable at once; same samples"))
+    reported(record_property, "Sweeps, packing, scoring", what, kills, "readable at once; same samples")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -109,4 +109,4 @@ def test_scoring(zygote: Zygote, tmp_path: Path, record_property: Record) -> Non
             status, said = zygote.run(["score", run], patches=patches)
             assert status == 0, said
             check_same(run, tmp_path / "whole")
-    record_property(FAULTS, Figures("Sweeps, packing, scoring", "afrieval score: killed", kills, "same scores"))
+    reported(record_property, "Sweeps, packing, scoring", "afrieval score: killed", kills, "same scores")

@@ -14,7 +14,7 @@ import yaml
 from tests.conftest import ROOT
 from tests.faults.disks import disk
 from tests.faults.hub import Hub, serving
-from tests.faults.summary import FAULTS, Figures
+from tests.faults.summary import reported
 from tests.faults.zygote import check_error
 from tests.tasks.test_splits import row, write_tsv
 
@@ -75,7 +75,7 @@ def fetching(hub: Hub, tmp_path: Path, small_tasks: Path) -> Fetching:
 
 
 def record(record_property: Record, what: str, faults: int, result: str) -> None:
-    record_property(FAULTS, Figures("Downloads", what, faults, result))
+    reported(record_property, "Downloads", what, faults, result)
 
 
 def test_dropped_connections(hub: Hub, fetching: Fetching, record_property: Record) -> None:

@@ -15,7 +15,7 @@ import pytest
 from tests.faults.kinds import KINDS, Kind, kind_named
 from tests.faults.notes import Notes, parsed
 from tests.faults.same import check_same
-from tests.faults.summary import FAULTS, Figures
+from tests.faults.summary import reported
 from tests.faults.zygote import Zygote
 from tests.models.faulty import Faulty, faulty
 
@@ -93,12 +93,9 @@ def test_kills(
             folders += 1
     assert max(lost) <= max(packs), "more than a pack is lost"
     again = f"{sum(lost) / len(lost) / max(1, sum(whole.notes.packs)):.1%}"
-    record_property(
-        FAULTS,
-        Figures("Kills", name, moments.total(), f"{equal} of {folders} runs equal byte by byte", again),
-    )
+    reported(record_property, "Kills", name, moments.total(), f"{equal} of {folders} runs equal byte by byte", again)
     for moment, times in moments.items():
-        record_property(FAULTS, Figures("Moments of kills", moment, times, ""))
+        reported(record_property, "Moments of kills", moment, times, "")
 
 
 def check_asked(answered: Counter[str], kills: int, server: Faulty) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.faults.disks import disk
 from tests.faults.notes import parsed
-from tests.faults.summary import FAULTS, Figures
+from tests.faults.summary import reported
 from tests.faults.zygote import Zygote, check_error
 
 pytestmark = pytest.mark.faults
@@ -75,7 +75,7 @@ def test_killed_at_each_change(
         assert status == 0, (what, of, said)
         assert files(out, name) == expected, (what, of)
         clear(out)
-    record_property(FAULTS, Figures("Outputs", f"{name}: killed at each kind of change", faults, "nothing left over"))
+    reported(record_property, "Outputs", f"{name}: killed at each kind of change", faults, "nothing left over")
 
 
 def clear(folder: Path) -> None:
@@ -102,7 +102,7 @@ def test_full_disks(
                 assert zygote.run(words_of(name, run, out))[0] == 0
             assert files(out, name) == expected
     assert faults
-    record_property(FAULTS, Figures("Outputs", f"{name}: disk full", faults, "error, exit code 2"))
+    reported(record_property, "Outputs", f"{name}: disk full", faults, "error, exit code 2")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -125,4 +125,4 @@ def test_places_that_cannot_be_written(
         out.mkdir(exist_ok=True)
         clear(out)
         out.rmdir()
-    record_property(FAULTS, Figures("Outputs", f"{name}: read-only, or vanishes", faults, "error, exit code 2"))
+    reported(record_property, "Outputs", f"{name}: read-only, or vanishes", faults, "error, exit code 2")

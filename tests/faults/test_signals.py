@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.faults.kinds import KINDS, kind_named
 from tests.faults.same import check_same
-from tests.faults.summary import FAULTS, Figures
+from tests.faults.summary import reported
 from tests.faults.zygote import Zygote, check_error
 from tests.models.faulty import faulty
 
@@ -52,8 +52,8 @@ def test_signals(name: str, zygote: Zygote, collection: Path, tmp_path: Path, re
                 lines = [line for line in said.splitlines() if line.startswith("stopped")]
                 assert "Traceback" not in said and len(lines) == (status != 0), said
                 hit += status != 0
-            record_property(
-                FAULTS, Figures("Signals", what, hit, f"one line, exit code {128 + numbers[0]}; then same numbers")
+            reported(
+                record_property, "Signals", what, hit, f"one line, exit code {128 + numbers[0]}; then same numbers"
             )
         assert zygote.run(words, **kind.spec)[0] == 0
         check_same(tmp_path / "run", tmp_path / "whole")
@@ -76,6 +76,4 @@ def test_two_processes(zygote: Zygote, collection: Path, tmp_path: Path, record_
                     refused += 1
             check_same(tmp_path / name, tmp_path / "whole" / name)
     other.close()
-    record_property(
-        FAULTS, Figures("Signals", "two processes in one run folder", refused, "the second has exit code 2")
-    )
+    reported(record_property, "Signals", "two processes in one run folder", refused, "the second has exit code 2")

@@ -8,7 +8,7 @@ import pytest
 from tests.faults.kinds import KINDS, kind_named
 from tests.faults.notes import parsed
 from tests.faults.same import check_same
-from tests.faults.summary import FAULTS, Figures
+from tests.faults.summary import reported
 from tests.faults.zygote import Zygote, check_error
 from tests.models.faulty import faulty
 
@@ -43,7 +43,7 @@ def test_systems(name: str, zygote: Zygote, collection: Path, tmp_path: Path, re
                 status, said = zygote.run(words, **kind.spec)
             assert status == 0, (what, said)
             check_same(tmp_path / f"{number}", whole)
-            record_property(FAULTS, Figures("Systems", what, 1, "same numbers"))
+            reported(record_property, "Systems", what, 1, "same numbers")
         for number, (what, (patch, message)) in enumerate(FATAL.items(), len(HARMLESS)):
             words = ["run", *kind.words, "--run_dir", tmp_path / f"{number}"]
             status, said = zygote.run(words, patches=[patch], **kind.spec)
@@ -53,7 +53,7 @@ def test_systems(name: str, zygote: Zygote, collection: Path, tmp_path: Path, re
                 assert patch.startswith(("out_of_memory", "little_memory")), (what, said)  # nothing to be computed
             assert zygote.run(words, **kind.spec)[0] == 0
             check_same(tmp_path / f"{number}", whole)
-            record_property(FAULTS, Figures("Systems", what, 1, "error, exit code 2; then same numbers"))
+            reported(record_property, "Systems", what, 1, "error, exit code 2; then same numbers")
 
 
 @pytest.mark.parametrize("name", CHANGED)
@@ -76,4 +76,4 @@ def test_each_change_that_fails_once(
             assert zygote.run([*words, folder], **kind.spec)[0] == 0, (what, of)
             check_same(folder, whole)
     result = "error, exit code 2; then same numbers"
-    record_property(FAULTS, Figures("Systems", "a change of a file fails: ESTALE, EIO, EROFS, EDQUOT", faults, result))
+    reported(record_property, "Systems", "a change of a file fails: ESTALE, EIO, EROFS, EDQUOT", faults, result)

@@ -76,7 +76,7 @@ class Zygote:
         """Ends the process."""
         assert self._process.stdin
         self._process.stdin.close()
-        self._process.wait(10)
+        self._process.wait(60)
 
 
 def check_error(status: int, said: str, message: str = "") -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import Cli
 from tests.sweeps.files import planned, states, write_sweep
 from tests.sweeps.test_work import RUN, alone, content
 
@@ -48,7 +47,7 @@ def killed_at(write: int, folder: Path, jobs: list[Job], names: tuple[str, ...])
 
 @pytest.mark.parametrize("names", [("replace",), ("unlink", "rmdir")], ids=["writes", "removals"])
 def test_killed_at_every_change_of_a_file(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...]
 ) -> None:
     kept: list[Any] = []
 
@@ -57,7 +56,7 @@ def test_killed_at_every_change_of_a_file(
         return kept[0]
 
     monkeypatch.setattr(load, "load_model", once)
-    expected = content(alone(cli, tmp_path / "alone"))
+    expected = content(alone(tmp_path / "alone"))
     write, killed = 0, True
     once(*loading())
     while killed:

@@ -132,10 +132,10 @@ NODES = [
 
 def test_a_job_without_room(capsys: pytest.CaptureFixture[str]) -> None:
     large = [Job("a", [{}], gpus=4)]
-    with pytest.raises(UserError, match="a needs 1 CPUs and 4 GPUs, more than this machine has"):
+    with pytest.raises(UserError, match="a needs 1 CPU and 4 GPUs, more than this machine has"):
         ray_cluster._check_room(NODES, large, 1, grows=False)
     ray_cluster._check_room(NODES, large, 1, grows=True)
-    assert "a waits for 1 CPUs and 4 GPUs" in capsys.readouterr().err
+    assert "a waits for 1 CPU and 4 GPUs" in capsys.readouterr().err
 
 
 def test_jobs_with_room(capsys: pytest.CaptureFixture[str]) -> None:

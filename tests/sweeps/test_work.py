@@ -1,14 +1,15 @@
 """A worker in this process: shares add up to one run, and stops, failures and changes lose nothing."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import Cli
 from tests.sweeps.files import COMMON, SUITE, planned, states, write_sweep
 
+from afrieval.cli import main
 from afrieval.config.settings import ModelConfig
 from afrieval.errors import UserError
 from afrieval.models.backends.hf import HF
@@ -55,13 +56,18 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def alone(cli: Cli, folder: Path, *words: object) -> Path:
+def alone(folder: Path, limit: int = 2) -> Path:
     """Returns the folder of the same run as one of one process."""
-    task = ("--task.task_name", "afrixnli", "--task.languages", "yor,hau", "--task.prompt_language", "both")
-    done = cli("run", "--model.model_name", "demo", *task, "--task.prompts", "1", "--data.source", "samples",
-               "--run_dir", folder, *(words or ("--eval.limit", 2)))  # fmt: skip
-    assert done.code == 0, done.err
+    words = ["--task.task_name", "afrixnli", "--task.languages", "yor,hau", "--task.prompt_language", "both"]
+    words += ["--task.prompts", "1", "--data.source", "samples", "--eval.limit", str(limit), "--run_dir", str(folder)]
+    assert main(["run", "--model.model_name", "demo", *words]) == 0
     return folder
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns the folder of a run of one process."""
+    return alone(tmp_path_factory.mktemp("alone") / "run")
 
 
 def content(folder: Path) -> dict[str, object]:
@@ -72,25 +78,25 @@ def content(folder: Path) -> dict[str, object]:
     return found | {"run.yaml": json.dumps({k: v for k, v in read_run(folder).items() if k != "visits"})}
 
 
-def test_shares_add_up_to_the_run_of_one_process(cli: Cli, tmp_path: Path) -> None:
+def test_shares_add_up_to_the_run_of_one_process(tmp_path: Path, whole: Path) -> None:
     folder, jobs, _ = planned(write_sweep(tmp_path / "sweep.yaml", shares=3))
     order = (2, 0, 1)
     for number in order:
         work(folder, jobs[number].name)
     assert {state["status"] for state in states(folder, jobs).values()} == {"done"}
-    assert content(folder / "runs" / RUN) == content(alone(cli, tmp_path / "alone"))
+    assert content(folder / "runs" / RUN) == content(whole)
     visits = read_run(folder / "runs" / RUN)["visits"]
     assert [visit["share"] for visit in visits] == [f"{number + 1} of 3" for number in order]
     assert not [*folder.glob("jobs/*/runs/**/run.yaml")]
 
 
-def test_a_model_is_loaded_once_for_all_runs(cli: Cli, tmp_path: Path, loads: list[str]) -> None:
+def test_a_model_is_loaded_once_for_all_runs(tmp_path: Path, whole: Path, loads: list[str]) -> None:
     suites = [SUITE, {"task_name": "afrimmlu", "languages": ["yor"]}]
     settings = [{}, {"eval.num_fewshot": 1}]
     folder, (job,), _ = planned(write_sweep(tmp_path / "sweep.yaml", suites=suites, settings=settings))
     work(folder, job.name)
     assert loads == ["demo"] and len([*folder.glob("runs/*/*/*/summary.csv")]) == 4
-    assert content(folder / "runs" / RUN) == content(alone(cli, tmp_path / "alone"))
+    assert content(folder / "runs" / RUN) == content(whole)
     (state,) = states(folder, [job]).values()
     assert [(run["cells"], run["finished"]) for run in state["runs"]] == [(4, 4), (4, 4), (1, 1), (1, 1)]
 
@@ -141,7 +147,7 @@ def failing_once(error: BaseException) -> Callable[..., Any]:
 
 
 def test_a_stopped_job_goes_on_where_it_stopped(
-    cli: Cli, tmp_path: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, whole: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, jobs, _ = planned(write_sweep(tmp_path / "sweep.yaml", shares=2))
     work(folder, jobs[1].name)
@@ -162,11 +168,11 @@ def test_a_stopped_job_goes_on_where_it_stopped(
     assert len(sample_files(folder / "runs" / RUN)) == 2  # those of the other job
     work(folder, jobs[0].name)
     assert len(asked) == len(set(asked))
-    assert content(folder / "runs" / RUN) == content(alone(cli, tmp_path / "alone"))
+    assert content(folder / "runs" / RUN) == content(whole)
 
 
 def test_a_larger_limit_and_other_shares_start_from_what_is_there(
-    cli: Cli, tmp_path: Path, asked: list[str], loads: list[str]
+    tmp_path: Path, whole: Path, asked: list[str], loads: list[str]
 ) -> None:
     path = tmp_path / "sweep.yaml"
     folder, jobs, _ = planned(write_sweep(path, shares=2))
@@ -179,8 +185,8 @@ def test_a_larger_limit_and_other_shares_start_from_what_is_there(
     folder, (job,), _ = planned(write_sweep(path, common=larger))  # and then one job for what is left
     work(folder, job.name)
     assert len(asked) == len(set(asked))
-    alone(cli, tmp_path / "alone")
-    assert content(folder / "runs" / RUN) == content(alone(cli, tmp_path / "alone", "--eval.limit", 3))
+    shutil.copytree(whole, tmp_path / "alone")
+    assert content(folder / "runs" / RUN) == content(alone(tmp_path / "alone", 3))
     former = [each.job.name for each in progress(folder, [job]) if not each.listed]
     assert len(former) == 5 and not [*folder.glob("jobs/*/runs/**/samples_*")]
     loads.clear()
@@ -208,7 +214,7 @@ def test_a_job_without_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_more_shares_than_cells(cli: Cli, tmp_path: Path) -> None:
+def test_more_shares_than_cells(tmp_path: Path) -> None:
     suites = [{**SUITE, "prompt_language": "eng", "suite": "mine", "groups": {"nli": ["afrixnli"]}}]
     suites[0].pop("task_name")
     folder, jobs, _ = planned(write_sweep(tmp_path / "sweep.yaml", suites=suites, shares=4))

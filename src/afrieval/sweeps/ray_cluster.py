@@ -107,7 +107,7 @@ def _check_room(nodes: Sequence[dict[str, Any]], jobs: Sequence[Job], cpus: floa
         needs = {"CPU": cpus, "GPU": job.gpus}
         if any(all(room.get(name, 0) >= count for name, count in needs.items()) for room in rooms):
             continue
-        needed = " and ".join(f"{count:g} {name}s" for name, count in needs.items() if count)
+        needed = " and ".join(f"{count:g} {name}{'s' * (count != 1)}" for name, count in needs.items() if count)
         if not grows:
             raise UserError(f"{job.name} needs {needed}, more than this machine has", "lower gpus: or ray.cpus")
         note(f"{job.name} waits for {needed}: no node of the cluster has as many yet")
