@@ -124,6 +124,13 @@ def test_the_run_goes_on_with_the_new_version_and_refuses_the_old_one(
     assert older.code == 2 and "the run has version 3 of afrimgsm, and its task file here is version 1" in older.err
 
 
+def test_every_run_that_is_not_written_is_named(cli: Cli, run: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    other = shutil.copytree(run, tmp_path / "other")
+    corrected(monkeypatch)
+    done = cli("score", run, other)
+    assert done.code == 2 and all(f"nothing is written to {folder}\n" in done.err for folder in (run, other))
+
+
 def test_a_version_without_a_move_is_written(cli: Cli, run: Path, tasks: Path) -> None:
     before = content(run)
     raise_version(tasks)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.results.test_reader import line, record
 
 from afrieval.errors import UserError
-from afrieval.results import packed as packed_file
+from afrieval.files.content import read_bytes
 from afrieval.results import packing
 from afrieval.results.files import locked, sample_files, sample_path, write_run, write_samples
 from afrieval.results.packed import FILE, PACKED, Packed, head
@@ -128,14 +128,13 @@ def test_a_damaged_file_is_named(run: Path, at: int) -> None:
 
 def test_readers_find_what_is_packed_in_between(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = [RunFolder(run).scores(name).score for name in NAMES]
-    read = packed_file.read_bytes
 
     def packed_first(path: Path, hint: str) -> bytes:
         monkeypatch.undo()
         pack(run)
-        return read(path, hint)
+        return read_bytes(path, hint)
 
-    monkeypatch.setattr(packed_file, "read_bytes", packed_first)
+    monkeypatch.setattr("afrieval.results.packed.read_bytes", packed_first)
     assert len(read_samples(sample_path(run, NAMES[0]))) == 5 and not sample_files(run)
     unpack(run)
     monkeypatch.setattr(RunFolder, "is_packed", lambda folder, name: bool(pack(folder.path)) and False)

@@ -41,6 +41,11 @@ def test_settings_of_a_model_make_other_jobs(tmp_path: Path) -> None:
     assert found[2].name.startswith("demo-backend_args")
 
 
+def test_settings_of_examples_make_other_folders(tmp_path: Path) -> None:
+    settings = [{"eval.num_fewshot": 2, "eval.fewshot_selection": each} for each in ("fixed", "per_document")]
+    assert len(jobs(tmp_path, settings=settings)[0].runs) == 2
+
+
 def test_later_settings_beat_earlier_ones(tmp_path: Path) -> None:
     (found,) = jobs(tmp_path, common={**COMMON, "task.languages": ["swa"]}, settings=[{"eval.limit": 1}])
     assert found.runs[0]["task.languages"] == ["swa"] and found.runs[0]["eval.limit"] == 1
@@ -72,6 +77,7 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "value": ({"settings": [{"eval.limit": "3"}]}, "settings.0: eval.limit must be a whole number", ""),
     "run_dir": ({"common": {"run_dir": "x"}}, "run_dir is not supported in a sweep", "folder: is for all runs"),
     "same folder": ({"settings": [{}, {"eval.limit": 1}]}, "would have the same run folder", "change more"),
+    "same shots": ({"settings": [{}, {"eval.num_fewshot": 0}]}, "would have the same run folder", "change more"),
     "server": (
         {"models": [{"model_name": "m", "server": "vllm"}]},
         "models.0.server is 'vllm', but model_type is hf",
@@ -93,7 +99,7 @@ def test_mistakes_are_named(tmp_path: Path, name: str, monkeypatch: pytest.Monke
     with pytest.raises(UserError) as error:
         jobs(tmp_path, **keys)
     assert message in error.value.message and hint in error.value.hint, error.value
-    assert "sweep.yaml" in error.value.message or name in ("no file", "server")
+    assert "sweep.yaml" in error.value.message
 
 
 def test_two_models_with_one_name(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """What state.json and the lock of a job say together."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,9 @@ def test_the_table(folder: Path) -> None:
     assert "demo running 3 8 1:01:40 2030-01-01 10:00" in lines
     assert any(line.startswith("demo failed") for line in lines)
     assert " ".join(lines).count("there is no") == 1 and "not in the sweep file any more" in " ".join(shown.split())
+
+
+def test_the_table_of_states_needs_no_planning() -> None:
+    code = "import sys, afrieval.sweeps.tables as tables; print('afrieval.run.session' in sys.modules, tables.__name__)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.startswith("False"), "--status would take seconds"

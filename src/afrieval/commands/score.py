@@ -43,6 +43,8 @@ def main(argv: list[str]) -> None:
     if tables or not refused:
         write_tables(tables, options)
     if refused:
+        for other in refused[1:]:
+            note(other.message)
         raise refused[0]
 
 

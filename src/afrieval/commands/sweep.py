@@ -66,10 +66,15 @@ def _start(folder: "Path", jobs: "list[Job]", sweep: "Content", options: Sweep) 
     executor = options.executor or sweep.executor
     start_left(folder, jobs, sweep, executor, options.retry_failed)
     counts = Counter(each.state["status"] for each in progress(folder, jobs) if each.listed)
-    say(", ".join(f"{counts[name]} {name}" for name in counts) + f" of {len(jobs)} jobs")
+    say(
+        ", ".join(f"{counts[name]} {name}" for name in counts)
+        + f" of {len(jobs)} {'job' if len(jobs) == 1 else 'jobs'}"
+    )
     say(f"Run folders: {one_line(folder / 'runs')}")
     if counts["running"]:
         note(f"{counts['running']} of them were started by another command, which may have been killed")
+    if stopped := counts["stopped"]:
+        note(f"{'1 job was' if stopped == 1 else f'{stopped} jobs were'} stopped; the same command continues")
     if failed := counts["failed"]:
         jobs_failed = "1 job failed" if failed == 1 else f"{failed} jobs failed"
         note(f"{jobs_failed}; --status says why, and --retry-failed runs {'it' if failed == 1 else 'them'} again")

@@ -16,15 +16,27 @@ from afrieval.tasks.meta import END, llama
 
 def default_folder(config: RunConfig, planned: Plan) -> Path:
     """Returns runs/<task>/<model>/<settings>, with the settings that need separate folders."""
-    model, evaluation = config.model, config.eval
     places = [cell.coordinates for cell in planned.cells]
-    settings = [place.answer_form for place in places if place.answer_form][:1]
+    forms = [place.answer_form for place in places if place.answer_form]
+    return folder_of_form(config, forms[0] if forms else "", any(place.shots for place in places))
+
+
+def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
+    """Returns the folder of a run of which not all is known.
+
+    Args:
+        config: its settings.
+        form: the answer form of its first task; empty for harness tasks alone.
+        shots: whether a task has examples that no setting asks for.
+    """
+    model, evaluation = config.model, config.eval
+    settings = [form] if form else []
     if config.task.suite:  # whose tasks have different ones, and which may be run task by task
         settings = [config.task.answer_form or "own-forms"]
     given = evaluation.num_fewshot is not None or settings
     selection = [evaluation.fewshot_selection.replace("_", "-")] if evaluation.shots and settings else []
     settings += [f"{evaluation.shots}shot" if given else "own-shots", *selection]
-    if evaluation.shots or any(place.shots for place in places):
+    if evaluation.shots or shots:
         settings += [f"seed{evaluation.fewshot_random_seed}"]
     settings += ["paper"] if config.task.prompt_set == "paper" else []
     settings += ["uncleaned"] if config.task.uncleaned else []

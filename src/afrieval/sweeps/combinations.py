@@ -18,11 +18,10 @@ from afrieval.files.yaml import YamlFile
 from afrieval.grouping import grouped
 from afrieval.models.backend_args import check_backend_args
 from afrieval.models.credentials import without_secrets
-from afrieval.run.folder_name import default_folder
+from afrieval.run.folder_name import folder_of_form
 from afrieval.sweeps.entries import Model, model_entry, slug, suite_entry
 from afrieval.sweeps.jobs import Job
 from afrieval.sweeps.schema import Sweep
-from afrieval.tasks.cell import Plan
 from afrieval.tasks.select import chosen_tasks, named_languages
 
 LONGEST = 40  # characters of a setting in the name of a job
@@ -143,9 +142,10 @@ def _check_value(hint: Any, name: str, value: Any, where: str) -> None:
 
 def _check_folders(runs: list[Run], path: Path) -> None:
     """Rejects two runs that would have the same folder."""
-    seen: dict[tuple[Path, str | None], Run] = {}
+    seen: dict[Path, Run] = {}
     for run in runs:
-        folder = default_folder(run.config, Plan([])), run.config.task.answer_form
+        form = run.config.task.answer_form or ("own" if run.config.task_names else "")  # the same for all of them
+        folder = folder_of_form(run.config, form, shots=False)
         other = seen.setdefault(folder, run)
         if other is run:
             continue

@@ -68,7 +68,7 @@ def model_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> Model:
         _check_entry(ModelEntry, entry, ("models", at), found)
     own = {name: entry[name] for name in OWN if name in entry}
     given = {name: value for name, value in entry.items() if name not in OWN}
-    of_file: Given = read_file(here_or_shipped(user_path(own["file"])), "model") if own.get("file") else []
+    of_file = _of_file(own["file"], "model", place) if own.get("file") else []
     server = [("model.api.server", own["server"])] if own.get("server") else []
     settings = [*of_file, *flat(given, "model"), *server]
     name = dict(settings).get("model.model_name")
@@ -94,9 +94,19 @@ def _check_server(server: str, settings: dict[str, Any], place: str) -> None:
 def suite_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> Given:
     """Returns the settings of an entry of `suites`; arguments and errors are those of `model_entry`."""
     if isinstance(entry, str):
-        return read_file(here_or_shipped(user_path(entry)), "task")
+        return _of_file(entry, "task", f"{found.path}, line {found.line(('suites', at))}: suites.{at}")
     _check_entry(TaskFile, entry, ("suites", at), found)
     return flat(entry, "task")
+
+
+def _of_file(name: str, section: str, place: str) -> Given:
+    path = here_or_shipped(user_path(name))
+    try:
+        return read_file(path, section)
+    except UserError as e:
+        if path.is_file():
+            raise  # an error in the file, which it names
+        raise UserError(f"{place}: {e.message}", e.hint) from None
 
 
 def _check_entry(kind: type, entry: dict[str, Any], at: Place, found: YamlFile) -> None:

@@ -1,11 +1,14 @@
 """Tables of a sweep: how far its jobs are, and what they would do."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from afrieval.report.table import Column, Table
 from afrieval.run.progress import clock
-from afrieval.sweeps.dry import Asked
 from afrieval.sweeps.state import Progress, cells_of, reasons_of
+
+if TYPE_CHECKING:  # --status needs no planning, whose imports take seconds
+    from afrieval.sweeps.dry import Asked
 
 
 def status_table(title: str, jobs: Iterable[Progress]) -> Table:
@@ -38,7 +41,7 @@ def status_table(title: str, jobs: Iterable[Progress]) -> Table:
     return Table("sweep", title, columns, rows)
 
 
-def asked_table(title: str, parts: Iterable[Asked]) -> Table:
+def asked_table(title: str, parts: "Iterable[Asked]") -> Table:
     """Returns what each job would run.
 
     Args:
