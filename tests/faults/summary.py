@@ -74,9 +74,9 @@ def _tables(found: list[Figures]) -> str:
 
 
 def _summed(found: Iterable[Figures]) -> Iterator[Figures]:
-    """Yields the figures of each `what`, with the faults of all tests that gave some."""
-    by_what = defaultdict[str, list[Figures]](list)
+    """Yields the figures of each `what` and result, with the faults of all tests that gave some."""
+    by_what = defaultdict[tuple[str, str], list[Figures]](list)
     for figures in found:
-        by_what[figures.what].append(figures)
+        by_what[figures.what, figures.result].append(figures)
     for several in by_what.values():
         yield several[0]._replace(faults=sum(figures.faults for figures in several))

@@ -5,14 +5,17 @@ It reads jobs as lines of JSON, and answers each with its process id, and with i
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.conftest import ROOT
 
+PATIENCE = 120  # seconds; commands here take one or two
 WORKER = "worker"  # first of the words of a worker of a sweep, before its arguments
 
 
@@ -62,8 +65,12 @@ class Zygote:
         return Child(self, int(self.line()["pid"]), self._log)
 
     def run(self, words: Sequence[object], **spec: Any) -> tuple[int, str]:
-        """Runs a command; returns its exit status and all that it printed."""
-        status = self.start(words, **spec).wait()
+        """Runs a command, and kills it if it hangs; returns its exit status and all that it printed."""
+        child = self.start(words, **spec)
+        killer = threading.Timer(PATIENCE, os.kill, [child.pid, signal.SIGKILL])
+        killer.start()
+        status = child.wait()
+        killer.cancel()
         return status, self._log.read_text(encoding="utf-8", errors="replace")
 
     def line(self) -> dict[str, Any]:
