@@ -71,6 +71,12 @@ def test_a_page_that_cannot_be_made_leaves_the_old_one(cli: Cli, run: Path, tmp_
     assert page.read_text() == "old"
 
 
+def test_a_page_that_is_removed_at_once(cli: Cli, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("afrieval.api.report.write_output", lambda path, content: None)
+    done = cli("report", run, "-o", tmp_path / "page.html")
+    assert done.code == 2 and "page.html was removed as soon as it was written" in done.err
+
+
 def test_no_run_is_an_error() -> None:
     with pytest.raises(afrieval.UserError, match="there is no run to show"):
         afrieval.write_report([])

@@ -45,6 +45,11 @@ def test_a_sheet_is_written(form: str, cli: Cli, tmp_path: Path) -> None:
     assert done.code == 0 and done.out.startswith(f"wrote {path}: ") and path.stat().st_size > 10_000
 
 
+def test_a_sheet_in_no_folder(cli: Cli, tmp_path: Path) -> None:
+    done = cli("review", "sheet", "--language", "amh", "-o", tmp_path / "nowhere/amh.csv")
+    assert done.code == 2 and "nowhere does not exist" in done.err
+
+
 def test_dry_run_writes_nothing_and_the_same_without_it_does(changeable: Path, cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "yor.csv"
     cli("review", "sheet", "--language", "yor", "-o", path)

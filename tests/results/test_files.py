@@ -1,5 +1,6 @@
 """Files are written whole, read back equal, and kept from other processes."""
 
+import errno
 import json
 import math
 import os
@@ -104,6 +105,17 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be written") as caught, locked(tmp_path / "file" / "run"):
         pass
     assert "--run_dir" in caught.value.hint
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no flock")
+def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(file: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", fail)
+    with pytest.raises(UserError, match="No locks available") as caught, locked(tmp_path / "run"):
+        raise AssertionError("it is not locked")
+    assert "with locks" in caught.value.hint
 
 
 def test_differences_are_values_that_both_have() -> None:
