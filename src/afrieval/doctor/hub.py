@@ -105,7 +105,8 @@ def _downloadable(config: ModelConfig, check: str) -> Finding:
         HfApi().auth_check(str(config.model_name))
     except Exception as e:
         if isinstance(e, HfHubHTTPError) and not isinstance(e, GatedRepoError | RepositoryNotFoundError):
-            found = f"{config.model_name} is not in the hub's cache, and the hub answers with status {e.response.status_code}"
+            status = e.response.status_code
+            found = f"{config.model_name} is not in the hub's cache, and the hub answers with status {status}"
             return Finding(check, "problem", found, "check the hub token and the network, and try again")
         return of_error(check, explain(config, e))
     return Finding(check, "ok", "can be downloaded from the hub")
