@@ -43,6 +43,7 @@ def test_a_sweep_from_its_plan_to_its_end(cli: Cli, tmp_path: Path) -> None:
         "demo-1of2", "demo-2of2", "nothing",
     ]  # fmt: skip
     waiting = cli("sweep", path, "--status")
+    assert "out does not exist: the sweep has not been started here" in waiting.err
     assert waiting.code == 0 and waiting.out.count("waiting") == 3
     done = cli("sweep", path)
     assert done.code == 1 and "2 done, 1 failed of 3 jobs" in done.out and str(tmp_path / "out/runs") in done.out

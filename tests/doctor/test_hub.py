@@ -20,6 +20,7 @@ MODEL = ModelConfig(model_name="org/model")
 ERRORS: dict[str, tuple[Exception, str]] = {
     "gated": (GatedRepoError("403", response=response(403)), "accept its terms on the hub"),
     "unknown": (RepositoryNotFoundError("404", response=response(404)), "hf auth login"),
+    "broken": (HfHubHTTPError("500", response=response(500)), "check the hub token and the network"),
     "offline": (httpx2.ConnectError("no route"), "hf download"),
 }
 
@@ -53,6 +54,9 @@ def test_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = httpx2.Client(transport=httpx2.MockTransport(lambda _: httpx2.Response(200)))
     monkeypatch.setattr(huggingface_hub, "get_session", lambda: answers)
     assert hub_finding().status == "ok"
+    broken = httpx2.Client(transport=httpx2.MockTransport(lambda _: httpx2.Response(500)))
+    monkeypatch.setattr(huggingface_hub, "get_session", lambda: broken)
+    assert hub_finding().status == "note" and "cannot be reached (status 500)" in hub_finding().found
     silent = httpx2.Client(transport=httpx2.MockTransport(fails(httpx2.ConnectError("no"))))
     monkeypatch.setattr(huggingface_hub, "get_session", lambda: silent)
     assert hub_finding().status == "note" and "cannot be reached (ConnectError)" in hub_finding().found
@@ -70,6 +74,11 @@ def test_a_token_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(HfApi, "whoami", answer)
         found = token_finding()
         assert found.status == status and "secret" not in str(found)
+
+
+def test_a_token_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huggingface_hub, "get_token", fails(NotADirectoryError(20, "Not a directory", "home/token")))
+    assert token_finding().status == "problem" and "home/token cannot be read" in token_finding().found
 
 
 def test_a_model_that_is_cached_or_a_folder(cached: Path, tmp_path: Path) -> None:

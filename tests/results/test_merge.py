@@ -136,3 +136,13 @@ def test_nothing_to_begin_with(tmp_path: Path) -> None:
     begin_share(RunFolder(tmp_path / "share"), RunFolder(tmp_path / "target"))
     merge(RunFolder(tmp_path / "target"), RunFolder(tmp_path / "share"), [])
     assert not [*(tmp_path / "share").iterdir(), *(tmp_path / "target").iterdir()]
+
+
+def test_an_answer_that_replaced_another_is_kept(tmp_path: Path) -> None:
+    """As a file of answers itself has it: the first one may not be valid for its request, or lack its tokens."""
+    share, target = tmp_path / "share.jsonl", tmp_path / "target.jsonl"
+    share.write_text('["a", [null]]\n["b", " 1"]\n["a", [-1.0, true, 2]]\n["c", " ha')
+    target.write_text('["b", " 0"]\n')
+    for _ in range(2):
+        merging._add_answers(target, share)
+        assert target.read_text() == '["b", " 1"]\n["a", [-1.0, true, 2]]\n'

@@ -262,7 +262,7 @@ class Doctor(RunOptions, Tables):
     r"""Checks this machine: versions, GPUs, disks, hub, SLURM, Ray; and whether it has what a config needs.
 
     With a config or a sweep, it also checks the models or servers, the data, and data.lock. Loads no model, downloads
-    nothing, and takes some seconds. Exit code 1 means that there is a problem, 2 that the config is invalid.
+    nothing, and takes a few seconds. Exit code 1 means that there is a problem, 2 that the config is invalid.
 
     Examples:
         afrieval doctor
@@ -341,7 +341,7 @@ class Sweep(Options):
     """Runs models, suites and settings in all combinations, as jobs on this machine, on SLURM or on a Ray cluster.
 
     FILE lists them. Each job loads one model, once. The same command continues a sweep that was stopped: it runs what
-    is missing, and leaves jobs that failed alone. Exit code 1 means that some jobs have failed or were stopped.
+    is missing, except for jobs that failed. Exit code 1 means that some jobs have failed or were stopped.
 
     Examples:
         afrieval sweep configs/sweeps/demo.yaml

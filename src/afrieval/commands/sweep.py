@@ -56,6 +56,8 @@ def _status(folder: "Path", jobs: "list[Job]") -> int:
     from afrieval.sweeps.tables import status_table
 
     found = progress(folder, jobs)
+    if not folder.exists():
+        note(f"the folder {one_line(folder)} does not exist: the sweep has not been started here")
     show([status_table(f"Jobs of {folder}", found)])
     return int(any(each.state["status"] == "failed" for each in found if each.listed))
 

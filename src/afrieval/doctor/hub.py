@@ -12,6 +12,7 @@ from afrieval.models.faults import explain
 from afrieval.models.folder import WEIGHTS, check_adapter, check_files, model_folder, read_object
 
 PATIENCE = 5  # seconds
+BAD = 400  # first status of an answer that is an error
 LOG_IN = "run `hf auth login`, or set HF_TOKEN"
 
 
@@ -22,9 +23,11 @@ def hub_finding() -> Finding:
     if constants.is_offline_mode():
         return Finding("hub", "note", "HF_HUB_OFFLINE is set: nothing is downloaded")
     try:
-        get_session().head(constants.ENDPOINT, timeout=PATIENCE)
+        status = get_session().head(constants.ENDPOINT, timeout=PATIENCE).status_code
     except Exception as e:  # the client's and the system's
         return unreachable(type(e).__name__)
+    if status >= BAD:
+        return unreachable(f"status {status}")
     return Finding("hub", "ok", f"{constants.ENDPOINT} answers")
 
 
@@ -38,7 +41,11 @@ def token_finding() -> Finding:
     """Returns who is logged in; the token is not shown."""
     from huggingface_hub import HfApi, get_token
 
-    if get_token() is None:
+    try:
+        token = get_token()
+    except OSError as e:
+        return Finding("hub token", "problem", f"{e.filename} cannot be read: {e.strerror}", "correct HF_HOME")
+    if token is None:
         return Finding("hub token", "note", "none; gated models and data sets need one", LOG_IN)
     try:
         return Finding("hub token", "ok", f"of {HfApi().whoami()['name']}")
@@ -92,9 +99,14 @@ def _cached(config: ModelConfig) -> Path | None:
 
 def _downloadable(config: ModelConfig, check: str) -> Finding:
     from huggingface_hub import HfApi
+    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
     try:
         HfApi().auth_check(str(config.model_name))
     except Exception as e:
+        if isinstance(e, HfHubHTTPError) and not isinstance(e, GatedRepoError | RepositoryNotFoundError):
+            status = e.response.status_code
+            found = f"{config.model_name} is not in the hub's cache, and the hub answers with status {status}"
+            return Finding(check, "problem", found, "check the hub token and the network, and try again")
         return of_error(check, explain(config, e))
     return Finding(check, "ok", "can be downloaded from the hub")

@@ -85,8 +85,8 @@ def _notes(found: Estimate, whole: Size, prices: Prices | None) -> list[str]:
     if not found.unknown:
         notes.append("Plain tokens are those that the harness computes, with the whole prompt for each choice.")
     if found.engine:
-        what = "engine, which computes shared parts once" if found.engine == "tree" else "harness, with padding"
-        notes.append(f"Computed tokens are those of the {what}.")
+        what = "engine, which computes shared parts once" if found.engine == "tree" else "harness"
+        notes.append(f"Computed tokens are those of the {what}; padding is included.")
     elif not found.unknown:
         notes.append("What vLLM saves by caching prefixes is not counted.")
     if found.step > 1:

@@ -1,6 +1,6 @@
 """Moves what several processes have run, each in a folder of its own, into one run folder."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -57,18 +57,23 @@ def _record(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _add_answers(target: Path, source: Path) -> None:
-    """Adds the answers in a file to another one, in which no request has two of them."""
-    seen: set[bytes] = set()
+    """Adds the answers in a file to another one; of several to a request, the last is kept, as `AnswerFile` does."""
+    paths = [path for path in (target, source) if path.exists()]
+    last = {key: (path, at) for path in paths for at, (key, _) in enumerate(_answers(path))}
     with written_whole(target) as file:
-        for path in (target, source):
-            if not path.exists():
-                continue
-            with path.open("rb") as lines:
-                for line in lines:
-                    key = line.split(b'"', 2)[1] if line.count(b'"') > 1 else b""
-                    if key and key not in seen and line.rstrip().endswith(b"]"):  # else the last line is not whole
-                        seen.add(key)
-                        file.write(line.rstrip(b"\n") + b"\n")
+        for path in paths:
+            for at, (key, line) in enumerate(_answers(path)):
+                if last[key] == (path, at):
+                    file.write(line.rstrip(b"\n") + b"\n")
+
+
+def _answers(path: Path) -> Iterator[tuple[bytes, bytes]]:
+    """Yields the key and the line of each answer in a file; a line that is not whole is left out."""
+    with path.open("rb") as lines:
+        for line in lines:
+            key = line.split(b'"', 2)[1] if line.count(b'"') > 1 else b""
+            if key and line.rstrip().endswith(b"]"):
+                yield key, line
 
 
 def remove_share(folder: Path) -> None:

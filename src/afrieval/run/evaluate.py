@@ -78,8 +78,7 @@ def evaluate(
     if missing:
         cells = [cell for cell in mine if cell.name in missing]
         lm = _load(config, processes, described, load)
-        if processes.is_first:
-            note(_size(cells, len(mine)))
+        processes.first(lambda: note(_size(cells, len(mine))))
         visit = _visit(config, plan, lm, processes, share)
         processes.first(_checked(check, lambda: _begin(plan, folder, described, visit)))
         answers = answer_path(folder, described["model"])
