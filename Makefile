@@ -26,7 +26,7 @@ test-slow: .venv/.dev  ## simulations, and further cases of slow tests
 test-cluster: .venv/.dev  ## sweeps on a SLURM node and a Ray cluster that are started here; SLURM needs root
 	$(BIN)/python -m pytest -m cluster -n 0
 
-test-faults: .venv/.dev  ## kills, full disks and failing servers, about ten minutes
+test-faults: .venv/.dev  ## kills, full disks and failing servers, about a quarter of an hour
 	$(BIN)/python -m pytest -m faults -n 2
 
 check: .venv/.dev
