@@ -7,12 +7,11 @@ import time
 from pathlib import Path
 
 from afrieval.stopping import stoppable
-from afrieval.sweeps.elsewhere import write_to_log
+from afrieval.sweeps.elsewhere import GOES_ON, write_to_log
 from afrieval.sweeps.jobs import JOB, job_folder
 
 STOP = ".stop"  # a file in the sweep's folder; while it is there, jobs on Ray stop
 EVERY = 1  # seconds between looks for it
-GOES_ON = "; the same sweep continues where this job stopped"
 
 
 class RayJob:

@@ -21,7 +21,7 @@ class Sweep:
     """The keys of a sweep file.
 
     Attributes:
-        models: paths of model files, or maps of their keys and of those of `jobs.ModelEntry`.
+        models: paths of model files, or maps of their keys and of those of `entries.ModelEntry`.
         suites: paths of task or suite files, or maps of their keys.
         settings: further options of runs, by dotted name; each model is run with each of them.
         common: options for all runs.

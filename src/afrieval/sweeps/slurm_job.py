@@ -6,11 +6,10 @@ from typing import Any
 
 from afrieval.results.files import ANSWERS
 from afrieval.stopping import stoppable
-from afrieval.sweeps.elsewhere import write_to_log
+from afrieval.sweeps.elsewhere import GOES_ON, write_to_log
 from afrieval.sweeps.jobs import job_folder, read_job
 from afrieval.sweeps.state import cells_of, read_state
 
-GOES_ON = "; the same sweep continues where this job stopped"
 IDLE = 3  # time limits in a row that a job may reach without storing an answer
 
 
