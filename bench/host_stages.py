@@ -7,7 +7,7 @@ import json
 import resource
 import sys
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial, wraps
@@ -60,7 +60,7 @@ class Stages:
     """
 
     def __init__(self) -> None:
-        self.seconds = Counter[str]()
+        self.seconds = defaultdict[str, float](float)
         self.requests = 0
         self._running, self._since = [REST], 0.0  # the process began at 0
 
