@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from lm_eval.evaluator import evaluate as harness_evaluate
 
-from afrieval import stopping
+from afrieval import collector, stopping
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.errors import UserError
 from afrieval.models.answer_file import AnswerFile
@@ -126,6 +126,7 @@ def _load(config: RunConfig, processes: Processes, described: dict[str, Any], lo
     """Returns the model, checks that all processes have the same, and records its fingerprint."""
     with processes.together():
         lm = load(config.model, config.eval, processes)
+        collector.started()
         described["model"]["fingerprint"] = lm.fingerprint()
     processes.agree(described["model"]["fingerprint"], "model")
     return lm
