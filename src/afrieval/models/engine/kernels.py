@@ -1,0 +1,172 @@
+"""Attention that also gives the logarithm of its denominator, so that parts of it can be computed apart and merged."""
+
+from collections.abc import Iterable
+
+import torch
+from torch.backends.cuda import SDPAParams, can_use_efficient_attention, can_use_flash_attention
+from torch.nn.functional import pad
+
+Part = tuple[torch.Tensor, torch.Tensor]
+FEW = 32  # queries of so few tokens do too little work for each key that they load
+SCORES = 2**24  # numbers at a time where scores have to be written down
+ALIGNED = 8  # kernels for GPUs take heads of a multiple of this, and rows of masks of twice as much
+
+
+def attend(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    *,
+    scale: float,
+    mask: torch.Tensor | None = None,
+    causal: bool = False,
+    softcap: float | None = None,
+) -> Part:
+    """Returns attention and the log-sum-exp of its scaled, masked scores.
+
+    Args:
+        query: [batch, heads, n, d].
+        key: [batch, key heads, m, d]; the number of key heads divides that of heads.
+        value: [batch, key heads, m, d_v].
+        scale: factor of the scores.
+        mask: boolean, or numbers to add to the scores that are all finite (`additive`), [batch or 1, 1, n or 1, m].
+        causal: whether query i sees keys 0 to i only; n is m then, and there is no mask.
+        softcap: scores s become softcap * tanh(s / softcap).
+
+    Returns:
+        Attention, [batch, heads, n, d_v], and log-sum-exp, [batch, heads, n], in float32 or, of float64, in that.
+        A query that sees no key has a log-sum-exp so small that its attention counts for nothing in `merged`.
+    """
+    if mask is not None and mask.dtype == torch.bool:
+        mask = additive(mask, query.dtype)
+    (batch, heads, n, _), groups = query.shape, query.shape[1] // key.shape[1]
+    folded = groups > 1 and n <= FEW and not causal and (mask is None or mask.shape[-2] == 1)
+    if folded:  # the queries of all heads that share a key meet it at once
+        query = query.reshape(batch, key.shape[1], groups * n, -1)
+    output, lse = _kernel(query, key, value, scale, mask, causal, softcap)
+    if folded:
+        output, lse = output.reshape(batch, heads, n, -1), lse.reshape(batch, heads, n)
+    return output, lse
+
+
+def merged(parts: Iterable[Part]) -> Part:
+    """Returns attention to all keys, from attention to disjoint sets of them.
+
+    The weight of a part is exp(its log-sum-exp - that of all), as in Hydragen (arXiv:2402.05099).
+
+    Args:
+        parts: as `attend` returns them; at least one.
+    """
+    (output, lse), *others = parts
+    if not others:
+        return output, lse
+    total = output.to(lse.dtype)
+    for other, other_lse in others:
+        total = torch.lerp(total, other.to(lse.dtype), torch.sigmoid(other_lse - lse)[..., None])
+        lse = torch.logaddexp(lse, other_lse)
+    return total.to(output.dtype), lse
+
+
+def additive(mask: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Returns a boolean mask as numbers to add to scores.
+
+    Half the least number stays finite whatever a kernel does to it, so that a row without a key is no NaN.
+    """
+    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, torch.finfo(dtype).min / 2)
+
+
+def _kernel(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    scale: float,
+    mask: torch.Tensor | None,
+    causal: bool,
+    softcap: float | None,
+) -> Part:
+    """Returns what the fastest kernel gives that takes such tensors."""
+    kind, size = query.device.type, value.shape[-1]
+    if softcap is not None or kind not in ("cpu", "cuda"):
+        return _explicit(query, key, value, scale, mask, causal, softcap)
+    wide = max(query.shape[-1], size)
+    wide += -wide % ALIGNED if kind == "cuda" else 0
+    query, key, value = (x if x.shape[-1] == wide else pad(x, (0, wide - x.shape[-1])) for x in (query, key, value))
+    part = None
+    if kind == "cpu":
+        part = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+            query, key, value, 0.0, causal, attn_mask=mask, scale=scale
+        )
+    elif mask is None and can_use_flash_attention(SDPAParams(query, key, value, None, 0.0, causal, True)):
+        part = torch.ops.aten._scaled_dot_product_flash_attention(query, key, value, 0.0, causal, scale=scale)[:2]
+    else:
+        part = _efficient(query, key, value, scale, mask, causal)
+    if part is None:
+        part = _explicit(query, key, value, scale, mask, causal, None)
+    return part[0][..., :size], part[1]
+
+
+def _efficient(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    scale: float,
+    mask: torch.Tensor | None,
+    causal: bool,
+) -> Part | None:
+    """Returns what the kernel for GPUs gives that takes masks and float32; None if it does not take such tensors."""
+    (batch, key_heads), n = key.shape[:2], query.shape[2]
+    query, key, value = _apart(query, key, value)
+    if mask is not None:
+        mask = mask.expand(batch, 1, n, -1).repeat_interleave(key_heads, dim=0)
+        length = mask.shape[-1]
+        mask = pad(mask, (0, -length % (2 * ALIGNED)))[..., :length].expand(-1, query.shape[1], -1, -1)
+    if not can_use_efficient_attention(SDPAParams(query, key, value, mask, 0.0, causal, False)):
+        return None
+    output, lse, *_ = torch.ops.aten._scaled_dot_product_efficient_attention(
+        query, key, value, mask, True, 0.0, causal, scale=scale
+    )
+    return _together(output, lse[..., :n], batch)
+
+
+def _explicit(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    scale: float,
+    mask: torch.Tensor | None,
+    causal: bool,
+    softcap: float | None,
+) -> Part:
+    """Returns the same from the definition, some queries at a time."""
+    batch, heads, n, _ = query.shape
+    m = key.shape[2]
+    if causal:
+        mask = additive(torch.ones(n, m, dtype=torch.bool, device=query.device).tril(), query.dtype)[None, None]
+    if mask is not None:
+        mask = mask.expand(batch, 1, n, m).repeat_interleave(key.shape[1], dim=0)
+    query, key, value = _apart(query, key, value)
+    parts = []
+    for begin in range(0, n, step := max(1, SCORES // (batch * heads * m))):
+        scores = query[:, :, begin : begin + step] @ key.mT * scale
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+        if softcap is not None:
+            scores = scores.div_(softcap).tanh_().mul_(softcap)
+        if mask is not None:
+            scores += mask[:, :, begin : begin + step]
+        lse = scores.logsumexp(dim=-1)
+        parts.append((scores.sub_(lse[..., None]).exp_().to(value.dtype) @ value, lse))
+    return _together(torch.cat([o for o, _ in parts], dim=2), torch.cat([lse for _, lse in parts], dim=2), batch)
+
+
+def _apart(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Returns queries, keys and values, [batch x key heads, heads per key head, ...]; keys are repeated, not copied."""
+    key_heads, groups = key.shape[1], query.shape[1] // key.shape[1]
+    key, value = (x.flatten(0, 1)[:, None].expand(-1, groups, -1, -1) for x in (key, value))
+    return query.unflatten(1, (key_heads, groups)).flatten(0, 1), key, value
+
+
+def _together(output: torch.Tensor, lse: torch.Tensor, batch: int) -> Part:
+    """Returns attention and log-sum-exp by batch and head again."""
+    return output.unflatten(0, (batch, -1)).flatten(1, 2), lse.unflatten(0, (batch, -1)).flatten(1, 2)
