@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 PERMUTATIONS = 20_000
 LEVEL = 0.05
@@ -26,6 +25,8 @@ def mcnemar(first: Values, second: Values) -> float:
         second: the same documents.
     """
     gained, lost = flips(first, second)
+    from scipy import special
+
     fewer, more = sorted((gained, lost))
     # P(X <= k) of n tosses of a coin is I(1/2; n - k, k + 1), and both tails are alike
     return min(1.0, 2 * float(special.betainc(more, fewer + 1, 0.5))) if more else 1.0
@@ -87,6 +88,8 @@ def smallest_visible(differences: Values, tests: int = 1, span: float = 1.0) -> 
         tests: how many comparisons are looked at together.
         span: the largest difference there can be; infinity if there is none.
     """
+    from scipy import special
+
     n = len(differences)
     spread = float(np.std(differences, ddof=1)) if n > 1 else 0.0
     z = -float(special.ndtri(LEVEL / (2 * tests))) + Z_POWER
