@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import AttentionInterface
 from tests.models.engine.asked import (
     Answers,
     Request,
@@ -17,13 +16,13 @@ from tests.models.engine.asked import (
     tree,
     verdicts,
 )
-from tests.models.shapes import DECODERS, SLIDING, SUPPORTED, UNSUPPORTED, WINDOW, decoder, loaded
+from tests.models.shapes import DECODERS, OLD, SLIDING, SUPPORTED, UNSUPPORTED, WINDOW, decoder, loaded
+from transformers import AttentionInterface
 
 from afrieval.errors import UserError
 from afrieval.models.engine.forward import Forward, Kinds, kinds
 from afrieval.models.engine.tree import plant
 
-OLD = ["xglm", "falcon"]  # whose code calls no attention but its own
 MASKS = [(name, attention) for name in ("llama", "mistral", "gemma3", "gpt2", *OLD) for attention in (None, "eager")]
 SHORT = 64  # shorter than the longest requests, which lose their beginning
 CLOSE = 1e-4

@@ -51,8 +51,11 @@ def sequences_of(tree: Tree) -> list[set[int]]:
 
 def seen_by_definition(tree: Tree, view: View, window: int) -> NDArray[np.bool_]:
     new, ancestors = view.node[view.cached :], sequences_of(tree)
-    near = [[not window or tree.depth[q] - tree.depth[k] < window for k in view.node] for q in new]
-    return np.array([[k in ancestors[q] for k in view.node] for q in new]) & np.array(near)
+
+    def sees(q: int, k: int) -> bool:
+        return k in ancestors[q] and (not window or tree.depth[q] - tree.depth[k] < window)
+
+    return np.array([[sees(q, k) for k in view.node] for q in new], dtype=np.bool_)
 
 
 def met(view: View, found: list[Tile]) -> NDArray[np.int64]:
@@ -76,7 +79,8 @@ def test_each_token_meets_each_key_that_it_sees_once(
     for begin in range(0, len(tree.tokens), pack):
         view = view_of(tree, begin, min(begin + pack, len(tree.tokens)))
         found = met(view, tiles(view, window, torch.float32, CPU))
-        assert (found == seen_by_definition(tree, view, window)).all()
+        seen = seen_by_definition(tree, view, window)
+        assert (found == seen).all() and (view.whole(window, CPU).numpy() == seen).all()
 
 
 def test_what_all_see_needs_no_mask() -> None:

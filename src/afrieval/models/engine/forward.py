@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -13,6 +13,23 @@ from afrieval.models.engine.buffer_cache import BufferCache
 from afrieval.models.engine.tiles import Tile, View, attention, tiles
 
 FULL, SLIDING = "full_attention", "sliding_attention"
+
+
+class Seen(NamedTuple):
+    """Which tokens are seen where any may see any other, as when answers are generated.
+
+    Attributes:
+        sees: whether a new token sees a cached or a new one, [new, cached + new].
+        depth: the positions of cached and new tokens.
+    """
+
+    sees: torch.Tensor
+    depth: torch.Tensor
+
+    def whole(self, window: int, device: torch.device) -> torch.Tensor:
+        """Returns what is seen within a window; all if that is 0."""
+        back = self.depth[-len(self.sees) :, None] - self.depth
+        return (self.sees & (back < window) if window else self.sees).to(device)
 
 
 @dataclass(frozen=True)
@@ -54,43 +71,25 @@ class Forward:
         self._boolean = self._config._attn_implementation == "sdpa" and lm.device.type != "cpu"
         self.cache = BufferCache(self._config.num_hidden_layers, room)
 
-    def __call__(self, tokens: torch.Tensor, depth: torch.Tensor, view: View, at: list[int]) -> torch.Tensor:
+    def __call__(self, tokens: torch.Tensor, depth: torch.Tensor, seen: View | Seen, at: list[int]) -> torch.Tensor:
         """Returns the logits at some of the tokens, and keeps the keys and values of all.
 
         Args:
             tokens: ids of new tokens, [new].
             depth: their positions, [new].
-            view: which cached and new tokens they see.
+            seen: which cached and new tokens they see.
             at: numbers of the new tokens whose logits are wanted; a list, since a tensor would have to be on the
                 device of the model's last layer.
 
         Returns:
             Logits, [len(at), vocabulary].
         """
-        if self._lm.attention == "masks":
-            every = slice(0, len(tokens)), slice(0, len(view.node))
-            masks = [view.mask(*every, window, tokens.device) for window in self._windows]
+        if isinstance(seen, Seen) or self._lm.attention == "masks":
+            masks = [seen.whole(window, tokens.device) for window in self._windows]
             return self._run(tokens, depth, [self._written(mask)[None, None] for mask in masks], at)
-        planned = cache(partial(tiles, view))
         stand_ins = [placeholder(i, self._lm.model.dtype, tokens.device) for i in range(len(self._windows))]
-        with attention_by(self._config, partial(_attention, planned, self._windows)):
+        with attention_by(self._config, partial(_attention, cache(partial(tiles, seen)), self._windows)):
             return self._run(tokens, depth, stand_ins, at)
-
-    def masked(
-        self, tokens: torch.Tensor, depth: torch.Tensor, sees: torch.Tensor, key_depth: torch.Tensor, at: list[int]
-    ) -> torch.Tensor:
-        """Returns the same where any new token may see any other.
-
-        Args:
-            tokens: as above, and so are `depth` and `at`.
-            depth: positions.
-            sees: whether a new token sees a cached or a new one, [new, cached + new].
-            key_depth: the positions of cached and new tokens.
-            at: see above.
-        """
-        back = depth[:, None] - key_depth
-        masks = [sees & (back < window) if window else sees for window in self._windows]
-        return self._run(tokens, depth, [self._written(mask)[None, None] for mask in masks], at)
 
     @property
     def _windows(self) -> list[int]:

@@ -49,6 +49,10 @@ class View:
         seen = (node <= query) & (query < end)
         return seen & (query_depth - depth < window) if window else seen
 
+    def whole(self, window: int, device: torch.device) -> torch.Tensor:
+        """Returns the mask of the whole pack and all keys."""
+        return self.mask(slice(0, len(self.node) - self.cached), slice(0, len(self.node)), window, device)
+
     def seen(self, queries: slice, window: int) -> tuple[Bools, Bools]:
         """Returns of each key whether all of some consecutive tokens of the pack see it, and whether any may.
 
