@@ -1,5 +1,7 @@
 """A model without weights: its tokenizer and settings are the real ones, and it counts what it would compute."""
 
+import logging
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,14 +21,17 @@ from afrieval.models.backends.texts import Text
 from afrieval.models.engine.encoder_decoder import in_order, next_batch
 from afrieval.models.engine.generation import Ends, Generator, beginning
 from afrieval.models.engine.likelihood import Answer, TokenRequest
-from afrieval.models.engine.memory import Packs, free_memory, needed
+from afrieval.models.engine.memory import Packs, free_memory
+from afrieval.models.engine.predicted import pack_bytes
 from afrieval.models.engine.support import obstacle
-from afrieval.models.engine.tree import common, plant
+from afrieval.models.engine.tree import Tree, common, plant
 from afrieval.models.faults import loading
 from afrieval.models.load import batch_size, check_device, device_of, finished, hf_arguments, seed_libraries
 from afrieval.models.processes import ALONE
 from afrieval.models.trial import check_end
 from afrieval.scoring.detailed import Scored
+
+log = logging.getLogger("afrieval")
 
 NO_LIMIT = 2**60  # bytes
 PACKED = ("load_in_8bit", "load_in_4bit", "quantization_config", "gguf_file", "autogptq", "gptqmodel")
@@ -66,6 +71,9 @@ class Hollow(HF):
 
     Attributes:
         longest: the most tokens of a sequence so far, answers included.
+        widest: what likelihoods have asked for at a time at most so far, as the arguments of `pack_bytes`.
+        batch: the largest batch of likelihoods so far, of an encoder-decoder with the engine.
+        texts: number and length of the texts in the largest batch of the harness so far.
         truncated: number of requests since `begin` that lose their beginning.
         shared: tokens since `begin` that are computed once for several blocks.
         blocks: prompt to the block of documents that it is counted with, where some stand for all; else empty.
@@ -74,6 +82,9 @@ class Hollow(HF):
     """
 
     longest = truncated = shared = 0
+    widest = 0, 0, 0, 0, False
+    batch: Sequence[TokenRequest] = ()
+    texts = 0, 0
     packs_weights = False
     blocks: Mapping[str, int] = MappingProxyType({})
     absent = ""
@@ -134,11 +145,19 @@ class Hollow(HF):
             self.batch_size_per_gpu = self.max_batch_size
 
     def _obstacle(self) -> str | None:
+        if (reason := obstacle(self.model, self.backend)) or self.backend != "causal" or self._runs():
+            return reason
+        self.attention = "masks"
+        return obstacle(self.model, self.backend, "masks")
+
+    def _runs(self) -> bool:
+        """Returns whether the model's code takes attention from the engine; `HF` tries it."""
         try:
-            needed(self.model, 1, 1)
-        except (AttributeError, TypeError) as e:  # as `objection` finds
-            return str(e)
-        return obstacle(self.model, self.backend)
+            pack_bytes(self, 2, 2, 1, 1)
+        except Exception as e:
+            log.debug("the model does not run in tiles: %s", e)
+            return False
+        return True
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Returns empty answers."""
@@ -165,7 +184,7 @@ class Hollow(HF):
             chosen = [text for text in texts if bool(text.options.get("vocabulary")) is vocabulary]
             windows = [window for text in chosen for window in text.windows]
             if self.engine == "tree" and self.backend == "causal" and windows:
-                self._count_tree(windows)
+                self._count_tree(windows, vocabulary)
             else:
                 self._count_padded(windows, batch_size)
         for text in texts:
@@ -174,14 +193,16 @@ class Hollow(HF):
         counted = [sum(len(answer) for _, _, answer in text.windows) for text in texts]
         return [Scored((0.0, False, n), {}) for n in counted]
 
-    def _count_tree(self, requests: list[TokenRequest]) -> None:
+    def _count_tree(self, requests: list[TokenRequest], vocabulary: bool = False) -> None:
         room = self.max_length + 1
         sequences = [np.array((context + answer)[-room:-1], dtype=np.int32) for _, context, answer in requests]
-        tree = plant(sequences, [[]] * len(sequences))
+        tree = plant(sequences, [answer for _, _, answer in requests])
         if self.blocks:
             blocks = [self.blocks.get(texts[0] if texts else "", -1) for texts, _, _ in requests]
             self.shared += _shared(sequences, blocks)
         self.longest = max(self.longest, tree.longest)
+        asked = (*_widest(tree, self.packs.size(self, tree.longest), self.packs.scored(self)), vocabulary)
+        self.widest = tuple(map(max, self.widest, asked))  # type: ignore[assignment]  # of as many
         self.work.add(computed=len(tree.tokens))
 
     def _count_padded(self, requests: list[TokenRequest], size: int) -> None:
@@ -193,6 +214,7 @@ class Hollow(HF):
             batch = [pairs[i] for i in order[begin : begin + size]]
             given, answered = min(max(given for given, _ in batch), room), max(answered for _, answered in batch)
             self.longest = max(self.longest, given + answered)
+            self.texts = max(self.texts, (len(batch), given + answered), key=math.prod)
             self.work.add(computed=len(batch) * (given + answered))
 
     def _count_encoder_decoder(self, requests: list[TokenRequest]) -> None:
@@ -203,6 +225,7 @@ class Hollow(HF):
             contexts = [len(context) for context, _ in groupby(context for _, context, _ in batch)]
             answers = max(len(answer) for _, _, answer in batch)
             self.longest = max(self.longest, max(contexts) + answers)
+            self.batch = max(self.batch, batch, key=_encoded)
             self.work.add(computed=len(contexts) * (max(contexts) + 1) + len(batch) * (answers - 1))
             done += len(batch)
 
@@ -231,6 +254,20 @@ def _shared(rows: Sequence[NDArray[np.int32]], blocks: Sequence[int]) -> int:
         if blocks[a] != blocks[b]:
             found, least = found + alike - least, alike
     return found
+
+
+def _widest(tree: Tree, size: int, most: int) -> tuple[int, int, int, int]:
+    """Returns what a pack of a tree asks for at most: room in the cache, tokens, scored positions, tokens in a row."""
+    n, nodes = len(tree.tokens), np.unique(tree.scored)
+    scored = int((np.searchsorted(nodes, nodes + size) - np.arange(len(nodes))).max())
+    branches = 1 + int((np.diff(tree.depth) <= 0).sum())
+    return min(tree.longest + size, n), min(size, n), min(scored, most), n // branches
+
+
+def _encoded(batch: Sequence[TokenRequest]) -> int:
+    """Returns how many tokens the contexts of a batch have, padding included."""
+    contexts = {tuple(context) for _, context, _ in batch}
+    return len(contexts) * max(map(len, contexts), default=0)
 
 
 class HollowVLLM(Hollow):

@@ -1,12 +1,16 @@
 """The memory that a model needs, and what the device here has."""
 
+import logging
 from dataclasses import dataclass
-from typing import Any
 
 from afrieval.estimates.hollow import Hollow
 from afrieval.estimates.size import Size
 from afrieval.models.device import device_name
-from afrieval.models.engine.memory import free_memory, needed
+from afrieval.models.engine.footprint import Bytes
+from afrieval.models.engine.memory import free_memory
+from afrieval.models.engine.predicted import batch_bytes, pack_bytes, plain_bytes
+
+log = logging.getLogger("afrieval")
 
 
 @dataclass(frozen=True)
@@ -15,8 +19,7 @@ class Memory:
 
     Attributes:
         weights: exact, unless the weights are stored in fewer bits than config.json says.
-        passes: keys and values of a cache, and activations, about; None if the model does not say how large it is.
-        logits: at most, where answers are scored.
+        passes: keys and values of a cache, activations and logits, at most; None if the model's code does not tell.
         free: of the device here.
         device: its name.
         dtype: the data type of the weights.
@@ -25,7 +28,6 @@ class Memory:
 
     weights: int
     passes: int | None
-    logits: int
     free: int
     device: str
     dtype: str
@@ -34,7 +36,7 @@ class Memory:
     @property
     def total(self) -> int:
         """Bytes in all."""
-        return self.weights + (self.passes or 0) + self.logits
+        return self.weights + (self.passes or 0)
 
 
 def memory_of(lm: Hollow, total: Size) -> Memory:
@@ -44,25 +46,25 @@ def memory_of(lm: Hollow, total: Size) -> Memory:
         lm: the model without weights, after its requests were counted.
         total: what they ask for.
     """
-    passes, logits = _passes(lm, total)
     quantised = getattr(lm.config, "quantization_config", None) is not None or lm.packs_weights
     dtype = str(lm.model.dtype).removeprefix("torch.")
-    return Memory(
-        lm.weights, passes, logits, free_memory(lm.device), str(device_name(lm.device)), dtype, bool(quantised)
-    )
+    free, device = free_memory(lm.device), str(device_name(lm.device))
+    return Memory(lm.weights, _passes(lm, total), free, device, dtype, bool(quantised))
 
 
-def _passes(lm: Any, total: Size) -> tuple[int | None, int]:
-    """Returns the memory of forward passes and of logits, for the kind of request that takes more."""
-    if lm.longest == 0:
-        return 0, 0
+def _passes(lm: Hollow, total: Size) -> int | None:
+    """Returns the memory of forward passes, for the kind of request that takes more."""
     try:
-        pack = lm.packs.size(lm, lm.longest)
-        rows = lm.batch_size if isinstance(lm.batch_size, int) else lm.packs.rows(lm, lm.longest)
-        scored = needed(lm.model, lm.longest, pack) if total.likelihoods.requests else 0
-        written = needed(lm.model, rows * lm.longest, pack) if total.answers.requests else 0
-    except (AttributeError, TypeError):  # config.json has other names for its sizes
-        return None, 0
-    vocabulary = int(lm.model.config.get_text_config(decoder=True).vocab_size)
-    positions = min(pack, lm.packs.scored(lm)) if total.likelihoods.requests else rows
-    return max(scored, written), 12 * vocabulary * positions
+        return max(map(_bytes, (_scored(lm), _written(lm, total))))
+    except Exception as e:  # a model's code may ask for numbers, which are not there
+        log.debug("the memory of a forward pass is not known: %s", e)
+        return None
+
+
+def _scored(lm: Hollow) -> Bytes:
+    """Returns what likelihoods take."""
+    if lm.batch:
+        return batch_bytes(lm, [*lm.batch])
+    if lm.texts[0]:
+        return plain_bytes(lm, *lm.texts)
+    return pack_bytes(lm, *lm.widest) if lm.widest[0] else {}

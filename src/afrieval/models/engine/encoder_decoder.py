@@ -1,7 +1,7 @@
 """Log-likelihoods of answers by an encoder-decoder: a context is encoded once, whatever is asked about it."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any
 
@@ -90,10 +90,20 @@ def next_batch(
 
 
 def _batch(lm: Any, requests: list[TokenRequest]) -> list[Answer]:
-    """Returns the answers' likelihoods; requests with the same context stand side by side.
+    """Returns the answers' likelihoods; requests with the same context stand side by side."""
+    parts = [(read(lm, logits, asked, where), owner) for logits, asked, where, owner in passes(lm, requests)]
+    return summed(np.concatenate([found for found, _ in parts], axis=1), np.concatenate([owner for _, owner in parts]))
+
+
+def passes(lm: Any, requests: list[TokenRequest]) -> Iterator[tuple[torch.Tensor, Ints, Ints, Ints]]:
+    """Yields logits, tokens of answers, the row of each in the logits, and the number of its request.
 
     The decoder begins with the same token whatever the answer: one step with it gives the first tokens' probabilities
     and leaves the keys and values of the encoder's output in the cache, ready to be shared.
+
+    Args:
+        lm: a model of the harness' hf backend, encoder-decoder.
+        requests: those with the same context stand side by side.
     """
     contexts = [(context, len(list(group))) for context, group in groupby(request[1] for request in requests)]
     answers = [answer for _, _, answer in requests]
@@ -104,20 +114,19 @@ def _batch(lm: Any, requests: list[TokenRequest]) -> list[Answer]:
     with inference(lm):
         states = lm.model.get_encoder()(input_ids=encoded, attention_mask=mask)
         shared = {"encoder_outputs": states, "attention_mask": mask, "past_key_values": cache, "use_cache": True}
-        logits = lm.model(decoder_input_ids=start, **shared).logits[:, 0]
-        found = read(lm, logits, np.array([answer[0] for answer in answers]), which)
-        if max(map(len, answers)) > 1:
-            begun, written = padded(lm, [answer[:-1] for answer in answers])
-            rows = torch.from_numpy(which).to(lm.device)
-            cache.batch_select_indices(rows)
-            states = type(states)(last_hidden_state=states.last_hidden_state[rows])
-            shared |= {"encoder_outputs": states, "attention_mask": mask[rows]}
-            logits = lm.model(decoder_input_ids=begun, **shared).logits.flatten(0, 1)
-            where = np.flatnonzero(written.flatten().cpu().numpy())
-            asked = np.array([token for answer in answers for token in answer[1:]])
-            found = np.concatenate([found, read(lm, logits, asked, where)], axis=1)
-    owner = np.repeat(np.arange(len(answers)), [len(answer) - 1 for answer in answers])
-    return summed(found, np.concatenate([np.arange(len(answers)), owner]))
+        first = lm.model(decoder_input_ids=start, **shared).logits[:, 0]
+    yield first, np.array([answer[0] for answer in answers]), which, np.arange(len(answers))
+    if (steps := max(map(len, answers)) - 1) == 0:
+        return
+    begun, _ = padded(lm, [answer[:-1] for answer in answers])
+    with inference(lm):
+        rows = torch.from_numpy(which).to(lm.device)
+        cache.batch_select_indices(rows)
+        states = type(states)(last_hidden_state=states.last_hidden_state[rows])
+        shared |= {"encoder_outputs": states, "attention_mask": mask[rows]}
+        later = lm.model(decoder_input_ids=begun, **shared).logits.flatten(0, 1)
+    owner, step = np.array([(i, j) for i, answer in enumerate(answers) for j in range(len(answer) - 1)]).T
+    yield later, np.array([token for answer in answers for token in answer[1:]]), owner * steps + step, owner
 
 
 def summed(found: Table, owner: Ints) -> list[Answer]:

@@ -10,13 +10,16 @@ import torch
 from accelerate.utils.memory import should_reduce_batch_size
 
 from afrieval.errors import UserError
+from afrieval.models.engine.footprint import Bytes
 
 log = logging.getLogger("afrieval")
 
 PACK = {"cpu": 512, "cuda": 4096}  # tokens per forward pass; more is no faster
 SCORED_BYTES = {"cpu": 2**28, "cuda": 2**31}
 SMALLEST = 16
-SHARE = 0.5  # of the free memory
+SHARE = 0.75  # of the free memory
+SPARE = 2**28  # bytes for what does not grow with a pack: scores and logits are computed some at a time
+LENGTH = 16  # tokens of an answer, where it is not known how long they are
 
 
 class Packs:
@@ -30,14 +33,40 @@ class Packs:
     def __init__(self, most: int | None = None, free: Callable[[torch.device], int] | None = None):
         self._most = most
         self._free = free
+        self._found: dict[tuple[int, int], Bytes] = {}
 
     def size(self, lm: Any, longest: int) -> int:
         """Returns how many tokens a pack may have beside a sequence as long as the longest."""
         size = self._most or PACK.get(lm.device.type, PACK["cpu"])
-        free = SHARE * (self._free or free_memory)(lm.device)
-        while size > SMALLEST and needed(lm.model, longest, size) > free:
+        longest += -longest % max(SMALLEST, 1 << longest.bit_length() >> 3)  # so that few lengths have to be tried
+        while size > SMALLEST and not self._fits(lm, longest, size):
             size //= 2
         return size
+
+    def _fits(self, lm: Any, longest: int, pack: int) -> bool:
+        free = {device: SHARE * (self._free or free_memory)(device) for device in devices(lm)}
+        least = min(free.values())
+        if lm.backend == "causal" and lm.attention == "tiles" and at_most(lm.model, longest + pack) <= least:
+            return True
+        if (longest, pack) not in self._found:
+            self._found[longest, pack] = self._needed(lm, longest, pack)
+        return all(n <= free.get(device, least) for device, n in self._found[longest, pack].items())
+
+    def _needed(self, lm: Any, longest: int, pack: int) -> Bytes:
+        """Returns how many bytes a pack takes, nothing where a model's code does not run without numbers."""
+        from afrieval.models.engine.encoder_decoder import CHOICES  # here, since these know packs
+        from afrieval.models.engine.predicted import batch_bytes, pack_bytes
+
+        scored = self.scored(lm)
+        try:
+            if lm.backend == "causal":
+                return pack_bytes(lm, longest + pack, pack, min(pack, scored), pack)
+            together = max(1, pack // longest)
+            contexts = [[i % 2] * longest for i in range(together) for _ in range(CHOICES)]
+            return batch_bytes(lm, [(None, context, [0] * LENGTH) for context in contexts[: max(1, scored // LENGTH)]])
+        except Exception as e:
+            log.debug("the memory of a pack is not known: %s", e)
+            return {}
 
     def scored(self, lm: Any) -> int:
         """Returns how many positions of a pack may be scored: their logits take as much as a small model."""
@@ -121,6 +150,17 @@ def _largest(config: Any, name: str) -> int:
     except RuntimeError:  # transformers names no number for all layers where they differ
         value = [getattr(config.per_layer_config[i], name) for i in range(config.num_hidden_layers)]
     return int((max(value) if isinstance(value, list | tuple) else value) or 0)
+
+
+def at_most(model: Any, tokens: int) -> int:
+    """Returns a bound of the bytes that tokens take in a model: what it takes to keep all products with its weights."""
+    widths = sum(weight.numel() // max(1, min(weight.shape)) for weight in model.parameters() if weight.dim() > 1)
+    return int(2 * tokens * widths * model.dtype.itemsize) + SPARE
+
+
+def devices(lm: Any) -> set[torch.device]:
+    """Returns the devices that a model computes on."""
+    return {weight.device for weight in lm.model.parameters() if not weight.is_meta} or {lm.device}
 
 
 def free_memory(device: torch.device) -> int:
