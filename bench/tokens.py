@@ -41,7 +41,8 @@ def main() -> None:
         f"padded batches of {BATCH}": lambda: padded(lm, texts),
     }
     lm.plain([(None, [5, 6, 7], [8])], 1)  # libraries set themselves up in the first pass
-    rounds = [[timed(compute, args.device) for compute in ways.values()] for _ in range(ROUNDS)]  # in turn: the machine may be busy
+    # in turn: the machine may be busy now and then
+    rounds = [[timed(compute, args.device) for compute in ways.values()] for _ in range(ROUNDS)]
     fastest = [min(of_way) for of_way in zip(*rounds, strict=True)]
     print("| likelihoods | seconds | texts/s | times sums |", "| --- | --- | --- | --- |", sep="\n")
     for way, seconds in zip(ways, fastest, strict=True):
