@@ -25,7 +25,7 @@ PAGE = BENCH.parent / "docs/performance.md"
 WIDTH = 100
 OF_CPU = {
     "peers": ["peers.py"],
-    "tokens": ["tokens.py"],
+    "tokens": ["tokens.py", "--questions", "8"],
     "runs": ["whole_run.py", "--limit", "12"],
     "start": ["start.py"],
     "host": ["host.py", "--limit", "10"],

@@ -21,7 +21,7 @@ from afrieval.models.backends.hf import HF
 from afrieval.models.demo import byte_tokenizer
 
 QUESTION, ANSWER, ANSWERS, BATCH = 30, 60, 7, 32  # tokens, texts
-ROUNDS = 5
+ROUNDS = 3
 
 
 def main() -> None:

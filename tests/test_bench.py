@@ -49,7 +49,7 @@ def test_tables_of_the_page_are_renewed(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setattr(page, "OF_GPU", {})
     monkeypatch.setattr("sys.argv", ["page.py"])
     monkeypatch.setenv("AFRIEVAL_DATA", "samples")
-    with pytest.raises(SystemExit, match="as they were: bad$"):
+    with pytest.raises(SystemExit, match=r"as they were: bad$"):
         page.main()
     after = (tmp_path / "page.md").read_text()
     assert re.fullmatch(before.replace("old", r"\n\| a \| b \|\n\| --- \| --- \|\n\n\d{4}-.*\.\n"), after)
