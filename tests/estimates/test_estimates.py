@@ -70,14 +70,15 @@ def test_weights_are_those_of_the_checkpoint(tmp_path: Path, dtype: str) -> None
 
 def test_memory_grows_with_what_is_asked(tmp_path: Path) -> None:
     lm = hollow(ModelConfig(model_name=str(tiny_llama(tmp_path / "llama"))), EvalConfig())
-    asked = Size("t", "yor", 1, 1, likelihoods=Amount(1, 1))
-    assert memory_of(lm, asked).passes == 0, "nothing was counted"
-    lm.longest = 100
-    short = memory_of(lm, asked)
-    lm.longest = 1000
-    long, generated = memory_of(lm, asked), memory_of(lm, Size("t", "yor", 1, 1, answers=Amount(1, 1)))
+    assert memory_of(lm).passes == 0, "nothing was counted"
+    taken = []
+    for length in (50, 200):
+        lm._loglikelihood_tokens([(None, [1] * length, [2, 3])])
+        taken.append(memory_of(lm))
+    lm.answers = (64, 200, 50)
+    short, long, generated = [*taken, memory_of(lm)]
     assert 0 < (short.passes or 0) < (long.passes or 0) < (generated.passes or 0)
-    assert long.total == long.weights + (long.passes or 0) + long.logits
+    assert long.total == long.weights + (long.passes or 0)
     assert not long.quantised and long.dtype == "float32"
 
 

@@ -81,14 +81,16 @@ def decoder(name: str, seed: int = 0, attention: str | None = None, **changed: A
         return getattr(transformers, model)(config).eval()
 
 
-def encoder_decoder(kind: str, seed: int = 0) -> Any:
+def encoder_decoder(kind: str, seed: int = 0, **changed: int) -> Any:
     """Returns a random T5 or MT5 of two layers each."""
     import torch
     import transformers
 
     sizes = {"vocab_size": len(byte_tokenizer()), "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4}
     tokens = {"eos_token_id": 1, "pad_token_id": 2, "decoder_start_token_id": 40}
-    config = getattr(transformers, f"{kind}Config")(**sizes, **tokens, initializer_factor=ENCODER_DECODERS[kind])
+    config = getattr(transformers, f"{kind}Config")(
+        **sizes | changed, **tokens, initializer_factor=ENCODER_DECODERS[kind]
+    )
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         return getattr(transformers, f"{kind}ForConditionalGeneration")(config).eval()

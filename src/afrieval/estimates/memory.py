@@ -4,13 +4,13 @@ import logging
 from dataclasses import dataclass
 
 from afrieval.estimates.hollow import Hollow
-from afrieval.estimates.size import Size
 from afrieval.models.device import device_name
 from afrieval.models.engine.footprint import Bytes
 from afrieval.models.engine.memory import free_memory
-from afrieval.models.engine.predicted import batch_bytes, pack_bytes, plain_bytes
+from afrieval.models.engine.predicted import batch_bytes, generated_bytes, pack_bytes, plain_bytes
 
 log = logging.getLogger("afrieval")
+BRANCH = 16  # tokens of a prompt, about, that follow what it shares with others
 
 
 @dataclass(frozen=True)
@@ -39,23 +39,18 @@ class Memory:
         return self.weights + (self.passes or 0)
 
 
-def memory_of(lm: Hollow, total: Size) -> Memory:
-    """Returns the memory that a run of counted requests needs.
-
-    Args:
-        lm: the model without weights, after its requests were counted.
-        total: what they ask for.
-    """
+def memory_of(lm: Hollow) -> Memory:
+    """Returns the memory that a run needs whose requests a model without weights has counted."""
     quantised = getattr(lm.config, "quantization_config", None) is not None or lm.packs_weights
     dtype = str(lm.model.dtype).removeprefix("torch.")
     free, device = free_memory(lm.device), str(device_name(lm.device))
-    return Memory(lm.weights, _passes(lm, total), free, device, dtype, bool(quantised))
+    return Memory(lm.weights, _passes(lm), free, device, dtype, bool(quantised))
 
 
-def _passes(lm: Hollow, total: Size) -> int | None:
+def _passes(lm: Hollow) -> int | None:
     """Returns the memory of forward passes, for the kind of request that takes more."""
     try:
-        return max(map(_bytes, (_scored(lm), _written(lm, total))))
+        return max(map(_bytes, (_scored(lm), _written(lm))))
     except Exception as e:  # a model's code may ask for numbers, which are not there
         log.debug("the memory of a forward pass is not known: %s", e)
         return None
@@ -68,3 +63,14 @@ def _scored(lm: Hollow) -> Bytes:
     if lm.texts[0]:
         return plain_bytes(lm, *lm.texts)
     return pack_bytes(lm, *lm.widest) if lm.widest[0] else {}
+
+
+def _written(lm: Hollow) -> Bytes:
+    """Returns what generated answers take."""
+    if lm.keys:
+        return pack_bytes(lm, lm.keys, min(lm.keys, lm.packs.size(lm, lm.keys)), 1, BRANCH)
+    return generated_bytes(lm, *lm.answers) if lm.answers[0] else {}
+
+
+def _bytes(found: Bytes) -> int:
+    return sum(found.values())

@@ -14,7 +14,7 @@ from afrieval.estimates.fertility import row_fertilities
 from afrieval.estimates.hollow import Hollow, hollow
 from afrieval.estimates.memory import Memory, memory_of
 from afrieval.estimates.rates import Rates, earlier_rates
-from afrieval.estimates.size import Size, by_place, total
+from afrieval.estimates.size import Size, by_place
 from afrieval.models.capabilities import OURS
 from afrieval.models.device import device_name
 from afrieval.models.folder import model_folder
@@ -120,7 +120,7 @@ def _counted(session: Session, cells: Sequence[Cell], lm: Hollow) -> Estimate:
         context=lm.max_length,
         longest=lm.longest,
         absent=lm.absent,
-        memory=memory_of(lm, total(sizes)) if ours else None,
+        memory=memory_of(lm) if ours else None,
         fertilities=row_fertilities(session.config, cells, tokens),
     )
 

@@ -15,7 +15,7 @@ from afrieval.report.words import language_name
 
 PER = 1_000_000  # prices are for this many tokens
 GIB = 2**30
-MEMORY = {"weights": "weights", "passes": "cache and activations", "logits": "logits, at most", "total": "in all"}
+MEMORY = {"weights": "weights", "passes": "cache, activations, logits", "total": "in all"}
 LEFT = "Only what is left is counted"
 
 
@@ -159,7 +159,7 @@ def memory_table(found: Estimate) -> Table:
         findings.append("The model does not fit: it needs more memory than is free.")
     if found.absent:
         findings.append(f"{found.absent} is not on this machine, which plans for {memory.device}.")
-    notes = [f"Weights are {memory.dtype}; cache, activations and logits are about what the engine takes at a time."]
+    notes = [f"Weights are {memory.dtype}; cache, activations and logits are what is in memory at a time, at most."]
     notes += ["The weights are quantised, and take less."] if memory.quantised else []
-    notes += ["The size of the cache is not known for this model."] if memory.passes is None else []
+    notes += ["What a forward pass takes is not known for this model."] if memory.passes is None else []
     return Table("memory", f"{found.model}: memory", columns, rows, notes, findings)

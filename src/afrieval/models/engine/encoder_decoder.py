@@ -12,14 +12,12 @@ from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
 from afrieval.models.engine.forward import inference
 from afrieval.models.engine.likelihood import Answer, TokenRequest
-from afrieval.models.engine.memory import Packs, too_small
+from afrieval.models.engine.memory import CHOICES, Packs, too_small
 from afrieval.models.engine.padded import padded
 from afrieval.models.engine.reading import Table, read
 from afrieval.models.engine.tree import Ints
 
 log = logging.getLogger("afrieval")
-
-CHOICES = 8  # answers for each context that a batch has room for
 
 
 def encoder_decoder_loglikelihoods(

@@ -1,6 +1,7 @@
 """How much the engine computes at a time: as much as keeps the processor busy and fits into its memory."""
 
 import logging
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +18,7 @@ log = logging.getLogger("afrieval")
 PACK = {"cpu": 512, "cuda": 4096}  # tokens per forward pass; more is no faster
 SCORED_BYTES = {"cpu": 2**28, "cuda": 2**31}
 SMALLEST = 16
+CHOICES = 8  # answers for each context that a batch of an encoder-decoder has room for
 SHARE = 0.75  # of the free memory
 SPARE = 2**28  # bytes for what does not grow with a pack: scores and logits are computed some at a time
 LENGTH = 16  # tokens of an answer, where it is not known how long they are
@@ -33,52 +35,65 @@ class Packs:
     def __init__(self, most: int | None = None, free: Callable[[torch.device], int] | None = None):
         self._most = most
         self._free = free
-        self._found: dict[tuple[int, int], Bytes] = {}
+        self._found: dict[tuple[str, int, int], Bytes] = {}
 
     def size(self, lm: Any, longest: int) -> int:
         """Returns how many tokens a pack may have beside a sequence as long as the longest."""
         size = self._most or PACK.get(lm.device.type, PACK["cpu"])
         longest += -longest % max(SMALLEST, 1 << longest.bit_length() >> 3)  # so that few lengths have to be tried
-        while size > SMALLEST and not self._fits(lm, longest, size):
+        scored = self.scored(lm)
+
+        def needed(size: int) -> Bytes:
+            from afrieval.models.engine.predicted import batch_bytes, pack_bytes  # here, since it knows what uses packs
+
+            if lm.backend == "causal":
+                return pack_bytes(lm, longest + size, size, min(size, scored), size)
+            contexts = [[i % 2] * longest for i in range(max(1, size // longest)) for _ in range(CHOICES)]
+            answer = [0] * min(LENGTH, scored)
+            return batch_bytes(lm, [(None, context, answer) for context in contexts[: scored // len(answer)]])
+
+        while size > SMALLEST and not self._fits(lm, ("pack", longest, size), at_most(lm, longest, size), needed):
             size //= 2
         return size
 
-    def _fits(self, lm: Any, longest: int, pack: int) -> bool:
+    def rows(self, lm: Any, longest: int) -> int:
+        """Returns how many answers of at most `longest` tokens, prompts included, transformers generates at a time."""
+
+        def needed(rows: int) -> Bytes:
+            from afrieval.models.engine.predicted import generated_bytes  # as above
+
+            return generated_bytes(lm, rows, longest, 1)
+
+        rows: int = lm.max_batch_size
+        while rows > 1 and not self._fits(lm, ("rows", longest, rows), at_most(lm, 0, rows * longest, longest), needed):
+            rows //= 2
+        return rows
+
+    def _fits(self, lm: Any, what: tuple[str, int, int], bound: float, needed: Callable[[int], Bytes]) -> bool:
+        """Returns whether a number of tokens or texts fits into memory, true where that cannot be found.
+
+        Args:
+            lm: the model.
+            what: names the work; its last element is the number.
+            bound: more bytes than it takes, found faster.
+            needed: gives the bytes that a number takes.
+        """
         free = {device: SHARE * (self._free or free_memory)(device) for device in devices(lm)}
-        least = min(free.values())
-        if lm.backend == "causal" and lm.attention == "tiles" and at_most(lm.model, longest + pack) <= least:
+        if bound <= (least := min(free.values())):
             return True
-        if (longest, pack) not in self._found:
-            self._found[longest, pack] = self._needed(lm, longest, pack)
-        return all(n <= free.get(device, least) for device, n in self._found[longest, pack].items())
-
-    def _needed(self, lm: Any, longest: int, pack: int) -> Bytes:
-        """Returns how many bytes a pack takes, nothing where a model's code does not run without numbers."""
-        from afrieval.models.engine.encoder_decoder import CHOICES  # here, since these know packs
-        from afrieval.models.engine.predicted import batch_bytes, pack_bytes
-
-        scored = self.scored(lm)
-        try:
-            if lm.backend == "causal":
-                return pack_bytes(lm, longest + pack, pack, min(pack, scored), pack)
-            together = max(1, pack // longest)
-            contexts = [[i % 2] * longest for i in range(together) for _ in range(CHOICES)]
-            return batch_bytes(lm, [(None, context, [0] * LENGTH) for context in contexts[: max(1, scored // LENGTH)]])
-        except Exception as e:
-            log.debug("the memory of a pack is not known: %s", e)
-            return {}
+        if what not in self._found:
+            try:
+                self._found[what] = needed(what[-1])
+            except Exception as e:
+                log.debug("the memory of %s is not known: %s", what, e)
+                self._found[what] = {}
+        return all(n <= free.get(device, least) for device, n in self._found[what].items())
 
     def scored(self, lm: Any) -> int:
         """Returns how many positions of a pack may be scored: their logits take as much as a small model."""
         vocabulary = int(lm.model.config.get_text_config(decoder=True).vocab_size)
         most = SCORED_BYTES.get(lm.device.type, SCORED_BYTES["cpu"])
         return max(1, most // (int(lm.model.dtype.itemsize) * vocabulary))
-
-    def rows(self, lm: Any, longest: int) -> int:
-        """Returns how many answers of at most `longest` tokens, prompts included, to generate side by side."""
-        rows: int = lm.max_batch_size
-        free = SHARE * (self._free or free_memory)(lm.device)
-        return max(1, min(rows, int(free // needed(lm.model, 0, longest))))
 
     def reduce(self, pack: int, size: int) -> int:
         """Returns how many tokens to take after a pack that was too much; of whole packs, that is for good.
@@ -122,40 +137,19 @@ def too_small(size: int) -> UserError:
     )
 
 
-def needed(model: Any, longest: int, pack: int) -> int:
-    """Returns roughly how many bytes a forward pass over a pack takes, the cache included.
+def at_most(lm: Any, longest: int, pack: int, seen: int | None = None) -> float:
+    """Returns more bytes than a pack takes: as if all products with weights and several layers' scores were kept.
 
     Args:
-        model: decoder-only.
+        lm: a model of the harness' hf backend.
         longest: tokens of the longest sequence.
         pack: tokens of the pack.
+        seen: tokens that each of them sees; all if not given.
     """
-    config = model.config.get_text_config(decoder=True)
-    heads, hidden = config.num_attention_heads, config.hidden_size
-    head = _largest(config, "head_dim") or hidden // heads
-    key_heads = _largest(config, "num_key_value_heads") or heads
-    keys, size = longest + pack, model.dtype.itemsize
-    cache = 2 * config.num_hidden_layers * keys * key_heads * head * size
-    activations = pack * (8 * hidden + 4 * (_largest(config, "intermediate_size") or 4 * hidden)) * size
-    repeated = 4 * keys * heads * head * size  # keys and values for every head
-    masks = 4 * pack * keys * size
-    eager = 3 * heads * pack * keys * size if config._attn_implementation == "eager" else 0
-    return int(cache + activations + repeated + masks + eager)
-
-
-def _largest(config: Any, name: str) -> int:
-    """Returns a number among a model's settings, the largest if its layers differ, 0 if it has none."""
-    try:
-        value = getattr(config, name, None)
-    except RuntimeError:  # transformers names no number for all layers where they differ
-        value = [getattr(config.per_layer_config[i], name) for i in range(config.num_hidden_layers)]
-    return int((max(value) if isinstance(value, list | tuple) else value) or 0)
-
-
-def at_most(model: Any, tokens: int) -> int:
-    """Returns a bound of the bytes that tokens take in a model: what it takes to keep all products with its weights."""
-    widths = sum(weight.numel() // max(1, min(weight.shape)) for weight in model.parameters() if weight.dim() > 1)
-    return int(2 * tokens * widths * model.dtype.itemsize) + SPARE
+    heads = getattr(lm.model.config.get_text_config(decoder=True), "num_attention_heads", math.inf)
+    widths = sum(weight.numel() // max(1, min(weight.shape)) for weight in lm.model.parameters() if weight.dim() > 1)
+    tokens = longest + pack if lm.backend == "causal" else 2 * CHOICES * pack
+    return lm.model.dtype.itemsize * (2 * tokens * widths + 4 * heads * pack * (seen or longest + pack)) + SPARE
 
 
 def devices(lm: Any) -> set[torch.device]:

@@ -1,6 +1,5 @@
 """How much memory a model takes for what is computed at a time, by device and without its weights."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,11 +24,8 @@ def pack_bytes(lm: Any, room: int, pack: int, scored: int, branch: int, vocabula
         branch: tokens of the pack that follow each other, as those of a question do.
         vocabulary: whether mean and variance over the vocabulary are wanted too.
     """
-    cached, place = room - pack, np.arange(pack) % branch
-    node = np.arange(room)
-    ends = np.minimum(node[cached:] - place + branch, room)
-    depth = np.concatenate([node[:cached], cached + place])
-    view = View(node, np.concatenate([np.full(cached, room), ends]), depth, cached)
+    view = _view(room, pack, branch)
+    cached, depth = view.cached, view.depth
 
     def work(lm: Any) -> None:
         forward = Forward(lm, room)
@@ -40,6 +36,25 @@ def pack_bytes(lm: Any, room: int, pack: int, scored: int, branch: int, vocabula
         on_device(lm, logits, np.zeros(scored, dtype=np.int64), np.arange(scored), vocabulary)
 
     return footprint(lm, work)
+
+
+def _view(room: int, pack: int, branch: int) -> View:
+    """Returns a pack whose branches begin where the cached tokens end.
+
+    If it holds no whole branch, one ends in its middle, and another begins at the root: then only some tokens see what
+    is cached, and masks are as large as they can be.
+    """
+    cached = room - pack
+    node, end, depth = np.arange(room), np.full(room, room), np.arange(room)
+    if branch < pack:
+        place = np.arange(pack) % branch
+        depth[cached:] = cached + place
+        end[cached:] = np.minimum(node[cached:] - place + branch, room)
+    else:
+        turn = cached + pack // 2
+        depth[turn:] = 1 + np.arange(room - turn)
+        end[1:turn] = turn
+    return View(node, end, depth, cached)
 
 
 def batch_bytes(lm: Any, requests: list[TokenRequest]) -> Bytes:
@@ -65,5 +80,35 @@ def plain_bytes(lm: Any, rows: int, longest: int) -> Bytes:
         ids = torch.zeros(rows, longest, dtype=torch.long, device=lm.device)
         further = () if lm.backend == "causal" else (torch.ones_like(ids), ids[:, :1])
         torch.log_softmax(lm._model_call(ids, *further), dim=-1, dtype=lm.softmax_dtype)
+
+    return footprint(lm, work)
+
+
+def generated_bytes(lm: Any, rows: int, prompt: int, steps: int) -> Bytes:
+    """Returns how many bytes transformers takes for a batch of generated answers.
+
+    Args:
+        lm: a model of the harness' hf backend.
+        rows: answers at a time.
+        prompt: tokens of each prompt, padding included.
+        steps: tokens of each answer.
+    """
+
+    def work(lm: Any) -> None:
+        ids, mask = (torch.full((rows, prompt), value, dtype=torch.long, device=lm.device) for value in (0, 1))
+        with inference(lm):
+            if lm.backend == "seq2seq":
+                states = lm.model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state
+                lm.model.get_decoder()(input_ids=ids.new_zeros(rows, steps), encoder_hidden_states=states)
+                return
+            cache = lm.model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
+            for i, layer in enumerate(cache.layers):
+                if layer.is_initialized:
+                    written = [
+                        states.new_empty(rows, *states.shape[1:2], steps, states.shape[3])
+                        for states in (layer.keys, layer.values)
+                    ]
+                    cache.update(*written, i)
+            lm.model(input_ids=ids[:, :1], past_key_values=cache, use_cache=True)
 
     return footprint(lm, work)

@@ -1,0 +1,176 @@
+"""Predicted memory is what the allocator gives out, kernels' own included, within a tenth."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tests.models.engine.allocated import allocated
+from tests.models.engine.asked import Request, named, tokens
+from tests.models.shapes import DECODERS, SUPPORTED, decoder, encoder_decoder, loaded
+
+from afrieval.estimates.hollow import _widest
+from afrieval.models.engine import encoder_decoder as encoding
+from afrieval.models.engine.footprint import Live, footprint
+from afrieval.models.engine.likelihood import tokens_in_tree
+from afrieval.models.engine.memory import Packs, at_most
+from afrieval.models.engine.predicted import batch_bytes, generated_bytes, pack_bytes, plain_bytes
+from afrieval.models.engine.tree import plant
+
+EXACT = 0.1
+SIZES = {"hidden_size": 192, "intermediate_size": 384, "num_attention_heads": 6, "vocab_size": 1500}
+OTHER = {"n_embd": 192, "d_model": 192, "n_head": 6, "attention_heads": 6, "ffn_dim": 384, "word_embed_proj_dim": 192}
+MASKS = ("xglm", "falcon")  # models that do not take attention from the engine
+CPU = torch.device("cpu")
+
+
+def larger(name: str, **changed: Any) -> Any:
+    """Returns a model of which a pass takes some megabytes."""
+    own = DECODERS[name][1]
+    sizes = {key: value for key, value in (SIZES | OTHER).items() if key in own or key == "vocab_size"}
+    heads = {"head_dim": 32, "global_head_dim": 48, "query_pre_attn_scalar": 32, "num_key_value_heads": 2}
+    sizes |= {key: value for key, value in heads.items() if key in own}
+    sizes |= {"intermediate_size": [384] * 4} if name == "gemma3n" else {}
+    length = {"n_positions": 2048} if name == "gpt2" else {"max_position_embeddings": 2048}
+    return decoder(name, **sizes | length | changed)
+
+
+def asked(shared: int, questions: int, length: int, choices: int, answer: int) -> list[Request]:
+    draw = random.Random(6)
+    head = tokens(draw, shared)
+    contexts = [head + tokens(draw, length) for _ in range(questions)]
+    return named([(context, tokens(draw, answer)) for context in contexts for _ in range(choices)])
+
+
+FEW_SHOT = asked(shared=600, questions=12, length=40, choices=4, answer=6)
+SHORT = asked(shared=60, questions=30, length=20, choices=4, answer=3)
+WHOLE = asked(shared=0, questions=2, length=1, choices=1, answer=400)
+
+
+def check(lm: Any, requests: list[Request], pack: int) -> None:
+    tree = plant([(c + a)[:-1] for _, c, a in requests], [a for *_, a in requests])
+    packs = Packs(pack)
+    expected = sum(pack_bytes(lm, *_widest(tree, pack, packs.scored(lm))).values())
+    taken = allocated(lambda: [*tokens_in_tree(lm, requests, packs)])
+    assert expected == pytest.approx(taken, rel=EXACT)
+    assert expected <= at_most(lm, tree.longest, pack)
+
+
+@pytest.mark.parametrize("name", SUPPORTED)
+def test_of_a_pack(name: str) -> None:
+    lm = loaded(larger(name), max_length=2048)
+    lm.attention = "masks" if name in MASKS else "tiles"
+    check(lm, FEW_SHOT, 192)
+
+
+@pytest.mark.parametrize("name", ["llama", "gemma2"])
+@pytest.mark.parametrize(
+    ("changed", "requests", "pack"),
+    [
+        ({}, WHOLE, 128),
+        ({}, SHORT, 256),
+        ({"vocab_size": 20_000}, SHORT, 300),
+        ({"num_hidden_layers": 5}, FEW_SHOT, 64),
+    ],
+    ids=["whole texts", "short", "many words", "deep"],
+)
+def test_of_other_shapes(name: str, changed: dict[str, Any], requests: list[Request], pack: int) -> None:
+    check(loaded(larger(name, **changed), max_length=2048), requests, pack)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
+def test_of_other_numbers(dtype: torch.dtype) -> None:
+    check(loaded(larger("llama").to(dtype), max_length=2048), FEW_SHOT, 192)
+
+
+def test_of_masks() -> None:
+    lm = loaded(larger("llama"), max_length=2048)
+    lm.attention = "masks"
+    check(lm, FEW_SHOT, 192)
+
+
+@pytest.mark.parametrize("kind", ["T5", "MT5"])
+def test_of_a_batch_of_an_encoder_decoder(kind: str) -> None:
+    lm = loaded(encoder_decoder(kind, d_model=192, d_ff=384, d_kv=32, vocab_size=1500))
+    requests = sorted(asked(shared=0, questions=3, length=150, choices=5, answer=7), key=lambda r: r[1])
+    expected = batch_bytes(lm, requests)[CPU]
+    assert expected == pytest.approx(allocated(lambda: encoding._batch(lm, requests)), rel=EXACT)
+
+
+@pytest.mark.parametrize("name", ["llama", "gemma3", "gpt2"])
+def test_of_the_harness_way(name: str) -> None:
+    lm = loaded(larger(name), 8)
+    requests = named([([1 + i] * 250, [5, 6]) for i in range(8)])
+    expected = plain_bytes(lm, 8, 251)[CPU]
+    assert expected == pytest.approx(allocated(lambda: lm._plain(requests, disable_tqdm=True)), rel=EXACT)
+
+
+@pytest.mark.parametrize("name", ["llama", "gemma3", "gpt2"])
+def test_of_answers_that_transformers_writes(name: str) -> None:
+    lm, ids = loaded(larger(name)), torch.full((6, 200), 5)
+
+    def write() -> None:
+        options = {"max_new_tokens": 40, "min_new_tokens": 40, "do_sample": False}
+        lm.model.generate(ids, attention_mask=torch.ones_like(ids), **options)
+
+    assert generated_bytes(lm, 6, 200, 40)[CPU] == pytest.approx(allocated(write), rel=EXACT)
+
+
+def counted(work: Callable[[], object]) -> int:
+    with Live() as live:
+        work()
+    return live.most[CPU]
+
+
+def test_views_and_what_is_gone_take_no_memory() -> None:
+    def work() -> None:
+        one = torch.zeros(100)  # 400 bytes
+        one.view(10, 10).T[3:].add_(1)
+        del one
+        two = torch.zeros(30)
+        torch.cat([two, two])  # 120 + 240
+
+    assert counted(work) == 400
+    assert counted(lambda: torch.zeros(10) + torch.zeros(10)) == 120
+
+
+def test_nothing_is_left_in_the_model() -> None:
+    lm = loaded(decoder("gemma3"))
+    before = {name: id(weight) for name, weight in lm.model.state_dict(keep_vars=True).items()}
+    assert footprint(lm, lambda lm: lm.model(torch.zeros(1, 8, dtype=torch.long)).logits)
+    assert before == {name: id(weight) for name, weight in lm.model.state_dict(keep_vars=True).items()}
+    assert type(lm.model(torch.zeros(1, 8, dtype=torch.long)).logits) is torch.Tensor
+
+
+def test_devices_are_counted_apart() -> None:
+    def work(lm: Any) -> None:
+        there = torch.zeros(100, device="cuda:1")
+        (there + 1).cpu()
+
+    found = footprint(loaded(decoder("llama")), work)
+    assert found == {torch.device("cuda:1"): 800, CPU: 400}
+
+
+def test_no_numbers_are_computed() -> None:
+    lm = loaded(larger("llama"))
+    expected = pack_bytes(lm, 300, 100, 10, 10)
+    with torch.device("meta"):
+        lm._model = larger("llama")
+    assert pack_bytes(lm, 300, 100, 10, 10) == expected, "neither are weights needed"
+
+
+def test_weights_that_are_loaded_when_used_are_not_guessed_at() -> None:
+    lm = loaded(decoder("llama"))
+    lm.model.lm_head.to("meta")
+    with pytest.raises(ValueError, match="loaded when they are used"):
+        pack_bytes(lm, 30, 10, 1, 1)
+
+
+def test_what_needs_numbers_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    lm = loaded(decoder("llama"))
+    monkeypatch.setattr("afrieval.models.engine.memory.free_memory", lambda device: 0)
+    assert Packs(100).size(lm, 50) < 100
+    lm.model.lm_head.register_forward_hook(lambda module, args, out: bool(np.array(out.max().item())))
+    assert Packs(100).size(lm, 50) == 100, "it is tried"
