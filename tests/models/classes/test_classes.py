@@ -1,9 +1,8 @@
 """Every class of transformers that the harness loads: the engine returns its answers, or leaves it to the harness."""
 
 import pytest
-from tests.models.classes.verdicts import NOT_BUILT, known, mapped, tried
-
 from tests.models.classes.thorough import ENGINE
+from tests.models.classes.verdicts import NOT_BUILT, known, mapped, tried
 
 pytestmark = pytest.mark.models
 EXACT = 1e-3

@@ -87,7 +87,7 @@ def found(model: Any, backend: str) -> Found:
     lm.choose_engine("auto")
     try:
         bare, given, together = (alone(lm, asked), *(values(lm.plain(asked, n)) for n in (1, len(asked))))
-    except (ValueError, RuntimeError) as e:
+    except (ValueError, RuntimeError, AttributeError) as e:
         return Found(f"cannot be scored by the harness: {type(e).__name__}")
     apart = farthest(bare, given), farthest(bare, together)
     if lm.engine == "plain":

@@ -70,7 +70,7 @@ def _small(name: str, default: Any) -> Any:
     return next(fitting, dataclasses.MISSING)
 
 
-def model(kind: str, settings: Any, most: int, seed: int = 0) -> Any:
+def model(kind: str, settings: Any, most: int = 10**6, seed: int = 0) -> Any:
     """Returns a model of a class with weights drawn large enough to tell wrong masks.
 
     Raises:

@@ -1,6 +1,6 @@
 """All classes of transformers that the harness can load, and what is known of each: `classes.yaml`.
 
-    python -m tests.models.classes.verdicts          writes it again; the table of numbers goes to standard output
+python -m tests.models.classes.verdicts          writes it again; the table of numbers goes to standard output
 """
 
 from pathlib import Path
@@ -38,3 +38,27 @@ def tried(backend: str, kind: str) -> Found:
     except Exception as e:  # each kind fails in its own way
         return Found(f"{NOT_BUILT}{type(e).__name__}: {' '.join(str(e).split())[:80]}")
     return found(small, backend)
+
+
+def written(verdicts: dict[str, dict[str, str]]) -> None:
+    """Writes `classes.yaml`."""
+    head = (
+        "# Written by `python -m tests.models.classes.verdicts`: what becomes of each class that transformers loads.\n"
+    )
+    PATH.write_text(head + yaml.safe_dump(verdicts, width=200), encoding="utf-8")
+
+
+def main() -> None:
+    """Tries all classes, which takes some minutes."""
+    verdicts: dict[str, dict[str, str]] = {}
+    for backend, kinds in mapped().items():
+        for kind in kinds:
+            one = tried(backend, kind)
+            verdicts.setdefault(backend, {})[kind] = one.verdict
+            numbers = ("-" if number is None else f"{number:.0e}" for number in (one.error, one.plain, one.padded))
+            print(backend, kind, one.verdict, *numbers, sep="\t", flush=True)
+    written(verdicts)
+
+
+if __name__ == "__main__":
+    main()
