@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-browser test-data test-slow test-cluster test-faults check format lock clean
+.PHONY: demo test test-browser test-data test-slow test-cluster test-faults check format bench lock clean
 
 demo: .venv/.run
 	$(BIN)/afrieval run --model-config-yaml configs/models/demo.yaml \
@@ -37,6 +37,10 @@ check: .venv/.dev
 format: .venv/.dev
 	$(BIN)/ruff format src tests bench
 	$(BIN)/ruff check --fix src tests bench
+
+bench: .venv/.dev  ## tables of docs/performance.md; OPTIONS="--only start", "--device cuda --shape llama-3-8b" ...
+	@test -n "$$AFRIEVAL_DATA" || { echo "error: AFRIEVAL_DATA names no folder with real data"; exit 2; }
+	$(BIN)/python bench/page.py $(OPTIONS)
 
 lock:  ## needs poetry with its export plugin
 	poetry lock

@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -21,7 +20,7 @@ from typing import Any
 import torch
 from lm_eval.api.instance import Instance
 from lm_eval.models.utils import handle_stop_sequences, postprocess_generated_text
-from machine import peak_memory, used
+from machine import clock, peak_memory, used
 
 Job = dict[str, Any]
 Count = Callable[[Any], None]
@@ -60,9 +59,9 @@ def measured(job: Job, case: Job) -> Job:
     requests = [instance(case["method"], tuple(args), i) for i, args in enumerate(case["requests"])]
     warm_up(lm, case["method"], requests[0].args)
     with counted(lm) as tokens, peak_memory(device) as peak:
-        begin = time.perf_counter()
+        begin = clock(device)
         answers = getattr(lm, case["method"])(requests, disable_tqdm=True)
-        seconds = time.perf_counter() - begin
+        seconds = clock(device) - begin
     memory = used(device) - job["used"] - weights(case["folder"]) if keeps and device.startswith("cuda") else peak[0]
     return {"seconds": seconds, "tokens": tokens[0], "memory": memory, "answers": answers}
 
@@ -148,6 +147,7 @@ def pages(job: Job, prompts: list[list[int]], most: int) -> Job:
 def vllm(device: str, dtype: str, folder: str) -> Any:
     if device == "cpu":
         os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "2")  # GiB
+        os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")  # as many threads as the others
     os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"  # its memory is this process' memory
     from lm_eval.models.vllm_causallms import VLLM
 

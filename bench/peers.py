@@ -6,7 +6,8 @@ python bench/peers.py --data FOLDER --case "yor, 5-shot" --limit 12 --programs h
 python bench/peers.py --data FOLDER --python vllm=ENVIRONMENT/bin/python   # a program with an environment of its own
 
 FOLDER is laid out ORG/NAME as on the hub and has AfriMMLU, AfriXNLI, Belebele and AfriMGSM; AFRIEVAL_DATA if not given.
-On a CPU each measurement is a process of its own, on a GPU each program and batch size. Nothing else should run.
+On a CPU each measurement is a process of its own, on a GPU each program and batch size. Nothing else should run, but
+with one thread (OMP_NUM_THREADS=1), seconds are processor time, and other work counts little.
 The table also names programs that are not installed or fail. In float32, log-likelihoods other than hf's are an error.
 """
 
@@ -21,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import date
+from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,6 +38,7 @@ COLUMNS = (
 PROGRAMS = ("hf", "afrieval", "continuous", "vllm", "sglang")
 NAMES = {"continuous": "transformers' continuous batching"}
 BATCHES = {"cpu": (1, 8, 32), "cuda": (4, 16, 64)}
+KEPT = ("vllm", "sglang")
 OWN = {"cpu": 8, "cuda": 64}  # answers that this engine generates at a time
 PEER = Path(__file__).with_name("peer.py")
 FAR = 1e-3
@@ -114,7 +117,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", help="float32 on a CPU, bfloat16 elsewhere, if not given")
     parser.add_argument("--limit", type=int, help="documents of each case: 48 on a CPU, 200 elsewhere, if not given")
-    parser.add_argument("--hf-limit", type=int, help="those of them that hf computes: 8 on a CPU, all elsewhere")
+    parser.add_argument("--hf-limit", type=int, help="those of them that others compute: 6 on a CPU, all elsewhere")
     parser.add_argument("--case", default="", help="only cases with this in their title")
     parser.add_argument("--programs", default=",".join(PROGRAMS), help="of these, which; hf is what others differ from")
     parser.add_argument("--python", action="append", default=[], help="PROGRAM=PATH of another Python that has it")
@@ -124,7 +127,7 @@ def arguments() -> argparse.Namespace:
     on_cpu = args.device == "cpu"
     args.dtype = args.dtype or ("float32" if on_cpu else "bfloat16")
     args.limit = args.limit or (48 if on_cpu else 200)
-    args.hf_limit = min(args.limit, args.hf_limit or (8 if on_cpu else args.limit))
+    args.hf_limit = min(args.limit, args.hf_limit or (6 if on_cpu else args.limit))
     args.programs = args.programs.split(",")
     args.python = dict(given.split("=", 1) for given in args.python)
     return args
@@ -160,13 +163,17 @@ def absent(program: str, args: argparse.Namespace) -> str:
 def measured(bench: Bench, program: str) -> Iterator[Row]:
     """Yields a row per case that a program can compute, with its fastest batch size."""
     asked = [a for a in bench.asked if program != "continuous" or a.method == "generate_until"]
-    if program == "hf":
-        asked = [a.few(bench.args.hf_limit) for a in asked]
-    if bench.args.device == "cpu":
-        for one in asked:
-            yield from fastest(bench, program, [one])
-    else:
-        yield from fastest(bench, program, asked)
+    if program != "afrieval":  # on a CPU the others take long for what they do not share
+        asked = [a.few(bench.args.hf_limit) if program == "hf" or a.method == "loglikelihood" else a for a in asked]
+    for together in processes(bench, program, asked):
+        yield from fastest(bench, program, together)
+
+
+def processes(bench: Bench, program: str, asked: list[Asked]) -> list[list[Asked]]:
+    """Returns which cases share a process: on a CPU none, but vLLM and SGLang take a minute to start."""
+    if bench.args.device == "cpu" and program not in KEPT:
+        return [[one] for one in asked]
+    return [list(group) for _, group in groupby(asked, key=lambda a: a.case.longest > 0)]  # one model at a time
 
 
 def fastest(bench: Bench, program: str, asked: list[Asked]) -> list[Row]:

@@ -1,6 +1,7 @@
 """The benchmarks run; what they make up has the form of the real thing."""
 
 import importlib
+import re
 import runpy
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +30,29 @@ def test_likelihoods_of_tokens_are_timed(monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.syspath_prepend(ROOT / "bench")
     monkeypatch.setattr("sys.argv", ["tokens.py", "--shape", "tiny", "--questions", "1"])
     runpy.run_path(str(ROOT / "bench/tokens.py"), run_name="__main__")
-    assert capsys.readouterr().out.count(" texts/s\n") == 4
+    assert capsys.readouterr().out.count("\n| ") == 5  # a line of dashes, and one per way
+
+
+def test_tables_of_the_page_are_renewed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    page = importlib.import_module("page")
+    shown = page.PAGE.read_text(encoding="utf-8")
+    for name in [*page.OF_CPU, *(f"{name} cuda" for name in page.OF_GPU)]:
+        assert "| new |" in page.renewed(shown, name, "| new |")
+    (tmp_path / "good.py").write_text("print('| a | b |\\n| --- | --- |')")
+    (tmp_path / "bad.py").write_text("print('| c |'); raise SystemExit(1)")
+    before = "text\n<!-- bench: good -->\nold\n<!-- /bench -->\nmore\n<!-- bench: bad -->\nkept\n<!-- /bench -->\n"
+    (tmp_path / "page.md").write_text(before)
+    monkeypatch.setattr(page, "BENCH", tmp_path)
+    monkeypatch.setattr(page, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(page, "OF_CPU", {"bad": ["bad.py"], "good": ["good.py"]})
+    monkeypatch.setattr(page, "OF_GPU", {})
+    monkeypatch.setattr("sys.argv", ["page.py"])
+    monkeypatch.setenv("AFRIEVAL_DATA", "samples")
+    with pytest.raises(SystemExit, match=r"as they were: bad$"):
+        page.main()
+    after = (tmp_path / "page.md").read_text()
+    assert re.fullmatch(before.replace("old", r"\n\| a \| b \|\n\| --- \| --- \|\n\n\d{4}-.*\.\n"), after)
 
 
 def test_too_little_room_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
