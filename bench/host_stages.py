@@ -131,9 +131,10 @@ def answered_at_once(stages: Stages) -> Iterator[None]:
 
     def loaded(*args: Any) -> Any:
         lm = load_model(*args)
-        end = torch.tensor([[*lm.tokenizer(ANSWER, add_special_tokens=False)["input_ids"], lm.tokenizer.eos_token_id]])
+        answer = [*lm.tokenizer(ANSWER, add_special_tokens=False)["input_ids"], lm.tokenizer.eos_token_id]
+        lm._answers = stage(lambda prompts, *args: [(i, answer) for i in range(len(prompts))])
         lm._model_generate = stage(
-            lambda context, *args, **kwargs: torch.cat([context, end.repeat(len(context), 1)], 1)
+            lambda context, *args, **kwargs: torch.cat([context, torch.tensor([answer]).repeat(len(context), 1)], 1)
         )
         lm._has_written, lm.model.forward = True, None
         return lm

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -74,6 +75,10 @@ def split(pattern: str) -> Any:
     return pre_tokenizers.Split(Regex(pattern), "isolated")
 
 
+def patterned(pattern: str) -> PreTrainedTokenizerFast:
+    return trained(split(pattern), use_regex=False)
+
+
 def digits_apart() -> PreTrainedTokenizerFast:
     return trained(pre_tokenizers.Digits(individual_digits=True))
 
@@ -81,10 +86,7 @@ def digits_apart() -> PreTrainedTokenizerFast:
 KNOWN: dict[str, Callable[[], PreTrainedTokenizerFast]] = {
     "bytes": trained,
     "digits": digits_apart,
-    **{
-        f"{i}": lambda pattern=pattern: trained(split(pattern), use_regex=False)
-        for i, pattern in enumerate([GPT_2, *OTHERS])
-    },
+    **{f"pattern {i}": partial(patterned, pattern) for i, pattern in enumerate([GPT_2, *OTHERS])},
 }
 
 
@@ -140,7 +142,7 @@ def test_lines_that_texts_share_are_tokenized_once() -> None:
             asked.extend(lines)
             return self._backend.encode_batch_fast(lines, **options)
 
-    tokenizer = trained(split(OTHERS[0]), use_regex=False)
+    tokenizer = patterned(OTHERS[0])
     texts = [f"Read.\n\nExample\n\nWhat?\nAnswer: {choice}" for choice in ("one", "two")]
     expected = tokenizer(texts)["input_ids"]
     tokenizer._tokenizer = Counting(tokenizer.backend_tokenizer)
