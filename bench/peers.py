@@ -19,14 +19,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import torch
 from engine_cases import CASES, Case, needed_work, requests
 from engine_model import SHAPES, endless, english, random_model, saved
 from machine import cores_taken, machine, matrix_rate, taken_by_others
@@ -104,8 +103,7 @@ def main() -> None:
         print(line(cells(bench, row, rows, rate)))
     for program, reason in missing.items():
         print(f"\n{NAMES.get(program, program)} was not run: {reason}.")
-    if args.dtype == "float32":
-        check(rows)
+    check(rows, args.dtype == "float32")
 
 
 def arguments() -> argparse.Namespace:
@@ -137,15 +135,15 @@ def prepared(args: argparse.Namespace, work: Path) -> Bench:
     """Writes the models, and makes the requests as `afrieval run` does."""
     from afrieval.models.backends.hf import HF
 
-    shape = SHAPES[args.shape]
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:  # which gives all its memory back
-        folder = pool.submit(saved, work / "model", shape, english(args.data), args.device, args.dtype).result()
+    texts = english(args.data)
+    folder = saved(work / "model", SHAPES[args.shape], texts, args.device, args.dtype)
+    torch.cuda.empty_cache()  # the programs need it
     words = AutoTokenizer.from_pretrained(folder)
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     lm = HF(pretrained=random_model(SHAPES["tiny"], "cpu", "float32"), tokenizer=words, device="cpu")
     cases = [case for case in CASES if args.case in case.title]
     asked = [Asked(case, *requests(case, lm, args.data, args.limit)) for case in cases]
-    return Bench(args, work, {True: folder, False: endless(folder, work / "endless")}, asked, lm)
+    return Bench(args, work, {True: folder, False: endless(folder, work / "endless", texts)}, asked, lm)
 
 
 def python(program: str, args: argparse.Namespace) -> str:
@@ -202,10 +200,10 @@ def run(bench: Bench, program: str, batch: int, asked: list[Asked]) -> list[Row]
     command = [python(program, bench.args), str(PEER), str(job), str(answers)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = [json.loads(text) for text in answers.read_text().splitlines()]
-    if done.returncode:
+    last = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
+    found += [{"error": f"exit code {done.returncode}, {last}"}] * (len(asked) - len(found))
+    if any("error" in of for of in found):
         print(done.stderr, file=sys.stderr, flush=True)
-        last = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
-        found += [{"error": f"exit code {done.returncode}, {last}"}] * (len(asked) - len(found))
     rows = [Row(a, program, batch, f) for a, f in zip(asked, found, strict=True)]
     for row in rows:
         print(row.asked.case.title, named(row), f"{row.rate:.2f} documents/s", file=sys.stderr, flush=True)
@@ -266,12 +264,15 @@ def difference(row: Row, hf: Row) -> Difference:
     return Difference(max(abs(a[0] - b[0]) for a, b in pairs), sum(a[1] != b[1] for a, b in pairs), 0, len(pairs))
 
 
-def check(rows: Sequence[Row]) -> None:
-    """Ends with an error if log-likelihoods differ by more than rounding: a wrong answer is not a fast one."""
+def check(rows: Sequence[Row], exact: bool) -> None:
+    """Ends with an error if hf or this engine failed, or a log-likelihood is not hf's: a wrong answer is not fast."""
     for row in rows:
         hf = reference(row, rows)
-        if hf and row.rate and (difference(row, hf).far > FAR or difference(row, hf).greedy):
-            sys.exit(f"{row.asked.case.title}: the answers of {named(row)} are not hf's, {difference(row, hf)}")
+        if "error" in row.found:
+            if row.program in PROGRAMS[:2]:
+                sys.exit(f"{row.asked.case.title}: {named(row)} failed, {row.found['error']}")
+        elif exact and hf and ((found := difference(row, hf)).far > FAR or found.greedy):
+            sys.exit(f"{row.asked.case.title}: the answers of {named(row)} are not hf's, {found}")
 
 
 def heading(args: argparse.Namespace, rate: float, others: float, rows: Sequence[Row]) -> str:

@@ -6,6 +6,7 @@ import runpy
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -74,7 +75,16 @@ def test_programs_are_compared_on_the_same_requests(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
-    peers = importlib.import_module("peers")
+    peers, peer = importlib.import_module("peers"), importlib.import_module("peer")
+
+    def in_this_process(command: list[str], **options: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr("sys.argv", command[1:])
+            peer.main()
+        return SimpleNamespace(returncode=0, stderr="")
+
+    monkeypatch.setattr(peers, "absent", lambda program, args: "not here" * (program == "sglang"))
+    monkeypatch.setattr(peers.subprocess, "run", in_this_process)
     kept = [replace(case, shots=1) for case in peers.CASES if case.task == "afrixnli"]  # the samples are few
     monkeypatch.setattr(peers, "CASES", kept)
     monkeypatch.setattr(peers, "BATCHES", {"cpu": (2,)})
@@ -86,19 +96,33 @@ def test_programs_are_compared_on_the_same_requests(
     hf, own = (line.strip("| ").split(" | ") for line in printed.splitlines() if line.startswith("| afrixnli"))
     assert [hf[1], own[1]] == ["hf, batch 2", "afrieval"] and float(hf[4].replace(",", "")) > float(own[4]) > 0
     assert float(own[7]) < 1e-3 and hf[8] == "1.0"
-    assert "\nsglang was not run: `sglang` is not installed." in printed
+    assert "\nsglang was not run: not here." in printed
+
+
+def test_a_program_that_is_not_installed_or_fails_has_a_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    peers = importlib.import_module("peers")
+    args = SimpleNamespace(python={}, device="cpu", dtype="float32")
+    assert peers.absent("sglang", args) == "`sglang` is not installed" and peers.absent("hf", args) == ""
+    asked = peers.Asked(peers.CASES[0], "loglikelihood", [["a", " b"]], [0])
+    bench = peers.Bench(args, tmp_path, {False: tmp_path / "no model", True: tmp_path}, [asked], None)
+    (row,) = peers.run(bench, "hf", 1, [asked])
+    assert row.rate == 0 and "no model" in row.found["error"]
+    with pytest.raises(SystemExit, match="option texts: hf, batch 1 failed"):
+        peers.check([row], exact=False)
 
 
 def test_programs_generate_the_same_texts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
     peer, model = importlib.import_module("peer"), importlib.import_module("engine_model")
-    folder = model.saved(tmp_path / "model", model.SHAPES["tiny"], model.english("samples"), "cpu", "float32")
+    texts = model.english("samples")
+    folder = model.saved(tmp_path / "model", model.SHAPES["tiny"], texts, "cpu", "float32")
     options = {"until": ["\n\n"], "max_gen_toks": 60, "do_sample": False}
     asked = [[f"Count to {end}", options] for end in ("one", "two hundred", "six", "ten", "seven", "twelve")]
     job = {"device": "cpu", "dtype": "float32", "batch": 2}
     for ends in (True, False):
         case = {
-            "folder": str(folder if ends else model.endless(folder, tmp_path / "endless")),
+            "folder": str(folder if ends else model.endless(folder, tmp_path / "endless", texts)),
             "method": "generate_until",
             "requests": asked,
         }

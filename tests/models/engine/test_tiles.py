@@ -96,7 +96,8 @@ def test_what_all_see_needs_no_mask() -> None:
 def test_a_single_sequence_needs_no_mask_within_its_window(window: int) -> None:
     tree = plant([list(range(50))], [[0]])
     found = tiles(view_of(tree, 20, 50), window, torch.float32, CPU)
-    assert found == [Tile(slice(0, 30), slice(0, 20)), Tile(slice(0, 30), slice(20, 50), causal=True)]
+    assert found[0] == Tile(slice(0, 30), slice(0, 20))
+    assert all(tile.mask is None for tile in found) and sum(tile.causal for tile in found) == 5
 
 
 def test_masks_stay_small_where_a_window_cuts_a_sequence() -> None:

@@ -99,7 +99,7 @@ def tiles(view: View, window: int, dtype: torch.dtype, device: torch.device) -> 
     common[view.cached :] = False
     found = [Tile(pack, keys) for keys in _runs(common)]
     depth = view.depth[view.cached :]
-    for queries in _blocks(depth, BLOCK.get(device.type, BLOCK["cpu"]), window):
+    for queries in _blocks(depth, BLOCK.get(device.type, BLOCK["cpu"])):
         by_all, by_any = view.seen(queries, window)
         if _is_chain(depth[queries], window):
             own = slice(view.cached + queries.start, view.cached + queries.stop)
@@ -155,22 +155,18 @@ def attention(
     return output.to(query.dtype)
 
 
-def _blocks(depth: Ints, size: int, window: int) -> Iterator[slice]:
-    """Yields the tokens of a pack in blocks of at most `size`, or of more that follow each other in one sequence.
+def _blocks(depth: Ints, size: int) -> Iterator[slice]:
+    """Yields the tokens of a pack in blocks of at most `size`.
 
-    A block ends where the next token is closest to the root, so that later blocks see little of it.
+    If a sequence ends in it, a block ends where the next token is closest to the root: later blocks see little of it.
     """
     branches = np.append(np.flatnonzero(depth[1:] <= depth[:-1]) + 1, len(depth))
     begin = 0
     while begin < len(depth):
-        following = branches[branches > begin]
-        near = following[following <= begin + size]
-        if len(near) == 0:
-            end = int(following[0]) if _is_chain(depth[begin : following[0]], window) else begin + size
-        elif near[-1] == len(depth):
-            end = len(depth)
-        else:
-            end = int(near[::-1][np.argmin(depth[near[::-1]])])
+        near = branches[(begin < branches) & (branches <= begin + size)][::-1]
+        end = begin + size
+        if len(near):
+            end = int(near[0] if near[0] == len(depth) else near[np.argmin(depth[near])])
         yield slice(begin, end)
         begin = end
 
