@@ -1,6 +1,6 @@
 """A model without weights: its tokenizer and settings are the real ones, and it counts what it would compute."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby, pairwise
@@ -17,9 +17,10 @@ from afrieval.errors import UserError
 from afrieval.models.backends.hf import HF
 from afrieval.models.backends.texts import Text
 from afrieval.models.engine.encoder_decoder import in_order, next_batch
-from afrieval.models.engine.generation import Ends, Generator, beginning
+from afrieval.models.engine.generation import beginning, families
 from afrieval.models.engine.likelihood import Answer, TokenRequest
 from afrieval.models.engine.memory import Packs, free_memory, needed
+from afrieval.models.engine.stops import Ends
 from afrieval.models.engine.support import obstacle
 from afrieval.models.engine.tree import common, plant
 from afrieval.models.faults import loading
@@ -39,28 +40,6 @@ OF_VLLM = {
 }
 
 
-class CountingGenerator(Generator):
-    """Counts the tokens that the engine would compute for a batch of prompts, and answers nothing."""
-
-    _room = 0
-
-    def __call__(self, prompts: list[list[int]], most: int, ends: Ends) -> list[list[int]]:
-        """Returns an empty answer for each prompt; arguments are those of `Generator`."""
-        prefix = beginning(prompts)
-        rests = [prompt[len(prefix) :] for prompt in prompts]
-        room = len(prefix) + sum(map(len, rests)) + len(prompts) * most
-        kept = 0
-        if room > self._room:
-            self._room = room
-        elif self._prefix:
-            kept = len(beginning([[*self._prefix, 0], [*prefix, 0]]))
-            self._lm.shared = kept
-        self._prefix = prefix
-        written = (most - 1) * len(prompts)  # the prompt's pass gives the first token
-        self._lm.work.add(computed=len(prefix) - kept + sum(map(len, rests)) + written, written=written)
-        return [[self._lm.eot_token_id] for _ in prompts]
-
-
 class Hollow(HF):
     """HF on a model that has no weights; answers mean nothing, and `work` has what they would take.
 
@@ -77,7 +56,6 @@ class Hollow(HF):
     packs_weights = False
     blocks: Mapping[str, int] = MappingProxyType({})
     absent = ""
-    _generates = CountingGenerator
     _has_written = True
     max_batch_size: int
 
@@ -205,6 +183,16 @@ class Hollow(HF):
             self.longest = max(self.longest, max(contexts) + answers)
             self.work.add(computed=len(contexts) * (max(contexts) + 1) + len(batch) * (answers - 1))
             done += len(batch)
+
+    def _answers(self, prompts: list[list[int]], most: int, ends: Ends) -> Iterator[tuple[int, list[int]]]:
+        for family in families(prompts):
+            lengths = [len(prompts[i]) for i in family]
+            alike = len(beginning([prompts[i] for i in family]))
+            written = (most - 1) * len(family)  # the prompt's last pass gives the first token
+            self.work.add(computed=alike + sum(lengths) - alike * len(family) + written, written=written)
+            self.shared += alike if len(family) > 1 else 0
+            self.longest = max(self.longest, max(lengths) + most)
+            yield from ((i, [self.eot_token_id]) for i in family)
 
     def _model_generate(self, context: torch.Tensor, max_length: int, stop: list[str], **kwargs: Any) -> torch.Tensor:
         self.longest = max(self.longest, max_length)

@@ -1,5 +1,6 @@
 """Greedy generation by the engine is the harness' own, token by token; what it does not know is left to the harness."""
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,7 +9,8 @@ import torch
 from tests.models.engine.written import Options, generated, shared_prompts, stops, strange_prompts
 from tests.models.shapes import decoder, encoder_decoder, loaded
 
-from afrieval.models.engine.forward import Forward
+from afrieval.models.engine.generation import Reader
+from afrieval.models.engine.slots import Segment
 
 PROMPTS = [*shared_prompts(), *strange_prompts()]
 SOME = PROMPTS[1::4]
@@ -86,13 +88,13 @@ def test_requests_with_different_options_are_kept_apart() -> None:
 
 
 def count_tokens(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    computed, real = list[int](), Forward.__call__
+    computed, real = list[int](), Reader.__call__
 
-    def call(self: Forward, tokens: torch.Tensor, *args: Any) -> torch.Tensor:
-        computed.append(len(tokens))
-        return real(self, tokens, *args)
+    def call(self: Reader, segments: Sequence[Segment], asked: Sequence[int]) -> list[int]:
+        computed.append(sum(len(segment.tokens) for segment in segments))
+        return real(self, segments, asked)
 
-    monkeypatch.setattr(Forward, "__call__", call)
+    monkeypatch.setattr(Reader, "__call__", call)
     return computed
 
 

@@ -49,6 +49,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     cache_hook: Any
     batch_size_per_gpu: int | str
     engine = "plain"
+    attention = "tiles"
     noted_no_end = False
     _model: Any
     AUTO_MODEL_CLASS: Any
