@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from engine_model import Shape
+from engine_model import Shape, random_model
 from lm_eval.api.model import LM
 
 from afrieval.config.settings import AnswerForm, DataConfig, EvalConfig, RunConfig, TaskConfig
@@ -15,17 +15,25 @@ from afrieval.tasks.sources.plan import all_questions
 
 @dataclass(frozen=True)
 class Case:
-    """A cell to time."""
+    """A cell to time.
+
+    Attributes:
+        longest: the tokens that an answer may have, as in a chain of thought; the model ends most of them earlier. 0 if
+            all have as many as the task allows.
+    """
 
     task: str
     language: str
     shots: int
     form: AnswerForm
+    longest: int = 0
 
     @property
     def title(self) -> str:
         names = {"text": "option texts", "letter": "letters", "generate": "generated"}
-        return f"{self.task} {self.language}, {self.shots}-shot, {names[self.form]}"
+        return f"{self.task} {self.language}, {self.shots}-shot, {names[self.form]}" + ", any length" * bool(
+            self.longest
+        )
 
 
 FORMS: tuple[AnswerForm, ...] = ("text", "letter")
@@ -34,6 +42,7 @@ CASES = [
     Case("belebele", "amh", 0, "letter"),
     Case("afrixnli", "yor", 5, "text"),
     Case("afrimgsm", "yor", 8, "generate"),
+    Case("afrimgsm", "yor", 8, "generate", longest=256),
 ]
 
 
@@ -60,8 +69,8 @@ class _Listener(LM):
         raise NotImplementedError
 
 
-def requests(case: Case, lm: Any, data: str, limit: int) -> tuple[str, list[Any]]:
-    """Returns the method of the model that a cell calls, and with what."""
+def requests(case: Case, lm: Any, data: str, limit: int) -> tuple[str, list[list[Any]], list[int]]:
+    """Returns the method of the model that a cell calls, the arguments of each request, and its document or -1."""
     config = RunConfig(
         task=TaskConfig(task_name=case.task, languages=[case.language], prompts=[1], answer_form=case.form),
         eval=EvalConfig(num_fewshot=0 if case.form == "generate" else case.shots, limit=limit),
@@ -74,7 +83,10 @@ def requests(case: Case, lm: Any, data: str, limit: int) -> tuple[str, list[Any]
         cell = replace(cell, pool=others, config=with_shots)
     listener = _Listener(lm)
     run_cell(cell.cell(), listener)
-    return next(iter(listener.asked.items()))
+    ((method, asked),) = listener.asked.items()
+    longest = {"max_gen_toks": case.longest} if case.longest else {}
+    arguments = [[r.args[0], r.args[1] | longest if longest else r.args[1]] for r in asked]
+    return method, arguments, [r.doc_id for r in asked]
 
 
 @dataclass(frozen=True)
@@ -93,11 +105,29 @@ class Work:
     least: float
 
 
-def work(shape: Shape, model: Any, sequences: list[list[int]], answers: list[list[int]]) -> Work:
+def needed_work(lm: Any, shape: Shape, method: str, asked: list[list[Any]], answers: list[Any]) -> Work:
+    """Returns what requests cannot do without, however they are computed.
+
+    Args:
+        lm: any of the harness' models with the tokenizer.
+        shape: of the model that computes.
+        method: `loglikelihood` or `generate_until`.
+        asked: the arguments of the requests.
+        answers: what they were answered.
+    """
+    if method == "loglikelihood":
+        pairs = [lm._encode_pair(*args) for args in asked]
+    else:
+        texts = [(args[0], answer) for args, answer in zip(asked, answers, strict=True)]
+        pairs = [(lm.tok_encode(c), lm.tok_encode(a, add_special_tokens=False) or [0]) for c, a in texts]
+    return work(shape, [(c + a)[:-1] for c, a in pairs], [a for _, a in pairs])
+
+
+def work(shape: Shape, sequences: list[list[int]], answers: list[list[int]]) -> Work:
     """Returns the work of some sequences; answers are what is asked for at their last tokens."""
     tree = plant(sequences, answers)
     n, head = len(tree.tokens), shape.vocabulary * shape.hidden
-    parameters = sum(p.numel() for p in model.parameters())
+    parameters = sum(p.numel() for p in random_model(shape, "meta", "float32").parameters())
     layers = parameters - head * (1 if shape.tied else 2)
     attention = 4 * shape.hidden * shape.layers * float((tree.depth + 1).sum())
     least = 2 * layers * n + 2 * head * len(np.unique(tree.scored)) + attention

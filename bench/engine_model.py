@@ -1,5 +1,6 @@
 """Models for timing: the shapes of real ones, random weights, and a tokenizer made on the spot. No download."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,9 @@ import torch
 from afrieval.tasks.spec import load_task
 from afrieval.tasks.splits import load_split
 
-SPECIAL = ["<s>", "</s>", "<pad>"]
+BEGIN, END, PAD, NEVER = SPECIAL = ["<s>", "</s>", "<pad>", "<never>"]
+OFTEN = 2.0  # the end is as probable as gives answers of some fifty tokens, few of them hundreds
+KEPT = 1.1  # a matrix returns vectors about as large as it is given: answers wander over the whole vocabulary
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,17 @@ def tokenizer(texts: Iterable[str], size: int) -> Any:
         vocab_size=size, special_tokens=SPECIAL, initial_alphabet=alphabet, show_progress=False
     )
     made.train_from_iterator(texts, trainer)
-    made.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
-    return PreTrainedTokenizerFast(tokenizer_object=made, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
+    made = Tokenizer.from_str(_filled(made.to_str(), size))
+    made.post_processor = processors.TemplateProcessing(single=f"{BEGIN} $A", special_tokens=[(BEGIN, 0)])
+    return PreTrainedTokenizerFast(tokenizer_object=made, bos_token=BEGIN, eos_token=END, pad_token=PAD)
+
+
+def _filled(described: str, size: int) -> str:
+    """Returns a tokenizer with as many tokens as wanted: few texts have few, but a model may write all."""
+    stored = json.loads(described)
+    vocabulary = stored["model"]["vocab"]
+    vocabulary |= {f"({number})": number for number in range(len(vocabulary), size)}
+    return json.dumps(stored)
 
 
 def random_model(shape: Shape, device: str, dtype: str) -> Any:
@@ -77,6 +89,7 @@ def random_model(shape: Shape, device: str, dtype: str) -> Any:
         num_key_value_heads=shape.heads[1],
         tie_word_embeddings=shape.tied,
         max_position_embeddings=16_384,
+        initializer_range=KEPT / shape.hidden**0.5,
         bos_token_id=0,
         eos_token_id=1,
         pad_token_id=2,
@@ -90,6 +103,8 @@ def random_model(shape: Shape, device: str, dtype: str) -> Any:
             model = LlamaForCausalLM(config)
         finally:
             torch.set_default_dtype(before)
+    with torch.no_grad():
+        model.get_output_embeddings().weight[SPECIAL.index(END)] *= OFTEN
     return model.eval()
 
 
@@ -98,3 +113,20 @@ def saved(folder: Path, shape: Shape, texts: Iterable[str], device: str, dtype: 
     tokenizer(texts, shape.vocabulary).save_pretrained(folder)
     random_model(shape, device, dtype).save_pretrained(folder)
     return folder
+
+
+def endless(folder: Path, other: Path) -> Path:
+    """Writes the same model, with links to its weights; its answers end with a token that it hardly ever writes."""
+    from transformers import AutoTokenizer, GenerationConfig, LlamaConfig
+
+    other.mkdir()
+    words = AutoTokenizer.from_pretrained(folder)
+    words.eos_token = NEVER
+    words.save_pretrained(other)
+    for kind in (LlamaConfig, GenerationConfig):
+        described = kind.from_pretrained(folder)
+        described.eos_token_id = SPECIAL.index(NEVER)
+        described.save_pretrained(other)
+    for path in (*folder.glob("*.safetensors"), *folder.glob("*.index.json")):
+        (other / path.name).symlink_to(path)
+    return other

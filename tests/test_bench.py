@@ -2,7 +2,6 @@
 
 import importlib
 import runpy
-from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -48,20 +47,41 @@ def test_its_samples_have_the_fields_of_real_ones(run_demo: Cli, tmp_path: Path)
     assert list(made_up) == list(real)
 
 
-@pytest.mark.parametrize("title", ["afrimmlu amh, 5-shot, option texts", "afrixnli yor, 5-shot", "afrimgsm yor"])
-def test_both_ways_are_measured_on_the_same_requests(monkeypatch: pytest.MonkeyPatch, title: str) -> None:
+def test_programs_are_compared_on_the_same_requests(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
-    engine = importlib.import_module("engine")
-    case = next(c for c in engine.CASES if title in c.title)
-    case = replace(case, shots=1)  # the samples are few
-    args = Namespace(shape="tiny", device="cpu", dtype="float32", data="samples")
-    plain, tree = (engine._measure(case, way, 2, 3, args) for way in ("plain", "tree"))
-    engine.agree(plain.answers, tree.answers)
-    assert plain.way == "hf, batch 2" and tree.way == "engine"
-    assert plain.work == tree.work and plain.tokens > tree.tokens >= tree.work.tokens > 0
-    neutral = 6 if case.task == "afrixnli" and case.form != "generate" else 0
-    each = 1 if case.form == "generate" else 3 if case.task == "afrixnli" else 4
-    assert len(plain.answers) == 3 * each + neutral
+    peers = importlib.import_module("peers")
+    kept = [replace(case, shots=1) for case in peers.CASES if case.task == "afrixnli"]  # the samples are few
+    monkeypatch.setattr(peers, "CASES", kept)
+    monkeypatch.setattr(peers, "BATCHES", {"cpu": (2,)})
+    monkeypatch.setattr(peers, "matrix_rate", lambda device, dtype: 1e9)
+    options = "--data samples --shape tiny --limit 3 --hf-limit 2 --programs hf,afrieval,continuous,sglang"
+    monkeypatch.setattr("sys.argv", ["peers.py", *options.split()])
+    peers.main()
+    printed = capsys.readouterr().out
+    hf, own = (line.strip("| ").split(" | ") for line in printed.splitlines() if line.startswith("| afrixnli"))
+    assert [hf[1], own[1]] == ["hf, batch 2", "afrieval"] and float(hf[4].replace(",", "")) > float(own[4]) > 0
+    assert float(own[7]) < 1e-3 and hf[8] == "1.0"
+    assert "\nsglang was not run: `sglang` is not installed." in printed
+
+
+def test_programs_generate_the_same_texts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    peer, model = importlib.import_module("peer"), importlib.import_module("engine_model")
+    folder = model.saved(tmp_path / "model", model.SHAPES["tiny"], model.english("samples"), "cpu", "float32")
+    options = {"until": ["\n\n"], "max_gen_toks": 60, "do_sample": False}
+    asked = [[f"Count to {end}", options] for end in ("one", "two hundred", "six", "ten", "seven", "twelve")]
+    job = {"device": "cpu", "dtype": "float32", "batch": 2}
+    for ends in (True, False):
+        case = {
+            "folder": str(folder if ends else model.endless(folder, tmp_path / "endless")),
+            "method": "generate_until",
+            "requests": asked,
+        }
+        hf, own = (peer.outcome(job | {"program": program}, case) for program in ("hf", "afrieval"))
+        assert hf["answers"] == own["answers"] and hf["tokens"] > own["tokens"] > 0
+        assert len(set(own["answers"])) == len(asked), own["answers"]
 
 
 def test_a_report_of_multiplied_runs_is_timed(

@@ -7,7 +7,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src/afrieval"
 # Room to the rooms that it may know; every room may know itself and GROUND.
-GROUND = {"errors", "files", "grouping", "isolated", "languages", "resources", "stopping", "terminal"}
+GROUND = {"collector", "errors", "files", "grouping", "isolated", "languages", "resources", "stopping", "terminal"}
 FLOORS = {
     "config": set(),
     "data": {"config"},

@@ -8,6 +8,7 @@ try:
     from collections.abc import Callable
     from typing import NoReturn
 
+    from afrieval import collector
     from afrieval.errors import CURES, FULL, UserError
     from afrieval.stopping import check, leave, listen, stoppable
     from afrieval.terminal import complain, note, prepare, say
@@ -50,6 +51,7 @@ RESUMED = (*RUNS, "sweep", "prefetch", "score")
 def command(*words: str) -> NoReturn:
     """Runs the command that some words and this process' arguments form, and ends the process."""
     listen()
+    collector.start()
     leave(main([*words, *sys.argv[1:]]))
 
 

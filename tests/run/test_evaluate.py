@@ -97,7 +97,7 @@ def test_the_same_command_again_does_nothing_and_loads_no_model(
     def refuse(*args: object) -> None:
         raise AssertionError("the model was loaded")
 
-    monkeypatch.setattr("afrieval.run.evaluate.load_model", refuse)
+    monkeypatch.setattr("afrieval.models.load.load_model", refuse)
     again = run_demo(*words)
     assert again.code == 0 and again.out == first.out
     assert stamps(run_folder(tmp_path)) == before

@@ -157,3 +157,12 @@ def test_any_answer_is_scored_within_a_second(task: str) -> None:
         start = time.process_time()
         scores(one, lambda asked, document, text=text: [text])  # type: ignore[misc]
         assert time.process_time() - start < 1, name
+
+
+@pytest.mark.parametrize("task", TEMPLATED)
+def test_a_metric_that_says_when_it_applies_measures_just_then(task: str) -> None:
+    scoring = spec_of(task).scoring
+    for metric in [m for m in scoring.metrics if m.applies and not m.missing("")]:
+        for form in ("text", "letter", "generate"):
+            measured = scoring.applies(replace(metric, applies=None), form)
+            assert scoring.applies(metric, form) == measured, (metric.name, form)

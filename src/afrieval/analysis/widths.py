@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from afrieval.analysis.by_question import Scores, places, values_of
 
@@ -98,7 +98,7 @@ def half_width(shares: Sequence[Share]) -> float:
     of_languages = sum(each**2 for each in added.values())
     questions = _questions(shares)
     effective = sum(weights.values()) ** 2 / sum(w**2 for w in weights.values()) if weights else 2.0
-    t_languages, t_questions = (float(stats.t.ppf(0.975, max(n - 1, 1))) ** 2 for n in (effective, questions))
+    t_languages, t_questions = (float(special.stdtrit(max(n - 1, 1), 0.975)) ** 2 for n in (effective, questions))
     return math.sqrt(max(t_languages * of_languages, t_questions * own) + t_questions * of_documents)
 
 

@@ -10,7 +10,6 @@ from afrieval.errors import UserError
 from afrieval.files.paths import user_path
 from afrieval.models.backend_args import check_backend_args
 from afrieval.models.backends.other import load_other
-from afrieval.models.backends.recorded import load_recorded
 from afrieval.models.backends.vllm import load_vllm
 from afrieval.models.capabilities import OURS, RECORDED
 from afrieval.models.chat_tags import template_of
@@ -39,6 +38,8 @@ def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes
     if config.is_api:
         return _load_api(config, evaluation, processes)
     if config.model_type == RECORDED:
+        from afrieval.models.backends.recorded import load_recorded
+
         return load_recorded(config)
     lm = _load_ours(config, evaluation, processes) if config.model_type in OURS else _load_other(config, evaluation)
     return finished(config, lm)

@@ -6,25 +6,24 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lm_eval.evaluator import evaluate as harness_evaluate
-
-from afrieval import stopping
+from afrieval import collector, stopping
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.errors import UserError
 from afrieval.models.answer_file import AnswerFile
-from afrieval.models.load import load_model
 from afrieval.models.processes import ALONE, Processes
-from afrieval.models.response_cache import CachedLM, Tick
 from afrieval.results.files import read_run, write_harness, write_run, write_samples
 from afrieval.results.identity import check_same_run
 from afrieval.results.reader import RunFolder
 from afrieval.run.manifest import answer_path, circumstances, identity, record, suite_of
 from afrieval.run.preflight import check_fit, first_tokens
-from afrieval.run.progress import Progress
 from afrieval.tasks.cell import Cell, Outcome, Plan
 from afrieval.terminal import note
+
+if TYPE_CHECKING:  # a run without missing cells needs neither the model nor the harness
+    from afrieval.models.response_cache import CachedLM, Tick
+    from afrieval.run.progress import Progress
 
 Check = Callable[[], None]
 AfterCell = Callable[[Cell], None]
@@ -51,7 +50,7 @@ def evaluate(
     after_cell: AfterCell,
     processes: Processes = ALONE,
     check: Check = lambda: None,
-    load: Load = load_model,
+    load: Load | None = None,
     share: Share | None = None,
 ) -> None:
     """Runs the missing cells of a plan in a locked run folder.
@@ -63,7 +62,7 @@ def evaluate(
         after_cell: called with each cell of the plan once its samples are stored, in order.
         processes: share the work; only the first reads and writes the folder and calls after_cell.
         check: called regularly and before writing; raises UserError if the folder is gone.
-        load: loads the model.
+        load: loads the model; by default `load_model`.
         share: the cells to run, if others are run elsewhere; `after_cell` is called with these.
 
     Raises:
@@ -122,20 +121,30 @@ def _size(cells: Sequence[Cell], planned: int) -> str:
     return f"to run: {of_all} cell{'s' * (planned > 1)}, {documents:,} documents, {counts or 'no requests'}"
 
 
-def _load(config: RunConfig, processes: Processes, described: dict[str, Any], load: Load) -> Any:
+def _load(config: RunConfig, processes: Processes, described: dict[str, Any], load: Load | None) -> Any:
     """Returns the model, checks that all processes have the same, and records its fingerprint."""
     with processes.together():
-        lm = load(config.model, config.eval, processes)
+        lm = (load or _usual_load())(config.model, config.eval, processes)
+        collector.started()
         described["model"]["fingerprint"] = lm.fingerprint()
     processes.agree(described["model"]["fingerprint"], "model")
     return lm
 
 
+def _usual_load() -> Load:
+    from afrieval.models.load import load_model
+
+    return load_model
+
+
 @contextmanager
 def _asking(
     config: RunConfig, cells: Sequence[Cell], lm: Any, answers: Path, processes: Processes, check: Check
-) -> Iterator[tuple[CachedLM, Progress]]:
+) -> "Iterator[tuple[CachedLM, Progress]]":
     """Returns a model that stores its answers, and what shows the progress of cells."""
+    from afrieval.models.response_cache import CachedLM
+    from afrieval.run.progress import Progress
+
     kept = answers if config.eval.use_cache and processes.is_first else None
     shown = Progress(cells, bar=not config.eval.write_out, quiet=not processes.is_first, spending=lm.spending)
     with AnswerFile(kept) as answer_file, shown as progress:
@@ -161,7 +170,7 @@ def _begin(plan: Plan, folder: Path, described: dict[str, Any], visit: dict[str,
 
 
 @contextmanager
-def _noted(folder: Path, cached: CachedLM, processes: Processes, check: Check) -> Iterator[None]:
+def _noted(folder: Path, cached: "CachedLM", processes: Processes, check: Check) -> Iterator[None]:
     """Adds what the answers took to this visit in run.yaml at the end, also if the run is stopped."""
 
     def store() -> None:
@@ -190,6 +199,8 @@ def run_cell(cell: Cell, model: Any) -> Outcome:
     job = cell.build(model)
     if job.task is None:
         return job.collect({})
+    from lm_eval.evaluator import evaluate as harness_evaluate
+
     with job.around():
         results = harness_evaluate(
             job.model,
@@ -231,7 +242,7 @@ def _checked(check: Check, store: Callable[[], None]) -> Callable[[], None]:
     return checked
 
 
-def _looking_after(tick: Tick, check: Check) -> Tick:
+def _looking_after(tick: "Tick", check: Check) -> "Tick":
     """Returns a tick that also checks regularly whether the run can continue."""
     latest = time.monotonic()
 

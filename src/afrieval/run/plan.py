@@ -7,7 +7,6 @@ from afrieval.models.capabilities import capabilities
 from afrieval.run.abilities import check_chat, check_recorded, check_requests, length_notes
 from afrieval.tasks.cell import Plan
 from afrieval.tasks.derived import check_derived
-from afrieval.tasks.memorisation.plan import plan_memorisation
 from afrieval.tasks.sources.plan import FOR_EXAMPLES, plan_declared
 
 
@@ -22,6 +21,8 @@ def plan(config: RunConfig) -> Plan:
     can = capabilities(config.model)
     only_texts = (can.chat == "messages" or can.recorded) and not can.loglikelihood
     if config.asks_memorisation:
+        from afrieval.tasks.memorisation.plan import plan_memorisation  # here, since it needs the harness
+
         planned = plan_memorisation(config, can.tokens)
     else:
         planned = plan_declared(config, not only_texts) + plan_harness(config)

@@ -119,12 +119,11 @@ def _evaluate(
     check: Callable[[], None],
     load: Load | None,
 ) -> None:
-    from afrieval.models.load import load_model
     from afrieval.run.evaluate import evaluate
 
     config, planned, stored = session.config, session.plan, session.stored
     try:
-        evaluate(config, planned, stored, lambda c: after_cell(session, c), processes, check, load or load_model)
+        evaluate(config, planned, stored, lambda c: after_cell(session, c), processes, check, load)
     except KeyboardInterrupt:
         if processes.is_first and stored.names:
             finish(Session(config, planned, stored, stopped=True))

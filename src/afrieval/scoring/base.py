@@ -181,6 +181,8 @@ class Metric:
         needs_neutral: whether it needs likelihoods after neutral prompts.
         needs: what it needs of each token of a text.
         signature: the settings and version of the library that computes it; empty if it has none.
+        applies: whether it applies, as `measure` would return something; found by measuring if not given, which must
+            then be possible even if something is missing.
         missing: language code of the answers to the reason why the metric cannot be computed for them;
             empty if it can.
         fetch: downloads what it needs and the package does not include.
@@ -200,6 +202,7 @@ class Metric:
     needs_neutral: bool = False
     needs: tuple[Need, ...] = ()
     signature: str = ""
+    applies: Callable[[Response, Question], bool] | None = None
     missing: Callable[[str], str] = lambda language: ""
     fetch: Callable[[], None] = lambda: None
 

@@ -12,6 +12,11 @@ def references(gold: Any) -> list[str]:
     return texts if isinstance(texts, list) and all(isinstance(text, str) for text in texts) else []
 
 
+def has_references(response: Response, question: Question) -> bool:
+    """Returns whether the right answers are texts."""
+    return bool(references(question.gold))
+
+
 def mean_of_best(name: str, score: Callable[[str, str], float]) -> Metric:
     """Returns the mean over documents of a score from 0 to 1 that compares an answer with a right one.
 
@@ -30,4 +35,4 @@ def mean_of_best(name: str, score: Callable[[str, str], float]) -> Metric:
         given = str(response.answer or "")
         return [float(max(score(given, gold) for gold in golds)) if given else 0.0]
 
-    return Metric(name, measure, interval="bootstrap")
+    return Metric(name, measure, interval="bootstrap", applies=has_references)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from afrieval.scoring.base import Array, Metric, Question, Response
-from afrieval.scoring.references import references
+from afrieval.scoring.references import has_references, references
 
 
 def of_sums(name: str, metric: Any, tokenized: Callable[[], Any] | None = None) -> Metric:
@@ -33,7 +33,7 @@ def of_sums(name: str, metric: Any, tokenized: Callable[[], Any] | None = None) 
     def score(measures: Array, weights: Array) -> Array:
         return np.array([metric._compute_score_from_stats(sums.tolist()).score for sums in weights @ measures])
 
-    found = Metric(name, measure, score, bounds=(0.0, 100.0), interval="bootstrap")
+    found = Metric(name, measure, score, bounds=(0.0, 100.0), interval="bootstrap", applies=has_references)
     return replace(found, signature=_signature(metric))
 
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 Z95 = 1.959963984540054
 RESAMPLES = 10_000
@@ -54,9 +53,11 @@ def clustered_wilson(values: NDArray[np.float64], per_document: float, fewest: f
     n, p = len(values), float(values.mean())
     if n == 1 or p in (0.0, 1.0):
         return wilson(p * n, n)
+    from scipy import special
+
     error = standard_error(values)
     independent = p * (1 - p) / error**2 if error > 0 else math.inf
-    few = (Z95 / float(stats.t.ppf(0.975, n - 1))) ** 2  # the standard error itself is unsure where n is small
+    few = (Z95 / float(special.stdtrit(n - 1, 0.975))) ** 2  # the standard error itself is unsure where n is small
     effective = min(max(independent, n if fewest is None else fewest), n * per_document) * few
     return wilson(p * effective, effective)
 

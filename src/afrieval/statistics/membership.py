@@ -4,8 +4,6 @@ import math
 from collections.abc import Callable
 from statistics import NormalDist
 
-from scipy.optimize import brentq
-
 from afrieval.statistics.intervals import Z95, Interval
 from afrieval.statistics.significance import LEVEL, Z_POWER
 
@@ -34,6 +32,8 @@ def auc_interval(auc: float, n: int, m: int, z: float = Z95) -> Interval:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    from scipy.optimize import brentq  # here, since importing it takes a quarter of a second
+
     return float(brentq(function, low, high))
 
 

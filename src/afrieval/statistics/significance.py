@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 PERMUTATIONS = 20_000
 LEVEL = 0.05
@@ -26,7 +25,11 @@ def mcnemar(first: Values, second: Values) -> float:
         second: the same documents.
     """
     gained, lost = flips(first, second)
-    return float(stats.binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
+    from scipy import special
+
+    fewer, more = sorted((gained, lost))
+    # P(X <= k) of n tosses of a coin is I(1/2; n - k, k + 1), and both tails are alike
+    return min(1.0, 2 * float(special.betainc(more, fewer + 1, 0.5))) if more else 1.0
 
 
 def flips(first: Values, second: Values) -> tuple[int, int]:
@@ -85,8 +88,10 @@ def smallest_visible(differences: Values, tests: int = 1, span: float = 1.0) -> 
         tests: how many comparisons are looked at together.
         span: the largest difference there can be; infinity if there is none.
     """
+    from scipy import special
+
     n = len(differences)
     spread = float(np.std(differences, ddof=1)) if n > 1 else 0.0
-    z = float(stats.norm.isf(LEVEL / (2 * tests))) + Z_POWER
+    z = -float(special.ndtri(LEVEL / (2 * tests))) + Z_POWER
     least = span * z**2 / n if math.isfinite(span) else 0.0
     return min(span, max(z * spread / math.sqrt(n), least))

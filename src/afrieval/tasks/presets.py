@@ -127,19 +127,19 @@ class Scoring:
             language: code of the language of the answers; if empty, any that the metric supports.
         """
         found = [m for m in self.metrics if not m.missing(language)]
-        return [m for m in found if self._applies(m, answer_form, counts_tokens)]
+        return [m for m in found if self.applies(m, answer_form, counts_tokens)]
 
     def specs_of(self, answer_form: str) -> list[Spec]:
         """Returns the metrics that apply to an answer form, as declared."""
         pairs = zip(self.specs, self.metrics, strict=True)
-        return [spec for spec, m in pairs if not m.missing("") and self._applies(m, answer_form)]
+        return [spec for spec, m in pairs if not m.missing("") and self.applies(m, answer_form)]
 
     def signatures_of(self, answer_form: str) -> dict[str, str]:
         """Returns the settings and version of libraries that compute metrics of an answer form, by metric."""
         nrefs = "var" if self.answer.is_list else 1
         return {m.name: m.signature.format(nrefs=nrefs) for m in self.metrics_of(answer_form) if m.signature}
 
-    def _applies(self, found: Metric, answer_form: str, counts_tokens: bool = True) -> bool:
+    def applies(self, found: Metric, answer_form: str, counts_tokens: bool = True) -> bool:
         """Returns whether a metric applies, by scoring an example with a right answer."""
         if self.answer.is_measured and not found.needs:
             return False
@@ -152,7 +152,7 @@ class Scoring:
         given = Response(self.answer.example)
         if by_likelihood(answer_form):
             given = Response(self.answer.example, likelihoods=likelihoods, neutral=[[-1.0] * len(choices)])
-        return found.measure(given, asked) is not None
+        return found.applies(given, asked) if found.applies else found.measure(given, asked) is not None
 
 
 def by_likelihood(answer_form: str) -> bool:
@@ -233,7 +233,7 @@ def _check_metrics(found: Scoring, answer: str) -> None:
     names = [m.name for m in found.metrics]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UserError(f"the metric {twice[0]} is declared twice", "remove one of them")
-    applied = {m.name for form in FORMS for m in found.metrics_of(form)}
+    applied = {m.name for m in found.metrics if any(found.applies(m, form) for form in FORMS)}
     if unfit := [m.name for m in found.metrics if m.name not in applied and not m.missing("")]:
         roles = f", or one of the texts with of: {', '.join(found.roles)}" if found.roles else " or type"
         raise UserError(f"the metric {unfit[0]} cannot score answers of type {answer}", f"name another metric{roles}")

@@ -22,7 +22,7 @@ def gibberish(classifier: str = USUAL, class_id: int = 0, max_length: int = 32) 
     """
 
     def measure(response: Response, question: Question) -> list[float] | None:
-        if response.likelihoods or question.choices or not isinstance(question.gold, str):
+        if not _applies(response, question):
             return None
         return [_probability(classifier, class_id, max_length, response.text) if response.text.strip() else 0.0]
 
@@ -32,9 +32,14 @@ def gibberish(classifier: str = USUAL, class_id: int = 0, max_length: int = 32) 
         measure,
         interval="bootstrap",
         signature=f"{named}, class {class_id}, {max_length} tokens",
+        applies=_applies,
         missing=lambda language: _missing(classifier),
         fetch=partial(_fetch, classifier),
     )
+
+
+def _applies(response: Response, question: Question) -> bool:
+    return not response.likelihoods and not question.choices and isinstance(question.gold, str)
 
 
 def _probability(classifier: str, class_id: int, max_length: int, text: str) -> float:

@@ -10,11 +10,15 @@ def output_language() -> Metric:
     It applies only to languages that the library knows well: of 1,012 sentences of FLORES-200's devtest
     it identifies at least 93 in 100 of each. It errs more in short texts. An empty answer is in no language.
     """
-    return Metric("output_language", _measure, missing=_missing)
+    return Metric("output_language", _measure, applies=_applies, missing=_missing)
+
+
+def _applies(response: Response, question: Question) -> bool:
+    return question.language in RELIABLE and not response.likelihoods
 
 
 def _measure(response: Response, question: Question) -> list[float] | None:
-    if question.language not in RELIABLE or response.likelihoods:
+    if not _applies(response, question):
         return None
     text = str(response.answer or "")
     return [float(bool(text) and identified(text) == CODES[question.language])]

@@ -1,0 +1,285 @@
+"""This engine and other programs: the same requests, the same random model, the same machine, one Markdown table.
+
+python bench/peers.py --data FOLDER                                        # a Llama shape of 48M parameters, for CPUs
+python bench/peers.py --data FOLDER --shape llama-3.2-1b --device cuda     # bfloat16, nothing downloaded
+python bench/peers.py --data FOLDER --case "yor, 5-shot" --limit 12 --programs hf,afrieval
+python bench/peers.py --data FOLDER --python vllm=ENVIRONMENT/bin/python   # a program with an environment of its own
+
+FOLDER is laid out ORG/NAME as on the hub and has AfriMMLU, AfriXNLI, Belebele and AfriMGSM; AFRIEVAL_DATA if not given.
+On a CPU each measurement is a process of its own, on a GPU each program and batch size. Nothing else should run.
+The table also names programs that are not installed or fail. In float32, log-likelihoods other than hf's are an error.
+"""
+
+import argparse
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from datetime import date
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from engine_cases import CASES, Case, needed_work, requests
+from engine_model import SHAPES, endless, english, random_model, saved
+from machine import cores_taken, machine, matrix_rate, taken_by_others
+from transformers import AutoTokenizer
+
+COLUMNS = (
+    "case", "program", "seconds", "documents/s", "tokens/document", "of the least work", "memory", "difference", "ratio"
+)  # fmt: skip
+PROGRAMS = ("hf", "afrieval", "continuous", "vllm", "sglang")
+NAMES = {"continuous": "transformers' continuous batching"}
+BATCHES = {"cpu": (1, 8, 32), "cuda": (4, 16, 64)}
+OWN = {"cpu": 8, "cuda": 64}  # answers that this engine generates at a time
+PEER = Path(__file__).with_name("peer.py")
+FAR = 1e-3
+
+
+class Asked(NamedTuple):
+    """The requests of a case: the model's method, arguments of each request, and the document that each belongs to."""
+
+    case: Case
+    method: str
+    arguments: list[list[Any]]
+    documents: list[int]
+
+    def few(self, number: int) -> "Asked":
+        """Returns the requests of some documents, evenly spread, and those of no document."""
+        all_documents = sorted({d for d in self.documents if d >= 0})
+        kept = {all_documents[i * len(all_documents) // number] for i in range(min(number, len(all_documents)))}
+        at = [i for i, document in enumerate(self.documents) if document < 0 or document in kept]
+        return self._replace(arguments=[self.arguments[i] for i in at], documents=[self.documents[i] for i in at])
+
+    @property
+    def size(self) -> int:
+        return len({document for document in self.documents if document >= 0})
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a program gave for a case; `found` is a line of its answers, `peer.py` says what is in it."""
+
+    asked: Asked
+    program: str
+    batch: int
+    found: dict[str, Any]
+
+    @property
+    def rate(self) -> float:
+        """Documents per second; 0 if it failed."""
+        return self.asked.size / self.found["seconds"] if "seconds" in self.found else 0.0
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What is measured: models that end their answers or not, requests, and a model that knows their tokens."""
+
+    args: argparse.Namespace
+    work: Path
+    folders: dict[bool, Path]
+    asked: list[Asked]
+    lm: Any
+
+
+def main() -> None:
+    args = arguments()
+    rate = matrix_rate(args.device, args.dtype)
+    with tempfile.TemporaryDirectory() as work:
+        bench = prepared(args, Path(work))
+        before = cores_taken()
+        missing = {program: reason for program in args.programs if (reason := absent(program, args))}
+        rows = [row for program in args.programs if program not in missing for row in measured(bench, program)]
+        others = taken_by_others(before)
+    print(heading(args, rate, others, rows), "", line(COLUMNS), line(["---"] * len(COLUMNS)), sep="\n")
+    for row in sorted(rows, key=lambda row: CASES.index(row.asked.case)):
+        print(line(cells(bench, row, rows, rate)))
+    for program, reason in missing.items():
+        print(f"\n{NAMES.get(program, program)} was not run: {reason}.")
+    if args.dtype == "float32":
+        check(rows)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--data", default=os.environ.get("AFRIEVAL_DATA"), help="folder laid out ORG/NAME as on the hub"
+    )
+    parser.add_argument("--shape", choices=list(SHAPES), default="50m")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--dtype", help="float32 on a CPU, bfloat16 elsewhere, if not given")
+    parser.add_argument("--limit", type=int, help="documents of each case: 48 on a CPU, 200 elsewhere, if not given")
+    parser.add_argument("--hf-limit", type=int, help="those of them that hf computes: 8 on a CPU, all elsewhere")
+    parser.add_argument("--case", default="", help="only cases with this in their title")
+    parser.add_argument("--programs", default=",".join(PROGRAMS), help="of these, which; hf is what others differ from")
+    parser.add_argument("--python", action="append", default=[], help="PROGRAM=PATH of another Python that has it")
+    args = parser.parse_args()
+    if not args.data:
+        parser.error("--data is missing, and so is AFRIEVAL_DATA")
+    on_cpu = args.device == "cpu"
+    args.dtype = args.dtype or ("float32" if on_cpu else "bfloat16")
+    args.limit = args.limit or (48 if on_cpu else 200)
+    args.hf_limit = min(args.limit, args.hf_limit or (8 if on_cpu else args.limit))
+    args.programs = args.programs.split(",")
+    args.python = dict(given.split("=", 1) for given in args.python)
+    return args
+
+
+def prepared(args: argparse.Namespace, work: Path) -> Bench:
+    """Writes the models, and makes the requests as `afrieval run` does."""
+    from afrieval.models.backends.hf import HF
+
+    shape = SHAPES[args.shape]
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:  # which gives all its memory back
+        folder = pool.submit(saved, work / "model", shape, english(args.data), args.device, args.dtype).result()
+    words = AutoTokenizer.from_pretrained(folder)
+    logging.getLogger("lm_eval").setLevel(logging.ERROR)
+    lm = HF(pretrained=random_model(SHAPES["tiny"], "cpu", "float32"), tokenizer=words, device="cpu")
+    cases = [case for case in CASES if args.case in case.title]
+    asked = [Asked(case, *requests(case, lm, args.data, args.limit)) for case in cases]
+    return Bench(args, work, {True: folder, False: endless(folder, work / "endless")}, asked, lm)
+
+
+def python(program: str, args: argparse.Namespace) -> str:
+    return str(args.python.get(program, sys.executable))
+
+
+def absent(program: str, args: argparse.Namespace) -> str:
+    """Returns why a program cannot be run; empty if it is installed."""
+    package = {"hf": "lm_eval", "continuous": "transformers"}.get(program, program)
+    find = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({package!r}) is None)"
+    done = subprocess.run([python(program, args), "-c", find], check=False)
+    return f"`{package}` is not installed" if done.returncode else ""
+
+
+def measured(bench: Bench, program: str) -> Iterator[Row]:
+    """Yields a row per case that a program can compute, with its fastest batch size."""
+    asked = [a for a in bench.asked if program != "continuous" or a.method == "generate_until"]
+    if program == "hf":
+        asked = [a.few(bench.args.hf_limit) for a in asked]
+    if bench.args.device == "cpu":
+        for one in asked:
+            yield from fastest(bench, program, [one])
+    else:
+        yield from fastest(bench, program, asked)
+
+
+def fastest(bench: Bench, program: str, asked: list[Asked]) -> list[Row]:
+    """Returns the fastest batch size of each case; on a CPU, larger ones are not tried after one that was slower."""
+    kind = "cpu" if bench.args.device == "cpu" else "cuda"
+    best: list[Row] = []
+    for batch in BATCHES[kind] if program == "hf" else [OWN[kind]]:
+        tried = run(bench, program, batch, asked)
+        better = [max(pair, key=lambda row: row.rate) for pair in zip(best or tried, tried, strict=True)]
+        stop = kind == "cpu" and better == best
+        best = better
+        if stop:
+            break
+    return best
+
+
+def run(bench: Bench, program: str, batch: int, asked: list[Asked]) -> list[Row]:
+    """Returns a row per case, measured in a process of its own."""
+    job, answers = bench.work / "job.json", bench.work / "answers.jsonl"
+    given = [
+        {"folder": str(bench.folders[a.case.longest > 0]), "method": a.method, "requests": a.arguments} for a in asked
+    ]
+    machine_and_batch = {"device": bench.args.device, "dtype": bench.args.dtype, "batch": batch}
+    job.write_text(json.dumps({"program": program, **machine_and_batch, "cases": given}))
+    answers.write_text("")
+    command = [python(program, bench.args), str(PEER), str(job), str(answers)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = [json.loads(text) for text in answers.read_text().splitlines()]
+    if done.returncode:
+        print(done.stderr, file=sys.stderr, flush=True)
+        last = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
+        found += [{"error": f"exit code {done.returncode}, {last}"}] * (len(asked) - len(found))
+    rows = [Row(a, program, batch, f) for a, f in zip(asked, found, strict=True)]
+    for row in rows:
+        print(row.asked.case.title, named(row), f"{row.rate:.2f} documents/s", file=sys.stderr, flush=True)
+    return rows
+
+
+def named(row: Row) -> str:
+    name = NAMES.get(row.program, row.program)
+    return f"{name}, batch {row.batch}" if row.program == "hf" else name
+
+
+def cells(bench: Bench, row: Row, rows: Sequence[Row], rate: float) -> list[str]:
+    """Returns the cells of a row of the table."""
+    if "error" in row.found:
+        return [row.asked.case.title, named(row), f"failed: {row.found['error'][:150]}", *[""] * (len(COLUMNS) - 3)]
+    hf = reference(row, rows)
+    tokens, seconds = row.found["tokens"], row.found["seconds"]
+    asked = row.asked
+    needed = needed_work(bench.lm, SHAPES[bench.args.shape], asked.method, asked.arguments, row.found["answers"])
+    return [
+        asked.case.title,
+        named(row),
+        f"{seconds:.1f}",
+        f"{row.rate:.2f}",
+        "not known" if tokens is None else f"{tokens / asked.size:,.0f}",
+        f"{needed.least / rate / seconds:.0%}",
+        f"{row.found['memory'] / 2**20:,.0f} MiB",
+        str(difference(row, hf)) if hf and hf is not row else "",
+        f"{row.rate / hf.rate:.1f}" if hf else "",
+    ]
+
+
+def reference(row: Row, rows: Sequence[Row]) -> Row | None:
+    """Returns what hf gave for the same case."""
+    return next((r for r in rows if r.program == "hf" and r.asked.case == row.asked.case and r.rate), None)
+
+
+class Difference(NamedTuple):
+    """How a program's answers differ from hf's: largest difference of log-likelihoods, other greedy answers, texts."""
+
+    far: float
+    greedy: int
+    texts: int
+    of: int
+
+    def __str__(self) -> str:
+        if self.far < 0:
+            return f"{self.texts} of {self.of} texts"
+        return f"{self.far:.0e}" + f", {self.greedy} of {self.of} greedy" * (self.greedy > 0)
+
+
+def difference(row: Row, hf: Row) -> Difference:
+    """Returns how the answers to the requests that hf was asked too differ from its."""
+    own = dict(zip(map(json.dumps, row.asked.arguments), row.found["answers"], strict=True))
+    pairs = [(own[json.dumps(a)], b) for a, b in zip(hf.asked.arguments, hf.found["answers"], strict=True)]
+    if hf.asked.method == "generate_until":
+        return Difference(-1.0, 0, sum(a != b for a, b in pairs), len(pairs))
+    return Difference(max(abs(a[0] - b[0]) for a, b in pairs), sum(a[1] != b[1] for a, b in pairs), 0, len(pairs))
+
+
+def check(rows: Sequence[Row]) -> None:
+    """Ends with an error if log-likelihoods differ by more than rounding: a wrong answer is not a fast one."""
+    for row in rows:
+        hf = reference(row, rows)
+        if hf and row.rate and (difference(row, hf).far > FAR or difference(row, hf).greedy):
+            sys.exit(f"{row.asked.case.title}: the answers of {named(row)} are not hf's, {difference(row, hf)}")
+
+
+def heading(args: argparse.Namespace, rate: float, others: float, rows: Sequence[Row]) -> str:
+    """Returns what was measured where, for people."""
+    versions = sorted({row.found["version"] for row in rows if "version" in row.found})
+    return (
+        f"{date.today()}, {machine(args.device)}, {args.dtype}, matrix products at {rate / 1e9:,.0f} GFLOP/s; "
+        f"{args.limit} documents of each case, {args.hf_limit} of them, evenly spread, for hf; "
+        f"shape {args.shape}; {', '.join(versions)}. Other programs took {others:.0%} of the cores meanwhile."
+    )
+
+
+def line(words: Sequence[str]) -> str:
+    return f"| {' | '.join(words)} |"
+
+
+if __name__ == "__main__":
+    main()
