@@ -18,7 +18,11 @@ log = logging.getLogger("afrieval")
 
 
 class GeneratesTogether:
-    """Mixin for HFLM that generates answers side by side, and computes once what their prompts share."""
+    """Mixin for HFLM that generates answers side by side, and computes once what their prompts share.
+
+    Attributes:
+        slots: how many answers the engine generates side by side; None for as many as pay.
+    """
 
     model: Any
     tokenizer: Any
@@ -38,6 +42,7 @@ class GeneratesTogether:
     tok_encode: Any
     tok_decode: Any
     work: Any
+    slots: int | None = None
     _said = ""
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
@@ -78,9 +83,7 @@ class GeneratesTogether:
             yield numbers[i], text
 
     def _answers(self, prompts: list[list[int]], most: int, ends: Ends) -> Iterator[tuple[int, list[int]]]:
-        size = self.batch_size_per_gpu
-        slots = self.packs.rows(self, max(map(len, prompts)) + most) if isinstance(size, str) else size
-        return answers(self, prompts, most, ends, self.packs, slots)
+        return answers(self, prompts, most, ends, self.packs, self.slots)
 
     def _written(self, tokens: list[int], stop: list[str]) -> str:
         """Returns the text of an answer, as the harness writes it."""

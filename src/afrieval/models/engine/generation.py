@@ -43,7 +43,7 @@ class _Answer:
 
 
 def answers(
-    lm: Any, prompts: Sequence[list[int]], most: int, ends: Ends, packs: Packs, slots: int
+    lm: Any, prompts: Sequence[list[int]], most: int, ends: Ends, packs: Packs, slots: int | None = None
 ) -> Iterator[tuple[int, list[int]]]:
     """Yields the number of a prompt and the tokens generated for it, the one that ends it included, once they are known.
 
@@ -53,14 +53,14 @@ def answers(
         most: tokens to generate for each, at least 1.
         ends: tells from the tokens generated for a prompt whether they have come to an end.
         packs: how many tokens of prompts are computed at a time.
-        slots: how many answers are generated side by side.
+        slots: how many answers are generated side by side; as many as fit into memory and pay if not given.
 
     Raises:
         UserError: if a single prompt needs too much memory, a few tokens at a time.
     """
     for family in families(prompts):
         left = dict.fromkeys(sorted(family, key=lambda i: -len(prompts[i])))  # the longest first: they are of a length
-        fewer = min(slots, len(family))
+        fewer = min(slots or fitting(lm, packs, [prompts[i] for i in family], most), len(family))
         while left:
             try:
                 for i, tokens in _side_by_side(lm, {i: prompts[i] for i in left}, most, ends, packs, fewer):
@@ -71,6 +71,12 @@ def answers(
                     raise
             if left:  # handled here, where what the pass had in memory is gone
                 fewer = _fewer(lm, packs, min(fewer, len(left)), max(map(len, prompts)) + most)
+
+
+def fitting(lm: Any, packs: Packs, prompts: list[list[int]], most: int) -> int:
+    """Returns how many answers to generate side by side, for prompts with one shared beginning."""
+    shared = len(beginning(prompts))
+    return packs.slots(lm, shared, max(map(len, prompts)) - shared + most)
 
 
 def _fewer(lm: Any, packs: Packs, slots: int, longest: int) -> int:
