@@ -44,7 +44,7 @@ class Packs:
         """Returns how many positions of a pack may be scored: their logits take as much as a small model."""
         vocabulary = int(lm.model.config.get_text_config(decoder=True).vocab_size)
         most = SCORED_BYTES.get(lm.device.type, SCORED_BYTES["cpu"])
-        return max(1, most // (lm.model.dtype.itemsize * vocabulary))
+        return max(1, most // (int(lm.model.dtype.itemsize) * vocabulary))
 
     def rows(self, lm: Any, longest: int) -> int:
         """Returns how many answers of at most `longest` tokens, prompts included, to generate side by side."""

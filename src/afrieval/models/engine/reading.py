@@ -27,7 +27,8 @@ def read(lm: Any, logits: torch.Tensor, answers: Ints, where: Ints, vocabulary: 
     Returns:
         Array, [2 or 4, answers].
     """
-    return on_device(lm, logits, answers, where, vocabulary).cpu().double().numpy()
+    table: Table = on_device(lm, logits, answers, where, vocabulary).cpu().double().numpy()
+    return table
 
 
 def on_device(lm: Any, logits: torch.Tensor, answers: Ints, where: Ints, vocabulary: bool = False) -> torch.Tensor:
