@@ -193,8 +193,8 @@ class Hollow(HF):
             self.work.add(computed=alike + sum(lengths) - alike * len(family) + written, written=written)
             self.shared += alike if len(family) > 1 else 0
             self.longest = max(self.longest, max(lengths) + most)
-            slots = self.slots or fitting(self, self.packs, [prompts[i] for i in family], most)
-            self.keys = max(self.keys, alike + min(slots, len(family)) * (max(lengths) - alike + most))
+            slots = fitting(self, self.packs, [prompts[i] for i in family], most, self.slots)
+            self.keys = max(self.keys, alike + slots * (max(lengths) - alike + most))
             yield from ((i, [self.eot_token_id]) for i in family)
 
     def _model_generate(self, context: torch.Tensor, max_length: int, stop: list[str], **kwargs: Any) -> torch.Tensor:
@@ -261,7 +261,7 @@ def hollow(config: ModelConfig, evaluation: EvalConfig) -> Hollow:
         arguments = {OF_VLLM[name]: value for name, value in arguments.items() if name in OF_VLLM}
     kind = HollowVLLM if config.model_type == "vllm" else Hollow
     lm = loading(config, lambda: kind(**{**arguments, "device": "cpu", "parallelize": False, **sizes}))
-    lm._device, lm.absent, lm.slots = torch.device(device), absent, slots(evaluation)
+    lm._device, lm.absent, lm.slots = torch.device(device), absent, slots(evaluation, config.backend_args)
     finished(config, lm)
     if config.model_type == "vllm":
         lm.choose_engine("plain")

@@ -3,6 +3,8 @@
 import logging
 import random
 import sys
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from afrieval.config.settings import DEMO, EvalConfig, ModelConfig
@@ -83,7 +85,7 @@ def wrapped(name: str, model: Any, tokenizer: Any, evaluation: EvalConfig) -> An
     finally:
         log.setLevel(level)
     lm.pretrained = name  # for messages; else it is the model
-    lm.slots = slots(evaluation)
+    lm.slots = slots(evaluation, config.backend_args)
     return lm
 
 
@@ -181,7 +183,7 @@ def _load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes, 
     arguments = {"device": device, **sizes, **hf_arguments(config)}
     check_device(str(arguments["device"]))
     lm = loading(config, lambda: HF(**arguments, shapes=shapes))
-    lm.slots = slots(evaluation)
+    lm.slots = slots(evaluation, config.backend_args)
     return lm
 
 
@@ -257,9 +259,15 @@ def _best_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def slots(evaluation: EvalConfig) -> int | None:
-    """Returns how many answers the engine generates side by side, None for as many as pay."""
-    return evaluation.batch_size if isinstance(evaluation.batch_size, int) else None
+def slots(evaluation: EvalConfig, given: Mapping[str, Any] = MappingProxyType({})) -> int | None:
+    """Returns how many answers the engine generates side by side, None for as many as pay.
+
+    Args:
+        evaluation: its batch size is used.
+        given: backend_args, which may have one.
+    """
+    size = given.get("batch_size", evaluation.batch_size)
+    return size if isinstance(size, int) else None
 
 
 def batch_size(evaluation: EvalConfig, device: str) -> int | str:

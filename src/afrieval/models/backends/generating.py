@@ -9,12 +9,14 @@ import torch
 from accelerate.utils.memory import should_reduce_batch_size
 from lm_eval.models.utils import handle_stop_sequences, normalize_gen_kwargs, postprocess_generated_text
 
-from afrieval.models.engine.generation import answers, check_numbers, unusable
+from afrieval.models.engine.generation import answers, check_numbers, fitting, unusable
 from afrieval.models.engine.memory import Packs
 from afrieval.models.engine.stops import Ends, ends_of
 from afrieval.models.engine.support import generation_obstacle
 
 log = logging.getLogger("afrieval")
+
+FEWEST = 4  # answers side by side: with fewer, the model's weights are read too often
 
 
 class GeneratesTogether:
@@ -28,9 +30,9 @@ class GeneratesTogether:
     tokenizer: Any
     backend: str
     engine: str
+    attention: str
     packs: Packs
     batch_size_per_gpu: int | str
-    max_batch_size: int
     max_length: int
     max_gen_toks: int
     truncation: bool
@@ -75,6 +77,9 @@ class GeneratesTogether:
         numbers = [*requests]
         prompts = [self.tok_encode(requests[i].args[0])[most - self.max_length :] for i in numbers]
         if not all(prompts) or "max_length" in options or self._must_generate_plainly(options):
+            return
+        few = min(FEWEST, len(prompts))
+        if self.attention == "masks" and fitting(self, self.packs, prompts, most, few) < few:
             return
         ends = ends_of(self.model, self.tokenizer, stop)
         for i, tokens in self._answers(prompts, most, ends):

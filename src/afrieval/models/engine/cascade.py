@@ -54,25 +54,25 @@ class Steps:
     """
 
     def __init__(self, layout: Layout, segments: Sequence[Segment]):
-        self._layout, self._segments = layout, segments
+        self.layout, self.segments = layout, segments
         self.plan = cache(self._plan)  # for each kind of layer
 
     @property
     def tokens(self) -> list[int]:
         """Their ids."""
-        return [token for segment in self._segments for token in segment.tokens]
+        return [token for segment in self.segments for token in segment.tokens]
 
     @property
     def depth(self) -> list[int]:
         """Their positions in their prompts."""
-        layout = self._layout
-        begins = [s.before + (0 if s.slot is None else layout.shared) for s in self._segments]
-        return [b + i for b, s in zip(begins, self._segments, strict=True) for i in range(len(s.tokens))]
+        layout = self.layout
+        begins = [s.before + (0 if s.slot is None else layout.shared) for s in self.segments]
+        return [b + i for b, s in zip(begins, self.segments, strict=True) for i in range(len(s.tokens))]
 
     @property
     def at(self) -> list[int]:
         """The places of their keys."""
-        return [self._layout.start(s.slot) + s.before + i for s in self._segments for i in range(len(s.tokens))]
+        return [self.layout.start(s.slot) + s.before + i for s in self.segments for i in range(len(s.tokens))]
 
     def mask(self, window: int, device: torch.device) -> torch.Tensor:
         """Returns which keys each of the tokens sees, [tokens, keys], for models that need to be given it.
@@ -81,7 +81,7 @@ class Steps:
             window: how many tokens back a token sees, itself included; 0 for all.
             device: where it is made.
         """
-        layout = self._layout
+        layout = self.layout
         depth, at = (torch.tensor(values, device=device)[:, None] for values in (self.depth, self.at))
         key = torch.arange(layout.size, device=device)
         between = at - depth  # what lies between the shared beginning and a token's own slot
@@ -97,20 +97,20 @@ class Steps:
             dtype: of masks.
             device: where they are made.
         """
-        alone = sum(len(s.tokens) == 1 and s.slot is not None for s in self._segments)
-        runs = [] if not alone else list(self._runs(self._segments[:alone], window, dtype, device))
+        alone = sum(len(s.tokens) == 1 and s.slot is not None for s in self.segments)
+        runs = [] if not alone else list(self._runs(self.segments[:alone], window, dtype, device))
         first, owns = alone, []
-        for segment in self._segments[alone:]:
+        for segment in self.segments[alone:]:
             owns.append(self._own(segment, first, window, dtype, device))
             first += len(segment.tokens)
-        inside = self._segments[0].slot is None
+        inside = self.segments[0].slot is None
         return Plan(None if inside else self._shared(window, dtype, device), runs, owns)
 
     def _shared(
         self, window: int, dtype: torch.dtype, device: torch.device
     ) -> tuple[slice, torch.Tensor | None] | None:
         """Returns which keys of the shared beginning are looked at, and a mask if not all see the same."""
-        n = self._layout.shared
+        n = self.layout.shared
         oldest = [max(0, depth - window + 1) if window else 0 for depth in self.depth]
         begin = min(oldest)
         if begin >= n:
@@ -141,7 +141,7 @@ class Steps:
         self, segment: Segment, first: int, window: int, dtype: torch.dtype, device: torch.device
     ) -> list[Own]:
         """Returns which keys of their own place some tokens look at, `first` of the pass being the first."""
-        n, start, queries = len(segment.tokens), self._layout.start(segment.slot), slice(first, first + len(segment.tokens))
+        n, start, queries = len(segment.tokens), self.layout.start(segment.slot), slice(first, first + len(segment.tokens))
         middle = start + segment.before
         if window and segment.before + n > window:
             query = torch.arange(segment.before, segment.before + n, device=device)[:, None]

@@ -60,7 +60,7 @@ def answers(
     """
     for family in families(prompts):
         left = dict.fromkeys(sorted(family, key=lambda i: -len(prompts[i])))  # the longest first: they are of a length
-        fewer = min(slots or fitting(lm, packs, [prompts[i] for i in family], most), len(family))
+        fewer = fitting(lm, packs, [prompts[i] for i in family], most, slots)
         while left:
             try:
                 for i, tokens in _side_by_side(lm, {i: prompts[i] for i in left}, most, ends, packs, fewer):
@@ -73,10 +73,23 @@ def answers(
                 fewer = _fewer(lm, packs, min(fewer, len(left)), max(map(len, prompts)) + most)
 
 
-def fitting(lm: Any, packs: Packs, prompts: list[list[int]], most: int) -> int:
-    """Returns how many answers to generate side by side, for prompts with one shared beginning."""
-    shared = len(beginning(prompts))
-    return packs.slots(lm, shared, max(map(len, prompts)) - shared + most)
+def fitting(lm: Any, packs: Packs, prompts: list[list[int]], most: int, wanted: int | None) -> int:
+    """Returns how many answers to generate side by side.
+
+    With masks, each new token is compared with those of all answers, which pays while they are together no longer than
+    twice the longest prompt.
+
+    Args:
+        lm: as for `answers`, and so are `packs` and `most`.
+        packs: how much is computed at a time.
+        prompts: with one shared beginning.
+        most: tokens to generate for each.
+        wanted: as many as are wanted, if it does not depend on the memory.
+    """
+    shared, longest = len(beginning(prompts)), max(map(len, prompts))
+    own = longest - shared + most
+    found = min(wanted or packs.slots(lm, shared, own), len(prompts))
+    return found if lm.attention == "tiles" else max(1, min(found, (2 * longest - shared) // own))
 
 
 def _fewer(lm: Any, packs: Packs, slots: int, longest: int) -> int:
