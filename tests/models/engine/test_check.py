@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from tests.models.engine.asked import plain, shared_requests
@@ -13,6 +14,8 @@ from afrieval.errors import UserError
 from afrieval.models.engine import encoder_decoder as encoding
 from afrieval.models.engine.check import probes
 from afrieval.models.engine.forward import Forward
+from afrieval.models.engine.tiles import View
+from afrieval.models.engine.tree import Ints
 
 Change = Callable[[torch.Tensor], torch.Tensor]
 
@@ -122,11 +125,10 @@ def test_a_wrong_mask_is_noticed_in_16_bits(name: str, dtype: torch.dtype, monke
     right, wrong = (loaded(decoder(name).to(dtype)) for _ in range(2))
     right.choose_engine("auto")
     assert right.engine == "tree"
-    real = Forward._mask
 
-    def siblings_seen(self: Forward, sees: torch.Tensor, depth: torch.Tensor, key_depth: torch.Tensor) -> Any:
-        return real(self, torch.ones_like(sees).tril(sees.shape[1] - len(sees)), depth, key_depth)
+    def siblings_seen(node: Ints, end: Ints, depth: Ints, cached: int) -> View:
+        return View(node, np.full_like(end, end.max()), depth, cached)
 
-    monkeypatch.setattr(Forward, "_mask", siblings_seen)
+    monkeypatch.setattr("afrieval.models.engine.likelihood.View", siblings_seen)
     wrong.choose_engine("auto")
     assert wrong.engine == "plain"

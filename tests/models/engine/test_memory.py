@@ -45,8 +45,10 @@ def cache_of(name: str, monkeypatch: pytest.MonkeyPatch) -> BufferCache:
         make(self, layers, room)
 
     monkeypatch.setattr(BufferCache, "__init__", init)
-    tree(loaded(decoder(name)), shared_requests(), 16)
-    return made[0]
+    lm = loaded(decoder(name))
+    lm.choose_engine("tree")
+    tree(lm, shared_requests(), 16)
+    return made[-1]
 
 
 LESS = ("falcon", "gemma3n", "gemma4")  # one key for all heads; layers that share a cache; layers of two sizes
