@@ -85,7 +85,7 @@ def wrapped(name: str, model: Any, tokenizer: Any, evaluation: EvalConfig) -> An
     finally:
         log.setLevel(level)
     lm.pretrained = name  # for messages; else it is the model
-    lm.slots = slots(evaluation, config.backend_args)
+    lm.slots = slots(evaluation)
     return lm
 
 

@@ -1,4 +1,4 @@
-"""Attention in parts is attention with the whole mask; the mask is compared with the tokens of each answer, one by one."""
+"""Attention in parts is attention with the whole mask, and that is compared with each answer's tokens, one by one."""
 
 import random
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 
 from afrieval.models.engine.cascade import Steps, attention
-from afrieval.models.engine.slots import Layout, Segment
+from afrieval.models.engine.slots import SHARED, Layout, Segment
 
 HEADS, KEY_HEADS, SIZE = 4, 2, 8
 CLOSE = 1e-5
@@ -21,7 +21,7 @@ def drawn_steps(data: DataObject) -> Steps:
     layout = Layout(data.draw(st.integers(0, 9)), data.draw(st.integers(1, 6)), room := data.draw(st.integers(2, 12)))
     if layout.shared and data.draw(st.booleans()):
         before = data.draw(st.integers(0, layout.shared - 1))
-        return Steps(layout, [Segment(None, before, [7] * data.draw(st.integers(1, layout.shared - before)))])
+        return Steps(layout, [Segment(SHARED, before, [7] * data.draw(st.integers(1, layout.shared - before)))])
     kinds = data.draw(st.lists(st.integers(0, 2), min_size=layout.slots, max_size=layout.slots).filter(any))
     alone = [Segment(i, data.draw(st.integers(0, room - 1)), [7]) for i, kind in enumerate(kinds) if kind == 1]
     longer = []
@@ -31,9 +31,9 @@ def drawn_steps(data: DataObject) -> Steps:
     return Steps(layout, alone + longer)
 
 
-def places(layout: Layout, slot: int | None, n: int) -> list[int]:
+def places(layout: Layout, slot: int, n: int) -> list[int]:
     """Returns where the first tokens of a sequence are: those of the beginning, and then its own."""
-    if slot is None:
+    if slot == SHARED:
         return list(range(n))
     return [*range(layout.shared), *(layout.shared + slot * layout.room + i for i in range(n))]
 
@@ -42,7 +42,7 @@ def places(layout: Layout, slot: int | None, n: int) -> list[int]:
 @given(st.data(), WINDOWS)
 def test_masks(data: DataObject, window: int) -> None:
     steps = drawn_steps(data)
-    layout, mask = steps.layout, steps.mask(window, torch.device("cpu"))
+    layout, mask = steps.layout, steps.whole(window, torch.device("cpu"))
     expected, depth = torch.zeros_like(mask), []
     row = 0
     for slot, before, tokens in steps.segments:
@@ -71,7 +71,7 @@ def test_attention(data: DataObject, window: int, capped: bool, sinks: bool) -> 
     found = attention(steps.layout, plan, query, key, value, scale=0.4, softcap=softcap, sinks=sink)
     scores = query.double() @ key.double().repeat_interleave(HEADS // KEY_HEADS, dim=1).mT * 0.4
     scores = scores if softcap is None else softcap * torch.tanh(scores / softcap)
-    scores = scores.masked_fill(~steps.mask(window, torch.device("cpu")), -torch.inf)
+    scores = scores.masked_fill(~steps.whole(window, torch.device("cpu")), -torch.inf)
     if sink is not None:
         scores = torch.cat([scores, sink.double()[None, :, None, None].expand(1, HEADS, n, 1)], dim=-1)
     weights = scores.softmax(dim=-1)[..., :m]

@@ -1,4 +1,4 @@
-"""The end of an answer is found where the harness finds it for a prompt by itself, whatever tokens a stop text spans."""
+"""The end of an answer is found where the harness finds it for one prompt, whatever tokens a stop text spans."""
 
 from types import SimpleNamespace
 from typing import Any

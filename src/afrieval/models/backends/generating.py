@@ -93,13 +93,10 @@ class GeneratesTogether:
     def _written(self, tokens: list[int], stop: list[str]) -> str:
         """Returns the text of an answer, as the harness writes it."""
         end = self.think_end_token
-        thinks = isinstance(end, int) and end in tokens
-        if thinks:
-            tokens = tokens[len(tokens) - tokens[::-1].index(end) :]
-        text = self.tok_decode(tokens)
-        if isinstance(end, int):
-            text = text.lstrip()
-        return str(postprocess_generated_text(text, stop, end if isinstance(end, str) else None))
+        if not isinstance(end, int):
+            return str(postprocess_generated_text(self.tok_decode(tokens), stop, end))
+        thought = max((i + 1 for i, token in enumerate(tokens) if token == end), default=0)
+        return str(postprocess_generated_text(self.tok_decode(tokens[thought:]).lstrip(), stop, None))
 
     @contextmanager
     def batches(self, longest: int = 1) -> Iterator[None]:

@@ -1,14 +1,14 @@
 """Attention of answers that are written side by side: to the beginning they share, and to each one's own tokens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from typing import NamedTuple
 
 import torch
 
 from afrieval.models.engine.kernels import Part, additive, attend, merged
-from afrieval.models.engine.slots import Layout, Segment
+from afrieval.models.engine.slots import SHARED, Layout, Segment
 
 
 class Run(NamedTuple):
@@ -55,7 +55,6 @@ class Steps:
 
     def __init__(self, layout: Layout, segments: Sequence[Segment]):
         self.layout, self.segments = layout, segments
-        self.plan = cache(self._plan)  # for each kind of layer
 
     @property
     def tokens(self) -> list[int]:
@@ -66,7 +65,7 @@ class Steps:
     def depth(self) -> list[int]:
         """Their positions in their prompts."""
         layout = self.layout
-        begins = [s.before + (0 if s.slot is None else layout.shared) for s in self.segments]
+        begins = [s.before + (0 if s.slot == SHARED else layout.shared) for s in self.segments]
         return [b + i for b, s in zip(begins, self.segments, strict=True) for i in range(len(s.tokens))]
 
     @property
@@ -74,7 +73,7 @@ class Steps:
         """The places of their keys."""
         return [self.layout.start(s.slot) + s.before + i for s in self.segments for i in range(len(s.tokens))]
 
-    def mask(self, window: int, device: torch.device) -> torch.Tensor:
+    def whole(self, window: int, device: torch.device) -> torch.Tensor:
         """Returns which keys each of the tokens sees, [tokens, keys], for models that need to be given it.
 
         Args:
@@ -89,21 +88,25 @@ class Steps:
         seen = ((key < layout.shared) | (key >= layout.shared + between)) & (own_depth <= depth)
         return seen & (depth - own_depth < window) if window else seen
 
-    def _plan(self, window: int, dtype: torch.dtype, device: torch.device) -> Plan:
+    def parts(self, window: int, dtype: torch.dtype, device: torch.device) -> Callable[..., torch.Tensor]:
+        """Returns `attention` of the pass; arguments are those of `plan`."""
+        return partial(attention, self.layout, self.plan(window, dtype, device))
+
+    def plan(self, window: int, dtype: torch.dtype, device: torch.device) -> Plan:
         """Returns what the tokens look at.
 
         Args:
-            window: as for `mask`, and so is `device`.
+            window: as for `whole`, and so is `device`.
             dtype: of masks.
             device: where they are made.
         """
-        alone = sum(len(s.tokens) == 1 and s.slot is not None for s in self.segments)
+        alone = sum(len(s.tokens) == 1 and s.slot != SHARED for s in self.segments)
         runs = [] if not alone else list(self._runs(self.segments[:alone], window, dtype, device))
         first, owns = alone, []
         for segment in self.segments[alone:]:
             owns.append(self._own(segment, first, window, dtype, device))
             first += len(segment.tokens)
-        inside = self.segments[0].slot is None
+        inside = self.segments[0].slot == SHARED
         return Plan(None if inside else self._shared(window, dtype, device), runs, owns)
 
     def _shared(
@@ -120,13 +123,11 @@ class Steps:
         seen = torch.arange(begin, n, device=device) >= torch.tensor(oldest, device=device)[:, None]
         return slice(begin, n), additive(seen, dtype)[None, None]
 
-    def _runs(
-        self, alone: Sequence[Segment], window: int, dtype: torch.dtype, device: torch.device
-    ) -> Iterator[Run]:
+    def _runs(self, alone: Sequence[Segment], window: int, dtype: torch.dtype, device: torch.device) -> Iterator[Run]:
         """Yields tokens whose slots follow each other."""
         begin = 0
         for end in range(1, len(alone) + 1):
-            if end < len(alone) and alone[end].slot == alone[end - 1].slot + 1:  # type: ignore[operator]  # no None here
+            if end < len(alone) and alone[end].slot == alone[end - 1].slot + 1:
                 continue
             last = torch.tensor([s.before for s in alone[begin:end]], device=device)[:, None]
             length = max(s.before for s in alone[begin:end]) + 1
@@ -134,14 +135,16 @@ class Steps:
             seen = (key <= last) & (key > last - window) if window else key <= last
             mask = None if all_seen(alone[begin:end], length, window) else additive(seen, dtype)[:, None, None]
             slot = alone[begin].slot
-            yield Run(slice(begin, end), slice(slot, slot + end - begin), length, mask)  # type: ignore[operator]
+            yield Run(slice(begin, end), slice(slot, slot + end - begin), length, mask)
             begin = end
 
-    def _own(
-        self, segment: Segment, first: int, window: int, dtype: torch.dtype, device: torch.device
-    ) -> list[Own]:
+    def _own(self, segment: Segment, first: int, window: int, dtype: torch.dtype, device: torch.device) -> list[Own]:
         """Returns which keys of their own place some tokens look at, `first` of the pass being the first."""
-        n, start, queries = len(segment.tokens), self.layout.start(segment.slot), slice(first, first + len(segment.tokens))
+        n, start, queries = (
+            len(segment.tokens),
+            self.layout.start(segment.slot),
+            slice(first, first + len(segment.tokens)),
+        )
         middle = start + segment.before
         if window and segment.before + n > window:
             query = torch.arange(segment.before, segment.before + n, device=device)[:, None]

@@ -4,25 +4,21 @@ import logging
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
 
 from afrieval.errors import UserError
-from afrieval.models.engine.attention import attention_by, kind_of, placeholder
-from afrieval.models.engine.cascade import Steps, attention
-from afrieval.models.engine.forward import SLIDING, inference, kinds
+from afrieval.models.engine.cascade import Steps
+from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.memory import Packs
-from afrieval.models.engine.slots import Layout, Segment, SlotCache
+from afrieval.models.engine.slots import SHARED, Layout, Segment, SlotCache
 from afrieval.models.engine.stops import Ends
 
 log = logging.getLogger("afrieval")
-
-
 
 
 @dataclass
@@ -45,7 +41,7 @@ class _Answer:
 def answers(
     lm: Any, prompts: Sequence[list[int]], most: int, ends: Ends, packs: Packs, slots: int | None = None
 ) -> Iterator[tuple[int, list[int]]]:
-    """Yields the number of a prompt and the tokens generated for it, the one that ends it included, once they are known.
+    """Yields the number of a prompt and the tokens generated for it, the last one included, once they are known.
 
     Args:
         lm: a model of the harness' hf backend, decoder-only.
@@ -106,34 +102,26 @@ def _fewer(lm: Any, packs: Packs, slots: int, longest: int) -> int:
 def _side_by_side(
     lm: Any, prompts: dict[int, list[int]], most: int, ends: Ends, packs: Packs, slots: int
 ) -> Iterator[tuple[int, list[int]]]:
+    """Yields the answers to prompts, given by their numbers."""
     shared = beginning([*prompts.values()])
     waiting = deque(_Answer(i, prompt[len(shared) :]) for i, prompt in prompts.items())
-    room = max(len(answer.pending) for answer in waiting) + most
-    layout = Layout(len(shared), slots, room)
+    layout = Layout(len(shared), slots, max(len(answer.pending) for answer in waiting) + most)
     read = Reader(lm, layout)
-    size = max(slots, packs.size(lm, len(shared) + room))
+    size = max(slots, packs.size(lm, layout.shared + layout.room))
     for begin in range(0, len(shared), size):
-        read([Segment(None, begin, shared[begin : begin + size])], [])
+        read([Segment(SHARED, begin, shared[begin : begin + size])], [])
     going: dict[int, _Answer] = {}
     while going or waiting:
         for slot in range(slots):
             if slot not in going and waiting:
                 going[slot] = waiting.popleft()
         segments = next_segments(going, size)
-        asked = [s.slot for s in segments if len(s.tokens) == len(going[s.slot].pending)]
-        lm.work.add(written=sum(bool(going[s.slot].new) for s in segments))
-        found = read(segments, [i for i, s in enumerate(segments) if s.slot in asked])
-        for segment in segments:
-            answer = going[segment.slot]
-            answer.read += len(segment.tokens)
-            answer.pending = answer.pending[len(segment.tokens) :]
-        for slot, token in zip(asked, found, strict=True):
-            answer = going[slot]
-            answer.new.append(token)
-            answer.pending = [token]
+        lm.work.add(written=sum(bool(going[segment.slot].new) for segment in segments))
+        for answer in _continued(read, going, segments):
             if len(answer.new) == most or ends(answer.new):
-                del going[slot]
                 yield answer.number, answer.new
+                answer.pending = []
+        going = {slot: answer for slot, answer in going.items() if answer.pending}
 
 
 def next_segments(going: dict[int, _Answer], size: int) -> list[Segment]:
@@ -143,16 +131,27 @@ def next_segments(going: dict[int, _Answer], size: int) -> list[Segment]:
         going: answers by slot.
         size: tokens of a pass; at least one for each slot.
     """
-    alone, longer = [], []
-    for slot, answer in sorted(going.items()):
-        (alone if len(answer.pending) == 1 else longer).append((slot, answer))
-    segments = [Segment(slot, answer.read, answer.pending) for slot, answer in alone]
-    left = size - len(alone)
-    for slot, answer in longer:
-        if left > 1:
+    ordered = sorted(going.items())
+    segments = [Segment(slot, answer.read, answer.pending) for slot, answer in ordered if len(answer.pending) == 1]
+    left = size - len(segments)
+    for slot, answer in ordered:
+        if left > 1 and len(answer.pending) > 1:
             segments.append(Segment(slot, answer.read, answer.pending[:left]))
             left -= len(segments[-1].tokens)
     return segments
+
+
+def _continued(read: "Reader", going: dict[int, _Answer], segments: list[Segment]) -> list[_Answer]:
+    """Reads tokens of some answers, and returns those that have got another one."""
+    found = [going[segment.slot] for segment in segments]
+    for segment, answer in zip(segments, found, strict=True):
+        answer.read += len(segment.tokens)
+        answer.pending = answer.pending[len(segment.tokens) :]
+    asked = [i for i, answer in enumerate(found) if not answer.pending]
+    for i, token in zip(asked, read(segments, asked), strict=True):
+        found[i].new.append(token)
+        found[i].pending = [token]
+    return [found[i] for i in asked]
 
 
 class Reader:
@@ -164,10 +163,9 @@ class Reader:
     """
 
     def __init__(self, lm: Any, layout: Layout):
-        self._lm, self.layout, self._kinds = lm, layout, kinds(lm.model)
-        self._config = lm.model.config.get_text_config(decoder=True)
-        self._cache = SlotCache(self._config.num_hidden_layers, layout.size)
-        self._windows = [self._kinds.window if name == SLIDING else 0 for name in self._kinds.names]
+        self._lm, self.layout = lm, layout
+        self._cache = SlotCache(layers(lm.model), layout.size)
+        self._forward = Forward(lm, self._cache)
 
     def __call__(self, segments: Sequence[Segment], asked: Sequence[int]) -> list[int]:
         """Returns the most probable token after each of some segments.
@@ -176,58 +174,16 @@ class Reader:
             segments: what is read.
             asked: their numbers.
         """
-        steps, device = Steps(self.layout, segments), self._lm.device
-        ids, depth, at = torch.tensor([steps.tokens, steps.depth, steps.at], device=device)
+        steps = Steps(self.layout, segments)
+        tokens, depth, at = torch.tensor([steps.tokens, steps.depth, steps.at], device=self._lm.device)
         self._cache.write_at(at)
-        ends = torch.tensor([len(s.tokens) for s in segments]).cumsum(0) - 1
-        tiles = self._lm.attention == "tiles"
-        given = attention_by(self._config, partial(self._attention, steps)) if tiles else nullcontext()
-        with inference(self._lm), given:
-            logits = self._lm.model(
-                input_ids=ids[None],
-                position_ids=depth[None],
-                attention_mask=self._stand_ins() if tiles else self._masks(steps),
-                past_key_values=self._cache,
-                use_cache=True,
-                logits_to_keep=ends[list(asked)].tolist() or [0],  # some output layers take no empty input
-            ).logits[0, : len(asked)]
+        behind = [*accumulate(len(segment.tokens) for segment in segments)]
+        logits = self._forward(tokens, depth, steps, [behind[i] - 1 for i in asked])
         if not asked:
             return []
         best = logits.float().argmax(dim=-1)
         check_numbers([unusable(logits.gather(-1, best[:, None]))])  # NaN counts as the largest of all
         return list(best.tolist())
-
-    def _stand_ins(self) -> Any:
-        dtype, device = self._lm.model.dtype, self._lm.device
-        masks = {name: placeholder(i, dtype, device) for i, name in enumerate(self._kinds.names)}
-        return masks if len(masks) > 1 else next(iter(masks.values()))
-
-    def _masks(self, steps: Steps) -> Any:
-        dtype, device = self._lm.model.dtype, self._lm.device
-        masks = {}
-        for name, window in zip(self._kinds.names, self._windows, strict=True):
-            sees = steps.mask(window, device)
-            masks[name] = torch.zeros(sees.shape, dtype=dtype, device=sees.device).masked_fill_(~sees, torch.finfo(dtype).min)[None, None]
-        return masks if len(masks) > 1 else next(iter(masks.values()))
-
-    def _attention(
-        self,
-        steps: Steps,
-        layer: Any,
-        query: torch.Tensor,
-        key: torch.Tensor,
-        value: torch.Tensor,
-        mask: torch.Tensor,
-        *,
-        scaling: float | None = None,
-        softcap: float | None = None,
-        s_aux: torch.Tensor | None = None,
-        **others: Any,
-    ) -> tuple[torch.Tensor, None]:
-        plan = steps.plan(self._windows[kind_of(mask)], query.dtype, query.device)
-        scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-        found = attention(self.layout, plan, query, key, value, scale=scale, softcap=softcap, sinks=s_aux)
-        return found.transpose(1, 2), None
 
 
 def unusable(logits: torch.Tensor) -> torch.Tensor:

@@ -60,7 +60,7 @@ class Packs:
             shared: tokens that all their prompts begin with.
             own: tokens of a prompt and its answer after those.
         """
-        most = min(lm.max_batch_size, SLOTS.get(lm.device.type, lm.max_batch_size))
+        most: int = min(lm.max_batch_size, SLOTS.get(lm.device.type, lm.max_batch_size))
         free = SHARE * (self._free or free_memory)(lm.device) - needed(lm.model, shared, SMALLEST)
         return max(1, min(most, int(free // needed(lm.model, own, 0))))
 

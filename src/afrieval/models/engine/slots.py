@@ -6,17 +6,19 @@ from typing import Any, NamedTuple
 import torch
 from transformers.cache_utils import Cache, CacheLayerMixin
 
+SHARED = -1
+
 
 class Segment(NamedTuple):
     """Tokens that follow each other, read in one pass.
 
     Attributes:
-        slot: where they belong; None for the beginning that all prompts share.
+        slot: where they belong; `SHARED` for the beginning of all prompts.
         before: how many tokens that place has already.
         tokens: their ids.
     """
 
-    slot: int | None
+    slot: int
     before: int
     tokens: list[int]
 
@@ -40,9 +42,9 @@ class Layout:
         """Number of keys."""
         return self.shared + self.slots * self.room
 
-    def start(self, slot: int | None) -> int:
+    def start(self, slot: int) -> int:
         """Returns where the keys of a place begin."""
-        return 0 if slot is None else self.shared + slot * self.room
+        return 0 if slot == SHARED else self.shared + slot * self.room
 
 
 class SlotLayer(CacheLayerMixin):
