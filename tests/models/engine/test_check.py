@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.models.classes.tiny import config, model
 from tests.models.engine.asked import plain, shared_requests
 from tests.models.shapes import SLIDING, decoder, encoder_decoder, loaded
 
@@ -132,3 +133,12 @@ def test_a_wrong_mask_is_noticed_in_16_bits(name: str, dtype: torch.dtype, monke
     monkeypatch.setattr("afrieval.models.engine.likelihood.View", siblings_seen)
     wrong.choose_engine("auto")
     assert wrong.engine == "plain"
+
+
+def test_a_window_that_is_longer_than_what_is_asked_and_has_a_name_of_its_own_is_noticed() -> None:
+    lm = loaded(model("DogeForCausalLM", config("doge")))
+    layer = lm.model.model.layers[0].self_attn
+    before = layer.keep_window_size
+    lm.choose_engine("auto")
+    assert before > max(len(context + answer) for _, context, answer in probes(lm))
+    assert lm.engine == "plain" and layer.keep_window_size == before
