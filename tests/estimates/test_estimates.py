@@ -75,7 +75,7 @@ def test_memory_grows_with_what_is_asked(tmp_path: Path) -> None:
     for length in (50, 200):
         lm._loglikelihood_tokens([(None, [1] * length, [2, 3])])
         taken.append(memory_of(lm))
-    lm.answers = (64, 200, 50)
+    lm.together = (64, 200, 50)
     short, long, generated = [*taken, memory_of(lm)]
     assert 0 < (short.passes or 0) < (long.passes or 0) < (generated.passes or 0)
     assert long.total == long.weights + (long.passes or 0)

@@ -7,10 +7,9 @@ from afrieval.estimates.hollow import Hollow
 from afrieval.models.device import device_name
 from afrieval.models.engine.footprint import Bytes
 from afrieval.models.engine.memory import free_memory
-from afrieval.models.engine.predicted import batch_bytes, generated_bytes, pack_bytes, plain_bytes
+from afrieval.models.engine.predicted import batch_bytes, generated_bytes, pack_bytes, plain_bytes, slots_bytes
 
 log = logging.getLogger("afrieval")
-BRANCH = 16  # tokens of a prompt, about, that follow what it shares with others
 
 
 @dataclass(frozen=True)
@@ -67,9 +66,9 @@ def _scored(lm: Hollow) -> Bytes:
 
 def _written(lm: Hollow) -> Bytes:
     """Returns what generated answers take."""
-    if lm.keys:
-        return pack_bytes(lm, lm.keys, min(lm.keys, lm.packs.size(lm, lm.keys)), 1, BRANCH)
-    return generated_bytes(lm, *lm.answers) if lm.answers[0] else {}
+    if lm.side_by_side[1]:
+        return slots_bytes(lm, *lm.side_by_side, lm.packs.size(lm, lm.longest))
+    return generated_bytes(lm, *lm.together) if lm.together[0] else {}
 
 
 def _bytes(found: Bytes) -> int:

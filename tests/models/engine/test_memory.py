@@ -1,5 +1,6 @@
 """How much is computed at a time follows from the model and from the memory that is free."""
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,7 @@ from tests.models.shapes import decoder, loaded
 from afrieval.errors import UserError
 from afrieval.models.engine import memory
 from afrieval.models.engine.memory import PACK, SMALLEST, Packs
-from afrieval.models.engine.predicted import pack_bytes
+from afrieval.models.engine.predicted import generated_bytes, pack_bytes, slots_bytes
 
 
 def with_free_memory(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
@@ -51,12 +52,17 @@ def test_halves_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         packs.reduce(SMALLEST, 50)
 
 
-def test_fewer_rows_are_generated_where_memory_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    lm, rows = loaded(decoder("llama"), max_batch_size=8), list[int]()
-    for free in (0, 2**21, 2**40):
-        with_free_memory(monkeypatch, free)
-        rows.append(Packs().rows(lm, 100))
-    assert rows == sorted(rows) and rows[0] == 1 and rows[-1] == 8 and len(set(rows)) > 2
+def test_fewer_answers_are_generated_where_memory_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    lm = loaded(decoder("llama"), max_batch_size=8)
+    for needed, found in (
+        (lambda n: generated_bytes(lm, n, 100, 1), lambda: Packs().rows(lm, 100)),
+        (lambda n: slots_bytes(lm, 50, n, 70, SMALLEST), lambda: Packs().slots(lm, 50, 70)),
+    ):
+        numbers = []
+        for free in (0, needed(4)[lm.device] / SHARE, 2**40):
+            with_free_memory(monkeypatch, math.ceil(free))
+            numbers.append(found())
+        assert numbers == [1, 4, 8]
 
 
 def test_logits_are_few_where_the_vocabulary_is_large() -> None:

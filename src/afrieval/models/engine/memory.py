@@ -17,6 +17,7 @@ log = logging.getLogger("afrieval")
 
 PACK = {"cpu": 512, "cuda": 4096}  # tokens per forward pass; more is no faster
 SCORED_BYTES = {"cpu": 2**28, "cuda": 2**31}
+SLOTS = {"cpu": 32}  # answers generated side by side; with more, arithmetic takes the time there, not memory
 SMALLEST = 16
 CHOICES = 8  # answers for each context that a batch of an encoder-decoder has room for
 SHARE = 0.75  # of the free memory
@@ -35,7 +36,7 @@ class Packs:
     def __init__(self, most: int | None = None, free: Callable[[torch.device], int] | None = None):
         self._most = most
         self._free = free
-        self._found: dict[tuple[str, int, int], Bytes] = {}
+        self._found: dict[tuple[str, *tuple[int, ...]], Bytes] = {}
 
     def size(self, lm: Any, longest: int) -> int:
         """Returns how many tokens a pack may have beside a sequence as long as the longest."""
@@ -69,7 +70,7 @@ class Packs:
             rows //= 2
         return rows
 
-    def _fits(self, lm: Any, what: tuple[str, int, int], bound: float, needed: Callable[[int], Bytes]) -> bool:
+    def _fits(self, lm: Any, what: tuple[str, *tuple[int, ...]], bound: float, needed: Callable[[int], Bytes]) -> bool:
         """Returns whether a number of tokens or texts fits into memory, true where that cannot be found.
 
         Args:
@@ -83,7 +84,7 @@ class Packs:
             return True
         if what not in self._found:
             try:
-                self._found[what] = needed(what[-1])
+                self._found[what] = needed(int(what[-1]))
             except Exception as e:
                 log.debug("the memory of %s is not known: %s", what, e)
                 self._found[what] = {}
@@ -94,6 +95,27 @@ class Packs:
         vocabulary = int(lm.model.config.get_text_config(decoder=True).vocab_size)
         most = SCORED_BYTES.get(lm.device.type, SCORED_BYTES["cpu"])
         return max(1, most // (int(lm.model.dtype.itemsize) * vocabulary))
+
+    def slots(self, lm: Any, shared: int, own: int) -> int:
+        """Returns how many answers to generate side by side.
+
+        Args:
+            lm: a model of the harness' hf backend, decoder-only.
+            shared: tokens that all their prompts begin with.
+            own: tokens of a prompt and its answer after those.
+        """
+
+        def needed(slots: int) -> Bytes:
+            from afrieval.models.engine.predicted import slots_bytes  # as above
+
+            return slots_bytes(lm, shared, slots, own, SMALLEST)
+
+        slots: int = min(lm.max_batch_size, SLOTS.get(lm.device.type, lm.max_batch_size))
+        while slots > 1 and not self._fits(
+            lm, ("slots", shared, own, slots), at_most(lm, shared + slots * own, max(slots, SMALLEST)), needed
+        ):
+            slots //= 2
+        return slots
 
     def reduce(self, pack: int, size: int) -> int:
         """Returns how many tokens to take after a pack that was too much; of whole packs, that is for good.

@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from afrieval.models.engine.buffer_cache import BufferCache
+from afrieval.models.engine.cascade import Steps
 from afrieval.models.engine.encoder_decoder import passes
 from afrieval.models.engine.footprint import Bytes, footprint
-from afrieval.models.engine.forward import Forward, inference
+from afrieval.models.engine.forward import Forward, inference, layers
 from afrieval.models.engine.likelihood import TokenRequest
 from afrieval.models.engine.reading import on_device
+from afrieval.models.engine.slots import Layout, Segment, SlotCache
 from afrieval.models.engine.tiles import View
 
 
@@ -28,11 +31,11 @@ def pack_bytes(lm: Any, room: int, pack: int, scored: int, branch: int, vocabula
     cached, depth = view.cached, view.depth
 
     def work(lm: Any) -> None:
-        forward = Forward(lm, room)
-        for layer in forward.cache.layers:
+        cache = BufferCache(layers(lm.model), room)
+        for layer in cache.layers:
             layer.length = cached
         tokens, positions = torch.zeros(pack, dtype=torch.long), torch.from_numpy(depth[cached:])
-        logits = forward(tokens.to(lm.device), positions.to(lm.device), view, [*range(scored)])
+        logits = Forward(lm, cache)(tokens.to(lm.device), positions.to(lm.device), view, [*range(scored)])
         on_device(lm, logits, np.zeros(scored, dtype=np.int64), np.arange(scored), vocabulary)
 
     return footprint(lm, work)
@@ -80,6 +83,28 @@ def plain_bytes(lm: Any, rows: int, longest: int) -> Bytes:
         ids = torch.zeros(rows, longest, dtype=torch.long, device=lm.device)
         further = () if lm.backend == "causal" else (torch.ones_like(ids), ids[:, :1])
         torch.log_softmax(lm._model_call(ids, *further), dim=-1, dtype=lm.softmax_dtype)
+
+    return footprint(lm, work)
+
+
+def slots_bytes(lm: Any, shared: int, slots: int, room: int, pack: int) -> Bytes:
+    """Returns how many bytes the engine takes for answers that it generates side by side.
+
+    Args:
+        lm: a model of the harness' hf backend, decoder-only.
+        shared: tokens that all prompts begin with.
+        slots: answers at a time.
+        room: tokens of each, prompt included, without those.
+        pack: tokens of prompts that are read at a time.
+    """
+    layout, n = Layout(shared, slots, room), min(room, max(1, pack // slots))
+    steps = Steps(layout, [Segment(i, room - n, [0] * n) for i in range(slots)])
+
+    def work(lm: Any) -> None:
+        tokens, depth, at = torch.tensor([steps.tokens, steps.depth, steps.at], device=lm.device)
+        cache = SlotCache(layers(lm.model), layout.size)
+        cache.write_at(at)
+        Forward(lm, cache)(tokens, depth, steps, [*range(n - 1, slots * n, n)]).float()
 
     return footprint(lm, work)
 
