@@ -15,6 +15,8 @@ def allocated(work: Callable[[], Any]) -> int:
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         result = work()
     del result
-    events: Any = profiler.profiler.kineto_results.events()  # type: ignore[union-attr]
-    sizes = sorted((e.start_ns(), i, e.nbytes()) for i, e in enumerate(events) if e.name() == "[memory]")
-    return max(accumulate(n for *_, n in sizes))
+    kineto: Any = profiler.profiler
+    sizes = sorted(
+        (e.start_ns(), i, e.nbytes()) for i, e in enumerate(kineto.kineto_results.events()) if e.name() == "[memory]"
+    )
+    return int(max(accumulate(n for *_, n in sizes)))

@@ -1,6 +1,7 @@
 """How much is computed at a time follows from the model and from the memory that is free."""
 
 import math
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,8 @@ from tests.models.shapes import decoder, loaded
 
 from afrieval.errors import UserError
 from afrieval.models.engine import memory
-from afrieval.models.engine.memory import PACK, SMALLEST, Packs
+from afrieval.models.engine.footprint import Bytes
+from afrieval.models.engine.memory import PACK, SHARE, SMALLEST, Packs
 from afrieval.models.engine.predicted import generated_bytes, pack_bytes, slots_bytes
 
 
@@ -54,10 +56,11 @@ def test_halves_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_fewer_answers_are_generated_where_memory_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     lm = loaded(decoder("llama"), max_batch_size=8)
-    for needed, found in (
+    ways: list[tuple[Callable[[int], Bytes], Callable[[], int]]] = [
         (lambda n: generated_bytes(lm, n, 100, 1), lambda: Packs().rows(lm, 100)),
         (lambda n: slots_bytes(lm, 50, n, 70, SMALLEST), lambda: Packs().slots(lm, 50, 70)),
-    ):
+    ]
+    for needed, found in ways:
         numbers = []
         for free in (0, needed(4)[lm.device] / SHARE, 2**40):
             with_free_memory(monkeypatch, math.ceil(free))

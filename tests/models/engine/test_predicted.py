@@ -32,9 +32,9 @@ def larger(name: str, **changed: Any) -> Any:
     sizes = {key: value for key, value in (SIZES | OTHER).items() if key in own or key == "vocab_size"}
     heads = {"head_dim": 32, "global_head_dim": 48, "query_pre_attn_scalar": 32, "num_key_value_heads": 2}
     sizes |= {key: value for key, value in heads.items() if key in own}
-    sizes |= {"intermediate_size": [384] * 4} if name == "gemma3n" else {}
+    lists: dict[str, Any] = {"intermediate_size": [384] * 4} if name == "gemma3n" else {}
     length = {"n_positions": 2048} if name == "gpt2" else {"max_position_embeddings": 2048}
-    return decoder(name, **sizes | length | changed)
+    return decoder(name, **sizes | lists | length | changed)
 
 
 def asked(shared: int, questions: int, length: int, choices: int, answer: int) -> list[Request]:
@@ -121,7 +121,7 @@ def test_of_answers_that_transformers_writes(name: str) -> None:
 def counted(work: Callable[[], object]) -> int:
     with Live() as live:
         work()
-    return live.most[CPU]
+    return int(live.most[CPU])
 
 
 def test_views_and_what_is_gone_take_no_memory() -> None:

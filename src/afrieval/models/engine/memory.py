@@ -171,7 +171,7 @@ def at_most(lm: Any, longest: int, pack: int, seen: int | None = None) -> float:
     heads = getattr(lm.model.config.get_text_config(decoder=True), "num_attention_heads", math.inf)
     widths = sum(weight.numel() // max(1, min(weight.shape)) for weight in lm.model.parameters() if weight.dim() > 1)
     tokens = longest + pack if lm.backend == "causal" else 2 * CHOICES * pack
-    return lm.model.dtype.itemsize * (2 * tokens * widths + 4 * heads * pack * (seen or longest + pack)) + SPARE
+    return float(lm.model.dtype.itemsize * (2 * tokens * widths + 4 * heads * pack * (seen or longest + pack)) + SPARE)
 
 
 def devices(lm: Any) -> set[torch.device]:
