@@ -48,6 +48,13 @@ def test_an_impossible_label_makes_no_ties_between_the_others() -> None:
     assert METRIC.within(measures)[0, 0] == 1.0
 
 
+def test_sweeps_end_where_ties_keep_labels_from_being_equally_frequent(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, quantile = [], np.quantile
+    monkeypatch.setattr(np, "quantile", lambda *given: calls.append(1) or quantile(*given))
+    measures = np.array([[0.0, -1.0, -2.0, -2.0]] * 10)
+    assert METRIC.within(measures).sum() == 10 and len(calls) < 5 * K
+
+
 def test_few_documents_and_impossible_labels() -> None:
     assert METRIC.within(np.array([[2.0, -1.0, -2.0, -3.0]])).shape == (1, 1)
     question = Question(0, ["x", "y"], ["x", "y"])
