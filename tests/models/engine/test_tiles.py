@@ -119,7 +119,7 @@ def test_attention_is_that_of_the_whole_mask(dtype: torch.dtype, window: int, so
     )
     found = tiles(view, window, dtype, CPU)
     assert len(found) > 4 and len({(t.mask is None, t.causal) for t in found}) > 1
-    got = attention(query, key, value, found, scale=0.5, softcap=softcap, sinks=sinks)
+    got = attention(found, query, key, value, scale=0.5, softcap=softcap, sinks=sinks)
     seen = torch.from_numpy(seen_by_definition(tree, view, window))
     scores = torch.einsum("bhnd,bhmd->bhnm", query.double(), key.double().repeat_interleave(2, 1)) * 0.5
     scores = scores if softcap is None else softcap * torch.tanh(scores / softcap)

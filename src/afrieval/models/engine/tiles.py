@@ -1,7 +1,8 @@
 """Attention over a tree in tiles: blocks of queries and ranges of keys, most of which need no mask."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -52,6 +53,10 @@ class View:
     def whole(self, window: int, device: torch.device) -> torch.Tensor:
         """Returns the mask of the whole pack and all keys."""
         return self.mask(slice(0, len(self.node) - self.cached), slice(0, len(self.node)), window, device)
+
+    def parts(self, window: int, dtype: torch.dtype, device: torch.device) -> Callable[..., torch.Tensor]:
+        """Returns `attention` of the pack's tiles."""
+        return partial(attention, tiles(self, window, dtype, device))
 
     def seen(self, queries: slice, window: int) -> tuple[Bools, Bools]:
         """Returns of each key whether all of some consecutive tokens of the pack see it, and whether any may.
@@ -113,10 +118,10 @@ def tiles(view: View, window: int, dtype: torch.dtype, device: torch.device) -> 
 
 
 def attention(
+    found: list[Tile],
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
-    found: list[Tile],
     *,
     scale: float,
     softcap: float | None = None,
