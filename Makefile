@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-browser test-data test-slow test-cluster test-faults check format lock clean
+.PHONY: demo test test-browser test-data test-slow test-cluster test-faults test-models check format bench lock clean
 
 demo: .venv/.run
 	$(BIN)/afrieval run --model-config-yaml configs/models/demo.yaml \
@@ -29,6 +29,9 @@ test-cluster: .venv/.dev  ## sweeps on a SLURM node and a Ray cluster that are s
 test-faults: .venv/.dev  ## kills, full disks and failing servers, about a quarter of an hour
 	$(BIN)/python -m pytest -m faults -n 2
 
+test-models: .venv/.dev  ## every class of transformers in small, some minutes
+	$(BIN)/python -m pytest -m models
+
 check: .venv/.dev
 	$(BIN)/ruff format --check src tests bench
 	$(BIN)/ruff check src tests bench
@@ -37,6 +40,10 @@ check: .venv/.dev
 format: .venv/.dev
 	$(BIN)/ruff format src tests bench
 	$(BIN)/ruff check --fix src tests bench
+
+bench: .venv/.dev  ## tables of docs/performance.md; OPTIONS="--only start", "--device cuda --shape llama-3-8b" ...
+	@test -n "$$AFRIEVAL_DATA" || { echo "error: AFRIEVAL_DATA names no folder with real data"; exit 2; }
+	$(BIN)/python bench/page.py $(OPTIONS)
 
 lock:  ## needs poetry with its export plugin
 	poetry lock

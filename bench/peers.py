@@ -6,7 +6,8 @@ python bench/peers.py --data FOLDER --case "yor, 5-shot" --limit 12 --programs h
 python bench/peers.py --data FOLDER --python vllm=ENVIRONMENT/bin/python   # a program with an environment of its own
 
 FOLDER is laid out ORG/NAME as on the hub and has AfriMMLU, AfriXNLI, Belebele and AfriMGSM; AFRIEVAL_DATA if not given.
-On a CPU each measurement is a process of its own, on a GPU each program and batch size. Nothing else should run.
+On a CPU each measurement is a process of its own, on a GPU each program and batch size. Nothing else should run, but
+with one thread (OMP_NUM_THREADS=1), seconds are processor time, and other work counts little.
 The table also names programs that are not installed or fail. In float32, log-likelihoods other than hf's are an error.
 """
 
@@ -18,13 +19,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import date
-from multiprocessing import get_context
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import torch
 from engine_cases import CASES, Case, needed_work, requests
 from engine_model import SHAPES, endless, english, random_model, saved
 from machine import cores_taken, machine, matrix_rate, taken_by_others
@@ -36,6 +37,7 @@ COLUMNS = (
 PROGRAMS = ("hf", "afrieval", "continuous", "vllm", "sglang")
 NAMES = {"continuous": "transformers' continuous batching"}
 BATCHES = {"cpu": (1, 8, 32), "cuda": (4, 16, 64)}
+KEPT = ("vllm", "sglang")
 OWN = {"cpu": 8, "cuda": 64}  # answers that this engine generates at a time
 PEER = Path(__file__).with_name("peer.py")
 FAR = 1e-3
@@ -101,8 +103,7 @@ def main() -> None:
         print(line(cells(bench, row, rows, rate)))
     for program, reason in missing.items():
         print(f"\n{NAMES.get(program, program)} was not run: {reason}.")
-    if args.dtype == "float32":
-        check(rows)
+    check(rows, args.dtype == "float32")
 
 
 def arguments() -> argparse.Namespace:
@@ -114,7 +115,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", help="float32 on a CPU, bfloat16 elsewhere, if not given")
     parser.add_argument("--limit", type=int, help="documents of each case: 48 on a CPU, 200 elsewhere, if not given")
-    parser.add_argument("--hf-limit", type=int, help="those of them that hf computes: 8 on a CPU, all elsewhere")
+    parser.add_argument("--hf-limit", type=int, help="those of them that others compute: 6 on a CPU, all elsewhere")
     parser.add_argument("--case", default="", help="only cases with this in their title")
     parser.add_argument("--programs", default=",".join(PROGRAMS), help="of these, which; hf is what others differ from")
     parser.add_argument("--python", action="append", default=[], help="PROGRAM=PATH of another Python that has it")
@@ -124,7 +125,7 @@ def arguments() -> argparse.Namespace:
     on_cpu = args.device == "cpu"
     args.dtype = args.dtype or ("float32" if on_cpu else "bfloat16")
     args.limit = args.limit or (48 if on_cpu else 200)
-    args.hf_limit = min(args.limit, args.hf_limit or (8 if on_cpu else args.limit))
+    args.hf_limit = min(args.limit, args.hf_limit or (6 if on_cpu else args.limit))
     args.programs = args.programs.split(",")
     args.python = dict(given.split("=", 1) for given in args.python)
     return args
@@ -134,9 +135,8 @@ def prepared(args: argparse.Namespace, work: Path) -> Bench:
     """Writes the models, and makes the requests as `afrieval run` does."""
     from afrieval.models.backends.hf import HF
 
-    shape = SHAPES[args.shape]
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:  # which gives all its memory back
-        folder = pool.submit(saved, work / "model", shape, english(args.data), args.device, args.dtype).result()
+    folder = saved(work / "model", SHAPES[args.shape], english(args.data), args.device, args.dtype)
+    torch.cuda.empty_cache()  # the programs need it
     words = AutoTokenizer.from_pretrained(folder)
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     lm = HF(pretrained=random_model(SHAPES["tiny"], "cpu", "float32"), tokenizer=words, device="cpu")
@@ -160,13 +160,17 @@ def absent(program: str, args: argparse.Namespace) -> str:
 def measured(bench: Bench, program: str) -> Iterator[Row]:
     """Yields a row per case that a program can compute, with its fastest batch size."""
     asked = [a for a in bench.asked if program != "continuous" or a.method == "generate_until"]
-    if program == "hf":
-        asked = [a.few(bench.args.hf_limit) for a in asked]
-    if bench.args.device == "cpu":
-        for one in asked:
-            yield from fastest(bench, program, [one])
-    else:
-        yield from fastest(bench, program, asked)
+    if program != "afrieval":  # on a CPU the others take long for what they do not share
+        asked = [a.few(bench.args.hf_limit) if program == "hf" or a.method == "loglikelihood" else a for a in asked]
+    for together in processes(bench, program, asked):
+        yield from fastest(bench, program, together)
+
+
+def processes(bench: Bench, program: str, asked: list[Asked]) -> list[list[Asked]]:
+    """Returns which cases share a process: on a CPU none, but vLLM and SGLang take a minute to start."""
+    if bench.args.device == "cpu" and program not in KEPT:
+        return [[one] for one in asked]
+    return [list(group) for _, group in groupby(asked, key=lambda a: a.case.longest > 0)]  # one model at a time
 
 
 def fastest(bench: Bench, program: str, asked: list[Asked]) -> list[Row]:
@@ -195,10 +199,10 @@ def run(bench: Bench, program: str, batch: int, asked: list[Asked]) -> list[Row]
     command = [python(program, bench.args), str(PEER), str(job), str(answers)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = [json.loads(text) for text in answers.read_text().splitlines()]
-    if done.returncode:
+    last = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
+    found += [{"error": f"exit code {done.returncode}, {last}"}] * (len(asked) - len(found))
+    if any("error" in of for of in found):
         print(done.stderr, file=sys.stderr, flush=True)
-        last = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
-        found += [{"error": f"exit code {done.returncode}, {last}"}] * (len(asked) - len(found))
     rows = [Row(a, program, batch, f) for a, f in zip(asked, found, strict=True)]
     for row in rows:
         print(row.asked.case.title, named(row), f"{row.rate:.2f} documents/s", file=sys.stderr, flush=True)
@@ -259,12 +263,15 @@ def difference(row: Row, hf: Row) -> Difference:
     return Difference(max(abs(a[0] - b[0]) for a, b in pairs), sum(a[1] != b[1] for a, b in pairs), 0, len(pairs))
 
 
-def check(rows: Sequence[Row]) -> None:
-    """Ends with an error if log-likelihoods differ by more than rounding: a wrong answer is not a fast one."""
+def check(rows: Sequence[Row], exact: bool) -> None:
+    """Ends with an error if hf or this engine failed, or a log-likelihood is not hf's: a wrong answer is not fast."""
     for row in rows:
         hf = reference(row, rows)
-        if hf and row.rate and (difference(row, hf).far > FAR or difference(row, hf).greedy):
-            sys.exit(f"{row.asked.case.title}: the answers of {named(row)} are not hf's, {difference(row, hf)}")
+        if "error" in row.found:
+            if row.program in PROGRAMS[:2]:
+                sys.exit(f"{row.asked.case.title}: {named(row)} failed, {row.found['error']}")
+        elif exact and hf and ((found := difference(row, hf)).far > FAR or found.greedy):
+            sys.exit(f"{row.asked.case.title}: the answers of {named(row)} are not hf's, {found}")
 
 
 def heading(args: argparse.Namespace, rate: float, others: float, rows: Sequence[Row]) -> str:

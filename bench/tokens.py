@@ -9,19 +9,19 @@ The texts have the shape of TOFU's: an answer to a question, a paraphrase and fi
 import argparse
 import random
 import string
-import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import torch
 from engine_model import SHAPES, random_model
+from machine import clock
 
 from afrieval.models.backends.hf import HF
 from afrieval.models.demo import byte_tokenizer
 
 QUESTION, ANSWER, ANSWERS, BATCH = 30, 60, 7, 32  # tokens, texts
-ROUNDS = 5
+ROUNDS = 3
 
 
 def main() -> None:
@@ -41,9 +41,12 @@ def main() -> None:
         f"padded batches of {BATCH}": lambda: padded(lm, texts),
     }
     lm.plain([(None, [5, 6, 7], [8])], 1)  # libraries set themselves up in the first pass
-    rounds = [[timed(compute) for compute in ways.values()] for _ in range(ROUNDS)]  # in turn: the machine may be busy
-    for way, seconds in zip(ways, map(min, zip(*rounds, strict=True)), strict=True):
-        print(f"{way}: {seconds:.2f} s, {len(texts) / seconds:.1f} texts/s")
+    # in turn: the machine may be busy now and then
+    rounds = [[timed(compute, args.device) for compute in ways.values()] for _ in range(ROUNDS)]
+    fastest = [min(of_way) for of_way in zip(*rounds, strict=True)]
+    print("| likelihoods | seconds | texts/s | times sums |", "| --- | --- | --- | --- |", sep="\n")
+    for way, seconds in zip(ways, fastest, strict=True):
+        print(f"| {way} | {seconds:.2f} | {len(texts) / seconds:.1f} | {seconds / fastest[0]:.2f} |")
 
 
 def pairs(questions: int) -> list[tuple[str, str]]:
@@ -72,10 +75,10 @@ def padded(lm: Any, texts: list[tuple[str, str]]) -> list[torch.Tensor]:
     return found
 
 
-def timed(compute: Callable[[], Any]) -> float:
-    begin = time.perf_counter()
+def timed(compute: Callable[[], Any], device: str) -> float:
+    begin = clock(device)
     compute()
-    return time.perf_counter() - begin
+    return clock(device) - begin
 
 
 if __name__ == "__main__":

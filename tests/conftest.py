@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     long = pytest.mark.skip(reason="reads every row; run by make test-data")
     for item in items:
         marks = {mark.name for mark in item.iter_markers()}  # `keywords` also has the names of folders, such as data
-        for name in marks & {"slow", "cluster", "faults"}:
+        for name in marks & {"slow", "cluster", "faults", "models"}:
             if name not in (config.option.markexpr or ""):
                 item.add_marker(pytest.mark.skip(reason=f"takes long; run by make test-{name}"))
         if "alldata" in marks and "alldata" not in (config.option.markexpr or ""):

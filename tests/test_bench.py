@@ -1,10 +1,12 @@
 """The benchmarks run; what they make up has the form of the real thing."""
 
 import importlib
+import re
 import runpy
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -29,7 +31,29 @@ def test_likelihoods_of_tokens_are_timed(monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.syspath_prepend(ROOT / "bench")
     monkeypatch.setattr("sys.argv", ["tokens.py", "--shape", "tiny", "--questions", "1"])
     runpy.run_path(str(ROOT / "bench/tokens.py"), run_name="__main__")
-    assert capsys.readouterr().out.count(" texts/s\n") == 4
+    assert capsys.readouterr().out.count("\n| ") == 5  # a line of dashes, and one per way
+
+
+def test_tables_of_the_page_are_renewed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    page = importlib.import_module("page")
+    shown = page.PAGE.read_text(encoding="utf-8")
+    for name in [*page.OF_CPU, *(f"{name} cuda" for name in page.OF_GPU)]:
+        assert "| new |" in page.renewed(shown, name, "| new |")
+    (tmp_path / "good.py").write_text("print('| a | b |\\n| --- | --- |')")
+    (tmp_path / "bad.py").write_text("print('| c |'); raise SystemExit(1)")
+    before = "text\n<!-- bench: good -->\nold\n<!-- /bench -->\nmore\n<!-- bench: bad -->\nkept\n<!-- /bench -->\n"
+    (tmp_path / "page.md").write_text(before)
+    monkeypatch.setattr(page, "BENCH", tmp_path)
+    monkeypatch.setattr(page, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(page, "OF_CPU", {"bad": ["bad.py"], "good": ["good.py"]})
+    monkeypatch.setattr(page, "OF_GPU", {})
+    monkeypatch.setattr("sys.argv", ["page.py"])
+    monkeypatch.setenv("AFRIEVAL_DATA", "samples")
+    with pytest.raises(SystemExit, match=r"as they were: bad$"):
+        page.main()
+    after = (tmp_path / "page.md").read_text()
+    assert re.fullmatch(before.replace("old", r"\n\| a \| b \|\n\| --- \| --- \|\n\n\d{4}-.*\.\n"), after)
 
 
 def test_too_little_room_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +75,16 @@ def test_programs_are_compared_on_the_same_requests(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
-    peers = importlib.import_module("peers")
+    peers, peer = importlib.import_module("peers"), importlib.import_module("peer")
+
+    def in_this_process(command: list[str], **options: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr("sys.argv", command[1:])
+            peer.main()
+        return SimpleNamespace(returncode=0, stderr="")
+
+    monkeypatch.setattr(peers, "absent", lambda program, args: "not here" * (program == "sglang"))
+    monkeypatch.setattr(peers.subprocess, "run", in_this_process)
     kept = [replace(case, shots=1) for case in peers.CASES if case.task == "afrixnli"]  # the samples are few
     monkeypatch.setattr(peers, "CASES", kept)
     monkeypatch.setattr(peers, "BATCHES", {"cpu": (2,)})
@@ -63,7 +96,20 @@ def test_programs_are_compared_on_the_same_requests(
     hf, own = (line.strip("| ").split(" | ") for line in printed.splitlines() if line.startswith("| afrixnli"))
     assert [hf[1], own[1]] == ["hf, batch 2", "afrieval"] and float(hf[4].replace(",", "")) > float(own[4]) > 0
     assert float(own[7]) < 1e-3 and hf[8] == "1.0"
-    assert "\nsglang was not run: `sglang` is not installed." in printed
+    assert "\nsglang was not run: not here." in printed
+
+
+def test_a_program_that_is_not_installed_or_fails_has_a_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    peers = importlib.import_module("peers")
+    args = SimpleNamespace(python={}, device="cpu", dtype="float32")
+    assert peers.absent("sglang", args) == "`sglang` is not installed" and peers.absent("hf", args) == ""
+    asked = peers.Asked(peers.CASES[0], "loglikelihood", [["a", " b"]], [0])
+    bench = peers.Bench(args, tmp_path, {False: tmp_path / "no model", True: tmp_path}, [asked], None)
+    (row,) = peers.run(bench, "hf", 1, [asked])
+    assert row.rate == 0 and "no model" in row.found["error"]
+    with pytest.raises(SystemExit, match="option texts: hf, batch 1 failed"):
+        peers.check([row], exact=False)
 
 
 def test_programs_generate_the_same_texts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ DECODERS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 SLIDING = ["mistral", "gemma2", "gemma3", "qwen2-sliding", "phi3"]
+OLD = ["xglm", "falcon"]  # whose code calls no attention but its own
 UNSUPPORTED = ["falcon-alibi", "bloom", "gptneo"]
 SUPPORTED = [name for name in DECODERS if name not in UNSUPPORTED]
 ENCODER_DECODERS = {"T5": 1.5, "MT5": 1.0}  # and how large their weights are: rounding errors grow with them

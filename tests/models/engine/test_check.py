@@ -4,8 +4,10 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from tests.models.classes.tiny import config, model
 from tests.models.engine.asked import plain, shared_requests
 from tests.models.shapes import SLIDING, decoder, encoder_decoder, loaded
 
@@ -13,6 +15,8 @@ from afrieval.errors import UserError
 from afrieval.models.engine import encoder_decoder as encoding
 from afrieval.models.engine.check import probes
 from afrieval.models.engine.forward import Forward
+from afrieval.models.engine.tiles import View
+from afrieval.models.engine.tree import Ints
 
 Change = Callable[[torch.Tensor], torch.Tensor]
 
@@ -122,11 +126,19 @@ def test_a_wrong_mask_is_noticed_in_16_bits(name: str, dtype: torch.dtype, monke
     right, wrong = (loaded(decoder(name).to(dtype)) for _ in range(2))
     right.choose_engine("auto")
     assert right.engine == "tree"
-    real = Forward._mask
 
-    def siblings_seen(self: Forward, sees: torch.Tensor, depth: torch.Tensor, key_depth: torch.Tensor) -> Any:
-        return real(self, torch.ones_like(sees).tril(sees.shape[1] - len(sees)), depth, key_depth)
+    def siblings_seen(node: Ints, end: Ints, depth: Ints, cached: int) -> View:
+        return View(node, np.full_like(end, end.max()), depth, cached)
 
-    monkeypatch.setattr(Forward, "_mask", siblings_seen)
+    monkeypatch.setattr("afrieval.models.engine.likelihood.View", siblings_seen)
     wrong.choose_engine("auto")
     assert wrong.engine == "plain"
+
+
+def test_a_window_that_is_longer_than_what_is_asked_and_has_a_name_of_its_own_is_noticed() -> None:
+    lm = loaded(model("DogeForCausalLM", config("doge")))
+    layer = lm.model.model.layers[0].self_attn
+    before = layer.keep_window_size
+    lm.choose_engine("auto")
+    assert before > max(len(context + answer) for _, context, answer in probes(lm))
+    assert lm.engine == "plain" and layer.keep_window_size == before

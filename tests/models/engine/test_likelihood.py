@@ -16,13 +16,14 @@ from tests.models.engine.asked import (
     tree,
     verdicts,
 )
-from tests.models.shapes import DECODERS, SLIDING, SUPPORTED, UNSUPPORTED, WINDOW, decoder, loaded
+from tests.models.shapes import DECODERS, OLD, SLIDING, SUPPORTED, UNSUPPORTED, WINDOW, decoder, loaded
+from transformers import AttentionInterface
 
 from afrieval.errors import UserError
 from afrieval.models.engine.forward import Forward, Kinds, kinds
 from afrieval.models.engine.tree import plant
 
-EAGER = [(name, "eager") for name in ("llama", "mistral", "gemma3", "gpt2", "falcon")]
+MASKS = [(name, attention) for name in ("llama", "mistral", "gemma3", "gpt2", *OLD) for attention in (None, "eager")]
 SHORT = 64  # shorter than the longest requests, which lose their beginning
 CLOSE = 1e-4
 CLEAR = 0.05  # what a wrong mask changes at least
@@ -40,16 +41,36 @@ def check(lm: Any, requests: list[Request], expected: Answers, packs: tuple[int 
         assert verdicts(expected) == verdicts(found), pack
 
 
-@pytest.mark.parametrize(("name", "attention"), [*((name, None) for name in SUPPORTED), *EAGER])
-def test_answers_are_the_harness_own(name: str, attention: str | None) -> None:
-    model = decoder(name, attention=attention)
+@pytest.mark.parametrize("name", SUPPORTED)
+def test_answers_are_the_harness_own(name: str) -> None:
+    model = decoder(name)
     lm, requests = loaded(model, max_length=SHORT), asked_of(model)
     expected = plain(lm, requests)
     assert any(is_greedy and n == 1 for is_greedy, n in verdicts(expected))
     assert any(is_greedy and n > 1 for is_greedy, n in verdicts(expected))
     lm.choose_engine("auto")
-    assert lm.engine == "tree"
-    check(lm, requests, expected, (None, 7, 64) if attention is None else (16,))
+    assert (lm.engine, lm.attention) == ("tree", "masks" if name in OLD else "tiles")
+    check(lm, requests, expected, (None, 7, 64))
+
+
+@pytest.mark.parametrize(("name", "attention"), MASKS)
+def test_answers_are_the_same_with_whole_masks(name: str, attention: str | None) -> None:
+    model = decoder(name, attention=attention)
+    lm, requests = loaded(model, max_length=SHORT), asked_of(model)
+    lm.attention = "masks"
+    check(lm, requests, plain(lm, requests), (16,))
+
+
+def test_a_model_keeps_its_own_attention(monkeypatch: pytest.MonkeyPatch) -> None:
+    lm, requests = loaded(decoder("gemma2")), shared_requests()
+    own, known = lm.model.config._attn_implementation, set(AttentionInterface())
+    expected = plain(lm, requests)
+    found = tree(lm, requests, 16)
+    monkeypatch.setattr("afrieval.models.engine.forward.placeholder", lambda *args: torch.zeros(1, 1, 1, 1))
+    with pytest.raises(ValueError, match="a layer has changed its mask"):
+        tree(lm, requests, 16)
+    assert (lm.model.config._attn_implementation, set(AttentionInterface())) == (own, known)
+    assert plain(lm, requests) == expected != found
 
 
 def test_a_pack_may_be_a_single_token() -> None:

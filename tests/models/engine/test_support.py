@@ -65,7 +65,6 @@ def test_a_model_that_does_not_take_what_it_must(lacks: str, reason: str, monkey
     ("setting", "reason"),
     [
         ({"layer_types": ["chunked_attention", "full_attention"]}, "has layers of another kind: chunked_attention"),
-        ({"_attn_implementation": "flash_attention_2"}, "uses flash_attention_2, which takes no masks of ours"),
         ({"alibi": True}, "takes no positions (ALiBi, for one, counts tokens itself)"),
         ({"attention_layers": ["global", "local"]}, "has layers that look back by their own rule"),
     ],
@@ -75,6 +74,13 @@ def test_settings_that_are_in_the_way(setting: dict[str, Any], reason: str) -> N
     for key, value in setting.items():
         object.__setattr__(model.config, key, value)
     assert obstacle(model) == reason
+
+
+def test_attention_that_takes_no_masks_is_in_the_way_of_masks_only() -> None:
+    model = decoder("llama")
+    object.__setattr__(model.config, "_attn_implementation_internal", "flash_attention_2")
+    assert obstacle(model) is None
+    assert obstacle(model, attention="masks") == "uses flash_attention_2, which takes no masks of ours"
 
 
 @pytest.mark.parametrize(

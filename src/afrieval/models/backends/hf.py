@@ -42,6 +42,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     Attributes:
         engine: `tree` computes shared prefixes once, `plain` is the harness' way; set by
             `choose_engine`.
+        attention: how the tree's is computed, in `tiles` or, if the model cannot be given them, with whole `masks`.
         work: what its answers have taken.
         noted_no_end: whether it was said that the tokenizer has no token that ends a text.
     """
@@ -49,6 +50,7 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
     cache_hook: Any
     batch_size_per_gpu: int | str
     engine = "plain"
+    attention = "tiles"
     noted_no_end = False
     _model: Any
     AUTO_MODEL_CLASS: Any
@@ -92,6 +94,9 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
         if wanted == "plain":
             return
         reason = obstacle(self.model, self.backend) or objection(self)
+        if reason and self.backend == "causal" and obstacle(self.model, self.backend, "masks") is None:
+            self.attention = "masks"
+            reason = objection(self)
         if reason is None:
             self.engine = "tree"
         elif wanted == "tree":

@@ -1,6 +1,7 @@
 """Scores a few requests both ways when a model is loaded: an engine that errs must not be used."""
 
 import random
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import fmean
@@ -14,6 +15,7 @@ SEED, PACK, WINDOW = 1, 16, 8
 EXACT = 1e-3
 # In 16 bits: a single answer and the mean of all may differ by so much of a likelihood, beside what padding does.
 COARSE, COARSE_MEAN = 0.01, 0.002
+WINDOWS = re.compile(r"window(_size|_len)?$")
 TEXT = "Kínni iyì p nínú 24 = 2p? ጥያቄ፦ መልስ Ŋuɖoɖo ƙarya. The answer is 0123456789, not “seven”.\n\nJibu: la ventana"
 
 
@@ -22,7 +24,7 @@ def objection(lm: Any) -> str | None:
     requests = probes(lm)
     score = loglikelihoods if lm.backend == "causal" else encoder_decoder_loglikelihoods
     try:
-        with small_window(lm.model):
+        with small_windows(lm.model):
             alone, padded = (lm.plain(requests, batch_size) for batch_size in (1, len(requests)))
             tree = score(lm, requests, Packs(PACK), lambda i, answer: None)
         Packs().size(lm, 1)  # fails where a model does not tell how large it is
@@ -45,20 +47,26 @@ def _difference(alone: list[Answer], padded: list[Answer], tree: list[Answer], e
 
 
 @contextmanager
-def small_window(model: Any) -> Iterator[None]:
-    """Makes a model look back less far than the probes reach, if its settings name a window.
+def small_windows(model: Any) -> Iterator[None]:
+    """Makes a model look back less far than the probes reach, if its settings or its layers name windows.
 
     Some models' code does not do what their settings say, and no short text would tell.
     """
     config = model.config.get_text_config(decoder=True)
-    window = getattr(config, "sliding_window", None)
-    if window:
-        config.sliding_window = min(window, WINDOW)
+    places = [config] if model.config.is_encoder_decoder else [config, *model.modules()]
+    windows = [(place, name, value) for place in places for name, value in _windows(place).items()]
+    for place, name, value in windows:
+        setattr(place, name, min(value, WINDOW))
     try:
         yield
     finally:
-        if window:
-            config.sliding_window = window
+        for place, name, value in windows:
+            setattr(place, name, value)
+
+
+def _windows(place: Any) -> dict[str, int]:
+    """Returns the attributes of settings or of a layer that say how many tokens it looks back."""
+    return {name: value for name, value in vars(place).items() if WINDOWS.search(name) and type(value) is int}
 
 
 def probes(lm: Any) -> list[TokenRequest]:

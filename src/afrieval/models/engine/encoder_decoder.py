@@ -5,6 +5,7 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
@@ -13,7 +14,8 @@ from afrieval.models.engine.forward import inference
 from afrieval.models.engine.likelihood import Answer, TokenRequest
 from afrieval.models.engine.memory import Packs, too_small
 from afrieval.models.engine.padded import padded
-from afrieval.models.engine.ties import most_probable
+from afrieval.models.engine.reading import Table, read
+from afrieval.models.engine.tree import Ints
 
 log = logging.getLogger("afrieval")
 
@@ -96,25 +98,29 @@ def _batch(lm: Any, requests: list[TokenRequest]) -> list[Answer]:
     contexts = [(context, len(list(group))) for context, group in groupby(request[1] for request in requests)]
     answers = [answer for _, _, answer in requests]
     encoded, mask = padded(lm, [context for context, _ in contexts])
-    which = torch.tensor([row for row, (_, n) in enumerate(contexts) for _ in range(n)], device=lm.device)
+    which = np.repeat(np.arange(len(contexts)), [n for _, n in contexts])
     cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
     start = torch.full((len(contexts), 1), lm.model.config.decoder_start_token_id, device=lm.device)
     with inference(lm):
         states = lm.model.get_encoder()(input_ids=encoded, attention_mask=mask)
         shared = {"encoder_outputs": states, "attention_mask": mask, "past_key_values": cache, "use_cache": True}
-        logits = lm.model(decoder_input_ids=start, **shared).logits[which]
+        logits = lm.model(decoder_input_ids=start, **shared).logits[:, 0]
+        found = read(lm, logits, np.array([answer[0] for answer in answers]), which)
         if max(map(len, answers)) > 1:
-            begun, _ = padded(lm, [answer[:-1] for answer in answers])
-            cache.batch_select_indices(which)
-            states = type(states)(last_hidden_state=states.last_hidden_state[which])
-            shared |= {"encoder_outputs": states, "attention_mask": mask[which]}
-            logits = torch.cat([logits, lm.model(decoder_input_ids=begun, **shared).logits], dim=1)
-    logprobs = torch.log_softmax(logits, dim=-1, dtype=lm.softmax_dtype)
-    best = most_probable(logits)
-    wanted, _ = padded(lm, answers)
-    values = logprobs.gather(2, wanted[:, :, None])[:, :, 0].double().cpu().numpy()
-    greedy = (best == wanted).cpu().numpy()
-    return [
-        (float(values[i, : len(answer)].sum()), bool(greedy[i, : len(answer)].all()))
-        for i, answer in enumerate(answers)
-    ]
+            begun, written = padded(lm, [answer[:-1] for answer in answers])
+            rows = torch.from_numpy(which).to(lm.device)
+            cache.batch_select_indices(rows)
+            states = type(states)(last_hidden_state=states.last_hidden_state[rows])
+            shared |= {"encoder_outputs": states, "attention_mask": mask[rows]}
+            logits = lm.model(decoder_input_ids=begun, **shared).logits.flatten(0, 1)
+            where = np.flatnonzero(written.flatten().cpu().numpy())
+            asked = np.array([token for answer in answers for token in answer[1:]])
+            found = np.concatenate([found, read(lm, logits, asked, where)], axis=1)
+    owner = np.repeat(np.arange(len(answers)), [len(answer) - 1 for answer in answers])
+    return summed(found, np.concatenate([np.arange(len(answers)), owner]))
+
+
+def summed(found: Table, owner: Ints) -> list[Answer]:
+    """Returns the answers that tokens belong to: the sum of their log-probabilities, and whether all are greedy."""
+    likelihoods, missed = np.bincount(owner, found[0]), np.bincount(owner, 1 - found[1])
+    return [(float(value), not misses) for value, misses in zip(likelihoods, missed, strict=True)]

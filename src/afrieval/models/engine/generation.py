@@ -7,7 +7,7 @@ import torch
 from accelerate.utils.memory import should_reduce_batch_size
 
 from afrieval.errors import UserError
-from afrieval.models.engine.forward import Forward
+from afrieval.models.engine.forward import Forward, Seen
 from afrieval.models.engine.memory import Packs
 
 SHARED = -1  # owner of tokens that all prompts begin with
@@ -104,7 +104,7 @@ class _Run:
             sees = (key_owner == SHARED) | (key_owner == owner[:, None])
             last = {token[0]: i for i, token in enumerate(pack)}
             sees &= key_depth <= depth[:, None]
-            logits = self._forward(ids, depth, sees, key_depth, list(last.values()))
+            logits = self._forward(ids, depth, Seen(sees, key_depth), list(last.values()))
             self._owner, self._depth = key_owner, key_depth
             best = logits.float().argmax(dim=-1)
             check_numbers([unusable(logits.gather(-1, best[:, None]))])  # NaN counts as the largest of all

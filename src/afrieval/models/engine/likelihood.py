@@ -10,6 +10,7 @@ from accelerate.utils.memory import should_reduce_batch_size
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.memory import Packs
 from afrieval.models.engine.reading import Table, read
+from afrieval.models.engine.tiles import View
 from afrieval.models.engine.tree import Ints, Tree, plant
 
 TokenRequest = tuple[Any, list[int], list[int]]
@@ -75,21 +76,20 @@ def _packs(lm: Any, tree: Tree, packs: Packs, vocabulary: bool) -> Iterator[tupl
     nodes = np.unique(tree.scored)
     size = packs.size(lm, tree.longest)
     forward = Forward(lm, min(tree.longest + size, len(tree.tokens)))
-    tokens, depth, ends = (torch.from_numpy(a).to(lm.device) for a in (tree.tokens, tree.depth, tree.end))
-    cached = torch.empty(0, dtype=torch.long, device=lm.device)
+    tokens, depth = (torch.from_numpy(a).to(lm.device) for a in (tree.tokens, tree.depth))
+    cached = np.empty(0, dtype=np.int64)
     begin = 0
     while begin < len(tree.tokens):
         end = _end(begin, size, nodes, packs.scored(lm), len(tree.tokens))
-        keys = torch.cat([cached, torch.arange(begin, end, device=lm.device)])
+        keys = np.concatenate([cached, np.arange(begin, end)])
+        view = View(keys, tree.end[keys], tree.depth[keys], len(cached))
         first, behind = np.searchsorted(tree.scored, [begin, end], sorter=by_node)
         entries = by_node[first:behind]
         at, where = np.unique(tree.scored[entries], return_inverse=True)
-        queries = keys[len(cached) :]
-        sees = (keys <= queries[:, None]) & (queries[:, None] < ends[keys])
         try:  # no name for the logits: they would stay in memory beside those of the next pack
             result = read(
                 lm,
-                forward(tokens[begin:end], depth[begin:end], sees, depth[keys], (at - begin).tolist()),
+                forward(tokens[begin:end], depth[begin:end], view, (at - begin).tolist()),
                 tree.answers[entries],
                 where,
                 vocabulary,
@@ -103,8 +103,8 @@ def _packs(lm: Any, tree: Tree, packs: Packs, vocabulary: bool) -> Iterator[tupl
             forward.cache.crop(len(cached))
             continue
         yield end, entries, result
-        stay = torch.nonzero(ends[keys] > end)[:, 0]
-        forward.cache.keep(stay)
+        stay = np.flatnonzero(tree.end[keys] > end)
+        forward.cache.keep(torch.from_numpy(stay))
         cached, begin = keys[stay], end
 
 

@@ -41,8 +41,9 @@ class Packs:
 
     def scored(self, lm: Any) -> int:
         """Returns how many positions of a pack may be scored: their logits take as much as a small model."""
-        vocabulary = lm.model.config.get_text_config(decoder=True).vocab_size
-        return max(1, SCORED_BYTES.get(lm.device.type, SCORED_BYTES["cpu"]) // (12 * int(vocabulary)))
+        vocabulary = int(lm.model.config.get_text_config(decoder=True).vocab_size)
+        most = SCORED_BYTES.get(lm.device.type, SCORED_BYTES["cpu"])
+        return max(1, most // (int(lm.model.dtype.itemsize) * vocabulary))
 
     def rows(self, lm: Any, longest: int) -> int:
         """Returns how many answers of at most `longest` tokens, prompts included, to generate side by side."""

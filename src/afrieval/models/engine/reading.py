@@ -27,6 +27,12 @@ def read(lm: Any, logits: torch.Tensor, answers: Ints, where: Ints, vocabulary: 
     Returns:
         Array, [2 or 4, answers].
     """
+    table: Table = on_device(lm, logits, answers, where, vocabulary).cpu().double().numpy()
+    return table
+
+
+def on_device(lm: Any, logits: torch.Tensor, answers: Ints, where: Ints, vocabulary: bool = False) -> torch.Tensor:
+    """Returns what `read` returns, where the logits are."""
     rows, asked = torch.from_numpy(where).to(logits.device), torch.from_numpy(answers).to(logits.device)
     step = max(1, CHUNK // logits.shape[-1])
     begins = range(0, len(logits), step)
@@ -35,7 +41,7 @@ def read(lm: Any, logits: torch.Tensor, answers: Ints, where: Ints, vocabulary: 
         _read(lm, logits[begin : begin + step], asked[first:end], rows[first:end] - begin, vocabulary)
         for begin, first, end in zip(begins, bounds[:-1], bounds[1:], strict=True)
     ]
-    return torch.cat(parts, dim=1).cpu().double().numpy() if parts else np.empty((2 + 2 * vocabulary, 0))
+    return torch.cat(parts, dim=1) if parts else torch.empty(2 + 2 * vocabulary, 0)
 
 
 def _read(lm: Any, logits: torch.Tensor, asked: torch.Tensor, rows: torch.Tensor, vocabulary: bool) -> torch.Tensor:

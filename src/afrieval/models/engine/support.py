@@ -26,12 +26,13 @@ NEUTRAL = {
 }  # fmt: skip
 
 
-def obstacle(model: Any, backend: str = "causal") -> str | None:
+def obstacle(model: Any, backend: str = "causal", attention: str = "tiles") -> str | None:
     """Returns what in a model's code or settings forbids the engine, None if nothing does.
 
     Args:
         model: of transformers.
         backend: `causal` or `seq2seq`.
+        attention: how a tree's is computed: in `tiles`, or by the model's own code with whole `masks`.
     """
     inner = model.get_base_model() if hasattr(model, "peft_config") else model
     if not type(inner).__module__.startswith("transformers."):
@@ -40,10 +41,10 @@ def obstacle(model: Any, backend: str = "causal") -> str | None:
         return "drops tokens where many are computed at once (expert_capacity)"
     if getattr(inner.config, "attention_type", None) == "block_sparse":
         return "changes its attention for good when it meets a short text (block_sparse)"
-    return _decoder_obstacle(inner) if backend == "causal" else None
+    return _decoder_obstacle(inner, attention) if backend == "causal" else None
 
 
-def _decoder_obstacle(inner: Any) -> str | None:
+def _decoder_obstacle(inner: Any, attention: str) -> str | None:
     """Returns why a decoder-only model cannot take tokens that each see tokens of their own, None if it may."""
     config = inner.config.get_text_config(decoder=True)
     parameters = inspect.signature(inner.forward).parameters
@@ -56,7 +57,7 @@ def _decoder_obstacle(inner: Any) -> str | None:
         return f"has layers of another kind: {', '.join(sorted(strange))}"
     if "local" in (getattr(config, "attention_layers", None) or ()):
         return "has layers that look back by their own rule"
-    if config._attn_implementation not in ("sdpa", "eager"):
+    if attention == "masks" and config._attn_implementation not in ("sdpa", "eager"):
         return f"uses {config._attn_implementation}, which takes no masks of ours"
     if rope := _rope_types(config) & set(MOVING_ROPES):
         return f"has positions that depend on the length of the whole prompt ({rope.pop()})"

@@ -1,0 +1,101 @@
+"""What the check at load does not see: long prompts, many branches, packs of several sizes, and each text by itself."""
+
+import random
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from tests.models.engine.asked import Request, named, tokens
+from tests.models.shapes import loaded
+
+from afrieval.models.engine.check import objection
+from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
+from afrieval.models.engine.likelihood import loglikelihoods
+from afrieval.models.engine.memory import Packs
+from afrieval.models.engine.support import obstacle
+
+PACKS = (37, 150, 512)
+LONG, SEED = 150, 3
+ENGINE = "engine"
+
+
+def requests() -> list[Request]:
+    """Returns requests of up to 330 tokens that branch at all depths; some are short."""
+    draw = random.Random(SEED)
+    head, pairs = tokens(draw, LONG), []
+    for examples in (tokens(draw, 130), tokens(draw, 40), []):
+        for length in (45, 3):
+            context = head + examples + tokens(draw, length)
+            begun = tokens(draw, 2)
+            pairs += [(context, answer) for answer in (begun + tokens(draw, 1), begun + tokens(draw, 5))]
+    pairs += [(head[:100] + tokens(draw, 30), tokens(draw, 1)), (head[:-9], head[-9:-7]), (tokens(draw, 7), [9, 5])]
+    return named(pairs)
+
+
+def alone(lm: Any, asked: list[Request]) -> list[float]:
+    """Returns likelihoods by the bare model, one text at a time, without a cache or a mask."""
+    return [_alone(lm.model, context, answer, lm.backend) for _, context, answer in asked]
+
+
+def _alone(model: Any, context: list[int], answer: list[int], backend: str) -> float:
+    with torch.no_grad():
+        if backend == "causal":
+            logits = model(input_ids=torch.tensor([(context + answer)[:-1]])).logits[0, len(context) - 1 :]
+        else:
+            logits = model(input_ids=torch.tensor([context]), labels=torch.tensor([answer])).logits[0]
+    logprobs = torch.log_softmax(logits.double(), dim=-1)
+    return float(logprobs[range(len(answer)), answer].sum())
+
+
+def farthest(some: list[float], others: list[float]) -> float:
+    """Returns the largest difference, of long likelihoods as a share of a hundredth of them."""
+    pairs = list(zip(some, others, strict=True))
+    return max(abs(a - b) / max(1.0, abs(a) / 100) if a == a and b == b else float("inf") for a, b in pairs)
+
+
+def values(answers: Any) -> list[float]:
+    return [float(answer[0]) for answer in answers]
+
+
+def packed(lm: Any, asked: list[Request], pack: int) -> list[float]:
+    """Returns likelihoods by the engine, whatever was decided for the model."""
+    score = loglikelihoods if lm.backend == "causal" else encoder_decoder_loglikelihoods
+    return values(score(lm, asked, Packs(pack), lambda i, answer: None))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a class is found to do.
+
+    Attributes:
+        verdict: `engine` if the model is given to it when it is loaded, else why not, without numbers.
+        error: largest difference of the engine from the harness' way, if the model is given to it.
+        plain: largest difference of the harness' way from the bare model, one text at a time.
+        padded: the same of its batches.
+    """
+
+    verdict: str
+    error: float | None = None
+    plain: float | None = None
+    padded: float | None = None
+
+
+def found(model: Any, backend: str) -> Found:
+    """Tries a model as a run would load it, and then with longer prompts."""
+    lm, asked = loaded(model, backend=backend), requests()
+    lm.choose_engine("auto")
+    try:
+        bare, given, together = (alone(lm, asked), *(values(lm.plain(asked, n)) for n in (1, len(asked))))
+    except (ValueError, RuntimeError, AttributeError) as e:
+        return Found(f"cannot be scored by the harness: {type(e).__name__}")
+    apart = farthest(bare, given), farthest(bare, together)
+    if lm.engine == "plain":
+        return Found(reason(lm), None, *apart)
+    return Found(ENGINE, max(farthest(given, packed(lm, asked, pack)) for pack in PACKS), *apart)
+
+
+def reason(lm: Any) -> str:
+    """Returns why a model is left to the harness, without what changes with versions and machines."""
+    said = obstacle(lm.model, lm.backend) or objection(lm) or ENGINE
+    return re.sub(r"^gives .*|^differs by .*", "answers differently", re.sub(r" \(.*", "", said))
