@@ -11,7 +11,8 @@ import torch
 from afrieval.tasks.spec import load_task
 from afrieval.tasks.splits import load_split
 
-BEGIN, END, PAD, NEVER = SPECIAL = ["<s>", "</s>", "<pad>", "<never>"]
+BEGIN, NEVER, PAD = SPECIAL = ["<s>", "<never>", "<pad>"]
+END = "</s>"  # the last token
 OFTEN = 2.0  # the end is as probable as gives answers of some fifty tokens, few of them hundreds
 KEPT = 1.1  # a matrix returns vectors about as large as it is given: answers wander over the whole vocabulary
 
@@ -50,8 +51,14 @@ def english(data: str) -> list[str]:
     return texts
 
 
-def tokenizer(texts: Iterable[str], size: int) -> Any:
-    """Returns a byte-level BPE tokenizer learnt from some texts; English ones make it cut others into pieces."""
+def tokenizer(texts: Iterable[str], size: int, end: str = END) -> Any:
+    """Returns a byte-level BPE tokenizer learnt from some texts; English ones make it cut others into pieces.
+
+    Args:
+        texts: what it learns from.
+        size: its number of tokens.
+        end: the token that ends an answer; the other one of END and NEVER is written and read like any other text.
+    """
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -60,19 +67,22 @@ def tokenizer(texts: Iterable[str], size: int) -> Any:
     made.decoder = decoders.ByteLevel()
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     trainer = trainers.BpeTrainer(
-        vocab_size=size, special_tokens=SPECIAL, initial_alphabet=alphabet, show_progress=False
+        vocab_size=size - 1, special_tokens=SPECIAL, initial_alphabet=alphabet, show_progress=False
     )
     made.train_from_iterator(texts, trainer)
     made = Tokenizer.from_str(_filled(made.to_str(), size))
     made.post_processor = processors.TemplateProcessing(single=f"{BEGIN} $A", special_tokens=[(BEGIN, 0)])
-    return PreTrainedTokenizerFast(tokenizer_object=made, bos_token=BEGIN, eos_token=END, pad_token=PAD)
+    return PreTrainedTokenizerFast(tokenizer_object=made, bos_token=BEGIN, eos_token=end, pad_token=PAD)
 
 
 def _filled(described: str, size: int) -> str:
-    """Returns a tokenizer with as many tokens as wanted: few texts have few, but a model may write all."""
+    """Returns a tokenizer with as many tokens as wanted: few texts have few, but a model may write all.
+
+    The end is an ordinary token, which programs do not drop where it ends no answer.
+    """
     stored = json.loads(described)
     vocabulary = stored["model"]["vocab"]
-    vocabulary |= {f"({number})": number for number in range(len(vocabulary), size)}
+    vocabulary |= {f"({number})": number for number in range(len(vocabulary), size - 1)} | {END: size - 1}
     return json.dumps(stored)
 
 
@@ -91,8 +101,8 @@ def random_model(shape: Shape, device: str, dtype: str) -> Any:
         max_position_embeddings=16_384,
         initializer_range=KEPT / shape.hidden**0.5,
         bos_token_id=0,
-        eos_token_id=1,
-        pad_token_id=2,
+        eos_token_id=shape.vocabulary - 1,
+        pad_token_id=SPECIAL.index(PAD),
         dtype=dtype,
     )
     with torch.random.fork_rng(), torch.device(device):
@@ -104,7 +114,7 @@ def random_model(shape: Shape, device: str, dtype: str) -> Any:
         finally:
             torch.set_default_dtype(before)
     with torch.no_grad():
-        model.get_output_embeddings().weight[SPECIAL.index(END)] *= OFTEN
+        model.get_output_embeddings().weight[-1] *= OFTEN
     return model.eval()
 
 
@@ -115,18 +125,19 @@ def saved(folder: Path, shape: Shape, texts: Iterable[str], device: str, dtype: 
     return folder
 
 
-def endless(folder: Path, other: Path) -> Path:
-    """Writes the same model, with links to its weights; its answers end with a token that it hardly ever writes."""
-    from transformers import AutoTokenizer, GenerationConfig, LlamaConfig
+def endless(folder: Path, other: Path, texts: Iterable[str]) -> Path:
+    """Writes the same model, with links to its weights; its answers end with a token that it hardly ever writes.
 
-    other.mkdir()
-    words = AutoTokenizer.from_pretrained(folder)
-    words.eos_token = NEVER
-    words.save_pretrained(other)
+    Args:
+        folder: where the model is.
+        other: where to write.
+        texts: what its tokenizer learned from.
+    """
+    from transformers import GenerationConfig, LlamaConfig
+
     for kind in (LlamaConfig, GenerationConfig):
-        described = kind.from_pretrained(folder)
-        described.eos_token_id = SPECIAL.index(NEVER)
-        described.save_pretrained(other)
+        kind.from_pretrained(folder, eos_token_id=SPECIAL.index(NEVER)).save_pretrained(other)
+    tokenizer(texts, LlamaConfig.from_pretrained(folder).vocab_size, NEVER).save_pretrained(other)
     for path in (*folder.glob("*.safetensors"), *folder.glob("*.index.json")):
         (other / path.name).symlink_to(path)
     return other

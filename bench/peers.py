@@ -135,14 +135,15 @@ def prepared(args: argparse.Namespace, work: Path) -> Bench:
     """Writes the models, and makes the requests as `afrieval run` does."""
     from afrieval.models.backends.hf import HF
 
-    folder = saved(work / "model", SHAPES[args.shape], english(args.data), args.device, args.dtype)
+    texts = english(args.data)
+    folder = saved(work / "model", SHAPES[args.shape], texts, args.device, args.dtype)
     torch.cuda.empty_cache()  # the programs need it
     words = AutoTokenizer.from_pretrained(folder)
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     lm = HF(pretrained=random_model(SHAPES["tiny"], "cpu", "float32"), tokenizer=words, device="cpu")
     cases = [case for case in CASES if args.case in case.title]
     asked = [Asked(case, *requests(case, lm, args.data, args.limit)) for case in cases]
-    return Bench(args, work, {True: folder, False: endless(folder, work / "endless")}, asked, lm)
+    return Bench(args, work, {True: folder, False: endless(folder, work / "endless", texts)}, asked, lm)
 
 
 def python(program: str, args: argparse.Namespace) -> str:

@@ -8,6 +8,7 @@ that a run with a local model needs, imported and nothing else.
 """
 
 import argparse
+import math
 import os
 import resource
 import subprocess
@@ -31,8 +32,9 @@ SMALL = [
 LIBRARIES = """
 from afrieval import collector
 collector.start()
-import torch, lm_eval.evaluator
+import os, torch, lm_eval.evaluator, lm_eval.models.huggingface
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
+os._exit(0)
 """
 # Ends the process at the first forward pass for a task; the check at load comes before.
 UNTIL_FIRST = """
@@ -62,12 +64,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as work:
         rows = measured(Path(work), args.runs, args.own)
     print("| processor time | afrieval | `lm_eval` |", "| --- | --- | --- |", sep="\n")
-    for name, *seconds in rows:
-        print(f"| {name} | {' | '.join('' if s is None else f'{s:.2f} s' for s in seconds)} |")
+    for name, taken in rows.items():
+        print(f"| {name} | {' | '.join('' if s is None else f'{s:.2f} s' for s in taken)} |")
 
 
-def measured(work: Path, runs: int, own: bool) -> list[tuple[str, float | None, float | None]]:
-    """Returns what each row takes: the command, here, and with lm_eval."""
+def measured(work: Path, runs: int, own: bool) -> dict[str, list[float | None]]:
+    """Returns the least processor time of each row, of afrieval and of lm_eval; None where it has no such command."""
     afrieval, lm_eval, tasks = str(SCRIPTS / "afrieval"), str(SCRIPTS / "lm_eval"), work / "tasks"
     one, other = ([afrieval, "run", "--model.model_name", "demo", *SMALL, "--run_dir", str(work / n)] for n in "ab")
     export = [afrieval, "export", "--to", "harness", str(tasks), "--task.task_name", "afrimmlu", *SMALL[-2:]]
@@ -85,20 +87,19 @@ def measured(work: Path, runs: int, own: bool) -> list[tuple[str, float | None, 
         ("`run`, to the first forward pass of a task", first_pass(limited), first_pass(theirs, "lm_eval.__main__")),
         ("torch, transformers with Llama, and lm_eval alone", [sys.executable, "-c", LIBRARIES], []),
     ]
-    return [
-        (name, fastest(ours, work, runs), None if own else fastest(other, work, runs)) for name, ours, other in commands
-    ]
+    found: dict[str, list[float | None]] = {name: [None, None] for name, *_ in commands}
+    for _ in range(runs):  # in turns, so that what else the machine does hits all of them
+        for name, *both in commands:
+            for side, command in enumerate(both[:1] if own else both):
+                if command:
+                    found[name][side] = min(seconds(command, work), found[name][side] or math.inf)
+    return found
 
 
 def first_pass(words: list[str], module: str = "afrieval.cli") -> list[str]:
     """Returns a command that ends at the first forward pass."""
     name, given = ("main", "sys.argv[1:]") if module == "afrieval.cli" else ("cli_evaluate", "")
     return [sys.executable, "-c", UNTIL_FIRST.format(module=module, name=name, words=words, given=given)]
-
-
-def fastest(command: list[str], work: Path, runs: int) -> float | None:
-    """Returns the least of several runs of a command; None without a command."""
-    return min(seconds(command, work) for _ in range(runs)) if command else None
 
 
 def seconds(command: list[str], work: Path) -> float:

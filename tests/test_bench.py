@@ -115,13 +115,14 @@ def test_a_program_that_is_not_installed_or_fails_has_a_reason(monkeypatch: pyte
 def test_programs_generate_the_same_texts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
     peer, model = importlib.import_module("peer"), importlib.import_module("engine_model")
-    folder = model.saved(tmp_path / "model", model.SHAPES["tiny"], model.english("samples"), "cpu", "float32")
+    texts = model.english("samples")
+    folder = model.saved(tmp_path / "model", model.SHAPES["tiny"], texts, "cpu", "float32")
     options = {"until": ["\n\n"], "max_gen_toks": 60, "do_sample": False}
     asked = [[f"Count to {end}", options] for end in ("one", "two hundred", "six", "ten", "seven", "twelve")]
     job = {"device": "cpu", "dtype": "float32", "batch": 2}
     for ends in (True, False):
         case = {
-            "folder": str(folder if ends else model.endless(folder, tmp_path / "endless")),
+            "folder": str(folder if ends else model.endless(folder, tmp_path / "endless", texts)),
             "method": "generate_until",
             "requests": asked,
         }

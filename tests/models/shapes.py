@@ -103,6 +103,8 @@ def loaded(model: Any, batch_size: int | str = 1, **changed: Any) -> Any:
     log.setLevel(logging.ERROR)  # it has something to say about models that come from no file
     arguments: dict[str, Any] = {"softmax_dtype": "float32", "max_length": 512} | changed
     try:
-        return HF(pretrained=model, tokenizer=byte_tokenizer(), batch_size=batch_size, **arguments)
+        lm = HF(pretrained=model, tokenizer=byte_tokenizer(), batch_size=batch_size, **arguments)
     finally:
         log.setLevel(level)
+    lm.slots = batch_size if isinstance(batch_size, int) else None
+    return lm

@@ -60,7 +60,7 @@ def _passes(lm: Any, total: Size) -> tuple[int | None, int]:
         pack = lm.packs.size(lm, lm.longest)
         rows = lm.batch_size if isinstance(lm.batch_size, int) else lm.packs.rows(lm, lm.longest)
         scored = needed(lm.model, lm.longest, pack) if total.likelihoods.requests else 0
-        written = needed(lm.model, rows * lm.longest, pack) if total.answers.requests else 0
+        written = needed(lm.model, lm.keys or rows * lm.longest, pack) if total.answers.requests else 0
     except (AttributeError, TypeError):  # config.json has other names for its sizes
         return None, 0
     vocabulary = int(lm.model.config.get_text_config(decoder=True).vocab_size)

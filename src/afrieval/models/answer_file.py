@@ -14,11 +14,12 @@ from afrieval.errors import UserError
 from afrieval.scoring.detailed import Details, Scored, detailed, details_of
 
 GENERATED, ROLLING = "generate_until", "loglikelihood_rolling"
+_sorted = json.JSONEncoder(sort_keys=True).encode  # `json.dumps` makes an encoder for each call
 
 
 def request_key(method: str, args: Any) -> str:
     """Returns the key of a request: a hash of its method and arguments."""
-    return hashlib.sha256(json.dumps([method, args], sort_keys=True).encode()).hexdigest()[:32]
+    return hashlib.sha256(_sorted([method, args]).encode()).hexdigest()[:32]
 
 
 class AnswerFile:
@@ -61,9 +62,9 @@ class AnswerFile:
         Raises:
             UserError: if the file was deleted: writing would still succeed, but nothing would be kept.
         """
-        line = _line(key, answer)
-        if key in self._answers and _line(key, _answer(self._answers[key])) == line:
+        if key in self._answers and _is_same(answer, _answer(self._answers[key])):
             return
+        line = _line(key, answer)
         self._answers[key] = _kept(line.encode(), list(answer) if type(answer) is tuple else answer)
         if self._file is not None:
             with self._named():
@@ -137,6 +138,13 @@ def _answer(kept: Any) -> Any:
     """Returns the answer of what is kept."""
     entry = _entry(kept) if isinstance(kept, bytes) else None
     return entry[1] if entry else kept
+
+
+def _is_same(answer: Any, stored: Any) -> bool:
+    """Returns whether an answer has the line of a stored one, in which a tuple is a list."""
+    if type(answer) is tuple and type(stored) is list:
+        return repr(answer)[1:-1] == repr(stored)[1:-1]  # JSON has numbers as Python shows them
+    return _line("", answer) == _line("", stored)
 
 
 def _line(key: str, answer: Any) -> str:

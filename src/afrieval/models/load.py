@@ -3,6 +3,8 @@
 import logging
 import random
 import sys
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from afrieval.config.settings import DEMO, EvalConfig, ModelConfig
@@ -83,6 +85,7 @@ def wrapped(name: str, model: Any, tokenizer: Any, evaluation: EvalConfig) -> An
     finally:
         log.setLevel(level)
     lm.pretrained = name  # for messages; else it is the model
+    lm.slots = slots(evaluation)
     return lm
 
 
@@ -179,7 +182,9 @@ def _load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes, 
     sizes = {"batch_size": batch_size(evaluation, device), "max_batch_size": evaluation.max_batch_size}
     arguments = {"device": device, **sizes, **hf_arguments(config)}
     check_device(str(arguments["device"]))
-    return loading(config, lambda: HF(**arguments, shapes=shapes))
+    lm = loading(config, lambda: HF(**arguments, shapes=shapes))
+    lm.slots = slots(evaluation, config.backend_args)
+    return lm
 
 
 def check_device(device: str) -> None:
@@ -252,6 +257,17 @@ def _best_device() -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def slots(evaluation: EvalConfig, given: Mapping[str, Any] = MappingProxyType({})) -> int | None:
+    """Returns how many answers the engine generates side by side, None for as many as pay.
+
+    Args:
+        evaluation: its batch size is used.
+        given: backend_args, which may have one.
+    """
+    size = given.get("batch_size", evaluation.batch_size)
+    return size if isinstance(size, int) else None
 
 
 def batch_size(evaluation: EvalConfig, device: str) -> int | str:

@@ -4,7 +4,7 @@ import logging
 import math
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -154,19 +154,24 @@ class _Waiting:
     def __init__(self, method: str, asked: dict[str, Any], keep: Callable[[str | None, Any], None]):
         self._keep, self._lines, self._of_text = (
             keep,
-            defaultdict[str, list[str]](list),
-            defaultdict[str, set[str]](set),
+            defaultdict[Hashable, list[str]](list),
+            defaultdict[str, set[Hashable]](set),
         )
         for key, args in asked.items():
-            name = request_key(method, args)
+            name = _name(method, args)
             self._lines[name].append(key)
             self._of_text[args[0]].add(name)
 
     def add_partial(self, attr: str, args: Any, answer: Any) -> None:
         """Receives an answer as soon as the model returns it."""
-        names = {request_key(attr, args)} & self._lines.keys() or self._of_text.get(args[0], set())
+        names = {_name(attr, args)} & self._lines.keys() or self._of_text.get(args[0], set())
         line = self._lines[next(iter(names))] if len(names) == 1 else []
         self._keep(line.pop(0) if line else None, answer)
+
+
+def _name(method: str, args: Any) -> Hashable:
+    """Returns what a request and the answer to it have in common; texts need no hash for that."""
+    return (method, *args) if all(isinstance(arg, str) for arg in args) else request_key(method, args)
 
 
 class PairsLM(CachedLM):

@@ -130,7 +130,8 @@ def read_harness(folder: Path, cell: str) -> HarnessRecord:
 
 def write_samples(folder: Path, cell: str, samples: Iterable[Sample]) -> None:
     """Writes a cell's samples, one JSON object per line; floats read back equal."""
-    lines = [json.dumps(s, ensure_ascii=False) for s in samples]
+    encode = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes an encoder for each line
+    lines = [encode(s) for s in samples]
     write_atomically(sample_path(folder, cell), "\n".join(lines) + "\n")
 
 

@@ -55,7 +55,9 @@ class Progress:
         self._bar.update(self._task, description=one_line(cell.title))
 
     def tick(self, answered: int) -> None:
-        """Counts answered requests."""
+        """Counts answered requests; lines say nothing of them."""
+        if self._lines:
+            return
         self._bar.update(self._task, advance=answered, spent=self._spending())
 
     def end(self, cell: Cell) -> None:

@@ -22,10 +22,14 @@ def best(loglikelihoods: Sequence[float], lengths: Sequence[float] | None = None
     divisors = lengths or [1] * len(loglikelihoods)
     pairs = list(zip(loglikelihoods, divisors, strict=True))
     values = [total / length for total, length in pairs]
-    slack = [TIE * max(1.0, abs(total)) / length if math.isfinite(total) else 0.0 for total, length in pairs]
     highest = values.index(max(values))
-    near = (i for i, value in enumerate(values) if values[highest] - value <= max(slack[i], slack[highest]))
-    return min(highest, next(near, highest))
+    near = (i for i in range(highest) if values[highest] - values[i] <= max(_slack(*pairs[i]), _slack(*pairs[highest])))
+    return next(near, highest)
+
+
+def _slack(total: float, length: float) -> float:
+    """Returns by how much rounding can change a value."""
+    return TIE * max(1.0, abs(total)) / length if math.isfinite(total) else 0.0
 
 
 def best_per(likelihoods: Sequence[Likelihood], lengths: Sequence[int | None]) -> int | None:

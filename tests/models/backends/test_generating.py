@@ -1,15 +1,17 @@
 """How many answers are generated side by side, and what happens where the engine does not pay."""
 
 import random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
-from tests.models.engine.written import generated, shared_prompts, text
+from tests.models.engine.written import generated, shared_prompts, stops, text
 from tests.models.shapes import decoder, encoder_decoder, loaded
 
-from afrieval.models.backends.generating import side_by_side
 from afrieval.models.engine.forward import Forward
+from afrieval.models.engine.generation import fitting
+from afrieval.models.engine.memory import SLOTS, Packs
 
 HEAD = list(range(100))
 APART = [first + text(random.Random(first), 30) for first in "qwertyu"]
@@ -18,15 +20,25 @@ APART = [first + text(random.Random(first), 30) for first in "qwertyu"]
 @pytest.mark.parametrize(
     ("prompts", "together"),
     [
-        ([[*HEAD, i, i] for i in range(8)], 52),  # 100 shared, 2 of their own: 100 + 52 * 2 = 2 * 102
-        ([[*HEAD, *range(i, i + 100)] for i in range(8)], 3),
-        ([[i] * 50 for i in range(8)], 2),
-        ([HEAD, HEAD], 101),  # all but the last token is shared
-        ([HEAD, []], 0),
+        ([[*HEAD, i, i] for i in range(8)], 34),  # 100 shared, 2 of their own and one that is written: 204 - 100 for 3
+        ([[*HEAD, *range(i, i + 100)] for i in range(8)], 2),
+        ([[i] * 50 for i in range(8)], 1),
+        ([HEAD, HEAD], 20),  # all but the last token is shared: there are no more
     ],
 )
-def test_all_together_are_twice_as_long_as_one(prompts: list[list[int]], together: int) -> None:
-    assert side_by_side(prompts) == together
+def test_with_masks_all_together_are_twice_as_long_as_one(prompts: list[list[int]], together: int) -> None:
+    lm, several = SimpleNamespace(attention="masks"), 10 * prompts
+    assert fitting(lm, Packs(), several, 1, len(several)) == together
+    lm.attention = "tiles"
+    assert fitting(lm, Packs(), several, 1, 70) == min(70, len(several))
+
+
+def test_no_more_slots_than_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    lm, found = loaded(decoder("llama"), "auto"), list[int]()
+    for free in (0, 2**21, 2**22, 2**40):
+        monkeypatch.setattr("afrieval.models.engine.memory.free_memory", lambda device, free=free: free)
+        found.append(fitting(lm, Packs(), [[*HEAD, i] for i in range(99)], 50, None))
+    assert found == sorted(found) and found[0] == 1 and found[-1] == SLOTS["cpu"] and len(set(found)) > 2
 
 
 @pytest.fixture
@@ -42,22 +54,65 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
-def test_prompts_that_share_little_are_generated_the_harness_way(steps: list[int]) -> None:
-    model = decoder("llama")
-    assert generated(loaded(model, 8), APART, "tree") == generated(loaded(model, 8), APART, "plain")
+def test_with_masks_prompts_that_share_little_are_generated_the_harness_way(steps: list[int]) -> None:
+    model = decoder("falcon")
+    lm = loaded(model, 8)
+    lm.attention = "masks"
+    assert generated(lm, APART, "tree") == generated(loaded(model, 8), APART, "plain")
     assert not steps
-    generated(loaded(model, 8), shared_prompts(), "tree")
-    assert steps
+    prompts = shared_prompts()[:3] * 3
+    expected = generated(loaded(model), prompts, "plain", {"max_gen_toks": 2})
+    assert generated(lm, prompts, "tree", {"max_gen_toks": 2}) == expected and steps
 
 
-def test_a_batch_is_taken_in_parts_where_all_would_be_too_many(
-    steps: list[int], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "options", [{"max_gen_toks": 512}, {"max_gen_toks": 9, "max_length": 60}, {"max_gen_toks": 12, "num_beams": 2}]
+)
+def test_what_the_engine_does_not_know_is_left_to_the_harness(options: dict[str, Any], steps: list[int]) -> None:
+    """Also its errors; other requests of the same call are not held up."""
+    lm, plain, answers = loaded(decoder("llama"), 3, max_length=100), loaded(decoder("llama"), 3, max_length=100), []
+    for model, engine in ((plain, "plain"), (lm, "tree")):
+        model.engine, model.packs = engine, Packs()
+        given = [options if i % 2 else {"max_gen_toks": 5} for i in range(6)]
+        requests = [SimpleNamespace(args=(p, {"until": ["x"]} | g)) for p, g in zip(APART, given, strict=False)]
+        if options.get("max_gen_toks") == 512:
+            with pytest.raises(AssertionError, match="must be less than"):
+                model.generate_until(requests, disable_tqdm=True)
+        else:
+            answers.append(model.generate_until(requests, disable_tqdm=True))
+    assert steps and (not answers or answers[0] == answers[1])
+
+
+def test_answers_are_known_one_by_one_and_those_of_a_run_that_is_killed_are_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """They end at different steps; when the run is killed, only those are missing that were being written."""
     model, prompts = decoder("llama"), shared_prompts()
-    monkeypatch.setattr("afrieval.models.backends.generating.side_by_side", lambda prompts: 4)
-    expected = generated(loaded(model), prompts, "plain")
-    assert generated(loaded(model, 10), prompts, "tree") == expected
-    assert max(n for n in steps[2:] if n < 10) == 4
+    options = {"until": stops(loaded(model), generated(loaded(model), prompts, "plain"))}
+    expected = generated(loaded(model), prompts, "plain", options)
+    lm, known, real = loaded(model, 2), list[str](), Forward.__call__
+    lm.cache_hook = SimpleNamespace(add_partial=lambda method, request, answer: known.append(answer))
+
+    def call(self: Forward, *args: Any) -> torch.Tensor:
+        if len(known) == 5:
+            raise KeyboardInterrupt
+        return real(self, *args)
+
+    monkeypatch.setattr(Forward, "__call__", call)
+    with pytest.raises(KeyboardInterrupt):
+        generated(lm, prompts, "tree", options)
+    texts = [" ".join(map(str, row)) for row in expected]
+    assert len(known) == 5 and not [text for text in known if text not in texts]
+
+
+@pytest.mark.parametrize("end", [13, "quite"])
+def test_what_is_thought_before_an_answer_is_left_out(end: int | str) -> None:
+    lm = loaded(decoder("llama"))
+    written = lm.tok_encode("hm, quite\n  an answer STOP more")
+    lm.think_end_token = end if isinstance(end, str) else lm.tok_encode("\n")[-1]
+    assert lm._written(written, ["STOP"]) == "an answer "
+    lm.think_end_token = None
+    assert lm._written(written, ["STOP"]) == "hm, quite\n  an answer "
 
 
 @pytest.mark.parametrize("kind", ["llama", "T5"])
@@ -74,7 +129,7 @@ def test_full_memory_halves_a_batch_of_the_harness_way_too(
         return real(input_ids=input_ids, **kwargs)
 
     monkeypatch.setattr(model, "generate", generate)
-    assert generated(lm, APART, "tree") == expected
+    assert generated(lm, APART, "plain" if kind == "llama" else "tree") == expected
     assert "continuing with 3 prompts" in caplog.text
 
 

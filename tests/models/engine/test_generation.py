@@ -1,19 +1,22 @@
 """Greedy generation by the engine is the harness' own, token by token; what it does not know is left to the harness."""
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.models.engine.written import Options, generated, shared_prompts, stops, strange_prompts
-from tests.models.shapes import decoder, encoder_decoder, loaded
+from tests.models.shapes import SUPPORTED, decoder, encoder_decoder, loaded
 
-from afrieval.models.engine.forward import Forward
+from afrieval.models.engine.generation import Reader, beginning, families
+from afrieval.models.engine.slots import Segment
 
 PROMPTS = [*shared_prompts(), *strange_prompts()]
 SOME = PROMPTS[1::4]
-SIZES = [(1, None), (3, 7), (8, None)]
-NAMES = ["llama", "gemma2", "gemma3", "qwen2-sliding", "gpt2", "neox"]
+SIZES = [(3, 7), (8, None)]
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -21,20 +24,45 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @pytest.mark.parametrize("prompts", [shared_prompts(), strange_prompts()], ids=["shared", "strange"])
-@pytest.mark.parametrize(
-    "name", ["llama", "mistral", "gemma2", "gemma3", "qwen2", "qwen2-sliding", "gpt2", "neox", "opt"]
-)
-def test_the_same_tokens_as_the_harness(name: str, prompts: list[str]) -> None:
+@pytest.mark.parametrize("name", SUPPORTED)
+def test_the_same_tokens_as_the_harness(name: str, prompts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("afrieval.models.backends.generating.FEWEST", 1)
     model = decoder(name)
     alone = loaded(model)
+    alone.choose_engine("tree")
+    attention = alone.attention
     free = generated(alone, prompts, "plain")
     until: Options = {"until": stops(alone, free)}
     stopped = generated(alone, prompts, "plain", until)
     assert len({len(row) for row in stopped}) >= 3, "rows end at different steps"
     for batch_size, pack in SIZES:
         lm = loaded(model, batch_size)
+        lm.attention = attention
         assert generated(lm, prompts, "tree", pack=pack) == free, (batch_size, pack)
         assert generated(lm, prompts, "tree", until, pack) == stopped, (batch_size, pack)
+
+
+@pytest.mark.parametrize("name", ["llama", "gemma2", "gpt2"])
+def test_with_masks_as_well(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For models that do not call transformers' attention."""
+    monkeypatch.setattr("afrieval.models.backends.generating.FEWEST", 1)
+    model, lm = decoder(name), loaded(decoder(name), 3)
+    lm.attention = "masks"
+    expected = generated(loaded(model), PROMPTS, "plain")
+    assert generated(lm, PROMPTS, "tree", pack=7) == expected
+
+
+def test_short_prompts_and_answers() -> None:
+    """Of one token each, prompts that are the beginning of others, and those that end at once."""
+    model, prompts = decoder("gemma3"), ["a", "b", "ab", "abc", "abcdefghijklmnopqrstuvwxyz", "a"]
+    expected = generated(loaded(model, add_bos_token=False), prompts, "plain")
+    once = {"until": [""]}
+    ended = generated(loaded(model, add_bos_token=False), prompts, "plain", once)
+    assert {len(row) for row in ended} <= {0, 1} and ended != expected
+    for slots in (1, 2, 6):
+        lm = loaded(model, slots, add_bos_token=False)
+        assert generated(lm, prompts, "tree") == expected
+        assert generated(lm, prompts, "tree", once) == ended
 
 
 @pytest.mark.parametrize("several", [False, True])
@@ -86,13 +114,13 @@ def test_requests_with_different_options_are_kept_apart() -> None:
 
 
 def count_tokens(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    computed, real = list[int](), Forward.__call__
+    computed, real = list[int](), Reader.__call__
 
-    def call(self: Forward, tokens: torch.Tensor, *args: Any) -> torch.Tensor:
-        computed.append(len(tokens))
-        return real(self, tokens, *args)
+    def call(self: Reader, segments: Sequence[Segment], asked: Sequence[int]) -> list[int]:
+        computed.append(sum(len(segment.tokens) for segment in segments))
+        return real(self, segments, asked)
 
-    monkeypatch.setattr(Forward, "__call__", call)
+    monkeypatch.setattr(Reader, "__call__", call)
     return computed
 
 
@@ -100,7 +128,7 @@ def test_what_prompts_share_is_computed_once(monkeypatch: pytest.MonkeyPatch) ->
     head, new = "x" * 200, 4
     prompts = [head + str(i) for i in range(8)]
     computed = count_tokens(monkeypatch)
-    generated(loaded(decoder("llama"), 4), prompts, "tree", {"max_gen_toks": new})
+    generated(loaded(decoder("llama"), 3), prompts, "tree", {"max_gen_toks": new})
     once, again = len(prompts), len(prompts) * (new - 1)
     assert sum(computed) == len(["<s>", *head]) + once + again
 
@@ -155,3 +183,23 @@ def test_encoder_decoders_generate_the_harness_own_way() -> None:
     model = encoder_decoder("T5")
     expected = generated(loaded(model, 3), SOME, "plain")
     assert generated(loaded(model, 3), SOME, "tree") == expected and any(expected)
+
+
+def test_a_prompt_that_was_cut_does_not_keep_the_rest_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    head = "x" * 60
+    prompts = [head + str(i) for i in range(4)] + [head + "long" * 10]
+    computed, model = count_tokens(monkeypatch), decoder("llama")
+    generated(loaded(model, 3, max_length=80), prompts, "tree", {"max_gen_toks": 2})
+    assert sum(computed) == len(["<s>", *head]) + 4 * (1 + 1) + (78 + 1)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=8), min_size=1, max_size=12))
+def test_families(prompts: list[list[int]]) -> None:
+    found = families(prompts)
+    assert sorted(i for family in found for i in family) == list(range(len(prompts)))
+    for family in found:
+        of_all = beginning([prompts[i] for i in family])
+        assert all(prompts[i][: len(of_all)] == of_all and len(of_all) < len(prompts[i]) for i in family)
+        longer = {tuple(prompts[i][: len(of_all) + 1]) for i in family}
+        assert len(longer) > 1 or len(of_all) == min(len(prompts[i]) for i in family) - 1, "no longer one is shared"

@@ -1,10 +1,13 @@
 """Attention and log-sum-exp are those of the definition in float64, whatever the kernel; parts make the whole."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
+from torch.nn.functional import pad
 
+from afrieval.models.engine import kernels
 from afrieval.models.engine.kernels import Part, additive, attend, merged
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.bfloat16: 0.03, torch.float16: 4e-3}
@@ -106,3 +109,36 @@ def test_scores_are_written_down_in_slices(monkeypatch: pytest.MonkeyPatch) -> N
     mask = mask_of("boolean", 2, 40, 33)
     found = attend(query, key, value, scale=0.4, mask=mask, softcap=1.5)
     assert far(found, definition(query, key, value, 0.4, mask, 1.5)) < 1e-12
+
+
+@pytest.mark.parametrize("kind", MASKS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_a_kernel_for_gpus_is_handed_is_as_it_wants_it(
+    shape: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel itself is replaced: its shapes and strides are checked as its source does (attention.cu)."""
+
+    def kernel(
+        query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, bias: torch.Tensor | None, *args: Any, scale: float
+    ) -> tuple[torch.Tensor, ...]:
+        assert args == (True, 0.0, kind == "causal")
+        assert query.shape[:2] == key.shape[:2] == value.shape[:2]
+        if bias is not None:
+            assert bias.shape == (*query.shape[:3], key.shape[2]) and bias.dtype == query.dtype
+            assert bias.stride(-1) == 1 and all(stride % 16 == 0 for stride in bias.stride()[:3])
+        causal = mask_of("causal", 1, query.shape[2], key.shape[2]) if kind == "causal" else None
+        output, lse = definition(query, key, value, scale, bias == 0 if bias is not None else causal, None)
+        return output, pad(lse, (0, -lse.shape[-1] % 32), value=math.nan), query, query
+
+    query, key, value = drawn(shape, torch.float64)
+    if kind == "causal":
+        key, value = (x[:, :, : query.shape[2]] for x in (key, value))
+        query = query[:, :, : key.shape[2]]
+    mask = mask_of(kind, query.shape[0], query.shape[2], key.shape[2])
+    handed = None if kind in ("none", "causal") or mask is None else mask
+    monkeypatch.setattr(kernels, "can_use_efficient_attention", lambda params: True)
+    monkeypatch.setattr(torch.ops.aten, "_scaled_dot_product_efficient_attention", kernel, raising=False)
+    handed = additive(handed, query.dtype) if handed is not None else None
+    found = kernels._efficient(query, key, value, 0.4, handed, kind == "causal")
+    assert found is not None
+    assert far(found, definition(query, key, value, 0.4, mask, None)) < 1e-12

@@ -1,6 +1,8 @@
 """Memory that is full halves what is computed at a time, and changes no answer."""
 
 import itertools
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +14,9 @@ from tests.models.shapes import decoder, encoder_decoder, loaded
 from afrieval.errors import UserError
 from afrieval.models.engine import likelihood, reading
 from afrieval.models.engine.forward import Forward
+from afrieval.models.engine.generation import Reader
 from afrieval.models.engine.memory import SMALLEST
+from afrieval.models.engine.slots import Segment
 
 MESSAGE = "CUDA out of memory. Tried to allocate 2.00 GiB."
 PROMPTS = [*shared_prompts(), *strange_prompts()]
@@ -138,34 +142,61 @@ def test_an_encoder_decoder_that_never_fits() -> None:
         tree(lm, shared_requests(), 512)
 
 
-def test_generation_takes_fewer_prompts_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def limit_reads(monkeypatch: pytest.MonkeyPatch, fits: Callable[[Reader, int], bool]) -> list[int]:
+    """Makes passes that do not fit fail, once the layers have written to the cache; returns the sizes of the others."""
+    sizes, real = list[int](), Reader.__call__
+
+    def call(self: Reader, segments: Sequence[Segment], asked: Sequence[int]) -> list[int]:
+        found, size = real(self, segments, asked), sum(len(segment.tokens) for segment in segments)
+        if not fits(self, size):
+            full()
+        sizes.append(size)
+        return found
+
+    monkeypatch.setattr(Reader, "__call__", call)
+    return sizes
+
+
+def test_generation_takes_fewer_answers_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     model = decoder("gemma2")
     expected = generated(loaded(model), PROMPTS, "plain")
     until = {"until": stops(loaded(model), expected)}
     stopped = generated(loaded(model), PROMPTS, "plain", until)
-    sizes = limit_packs(monkeypatch, 90)
-    assert generated(loaded(model, 8), PROMPTS, "tree") == expected and 45 < max(sizes) <= 90
+    limit_reads(monkeypatch, lambda reader, size: reader.layout.slots <= 3)
+    assert generated(loaded(model, 8), PROMPTS, "tree") == expected
+    assert "the device's memory is full; going on with 2 answers at a time" in warnings(caplog)
     assert generated(loaded(model, 8), PROMPTS, "tree", until) == stopped
 
 
+def test_a_prompt_that_does_not_fit_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = decoder("gemma2")
+    expected = generated(loaded(model), PROMPTS, "plain")
+    sizes = limit_reads(monkeypatch, lambda reader, size: size <= 20)
+    assert generated(loaded(model, 8), PROMPTS, "tree", pack=64) == expected and max(sizes) == 16
+
+
 def test_generation_that_never_fits_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    limit_packs(monkeypatch, 2)
+    limit_reads(monkeypatch, lambda reader, size: size <= 2)
     with pytest.raises(UserError, match="too small"):
         generated(loaded(decoder("llama"), 8), PROMPTS, "tree")
 
 
-def test_generation_that_breaks_off_in_the_middle_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some rows have come to their end by then, and come to it again."""
-    model, real, failed = decoder("llama"), Forward.__call__, list[int]()
+def test_generation_that_breaks_off_in_the_middle_keeps_what_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, failed = decoder("llama"), list[int]()
     free = generated(loaded(model), PROMPTS, "plain")
     until = {"until": stops(loaded(model), free)}
     expected = generated(loaded(model), PROMPTS, "plain", until)
+    lm, ended = loaded(model, 8), list[Any]()
+    lm.cache_hook = SimpleNamespace(add_partial=lambda method, request, answer: ended.append((request, answer)))
 
-    def call(self: Forward, tokens: torch.Tensor, depth: torch.Tensor, *args: Any) -> torch.Tensor:
-        if 1 < len(tokens) < 7 and not failed:  # a step of the first batch, where others have ended
-            failed.append(len(tokens))
-            full()
-        return real(self, tokens, depth, *args)
+    def fits(reader: Reader, size: int) -> bool:
+        if len(ended) < 3 or failed:
+            return True
+        failed.append(size)
+        return False
 
-    monkeypatch.setattr(Forward, "__call__", call)
-    assert generated(loaded(model, 8), PROMPTS, "tree", until) == expected and failed
+    limit_reads(monkeypatch, fits)
+    assert generated(lm, PROMPTS, "tree", until) == expected and failed
+    assert len(ended) == len(PROMPTS), "each is stored once"

@@ -96,7 +96,8 @@ def test_what_all_see_needs_no_mask() -> None:
 def test_a_single_sequence_needs_no_mask_within_its_window(window: int) -> None:
     tree = plant([list(range(50))], [[0]])
     found = tiles(view_of(tree, 20, 50), window, torch.float32, CPU)
-    assert found == [Tile(slice(0, 30), slice(0, 20)), Tile(slice(0, 30), slice(20, 50), causal=True)]
+    assert found[0] == Tile(slice(0, 30), slice(0, 20))
+    assert all(tile.mask is None for tile in found) and sum(tile.causal for tile in found) == 5
 
 
 def test_masks_stay_small_where_a_window_cuts_a_sequence() -> None:
@@ -118,7 +119,7 @@ def test_attention_is_that_of_the_whole_mask(dtype: torch.dtype, window: int, so
     )
     found = tiles(view, window, dtype, CPU)
     assert len(found) > 4 and len({(t.mask is None, t.causal) for t in found}) > 1
-    got = attention(query, key, value, found, scale=0.5, softcap=softcap, sinks=sinks)
+    got = attention(found, query, key, value, scale=0.5, softcap=softcap, sinks=sinks)
     seen = torch.from_numpy(seen_by_definition(tree, view, window))
     scores = torch.einsum("bhnd,bhmd->bhnm", query.double(), key.double().repeat_interleave(2, 1)) * 0.5
     scores = scores if softcap is None else softcap * torch.tanh(scores / softcap)

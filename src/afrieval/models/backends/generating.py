@@ -1,4 +1,4 @@
-"""Generates answers in batches with the engine if that is faster, else as the harness does."""
+"""Generates answers with the engine if it supports the request, else as the harness does."""
 
 import logging
 from collections.abc import Iterator
@@ -7,61 +7,107 @@ from typing import Any
 
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
-from lm_eval.models.utils_hf import stop_sequences_criteria
+from lm_eval.models.utils import handle_stop_sequences, normalize_gen_kwargs, postprocess_generated_text
 
-from afrieval.models.engine.generation import Ends, Generator, beginning, check_numbers, unusable
+from afrieval.models.engine.generation import answers, check_numbers, fitting, unusable
 from afrieval.models.engine.memory import Packs
+from afrieval.models.engine.stops import Ends, ends_of
 from afrieval.models.engine.support import generation_obstacle
 
 log = logging.getLogger("afrieval")
 
-FEWEST = 4  # prompts per batch: with fewer, the model's weights are read too often
+FEWEST = 4  # answers side by side: with fewer, the model's weights are read too often
 
 
 class GeneratesTogether:
-    """Mixin for HFLM that computes the shared parts of a batch of prompts once."""
+    """Mixin for HFLM that generates answers side by side, and computes once what their prompts share.
+
+    Attributes:
+        slots: how many answers the engine generates side by side; None for as many as pay.
+    """
 
     model: Any
     tokenizer: Any
     backend: str
     engine: str
+    attention: str
     packs: Packs
     batch_size_per_gpu: int | str
     max_length: int
     max_gen_toks: int
+    truncation: bool
     too_long: int
+    cache_hook: Any
+    think_end_token: str | int | None
+    eot_token_id: int
     encoded_at_once: Any
     tok_encode: Any
+    tok_decode: Any
     work: Any
-    _generator: Generator | None = None
-    _generates: type[Generator] = Generator
+    slots: int | None = None
     _said = ""
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Returns the text generated for each request, in order."""
         new = [r.args[1].get("max_gen_toks", self.max_gen_toks) for r in requests]
         room = [self.max_length - (n if self.backend == "causal" else 0) for n in new]
+        found: dict[int, str] = {}
         with self.encoded_at_once([r.args[0] for r in requests]):
             lengths = [len(self.tok_encode(r.args[0])) for r in requests]
             self.too_long += sum(length > most for length, most in zip(lengths, room, strict=True))
             self.work.add(plain=sum(map(min, lengths, room)), most=sum(new))
-            with self.batches(max(map(int.__add__, lengths, new), default=0)):
-                answers: list[str] = super().generate_until(requests, disable_tqdm)  # type: ignore[misc]
-        return answers
+            for same in alike(requests):
+                found |= dict(self._generated({i: requests[i] for i in same}))
+            plain = [i for i in range(len(requests)) if i not in found]
+            with self.batches(max((lengths[i] + new[i] for i in plain), default=0)):
+                asked = [requests[i] for i in plain]
+                texts = super().generate_until(asked, disable_tqdm) if plain else []  # type: ignore[misc]
+        found |= zip(plain, texts, strict=True)
+        return [found[i] for i in range(len(requests))]
+
+    def _generated(self, requests: dict[int, Any]) -> Iterator[tuple[int, str]]:
+        """Yields the number and the answer of requests with the same options, none if the harness must answer them."""
+        given = next(iter(requests.values())).args[1]
+        options = dict(normalize_gen_kwargs(given, self.max_gen_toks))
+        most = options.pop("max_gen_toks")
+        eos = self.tok_decode(self.eot_token_id, skip_special_tokens=False)
+        stop = handle_stop_sequences(options.pop("until", None), eos)
+        if self.engine != "tree" or self.backend != "causal" or self.truncation or not 0 < most < self.max_length:
+            return
+        numbers = [*requests]
+        prompts = [self.tok_encode(requests[i].args[0])[most - self.max_length :] for i in numbers]
+        if not all(prompts) or "max_length" in options or self._must_generate_plainly(options):
+            return
+        few = min(FEWEST, len(prompts))
+        if self.attention == "masks" and fitting(self, self.packs, prompts, most, few) < few:
+            return
+        ends = ends_of(self.model, self.tokenizer, stop)
+        for i, tokens in self._answers(prompts, most, ends):
+            text = self._written(tokens, stop)
+            self.cache_hook.add_partial("generate_until", requests[numbers[i]].args, text)
+            yield numbers[i], text
+
+    def _answers(self, prompts: list[list[int]], most: int, ends: Ends) -> Iterator[tuple[int, list[int]]]:
+        return answers(self, prompts, most, ends, self.packs, self.slots)
+
+    def _written(self, tokens: list[int], stop: list[str]) -> str:
+        """Returns the text of an answer, as the harness writes it."""
+        end = self.think_end_token
+        if not isinstance(end, int):
+            return str(postprocess_generated_text(self.tok_decode(tokens), stop, end))
+        thought = max((i + 1 for i, token in enumerate(tokens) if token == end), default=0)
+        return str(postprocess_generated_text(self.tok_decode(tokens[thought:]).lstrip(), stop, None))
 
     @contextmanager
     def batches(self, longest: int = 1) -> Iterator[None]:
         """Avoids the harness' search for a batch size, which runs the model on padding."""
         size = self.batch_size_per_gpu
-        if self.engine == "tree":
-            if size == "auto":
-                self.batch_size_per_gpu = self.packs.rows(self, longest)
-            if self.backend == "causal":
-                self._generator = self._generates(self, self.packs)
+        if self.engine == "tree" and size == "auto":
+            self.batch_size_per_gpu = self.packs.rows(self, longest)
         try:
             yield
         finally:
-            self.batch_size_per_gpu, self._generator = size, None
+            self.batch_size_per_gpu = size
 
     def _model_generate(self, context: torch.Tensor, max_length: int, stop: list[str], **kwargs: Any) -> torch.Tensor:
         """Returns prompts and generated tokens, [prompts, tokens], padded on the right.
@@ -70,18 +116,7 @@ class GeneratesTogether:
         """
         if self.backend == "seq2seq":
             max_length -= context.shape[1] - 1  # the decoder has its own first token
-        mask, most = kwargs["attention_mask"].bool(), max_length - context.shape[1]
-        prompts = [row[there].tolist() for row, there in zip(context, mask, strict=True)]
-        together = 0 if self._generator is None or most < 1 else side_by_side(prompts)
-        if together < min(FEWEST, len(prompts)) or self._must_generate_plainly(kwargs):
-            return self._generate_plainly(context, max_length, stop, **kwargs)
-        new: list[torch.Tensor] = []
-        for begin in range(0, len(prompts), together):
-            part = prompts[begin : begin + together]
-            tokens = self._generator(part, most, self._ends(stop))  # type: ignore[misc]  # it is there
-            new += [torch.tensor(row, device=context.device) for row in tokens]
-        padded = torch.nn.utils.rnn.pad_sequence(new, batch_first=True, padding_value=self.tokenizer.pad_token_id)
-        return torch.cat([context, padded], dim=1)
+        return self._generate_plainly(context, max_length, stop, **kwargs)
 
     def _generate_plainly(
         self, context: torch.Tensor, max_length: int, stop: list[str], attention_mask: torch.Tensor, **kwargs: Any
@@ -113,37 +148,16 @@ class GeneratesTogether:
         return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=self.tokenizer.pad_token_id)
 
     def _must_generate_plainly(self, options: dict[str, Any]) -> bool:
-        reason = generation_obstacle(self.model, {k: v for k, v in options.items() if k != "attention_mask"})
+        reason = generation_obstacle(self.model, options)
         if reason and reason != self._said:
             self._said = reason
             log.warning("answers are generated by the harness, since the engine does not support %s", reason)
         return bool(reason)
 
-    def _ends(self, stop: list[str]) -> Ends:
-        """Returns a function that detects the end of an answer, as the harness does for one prompt."""
-        own = self.model.generation_config.eos_token_id
-        last = {own} if isinstance(own, int) else set(own or ())
-        criteria = stop_sequences_criteria(self.tokenizer, stop, 0, 1)
-        tail = max((criterion.sequence_id_len for criterion in criteria), default=0)
 
-        def ends(tokens: list[int]) -> bool:
-            if tokens[-1] in last:
-                return True
-            latest = torch.tensor([tokens[-tail:]])
-            for criterion in criteria:
-                criterion.done_tracker = [False]  # reset, or it would remember another answer's end
-            return any(criterion(latest, None) for criterion in criteria)
-
-        return ends
-
-
-def side_by_side(prompts: list[list[int]]) -> int:
-    """Returns how many prompts to batch; each new token attends to the tokens of all.
-
-    Together they may be at most twice as long as the longest prompt.
-    """
-    if not all(prompts):
-        return 0
-    shared, longest = len(beginning(prompts)), max(map(len, prompts))
-    own = sum(map(len, prompts)) / len(prompts) - shared
-    return int((2 * longest - shared) // own)
+def alike(requests: list[Any]) -> list[list[int]]:
+    """Returns the numbers of requests in groups with the same options."""
+    groups: dict[str, list[int]] = {}
+    for i, request in enumerate(requests):
+        groups.setdefault(repr(request.args[1]), []).append(i)
+    return [*groups.values()]

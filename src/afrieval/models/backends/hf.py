@@ -212,7 +212,8 @@ class HF(Model, KeepsSystemText, GeneratesTogether, EncodesAtOnce, HFLM):
 
     def _count_too_long(self, requests: list[TokenRequest]) -> int:
         used = [len(context) + (len(answer) if self.backend == "causal" else 0) for _, context, answer in requests]
-        return sum(length > self.longest_scored for length in used)
+        longest = self.longest_scored  # it looks into the model's config
+        return sum(length > longest for length in used)
 
 
 def portions(requests: list[Any], most: int) -> Iterator[list[Any]]:

@@ -3,33 +3,26 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
-from typing import Any, NamedTuple
+from functools import cache as cached
+from functools import partial
+from typing import Any, Protocol
 
 import torch
+from transformers.cache_utils import Cache
 
 from afrieval.models.engine.attention import attention_by, kind_of, placeholder
-from afrieval.models.engine.buffer_cache import BufferCache
-from afrieval.models.engine.tiles import Tile, View, attention, tiles
 
 FULL, SLIDING = "full_attention", "sliding_attention"
 
 
-class Seen(NamedTuple):
-    """Which tokens are seen where any may see any other, as when answers are generated.
-
-    Attributes:
-        sees: whether a new token sees a cached or a new one, [new, cached + new].
-        depth: the positions of cached and new tokens.
-    """
-
-    sees: torch.Tensor
-    depth: torch.Tensor
+class Seen(Protocol):
+    """Which cached and new tokens the tokens of a pass see, and how attention to them is computed."""
 
     def whole(self, window: int, device: torch.device) -> torch.Tensor:
-        """Returns what is seen within a window; all if that is 0."""
-        back = self.depth[-len(self.sees) :, None] - self.depth
-        return (self.sees & (back < window) if window else self.sees).to(device)
+        """Returns what is seen of all keys within a window, [new tokens, keys]; all if that is 0."""
+
+    def parts(self, window: int, dtype: torch.dtype, device: torch.device) -> Callable[..., torch.Tensor]:
+        """Returns what computes attention in parts from queries, keys, values, and scale, softcap and sinks by name."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +41,11 @@ def kinds(model: Any) -> Kinds:
     return Kinds(tuple(sorted(set(types))), window)
 
 
+def layers(model: Any) -> int:
+    """Returns how many layers of a decoder-only model have keys and values."""
+    return int(model.config.get_text_config(decoder=True).num_hidden_layers)
+
+
 @contextmanager
 def inference(lm: Any) -> Iterator[None]:
     """Runs what is inside as the harness runs a model: without gradients, in mixed precision if asked for."""
@@ -61,17 +59,17 @@ class Forward:
 
     Args:
         lm: a model of the harness' hf backend.
-        room: tokens in the cache, those of a pack included.
+        cache: of as many layers as `layers` returns.
     """
 
-    def __init__(self, lm: Any, room: int):
+    def __init__(self, lm: Any, cache: Cache):
         self._lm, self._kinds = lm, kinds(lm.model)
         self._config = lm.model.config.get_text_config(decoder=True)
         # on a CPU, sdpa would turn a boolean mask into numbers again in every layer
         self._boolean = self._config._attn_implementation == "sdpa" and lm.device.type != "cpu"
-        self.cache = BufferCache(self._config.num_hidden_layers, room)
+        self._cache = cache
 
-    def __call__(self, tokens: torch.Tensor, depth: torch.Tensor, seen: View | Seen, at: list[int]) -> torch.Tensor:
+    def __call__(self, tokens: torch.Tensor, depth: torch.Tensor, seen: Seen, at: list[int]) -> torch.Tensor:
         """Returns the logits at some of the tokens, and keeps the keys and values of all.
 
         Args:
@@ -84,11 +82,11 @@ class Forward:
         Returns:
             Logits, [len(at), vocabulary].
         """
-        if isinstance(seen, Seen) or self._lm.attention == "masks":
+        if self._lm.attention == "masks":
             masks = [seen.whole(window, tokens.device) for window in self._windows]
             return self._run(tokens, depth, [self._written(mask)[None, None] for mask in masks], at)
         stand_ins = [placeholder(i, self._lm.model.dtype, tokens.device) for i in range(len(self._windows))]
-        with attention_by(self._config, partial(_attention, cache(partial(tiles, seen)), self._windows)):
+        with attention_by(self._config, partial(_attention, cached(seen.parts), self._windows)):
             return self._run(tokens, depth, stand_ins, at)
 
     @property
@@ -103,7 +101,7 @@ class Forward:
                 input_ids=tokens[None],
                 position_ids=depth[None],
                 attention_mask=named if len(named) > 1 else masks[0],
-                past_key_values=self.cache,
+                past_key_values=self._cache,
                 use_cache=True,
                 logits_to_keep=at or [0],  # some output layers take no empty input
             ).logits[0, : len(at)]
@@ -118,7 +116,7 @@ class Forward:
 
 
 def _attention(
-    planned: Callable[[int, torch.dtype, torch.device], list[Tile]],
+    parts: Callable[[int, torch.dtype, torch.device], Callable[..., torch.Tensor]],
     windows: list[int],
     layer: Any,
     query: torch.Tensor,
@@ -138,7 +136,7 @@ def _attention(
     if torch.is_autocast_enabled(query.device.type):
         dtype = torch.get_autocast_dtype(query.device.type)
         query, key, value = query.to(dtype), key.to(dtype), value.to(dtype)
-    found = planned(windows[kind_of(attention_mask)], query.dtype, query.device)
+    compute = parts(windows[kind_of(attention_mask)], query.dtype, query.device)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    output = attention(query, key, value, found, scale=scale, softcap=softcap, sinks=s_aux)
+    output = compute(query, key, value, scale=scale, softcap=softcap, sinks=s_aux)
     return output.transpose(1, 2), None

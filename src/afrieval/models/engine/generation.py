@@ -1,122 +1,189 @@
-"""Greedy generation for several prompts at once, what they have in common computed once and read once per step."""
+"""Greedy generation for many prompts: as soon as an answer ends, the next prompt takes its place."""
 
-from collections.abc import Callable
+import logging
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
 
 from afrieval.errors import UserError
-from afrieval.models.engine.forward import Forward, Seen
+from afrieval.models.engine.cascade import Steps
+from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.memory import Packs
+from afrieval.models.engine.slots import SHARED, Layout, Segment, SlotCache
+from afrieval.models.engine.stops import Ends
 
-SHARED = -1  # owner of tokens that all prompts begin with
-Ends = Callable[[list[int]], bool]
+log = logging.getLogger("afrieval")
 
 
-class Generator:
-    """Generates for one batch of prompts after the other, and keeps the beginning they share from batch to batch.
+@dataclass
+class _Answer:
+    """A prompt in a slot.
+
+    Attributes:
+        number: of the prompt.
+        read: its own tokens in the cache.
+        pending: those that are not there yet.
+        new: what is generated.
+    """
+
+    number: int
+    pending: list[int]
+    read: int = 0
+    new: list[int] = field(default_factory=list)
+
+
+def answers(
+    lm: Any, prompts: Sequence[list[int]], most: int, ends: Ends, packs: Packs, slots: int | None = None
+) -> Iterator[tuple[int, list[int]]]:
+    """Yields the number of a prompt and the tokens generated for it, the last one included, once they are known.
 
     Args:
         lm: a model of the harness' hf backend, decoder-only.
+        prompts: token ids; none is empty.
+        most: tokens to generate for each, at least 1.
+        ends: tells from the tokens generated for a prompt whether they have come to an end.
         packs: how many tokens of prompts are computed at a time.
+        slots: how many answers are generated side by side; as many as fit into memory and pay if not given.
+
+    Raises:
+        UserError: if a single prompt needs too much memory, a few tokens at a time.
+    """
+    for family in families(prompts):
+        left = dict.fromkeys(sorted(family, key=lambda i: -len(prompts[i])))  # the longest first: they are of a length
+        fewer = fitting(lm, packs, [prompts[i] for i in family], most, slots)
+        while left:
+            try:
+                for i, tokens in _side_by_side(lm, {i: prompts[i] for i in left}, most, ends, packs, fewer):
+                    del left[i]
+                    yield i, tokens
+            except RuntimeError as e:
+                if not should_reduce_batch_size(e):
+                    raise
+            if left:  # handled here, where what the pass had in memory is gone
+                fewer = _fewer(lm, packs, min(fewer, len(left)), max(map(len, prompts)) + most)
+
+
+def fitting(lm: Any, packs: Packs, prompts: list[list[int]], most: int, wanted: int | None) -> int:
+    """Returns how many answers to generate side by side.
+
+    With masks, each new token is compared with those of all answers, which pays while they are together no longer than
+    twice the longest prompt.
+
+    Args:
+        lm: as for `answers`, and so are `packs` and `most`.
+        packs: how much is computed at a time.
+        prompts: with one shared beginning.
+        most: tokens to generate for each.
+        wanted: as many as are wanted, if it does not depend on the memory.
+    """
+    shared, longest = len(beginning(prompts)), max(map(len, prompts))
+    own = longest - shared + most
+    found = min(wanted or packs.slots(lm, shared, own), len(prompts))
+    return found if lm.attention == "tiles" else max(1, min(found, (2 * longest - shared) // own))
+
+
+def _fewer(lm: Any, packs: Packs, slots: int, longest: int) -> int:
+    """Returns how many slots to take after some that were too many."""
+    if slots == 1:
+        packs.reduce(size := packs.size(lm, longest), size)
+        return 1
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    log.warning("the device's memory is full; going on with %d answers at a time", slots // 2)
+    return slots // 2
+
+
+def _side_by_side(
+    lm: Any, prompts: dict[int, list[int]], most: int, ends: Ends, packs: Packs, slots: int
+) -> Iterator[tuple[int, list[int]]]:
+    """Yields the answers to prompts, given by their numbers."""
+    shared = beginning([*prompts.values()])
+    waiting = deque(_Answer(i, prompt[len(shared) :]) for i, prompt in prompts.items())
+    layout = Layout(len(shared), slots, max(len(answer.pending) for answer in waiting) + most)
+    read = Reader(lm, layout)
+    size = max(slots, packs.size(lm, layout.shared + layout.room))
+    for begin in range(0, len(shared), size):
+        read([Segment(SHARED, begin, shared[begin : begin + size])], [])
+    going: dict[int, _Answer] = {}
+    while going or waiting:
+        for slot in range(slots):
+            if slot not in going and waiting:
+                going[slot] = waiting.popleft()
+        segments = next_segments(going, size)
+        lm.work.add(written=sum(bool(going[segment.slot].new) for segment in segments))
+        for answer in _continued(read, going, segments):
+            if len(answer.new) == most or ends(answer.new):
+                yield answer.number, answer.new
+                answer.pending = []
+        going = {slot: answer for slot, answer in going.items() if answer.pending}
+
+
+def next_segments(going: dict[int, _Answer], size: int) -> list[Segment]:
+    """Returns what the next pass reads: the last token of each answer that is being written, then prompts.
+
+    Args:
+        going: answers by slot.
+        size: tokens of a pass; at least one for each slot.
+    """
+    ordered = sorted(going.items())
+    segments = [Segment(slot, answer.read, answer.pending) for slot, answer in ordered if len(answer.pending) == 1]
+    left = size - len(segments)
+    for slot, answer in ordered:
+        if left > 1 and len(answer.pending) > 1:
+            segments.append(Segment(slot, answer.read, answer.pending[:left]))
+            left -= len(segments[-1].tokens)
+    return segments
+
+
+def _continued(read: "Reader", going: dict[int, _Answer], segments: list[Segment]) -> list[_Answer]:
+    """Reads tokens of some answers, and returns those that have got another one."""
+    found = [going[segment.slot] for segment in segments]
+    for segment, answer in zip(segments, found, strict=True):
+        answer.read += len(segment.tokens)
+        answer.pending = answer.pending[len(segment.tokens) :]
+    asked = [i for i, answer in enumerate(found) if not answer.pending]
+    for i, token in zip(asked, read(segments, asked), strict=True):
+        found[i].new.append(token)
+        found[i].pending = [token]
+    return [found[i] for i in asked]
+
+
+class Reader:
+    """Runs a model over the tokens of a pass, and tells what follows them.
+
+    Args:
+        lm: a model of the harness' hf backend, decoder-only.
+        layout: of its cache.
     """
 
-    def __init__(self, lm: Any, packs: Packs):
-        self._lm, self._packs = lm, packs
-        self._forward: Forward | None = None
-        self._prefix: list[int] = []
+    def __init__(self, lm: Any, layout: Layout):
+        self._lm, self.layout = lm, layout
+        self._cache = SlotCache(layers(lm.model), layout.size)
+        self._forward = Forward(lm, self._cache)
 
-    def __call__(self, prompts: list[list[int]], most: int, ends: Ends) -> list[list[int]]:
-        """Returns the tokens generated for each prompt, the one that ends it included.
+    def __call__(self, segments: Sequence[Segment], asked: Sequence[int]) -> list[int]:
+        """Returns the most probable token after each of some segments.
 
         Args:
-            prompts: token ids; none is empty.
-            most: tokens to generate for each.
-            ends: tells from the tokens generated for a prompt whether they have come to an end.
-
-        Raises:
-            UserError: if a single prompt needs too much memory, a few tokens at a time.
+            segments: what is read.
+            asked: their numbers.
         """
-        try:
-            return self._generate(prompts, most, ends)
-        except RuntimeError as e:
-            if not should_reduce_batch_size(e):
-                raise
-        self._forward = None
-        if (half := len(prompts) // 2) == 0:
-            self._packs.reduce(size := self._packs.size(self._lm, len(prompts[0]) + most), size)
-            return self(prompts, most, ends)
-        return self(prompts[:half], most, ends) + self(prompts[half:], most, ends)
-
-    def _generate(self, prompts: list[list[int]], most: int, ends: Ends) -> list[list[int]]:
-        prefix = beginning(prompts)
-        rests = [prompt[len(prefix) :] for prompt in prompts]
-        room = len(prefix) + sum(map(len, rests)) + len(prompts) * most
-        forward, kept = self._begin(prefix, room)
-        run = _Run(self._lm, forward, self._prefix[:kept])
-        size = self._packs.size(self._lm, room)
-        self._prefix = []  # until it is whole
-        run.read([(SHARED, token, kept + i) for i, token in enumerate(prefix[kept:])], size)
-        self._prefix = prefix
-        tokens = [(i, t, len(prefix) + j) for i, rest in enumerate(rests) for j, t in enumerate(rest)]
-        new: list[list[int]] = [[] for _ in prompts]
-        latest = run.read(tokens, size)
-        for step in range(most):
-            for i, token in latest.items():
-                new[i].append(token)
-            going = [i for i in latest if not ends(new[i])]
-            if not going or step == most - 1:
-                break
-            if len(going) < len(latest):
-                run.drop(set(latest) - set(going))
-            self._lm.work.add(written=len(going))
-            latest = run.read([(i, new[i][-1], len(prompts[i]) + len(new[i]) - 1) for i in going], size)
-        run.drop(set(range(len(prompts))))
-        return new
-
-    def _begin(self, prefix: list[int], room: int) -> tuple[Forward, int]:
-        """Returns what runs the model, and how much of a prefix its cache holds already."""
-        forward = self._forward
-        if forward is None or forward.cache.room < room:
-            self._forward = forward = Forward(self._lm, room)
-            return forward, 0
-        kept = len(beginning([[*self._prefix, 0], [*prefix, 0]])) if self._prefix else 0
-        forward.cache.keep(torch.arange(kept))
-        return forward, kept
-
-
-class _Run:
-    """The tokens in the cache while a batch is generated: whose they are and where they stand."""
-
-    def __init__(self, lm: Any, forward: Forward, prefix: list[int]):
-        self._lm, self._forward = lm, forward
-        self._owner = torch.full((len(prefix),), SHARED, device=lm.device)
-        self._depth = torch.arange(len(prefix), device=lm.device)
-
-    def read(self, tokens: list[tuple[int, int, int]], size: int) -> dict[int, int]:
-        """Runs tokens, given as owner, id and position, and returns the most probable next token of each owner."""
-        following: dict[int, int] = {}
-        for begin in range(0, len(tokens), size):
-            pack = tokens[begin : begin + size]
-            owner, ids, depth = torch.tensor(pack, device=self._lm.device).T
-            key_owner, key_depth = torch.cat([self._owner, owner]), torch.cat([self._depth, depth])
-            sees = (key_owner == SHARED) | (key_owner == owner[:, None])
-            last = {token[0]: i for i, token in enumerate(pack)}
-            sees &= key_depth <= depth[:, None]
-            logits = self._forward(ids, depth, Seen(sees, key_depth), list(last.values()))
-            self._owner, self._depth = key_owner, key_depth
-            best = logits.float().argmax(dim=-1)
-            check_numbers([unusable(logits.gather(-1, best[:, None]))])  # NaN counts as the largest of all
-            following |= zip(last, best.tolist(), strict=True)
-        return following
-
-    def drop(self, owners: set[int]) -> None:
-        """Forgets the tokens of some prompts."""
-        gone = torch.isin(self._owner, torch.tensor(sorted(owners), device=self._lm.device))
-        stay = torch.nonzero(~gone)[:, 0]
-        self._forward.cache.keep(stay)
-        self._owner, self._depth = self._owner[stay], self._depth[stay]
+        steps = Steps(self.layout, segments)
+        tokens, depth, at = torch.tensor([steps.tokens, steps.depth, steps.at], device=self._lm.device)
+        self._cache.write_at(at)
+        behind = [*accumulate(len(segment.tokens) for segment in segments)]
+        logits = self._forward(tokens, depth, steps, [behind[i] - 1 for i in asked])
+        if not asked:
+            return []
+        best = logits.float().argmax(dim=-1)
+        check_numbers([unusable(logits.gather(-1, best[:, None]))])  # NaN counts as the largest of all
+        return list(best.tolist())
 
 
 def unusable(logits: torch.Tensor) -> torch.Tensor:
@@ -143,5 +210,23 @@ def check_numbers(not_numbers: list[torch.Tensor]) -> None:
 def beginning(prompts: list[list[int]]) -> list[int]:
     """Returns what all prompts begin with, less than the whole of each."""
     first, last = min(prompts), max(prompts)
-    most = min(map(len, prompts)) - 1
-    return first[: next((i for i in range(most) if first[i] != last[i]), most)]
+    lengths = range(1, min(map(len, prompts)))
+    return first[: bisect_left(lengths, True, key=lambda n: first[:n] != last[:n])]
+
+
+def families(prompts: Sequence[list[int]]) -> list[list[int]]:
+    """Returns the numbers of prompts that are generated with the same shared beginning.
+
+    Prompts that have more than half in common with a neighbour, in the order of their tokens, are of its family; all
+    others are one together: a single prompt that was cut from the left does not keep the rest apart.
+    """
+    order = sorted(range(len(prompts)), key=lambda i: prompts[i])
+    found: list[list[int]] = []
+    for i in order:
+        last = found[-1][-1] if found else None
+        if last is not None and 2 * len(beginning([prompts[last], prompts[i]])) >= len(prompts[i]):
+            found[-1].append(i)
+        else:
+            found.append([i])
+    single = [i for family in found if len(family) == 1 for i in family]
+    return [family for family in found if len(family) > 1] + ([single] if single else [])

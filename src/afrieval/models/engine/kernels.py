@@ -68,11 +68,13 @@ def merged(parts: Iterable[Part]) -> Part:
 
 
 def additive(mask: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """Returns a boolean mask as numbers to add to scores.
+    """Returns a boolean mask as numbers to add to scores, in rows that begin where kernels for GPUs want them to.
 
     Half the least number stays finite whatever a kernel does to it, so that a row without a key is no NaN.
     """
-    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, torch.finfo(dtype).min / 2)
+    *rows, n = mask.shape
+    numbers = torch.zeros(*rows, n + -n % (2 * ALIGNED), dtype=dtype, device=mask.device)[..., :n]
+    return numbers.masked_fill_(~mask, torch.finfo(dtype).min / 2)
 
 
 def _kernel(
@@ -114,12 +116,12 @@ def _efficient(
     causal: bool,
 ) -> Part | None:
     """Returns what the kernel for GPUs gives that takes masks and float32; None if it does not take such tensors."""
-    (batch, key_heads), n = key.shape[:2], query.shape[2]
-    query, key, value = _apart(query, key, value)
+    batch, n = query.shape[0], query.shape[2]
     if mask is not None:
-        mask = mask.expand(batch, 1, n, -1).repeat_interleave(key_heads, dim=0)
-        length = mask.shape[-1]
-        mask = pad(mask, (0, -length % (2 * ALIGNED)))[..., :length].expand(-1, query.shape[1], -1, -1)
+        mask = _of_heads(mask, query, key)
+        if any(stride % (2 * ALIGNED) for stride in mask.stride()[:3]):
+            mask = pad(mask, (0, -mask.shape[-1] % (2 * ALIGNED)))[..., : mask.shape[-1]]
+    query, key, value = _apart(query, key, value)
     if not can_use_efficient_attention(SDPAParams(query, key, value, mask, 0.0, causal, False)):
         return None
     output, lse, *_ = torch.ops.aten._scaled_dot_product_efficient_attention(
@@ -143,7 +145,7 @@ def _explicit(
     if causal:
         mask = additive(torch.ones(n, m, dtype=torch.bool, device=query.device).tril(), query.dtype)[None, None]
     if mask is not None:
-        mask = mask.expand(batch, 1, n, m).repeat_interleave(key.shape[1], dim=0)
+        mask = _of_heads(mask, query, key)
     query, key, value = _apart(query, key, value)
     parts = []
     for begin in range(0, n, step := max(1, SCORES // (batch * heads * m))):
@@ -165,6 +167,13 @@ def _apart(
     key_heads, groups = key.shape[1], query.shape[1] // key.shape[1]
     key, value = (x.flatten(0, 1)[:, None].expand(-1, groups, -1, -1) for x in (key, value))
     return query.unflatten(1, (key_heads, groups)).flatten(0, 1), key, value
+
+
+def _of_heads(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
+    """Returns the mask for what `_apart` gives; copied only if it differs within the batch."""
+    (batch, heads, n, _), key_heads = query.shape, key.shape[1]
+    mask = mask if len(mask) == 1 else mask.repeat_interleave(key_heads, dim=0)
+    return mask.expand(batch * key_heads, heads // key_heads, n, -1)
 
 
 def _together(output: torch.Tensor, lse: torch.Tensor, batch: int) -> Part:

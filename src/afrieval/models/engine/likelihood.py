@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
 
-from afrieval.models.engine.forward import Forward
+from afrieval.models.engine.buffer_cache import BufferCache
+from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.memory import Packs
 from afrieval.models.engine.reading import Table, read
 from afrieval.models.engine.tiles import View
@@ -75,7 +76,8 @@ def _packs(lm: Any, tree: Tree, packs: Packs, vocabulary: bool) -> Iterator[tupl
     by_node = np.argsort(tree.scored, kind="stable")
     nodes = np.unique(tree.scored)
     size = packs.size(lm, tree.longest)
-    forward = Forward(lm, min(tree.longest + size, len(tree.tokens)))
+    cache = BufferCache(layers(lm.model), min(tree.longest + size, len(tree.tokens)))
+    forward = Forward(lm, cache)
     tokens, depth = (torch.from_numpy(a).to(lm.device) for a in (tree.tokens, tree.depth))
     cached = np.empty(0, dtype=np.int64)
     begin = 0
@@ -100,11 +102,11 @@ def _packs(lm: Any, tree: Tree, packs: Packs, vocabulary: bool) -> Iterator[tupl
             result = None
         if result is None:  # handled here, where what the pass had in memory is gone
             size = packs.reduce(end - begin, size)
-            forward.cache.crop(len(cached))
+            cache.crop(len(cached))
             continue
         yield end, entries, result
         stay = np.flatnonzero(tree.end[keys] > end)
-        forward.cache.keep(torch.from_numpy(stay))
+        cache.keep(torch.from_numpy(stay))
         cached, begin = keys[stay], end
 
 

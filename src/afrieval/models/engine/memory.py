@@ -15,6 +15,7 @@ log = logging.getLogger("afrieval")
 
 PACK = {"cpu": 512, "cuda": 4096}  # tokens per forward pass; more is no faster
 SCORED_BYTES = {"cpu": 2**28, "cuda": 2**31}
+SLOTS = {"cpu": 32}  # answers generated side by side; with more, arithmetic takes the time there, not memory
 SMALLEST = 16
 SHARE = 0.5  # of the free memory
 
@@ -50,6 +51,18 @@ class Packs:
         rows: int = lm.max_batch_size
         free = SHARE * (self._free or free_memory)(lm.device)
         return max(1, min(rows, int(free // needed(lm.model, 0, longest))))
+
+    def slots(self, lm: Any, shared: int, own: int) -> int:
+        """Returns how many answers to generate side by side.
+
+        Args:
+            lm: a model of the harness' hf backend, decoder-only.
+            shared: tokens that all their prompts begin with.
+            own: tokens of a prompt and its answer after those.
+        """
+        most: int = min(lm.max_batch_size, SLOTS.get(lm.device.type, lm.max_batch_size))
+        free = SHARE * (self._free or free_memory)(lm.device) - needed(lm.model, shared, SMALLEST)
+        return max(1, min(most, int(free // needed(lm.model, own, 0))))
 
     def reduce(self, pack: int, size: int) -> int:
         """Returns how many tokens to take after a pack that was too much; of whole packs, that is for good.

@@ -1,7 +1,8 @@
 """Attention over a tree in tiles: blocks of queries and ranges of keys, most of which need no mask."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -53,6 +54,10 @@ class View:
         """Returns the mask of the whole pack and all keys."""
         return self.mask(slice(0, len(self.node) - self.cached), slice(0, len(self.node)), window, device)
 
+    def parts(self, window: int, dtype: torch.dtype, device: torch.device) -> Callable[..., torch.Tensor]:
+        """Returns `attention` of the pack's tiles."""
+        return partial(attention, tiles(self, window, dtype, device))
+
     def seen(self, queries: slice, window: int) -> tuple[Bools, Bools]:
         """Returns of each key whether all of some consecutive tokens of the pack see it, and whether any may.
 
@@ -99,7 +104,7 @@ def tiles(view: View, window: int, dtype: torch.dtype, device: torch.device) -> 
     common[view.cached :] = False
     found = [Tile(pack, keys) for keys in _runs(common)]
     depth = view.depth[view.cached :]
-    for queries in _blocks(depth, BLOCK.get(device.type, BLOCK["cpu"]), window):
+    for queries in _blocks(depth, BLOCK.get(device.type, BLOCK["cpu"])):
         by_all, by_any = view.seen(queries, window)
         if _is_chain(depth[queries], window):
             own = slice(view.cached + queries.start, view.cached + queries.stop)
@@ -113,10 +118,10 @@ def tiles(view: View, window: int, dtype: torch.dtype, device: torch.device) -> 
 
 
 def attention(
+    found: list[Tile],
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
-    found: list[Tile],
     *,
     scale: float,
     softcap: float | None = None,
@@ -155,22 +160,18 @@ def attention(
     return output.to(query.dtype)
 
 
-def _blocks(depth: Ints, size: int, window: int) -> Iterator[slice]:
-    """Yields the tokens of a pack in blocks of at most `size`, or of more that follow each other in one sequence.
+def _blocks(depth: Ints, size: int) -> Iterator[slice]:
+    """Yields the tokens of a pack in blocks of at most `size`.
 
-    A block ends where the next token is closest to the root, so that later blocks see little of it.
+    If a sequence ends in it, a block ends where the next token is closest to the root: later blocks see little of it.
     """
     branches = np.append(np.flatnonzero(depth[1:] <= depth[:-1]) + 1, len(depth))
     begin = 0
     while begin < len(depth):
-        following = branches[branches > begin]
-        near = following[following <= begin + size]
-        if len(near) == 0:
-            end = int(following[0]) if _is_chain(depth[begin : following[0]], window) else begin + size
-        elif near[-1] == len(depth):
-            end = len(depth)
-        else:
-            end = int(near[::-1][np.argmin(depth[near[::-1]])])
+        near = branches[(begin < branches) & (branches <= begin + size)][::-1]
+        end = begin + size
+        if len(near):
+            end = int(near[0] if near[0] == len(depth) else near[np.argmin(depth[near])])
         yield slice(begin, end)
         begin = end
 

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from functools import lru_cache
 
 from afrieval.scoring.base import Asked, Extractor, Question
 
@@ -24,7 +25,9 @@ _SIGN = re.compile(r"(?:^|[^\w)\]%])[-−]\s*$")
 _BOXED = re.compile(r"\\boxed\s*{(.*?\d.*?)}|####(.*\d.*)")
 _LIST = re.compile(r"^\s*1[.)]\s", re.MULTILINE)
 _ITEM = re.compile(r"^\s*\d{1,2}[.)]\s+(?=\S)", re.MULTILINE)  # the number of an item in a list
-_LATEX = {r"\\!": "", r"\\[, ]": " ", r"\{,\}": ",", r"\\\$": "$", r"\\(?:times|cdot)": "×", r"\\div": "÷"}
+_QUOTES = re.compile("[‘’ʼ]")
+_LATEX_SIGNS = {r"\\!": "", r"\\[, ]": " ", r"\{,\}": ",", r"\\\$": "$", r"\\(?:times|cdot)": "×", r"\\div": "÷"}
+_LATEX = {re.compile(pattern): sign for pattern, sign in _LATEX_SIGNS.items()}
 _MINUTES = re.compile(r"(?<=\d):\d\d(?!\d)")
 
 
@@ -82,17 +85,18 @@ def first_line_with_number(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    plain = re.sub("[‘’ʼ]", "'", unicodedata.normalize("NFC", text).casefold())
+    plain = _QUOTES.sub("'", unicodedata.normalize("NFC", text).casefold())
     for pattern, sign in _LATEX.items():
-        plain = re.sub(pattern, sign, plain)
+        plain = pattern.sub(sign, plain)
     return _MINUTES.sub("", plain)
 
 
 def _after_lead_ins(text: str, lead_ins: Iterable[str]) -> Iterable[tuple[int, Decimal]]:
     """Yields where a lead-in stands and the number that it announces."""
     for lead_in in set(lead_ins) - {""}:
-        before, _, after = (_plain(part) for part in lead_in.partition(ANSWER))
-        for match in re.finditer(_announcement(before, joined=ANSWER in lead_in and before[-1:].strip() != ""), text):
+        before, after = _parts(lead_in)
+        joined = ANSWER in lead_in and before[-1:].strip() != ""
+        for match in _announcement(before, joined).finditer(text):
             said = text[match.end() : match.end() + _line_end(text[match.end() :])]
             if after.strip():
                 said, found, _ = said.partition(after.strip())
@@ -101,11 +105,20 @@ def _after_lead_ins(text: str, lead_ins: Iterable[str]) -> Iterable[tuple[int, D
                 yield match.start(), _result(said, number)
 
 
-def _announcement(before: str, joined: bool) -> str:
+@lru_cache(1024)
+def _parts(lead_in: str) -> tuple[str, str]:
+    """Returns what stands before and after the number in a lead-in, in the form of texts."""
+    before, _, after = lead_in.partition(ANSWER)
+    return _plain(before), _plain(after)
+
+
+@lru_cache(1024)
+def _announcement(before: str, joined: bool) -> re.Pattern[str]:
     """Returns the pattern of the words before a number; a joined prefix may end within the number's word."""
     if joined:
-        return rf"(?<!\w){re.escape(before.rstrip('-'))}[-\u2010\u2011]?(?=[^\w\n]*r?[\d፩-፼])"  # r for rand
-    return rf"(?<!\w){re.escape(before.strip())}(?![\w'-])"
+        words = re.escape(before.rstrip("-"))
+        return re.compile(rf"(?<!\w){words}[-\u2010\u2011]?(?=[^\w\n]*r?[\d፩-፼])")  # r for rand
+    return re.compile(rf"(?<!\w){re.escape(before.strip())}(?![\w'-])")
 
 
 def _line_end(text: str) -> int:

@@ -1,0 +1,211 @@
+"""Attention of answers that are written side by side: to the beginning they share, and to each one's own tokens."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import torch
+
+from afrieval.models.engine.kernels import Part, additive, attend, merged
+from afrieval.models.engine.slots import SHARED, Layout, Segment
+
+
+class Run(NamedTuple):
+    """Single tokens of slots that follow each other.
+
+    Attributes:
+        queries: counted from the first of the pass.
+        slots: one for each.
+        length: keys of the slots that are looked at.
+        mask: what is added to scores, [slots, 1, 1, length]; None if all keys are seen.
+    """
+
+    queries: slice
+    slots: slice
+    length: int
+    mask: torch.Tensor | None
+
+
+class Own(NamedTuple):
+    """Tokens of one place, and keys of the same place; numbers as in the buffers of a layer."""
+
+    queries: slice
+    keys: slice
+    causal: bool = False
+    mask: torch.Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the tokens of a pass look at: the shared beginning, and keys of their own place."""
+
+    shared: tuple[slice, torch.Tensor | None] | None
+    runs: Sequence[Run]
+    owns: Sequence[Sequence[Own]]
+
+
+class Steps:
+    """The tokens of one pass: those that are alone in their slot first, in the order of slots, then longer segments.
+
+    Args:
+        layout: of the cache.
+        segments: what is read, in this order; those of the shared beginning are not mixed with others.
+    """
+
+    def __init__(self, layout: Layout, segments: Sequence[Segment]):
+        self.layout, self.segments = layout, segments
+
+    @property
+    def tokens(self) -> list[int]:
+        """Their ids."""
+        return [token for segment in self.segments for token in segment.tokens]
+
+    @property
+    def depth(self) -> list[int]:
+        """Their positions in their prompts."""
+        layout = self.layout
+        begins = [s.before + (0 if s.slot == SHARED else layout.shared) for s in self.segments]
+        return [b + i for b, s in zip(begins, self.segments, strict=True) for i in range(len(s.tokens))]
+
+    @property
+    def at(self) -> list[int]:
+        """The places of their keys."""
+        return [self.layout.start(s.slot) + s.before + i for s in self.segments for i in range(len(s.tokens))]
+
+    def whole(self, window: int, device: torch.device) -> torch.Tensor:
+        """Returns which keys each of the tokens sees, [tokens, keys], for models that need to be given it.
+
+        Args:
+            window: how many tokens back a token sees, itself included; 0 for all.
+            device: where it is made.
+        """
+        layout = self.layout
+        depth, at = (torch.tensor(values, device=device)[:, None] for values in (self.depth, self.at))
+        key = torch.arange(layout.size, device=device)
+        between = at - depth  # what lies between the shared beginning and a token's own slot
+        own_depth = torch.where(key < layout.shared, key, key - between)
+        seen = ((key < layout.shared) | (key >= layout.shared + between)) & (own_depth <= depth)
+        return seen & (depth - own_depth < window) if window else seen
+
+    def parts(self, window: int, dtype: torch.dtype, device: torch.device) -> Callable[..., torch.Tensor]:
+        """Returns `attention` of the pass; arguments are those of `plan`."""
+        return partial(attention, self.layout, self.plan(window, dtype, device))
+
+    def plan(self, window: int, dtype: torch.dtype, device: torch.device) -> Plan:
+        """Returns what the tokens look at.
+
+        Args:
+            window: as for `whole`, and so is `device`.
+            dtype: of masks.
+            device: where they are made.
+        """
+        alone = sum(len(s.tokens) == 1 and s.slot != SHARED for s in self.segments)
+        runs = [] if not alone else list(self._runs(self.segments[:alone], window, dtype, device))
+        first, owns = alone, []
+        for segment in self.segments[alone:]:
+            owns.append(self._own(segment, first, window, dtype, device))
+            first += len(segment.tokens)
+        inside = self.segments[0].slot == SHARED
+        return Plan(None if inside else self._shared(window, dtype, device), runs, owns)
+
+    def _shared(
+        self, window: int, dtype: torch.dtype, device: torch.device
+    ) -> tuple[slice, torch.Tensor | None] | None:
+        """Returns which keys of the shared beginning are looked at, and a mask if not all see the same."""
+        n = self.layout.shared
+        oldest = [max(0, depth - window + 1) if window else 0 for depth in self.depth]
+        begin = min(oldest)
+        if begin >= n:
+            return None
+        if max(oldest) == begin:
+            return slice(begin, n), None
+        seen = torch.arange(begin, n, device=device) >= torch.tensor(oldest, device=device)[:, None]
+        return slice(begin, n), additive(seen, dtype)[None, None]
+
+    def _runs(self, alone: Sequence[Segment], window: int, dtype: torch.dtype, device: torch.device) -> Iterator[Run]:
+        """Yields tokens whose slots follow each other."""
+        begin = 0
+        for end in range(1, len(alone) + 1):
+            if end < len(alone) and alone[end].slot == alone[end - 1].slot + 1:
+                continue
+            last = torch.tensor([s.before for s in alone[begin:end]], device=device)[:, None]
+            length = max(s.before for s in alone[begin:end]) + 1
+            key = torch.arange(length, device=device)
+            seen = (key <= last) & (key > last - window) if window else key <= last
+            mask = None if all_seen(alone[begin:end], length, window) else additive(seen, dtype)[:, None, None]
+            slot = alone[begin].slot
+            yield Run(slice(begin, end), slice(slot, slot + end - begin), length, mask)
+            begin = end
+
+    def _own(self, segment: Segment, first: int, window: int, dtype: torch.dtype, device: torch.device) -> list[Own]:
+        """Returns which keys of their own place some tokens look at, `first` of the pass being the first."""
+        n, start, queries = (
+            len(segment.tokens),
+            self.layout.start(segment.slot),
+            slice(first, first + len(segment.tokens)),
+        )
+        middle = start + segment.before
+        if window and segment.before + n > window:
+            query = torch.arange(segment.before, segment.before + n, device=device)[:, None]
+            begin = max(0, segment.before - window + 1)
+            key = torch.arange(begin, segment.before + n, device=device)
+            seen = (key <= query) & (key > query - window)
+            return [Own(queries, slice(start + begin, middle + n), mask=additive(seen, dtype)[None, None])]
+        own = Own(queries, slice(middle, middle + n), causal=True)
+        return [Own(queries, slice(start, middle)), own] if segment.before else [own]
+
+
+def all_seen(alone: Sequence[Segment], length: int, window: int) -> bool:
+    """Returns whether single tokens see all of the first `length` keys of their slots."""
+    return (not window or length <= window) and all(s.before == length - 1 for s in alone)
+
+
+def attention(
+    layout: Layout,
+    plan: Plan,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    *,
+    scale: float,
+    softcap: float | None = None,
+    sinks: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Returns the attention of a pass, [1, heads, tokens, d_v].
+
+    Args:
+        layout: of keys and values.
+        plan: what each token looks at.
+        query: [1, heads, tokens, d].
+        key: [1, key heads, keys, d].
+        value: [1, key heads, keys, d_v].
+        scale: factor of the scores.
+        softcap: as for `kernels.attend`.
+        sinks: a score of each head that takes its share and gives nothing.
+    """
+
+    def seen(queries: slice, keys: slice, mask: torch.Tensor | None, causal: bool = False) -> Part:
+        q, k, v = query[:, :, queries], key[:, :, keys], value[:, :, keys]
+        return attend(q, k, v, scale=scale, mask=mask, causal=causal, softcap=softcap)
+
+    def in_run(run: Run) -> Part:
+        k, v = (_slots(states, layout)[run.slots, :, : run.length] for states in (key, value))
+        q = query[0, :, run.queries].transpose(0, 1)[:, :, None]
+        output, lse = attend(q, k, v, scale=scale, mask=run.mask, softcap=softcap)
+        return output.transpose(0, 2), lse.transpose(0, 2)
+
+    own = [in_run(run) for run in plan.runs]
+    own += [merged(seen(o.queries, o.keys, o.mask, o.causal) for o in owns) for owns in plan.owns]
+    parts = [(torch.cat([o for o, _ in own], dim=2), torch.cat([lse for _, lse in own], dim=2))]
+    if plan.shared is not None:
+        parts.append(seen(slice(None), *plan.shared))
+    output, lse = merged(parts)
+    if sinks is not None:
+        output = output * torch.sigmoid(lse - sinks.to(lse.dtype)[:, None])[..., None].to(output.dtype)
+    return output
+
+
+def _slots(states: torch.Tensor, layout: Layout) -> torch.Tensor:
+    """Returns the keys or values of the slots, [slots, key heads, room, d]."""
+    return states[0, :, layout.shared :].unflatten(1, (layout.slots, layout.room)).transpose(0, 1)
