@@ -28,7 +28,7 @@ OF_CPU = {
     "tokens": ["tokens.py", "--questions", "8"],
     "runs": ["whole_run.py", "--limit", "12"],
     "start": ["start.py"],
-    "host": ["host.py", "--limit", "10"],
+    "host": ["host.py"],
 }
 OF_GPU = {name: OF_CPU[name] for name in ("peers", "tokens")}
 WITH_DATA = ("peers", "runs", "host")

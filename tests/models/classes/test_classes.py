@@ -14,7 +14,7 @@ def test_a_class_is_answered_right_or_left_alone(backend: str, kind: str) -> Non
     found = tried(backend, kind)
     expected = known()[backend][kind]
     assert found.verdict == expected
-    if expected == ENGINE:
+    if expected.startswith(ENGINE):
         assert found.error is not None and found.error < EXACT
         assert found.plain is not None and found.plain < EXACT
 

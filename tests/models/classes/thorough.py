@@ -69,7 +69,8 @@ class Found:
     """What a class is found to do.
 
     Attributes:
-        verdict: `engine` if the model is given to it when it is loaded, else why not, without numbers.
+        verdict: `engine` and how its attention is computed if the model is given to it when it is loaded, else why not,
+            without numbers.
         error: largest difference of the engine from the harness' way, if the model is given to it.
         plain: largest difference of the harness' way from the bare model, one text at a time.
         padded: the same of its batches.
@@ -92,10 +93,11 @@ def found(model: Any, backend: str) -> Found:
     apart = farthest(bare, given), farthest(bare, together)
     if lm.engine == "plain":
         return Found(reason(lm), None, *apart)
-    return Found(ENGINE, max(farthest(given, packed(lm, asked, pack)) for pack in PACKS), *apart)
+    how = {"causal": f", {lm.attention}"}.get(backend, "")
+    return Found(ENGINE + how, max(farthest(given, packed(lm, asked, pack)) for pack in PACKS), *apart)
 
 
 def reason(lm: Any) -> str:
     """Returns why a model is left to the harness, without what changes with versions and machines."""
-    said = obstacle(lm.model, lm.backend) or objection(lm) or ENGINE
+    said = obstacle(lm.model, lm.backend, lm.attention) or objection(lm) or ENGINE
     return re.sub(r"^gives .*|^differs by .*", "answers differently", re.sub(r" \(.*", "", said))

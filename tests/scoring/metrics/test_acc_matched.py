@@ -1,5 +1,7 @@
 """Accuracy with labels made equally frequent: what is added to the likelihoods of a label does not matter."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
@@ -46,6 +48,13 @@ def test_an_impossible_label_makes_no_ties_between_the_others() -> None:
     measures[:, 0] = 1.0
     measures[0] = [1.0, -9.0, -1.0, -1e9]
     assert METRIC.within(measures)[0, 0] == 1.0
+
+
+def test_sweeps_end_where_ties_keep_labels_from_being_equally_frequent(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = Mock(wraps=np.quantile)
+    monkeypatch.setattr(np, "quantile", watched)
+    measures = np.array([[0.0, -1.0, -2.0, -2.0]] * 10)
+    assert METRIC.within(measures).sum() == 10 and watched.call_count < 5 * K
 
 
 def test_few_documents_and_impossible_labels() -> None:

@@ -100,7 +100,7 @@ def _batch(lm: Any, requests: list[TokenRequest]) -> list[Answer]:
     encoded, mask = padded(lm, [context for context, _ in contexts])
     which = np.repeat(np.arange(len(contexts)), [n for _, n in contexts])
     cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
-    start = torch.full((len(contexts), 1), lm.model.config.decoder_start_token_id, device=lm.device)
+    start = _start(lm).expand(len(contexts), 1)
     with inference(lm):
         states = lm.model.get_encoder()(input_ids=encoded, attention_mask=mask)
         shared = {"encoder_outputs": states, "attention_mask": mask, "past_key_values": cache, "use_cache": True}
@@ -124,3 +124,10 @@ def summed(found: Table, owner: Ints) -> list[Answer]:
     """Returns the answers that tokens belong to: the sum of their log-probabilities, and whether all are greedy."""
     likelihoods, missed = np.bincount(owner, found[0]), np.bincount(owner, 1 - found[1])
     return [(float(value), not misses) for value, misses in zip(likelihoods, missed, strict=True)]
+
+
+def _start(lm: Any) -> torch.Tensor:
+    """Returns what a decoder begins with, [1, 1]; some models' code takes no `decoder_start_token_id`."""
+    shifted = getattr(lm.model, "prepare_decoder_input_ids_from_labels", None)
+    nothing = torch.zeros(1, 1, dtype=torch.long, device=lm.device)
+    return shifted(nothing) if shifted else nothing + lm.model.config.decoder_start_token_id

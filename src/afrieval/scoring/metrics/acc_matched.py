@@ -43,7 +43,10 @@ def _constants(loglikelihoods: Array) -> Array:
         counts = np.bincount((loglikelihoods + constants).argmax(axis=1), minlength=k)
         if np.ptp(counts) <= 1:
             break
+        before = constants.copy()
         for label in range(k):
             others = np.delete(loglikelihoods + constants, label, axis=1).max(axis=1)
             constants[label] = -np.quantile(loglikelihoods[:, label] - others, 1 - 1 / k)
+        if np.array_equal(before, constants):  # ties: further sweeps change nothing
+            break
     return np.asarray(constants)
