@@ -21,7 +21,8 @@ def machine(device: str = "cpu") -> str:
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
-    return f"{(names or [platform.processor()])[0]}, {torch.get_num_threads()} threads"
+    threads = torch.get_num_threads()
+    return f"{(names or [platform.processor()])[0]}, {threads} thread{'s' * (threads > 1)}"
 
 
 def clock(device: str) -> float:

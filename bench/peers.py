@@ -38,7 +38,7 @@ PROGRAMS = ("hf", "afrieval", "continuous", "vllm", "sglang")
 NAMES = {"continuous": "transformers' continuous batching"}
 BATCHES = {"cpu": (1, 8, 32), "cuda": (4, 16, 64)}
 KEPT = ("vllm", "sglang")
-OWN = {"cpu": 8, "cuda": 64}  # answers that this engine generates at a time
+OWN = {"cpu": 8, "cuda": 64}  # batch of the others, as far as they have any; this engine and vLLM choose themselves
 PEER = Path(__file__).with_name("peer.py")
 FAR = 1e-3
 

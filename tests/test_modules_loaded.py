@@ -70,3 +70,14 @@ def test_a_run_needs_the_harness_and_the_engine(tmp_path: Path) -> None:
     small = [*SMALL, "--eval.limit", "1", "--run_dir", tmp_path / "run"]
     large, number = loaded(["run", "--model.model_name", "demo", *small])
     assert large == {*ENGINE} and number < 4600
+
+
+def test_recorded_answers_are_scored_without_the_engine(tmp_path: Path) -> None:
+    """Models behind a server take the same way."""
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text('{"text": "The answer is 5."}\n' * 50)
+    model = ["--model.model_name", "somebody/model", "--model.model_type", "recorded"]
+    model += ["--model.backend_args.file", str(answers), "--model.backend_args.column", "text"]
+    task = ["--task.task_name", "afrimgsm", *SMALL[2:], "--run_dir", tmp_path / "run"]
+    large, number = loaded(["run", *model, *task])
+    assert large == {*HARNESS} and number < 2300

@@ -11,9 +11,11 @@ def device_name(device: Any) -> str | None:
     Args:
         device: of torch; None if it is unknown.
     """
+    kind = getattr(device, "type", None)
+    if kind is None:
+        return None
     import torch
 
-    kind = getattr(device, "type", None)
     if kind == "cuda":
         return str(torch.cuda.get_device_name(device))
     n = torch.get_num_threads()

@@ -31,18 +31,18 @@ def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes
     Raises:
         UserError: if the model cannot be loaded.
     """
-    import transformers
-
     check_backend_args(config)
-    if not sys.stderr.isatty():
-        transformers.logging.disable_progress_bar()
-    seed_libraries(evaluation)
     if config.is_api:
         return _load_api(config, evaluation, processes)
     if config.model_type == RECORDED:
         from afrieval.models.backends.recorded import load_recorded
 
         return load_recorded(config)
+    import transformers
+
+    if not sys.stderr.isatty():
+        transformers.logging.disable_progress_bar()
+    seed_libraries(evaluation)
     lm = _load_ours(config, evaluation, processes) if config.model_type in OURS else _load_other(config, evaluation)
     return finished(config, lm)
 

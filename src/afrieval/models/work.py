@@ -113,14 +113,13 @@ def total(works: Sequence[dict[str, Any]]) -> dict[str, Any]:
 @contextmanager
 def _passes(model: Any, work: Work) -> Iterator[None]:
     """Counts the tokens of all forward passes of a model; it has no hooks afterwards."""
-    import torch
 
     def count(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
         ids, embedded = kwargs.get("input_ids", args[0] if args else None), kwargs.get("inputs_embeds")
         work.add(computed=ids.numel() if ids is not None else 0 if embedded is None else embedded[..., 0].numel())
 
     with ExitStack() as stack:
-        for module in _counted(model) if isinstance(model, torch.nn.Module) else ():
+        for module in _counted(model) if hasattr(model, "register_forward_hook") else ():
             stack.callback(module.register_forward_hook(count, with_kwargs=True).remove)
         yield
 

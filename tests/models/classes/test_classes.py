@@ -1,14 +1,19 @@
 """Every class of transformers that the harness loads: the engine returns its answers, or leaves it to the harness."""
 
+import re
+from collections import Counter
+from pathlib import Path
+
 import pytest
 from tests.models.classes.thorough import ENGINE
 from tests.models.classes.verdicts import NOT_BUILT, known, mapped, tried
 
-pytestmark = pytest.mark.models
+PAGE = Path(__file__).parents[3] / "docs/performance.md"
 EXACT = 1e-3
 CASES = [(backend, kind) for backend, verdicts in known().items() for kind in verdicts]
 
 
+@pytest.mark.models
 @pytest.mark.parametrize(("backend", "kind"), CASES)
 def test_a_class_is_answered_right_or_left_alone(backend: str, kind: str) -> None:
     found = tried(backend, kind)
@@ -23,6 +28,13 @@ def test_all_classes_are_known() -> None:
     assert {b: set(kinds) for b, kinds in known().items()} == {b: set(kinds) for b, kinds in mapped().items()}
 
 
-def test_few_classes_are_not_built() -> None:
-    verdicts = [verdict for kinds in known().values() for verdict in kinds.values()]
-    assert sum(verdict.startswith(NOT_BUILT) for verdict in verdicts) < len(verdicts) / 20
+def test_the_page_counts_them() -> None:
+    section = PAGE.read_text(encoding="utf-8").split("| outcome | types |")[1].split("\n\n")[0]
+    counts = {outcome: int(n) for outcome, n in re.findall(r"^\| (.+?) \| (\d+) \|", section, re.M)}
+    verdicts = Counter(verdict.split(":")[0] for kinds in known().values() for verdict in kinds.values())
+    assert sum(counts.values()) == sum(verdicts.values())
+    assert counts["decoders, attention in tiles"] == verdicts[f"{ENGINE}, tiles"]
+    assert counts["decoders, masks of all pairs"] == verdicts[f"{ENGINE}, masks"]
+    assert counts["encoder-decoders, contexts encoded once"] == verdicts[ENGINE]
+    assert counts["the harness cannot score them"] == verdicts["cannot be scored by the harness"]
+    assert counts["not built"] == verdicts[NOT_BUILT.rstrip(": ")]

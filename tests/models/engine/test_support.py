@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.models.classes.tiny import config, model
 from tests.models.shapes import SUPPORTED, decoder, encoder_decoder
 
 from afrieval.models.engine.support import generation_obstacle, obstacle
@@ -113,6 +114,12 @@ def test_positions_of_some_layers_only() -> None:
         "full_attention": {"rope_type": "dynamic", "factor": 2.0} | HEADS,
     }
     assert "dynamic" in str(obstacle(decoder("gemma3", rope_parameters=ropes)))
+
+
+def test_windows_that_differ_between_layers() -> None:
+    settings = config("mistral")
+    settings.per_layer_config = {0: {"sliding_window": 16}, 1: {"sliding_window": 100}}
+    assert obstacle(model("MistralForCausalLM", settings)) == "has layers with windows of several sizes"
 
 
 def test_an_adapter_is_judged_by_what_it_adapts() -> None:

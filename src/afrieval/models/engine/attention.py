@@ -21,11 +21,11 @@ def attention_by(config: Any, function: Attention) -> Iterator[None]:
     """
     own, name = config._attn_implementation, f"afrieval-{id(function)}"
     AttentionInterface.register(name, function)
-    config._attn_implementation = name
+    config._attn_implementation = {"": name}  # not of its parts that see images or hear
     try:
         yield
     finally:
-        config._attn_implementation = own
+        config._attn_implementation = {"": own}
         AttentionInterface._global_mapping.pop(name)
 
 
@@ -38,7 +38,7 @@ def placeholder(kind: int, dtype: torch.dtype, device: torch.device) -> torch.Te
     return torch.zeros(1, 1, FIRST + kind, 1, dtype=dtype, device=device)
 
 
-def kind_of(mask: torch.Tensor) -> int:
+def kind_of(mask: torch.Tensor | None) -> int:
     """Returns the kind of layer that a placeholder stands for.
 
     Raises:

@@ -53,6 +53,8 @@ def _decoder_obstacle(inner: Any, attention: str) -> str | None:
             return reason
     if getattr(config, "alibi", False):
         return NEEDED["position_ids"]
+    if "sliding_window" in (getattr(config, "per_layer_attributes", None) or ()):
+        return "has layers with windows of several sizes"
     if strange := set(kinds(inner).names) - {FULL, SLIDING}:
         return f"has layers of another kind: {', '.join(sorted(strange))}"
     if "local" in (getattr(config, "attention_layers", None) or ()):
