@@ -202,10 +202,10 @@ class EvalConfig:
     max_gen_toks: Positive | None = None
     """Maximum number of tokens in a generated answer. Default: derived from the lengths of the task's answers."""
     batch_size: int | Annotated[str, Metavar("N|auto|auto:N")] = "auto"
-    """Number of answers generated at once; with the plain engine, also the number of requests per forward pass. auto
-    searches for the largest size that fits a GPU, and is 8 on a CPU; auto:N repeats the search N times."""
+    """Number of answers generated at once; with the plain engine, also of requests per forward pass. auto: as many as
+    fit, up to 32 on a CPU; the plain engine searches on a GPU (auto:N: N times), and takes 8 on a CPU."""
     max_batch_size: Positive = 64
-    """Batch size at which the search starts. vllm ignores it."""
+    """Largest batch size with auto, where the search starts. vllm ignores it."""
     random_seed: Seed = 42
     """Seed of Python's random module, for libraries that use it, and of the orders that memorisation compares."""
     numpy_random_seed: Seed = 42
