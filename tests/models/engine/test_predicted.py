@@ -10,6 +10,7 @@ import torch
 from tests.models.engine.allocated import allocated
 from tests.models.engine.asked import Request, named, tokens
 from tests.models.shapes import DECODERS, SUPPORTED, decoder, encoder_decoder, loaded
+from transformers import MixtralConfig, MixtralForCausalLM
 
 from afrieval.estimates.hollow import _widest
 from afrieval.models.engine import encoder_decoder as encoding
@@ -86,6 +87,12 @@ def test_of_other_shapes(name: str, changed: dict[str, Any], requests: list[Requ
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
 def test_of_other_numbers(dtype: torch.dtype) -> None:
     check(loaded(larger("llama").to(dtype), max_length=2048), FEW_SHOT, 192)
+
+
+def test_of_experts() -> None:
+    sizes = {"hidden_size": 192, "intermediate_size": 256, "num_hidden_layers": 2, "vocab_size": 1500}
+    heads = {"num_attention_heads": 6, "num_key_value_heads": 2, "num_local_experts": 6}
+    check(loaded(MixtralForCausalLM(MixtralConfig(**sizes, **heads)).eval(), max_length=2048), FEW_SHOT, 192)
 
 
 def test_of_masks() -> None:
