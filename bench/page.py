@@ -40,6 +40,8 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--shape", default="50m")
     args, of_peers = parser.parse_known_args()
+    if of_peers and "peers" not in (args.only or ["peers"]):
+        parser.error(f"unknown options, since peers is not run: {' '.join(of_peers)}")
     data = os.environ.get("AFRIEVAL_DATA") or sys.exit("error: AFRIEVAL_DATA names no folder with real data")
     failed = []
     for name, command in (OF_CPU if args.device == "cpu" else OF_GPU).items():

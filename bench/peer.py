@@ -196,8 +196,8 @@ def embedded(lm: Any) -> Iterator[list[int]]:
         hook.remove()
 
 
-def told(computed: Callable[[Any], int]) -> Callable[[Any], Any]:
-    """Returns a counter of what each output says of itself."""
+def reported(computed: Callable[[Any], int]) -> Callable[[Any], Any]:
+    """Returns a counter of what each output says that was computed for it."""
 
     @contextmanager
     def counter(lm: Any) -> Iterator[list[int]]:
@@ -231,8 +231,8 @@ PROGRAMS: dict[str, tuple[Callable[[Job, str], Any], Callable[[Any], Any], bool]
     "hf": (hf, embedded, False),
     "afrieval": (afrieval, embedded, False),
     "continuous": (continuous, embedded, False),
-    "vllm": (fresh_vllm, told(of_vllm), True),
-    "sglang": (fresh_sglang, told(of_sglang), True),
+    "vllm": (fresh_vllm, reported(of_vllm), True),
+    "sglang": (fresh_sglang, reported(of_sglang), True),
 }
 
 if __name__ == "__main__":

@@ -31,6 +31,8 @@ from engine_model import SHAPES, endless, english, random_model, saved
 from machine import cores_taken, machine, matrix_rate, taken_by_others
 from transformers import AutoTokenizer
 
+from afrieval.errors import UserError
+
 COLUMNS = (
     "case", "program", "seconds", "documents/s", "tokens/document", "of the least work", "memory", "difference", "ratio"
 )  # fmt: skip
@@ -102,7 +104,10 @@ def main() -> None:
     args = arguments()
     rate = matrix_rate(args.device, args.dtype)
     with tempfile.TemporaryDirectory() as work:
-        bench = prepared(args, Path(work))
+        try:
+            bench = prepared(args, Path(work))
+        except UserError as e:
+            sys.exit(f"error: {e}")
         before = cores_taken()
         missing = {program: reason for program in args.programs if (reason := absent(program, args))}
         rows = [row for program in args.programs if program not in missing for row in measured(bench, program)]
@@ -136,6 +141,12 @@ def arguments() -> argparse.Namespace:
     args.limit = args.limit or (48 if on_cpu else 200)
     args.hf_limit = min(args.limit, args.hf_limit or (6 if on_cpu else args.limit))
     args.programs = args.programs.split(",")
+    if unknown := [program for program in args.programs if program not in PROGRAMS]:
+        parser.error(f"--programs: {unknown[0]!r} is not one of {', '.join(PROGRAMS)}")
+    if not any(args.case in case.title for case in CASES):
+        parser.error(f"--case: no title contains {args.case!r}; titles: {'; '.join(case.title for case in CASES)}")
+    if wrong := [given for given in args.python if "=" not in given]:
+        parser.error(f"--python: {wrong[0]!r} must have the form PROGRAM=PATH")
     args.python = dict(given.split("=", 1) for given in args.python)
     return args
 
@@ -168,7 +179,10 @@ def absent(program: str, args: argparse.Namespace) -> str:
     """Returns why a program cannot be run; empty if it is installed."""
     package = {"hf": "lm_eval", "continuous": "transformers"}.get(program, program)
     find = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({package!r}) is None)"
-    done = subprocess.run([python(program, args), "-c", find], check=False)
+    try:
+        done = subprocess.run([python(program, args), "-c", find], check=False)
+    except OSError as e:
+        return f"{python(program, args)} cannot be run ({e.strerror})"
     return f"`{package}` is not installed" if done.returncode else ""
 
 

@@ -56,6 +56,30 @@ def test_tables_of_the_page_are_renewed(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert re.fullmatch(before.replace("old", r"\n\| a \| b \|\n\| --- \| --- \|\n\n\d{4}-.*\.\n"), after)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("page.py --only host --wrong", "unknown options.*--wrong"),
+        ("peers.py --data samples --case nothing", "no title contains 'nothing'"),
+        ("peers.py --data samples --programs hf,nothing", "'nothing' is not one of hf"),
+        ("peers.py --data samples --python vllm", "'vllm' must have the form"),
+    ],
+)
+def test_wrong_options_end_benchmarks_before_they_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: str, message: str
+) -> None:
+    """An empty table would take the place of the page's."""
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    monkeypatch.setenv("AFRIEVAL_DATA", "samples")
+    monkeypatch.setattr("sys.argv", options.split())
+    monkeypatch.setattr("subprocess.run", lambda *args, **options: pytest.fail("a benchmark runs"))
+    script = importlib.import_module(options.split(".")[0])
+    monkeypatch.setattr(script, "matrix_rate", lambda *args: pytest.fail("a benchmark runs"), raising=False)
+    with pytest.raises(SystemExit) as end:
+        script.main()
+    assert end.value.code == 2 and re.search(message, capsys.readouterr().err)
+
+
 def test_too_little_room_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", [str(SCRIPT), "--cells", "20"])
     monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=10_000_000))
@@ -114,6 +138,8 @@ def test_a_program_that_is_not_installed_or_fails_has_a_reason(monkeypatch: pyte
     peers = importlib.import_module("peers")
     args = SimpleNamespace(python={}, device="cpu", dtype="float32")
     assert peers.absent("sglang", args) == "`sglang` is not installed" and peers.absent("hf", args) == ""
+    args.python["vllm"] = str(tmp_path / "none")
+    assert "none cannot be run (No such file" in peers.absent("vllm", args)
     asked = peers.Asked(peers.CASES[0], "loglikelihood", [["a", " b"]], [0], 1.0)
     bench = peers.Bench(args, tmp_path, {False: tmp_path / "no model", True: tmp_path}, [asked], None)
     (row,) = peers.run(bench, "hf", 1, [asked])

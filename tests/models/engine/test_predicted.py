@@ -15,7 +15,7 @@ from transformers import MixtralConfig, MixtralForCausalLM
 from afrieval.estimates.hollow import _widest
 from afrieval.models.engine import encoder_decoder as encoding
 from afrieval.models.engine.buffer_cache import BufferCache
-from afrieval.models.engine.footprint import Live, footprint
+from afrieval.models.engine.footprint import Live, footprint, torch_log
 from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.likelihood import tokens_in_tree
 from afrieval.models.engine.memory import Packs, at_most
@@ -176,6 +176,16 @@ def test_weights_that_are_loaded_when_used_are_not_guessed_at() -> None:
     lm.model.lm_head.to("meta")
     with pytest.raises(ValueError, match="loaded when they are used"):
         pack_bytes(lm, 30, 10, 1, 1)
+
+
+def test_what_a_model_cannot_do_is_raised_but_not_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    logged = list[Any]()
+    monkeypatch.setattr(torch_log, "callHandlers", logged.append)
+    lm = loaded(decoder("falcon"))
+    with pytest.raises(RuntimeError, match="broadcast"):
+        pack_bytes(lm, 60, 30, 5, 5)  # in tiles, which its code does not take
+    torch_log.error("something else")
+    assert [record.getMessage() for record in logged] == ["something else"]
 
 
 def test_what_needs_numbers_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,11 @@
 """How much memory work with a model takes, found without doing it: its code runs on tensors without numbers."""
 
 import copy
+import logging
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
@@ -13,6 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 Bytes = dict[torch.device, int]
+torch_log = logging.getLogger("torch._subclasses.fake_tensor")
 
 
 class Live(TorchDispatchMode):
@@ -75,9 +78,23 @@ def footprint(lm: Any, work: Callable[[Any], object]) -> Bytes:
     fake = FakeTensorMode(allow_non_fake_inputs=True)
     stand_in = copy.copy(lm)
     stand_in._model = copy.deepcopy(lm.model, {id(weight): _fake(fake, weight, lm.device) for weight in weights})
-    with lm.work.paused(), fake, Live() as live:
+    with lm.work.paused(), _quiet(), fake, Live() as live:
         work(stand_in)
     return dict(live.most)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps torch from logging errors that it raises too: callers try work that may not be possible."""
+
+    def nothing(record: logging.LogRecord) -> bool:
+        return False
+
+    torch_log.addFilter(nothing)
+    try:
+        yield
+    finally:
+        torch_log.removeFilter(nothing)
 
 
 def _fake(fake: FakeTensorMode, weight: torch.Tensor, device: torch.device) -> torch.Tensor:
