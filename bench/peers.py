@@ -44,23 +44,32 @@ FAR = 1e-3
 
 
 class Asked(NamedTuple):
-    """The requests of a case: the model's method, arguments of each request, and the document that each belongs to."""
+    """The requests of a case, or some of them.
+
+    Attributes:
+        method: of the model.
+        arguments: of each request.
+        documents: the document that each request belongs to; -1 for neutral prompts.
+        each: requests per document, in the whole case.
+    """
 
     case: Case
     method: str
     arguments: list[list[Any]]
     documents: list[int]
+    each: float
 
     def few(self, number: int) -> "Asked":
         """Returns the requests of some documents, evenly spread, and those of no document."""
-        all_documents = sorted({d for d in self.documents if d >= 0})
-        kept = {all_documents[i * len(all_documents) // number] for i in range(min(number, len(all_documents)))}
+        whole = sorted({d for d in self.documents if d >= 0})
+        kept = {whole[i * len(whole) // number] for i in range(min(number, len(whole)))}
         at = [i for i, document in enumerate(self.documents) if document < 0 or document in kept]
         return self._replace(arguments=[self.arguments[i] for i in at], documents=[self.documents[i] for i in at])
 
     @property
-    def size(self) -> int:
-        return len({document for document in self.documents if document >= 0})
+    def size(self) -> float:
+        """The number of documents; neutral prompts, which all share, count as much as other requests."""
+        return len(self.arguments) / self.each
 
 
 @dataclass(frozen=True)
@@ -142,8 +151,13 @@ def prepared(args: argparse.Namespace, work: Path) -> Bench:
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     lm = HF(pretrained=random_model(SHAPES["tiny"], "cpu", "float32"), tokenizer=words, device="cpu")
     cases = [case for case in CASES if args.case in case.title]
-    asked = [Asked(case, *requests(case, lm, args.data, args.limit)) for case in cases]
+    asked = [whole(case, *requests(case, lm, args.data, args.limit)) for case in cases]
     return Bench(args, work, {True: folder, False: endless(folder, work / "endless", texts)}, asked, lm)
+
+
+def whole(case: Case, method: str, arguments: list[list[Any]], documents: list[int]) -> Asked:
+    """Returns all requests of a case."""
+    return Asked(case, method, arguments, documents, len(documents) / len({d for d in documents if d >= 0}))
 
 
 def python(program: str, args: argparse.Namespace) -> str:

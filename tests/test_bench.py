@@ -99,12 +99,22 @@ def test_programs_are_compared_on_the_same_requests(
     assert "\nsglang was not run: not here." in printed
 
 
+def test_neutral_prompts_weigh_as_little_in_a_part_as_in_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    peers = importlib.import_module("peers")
+    documents = [-1, -1, *(d for d in range(8) for _ in range(3))]
+    whole = peers.whole(peers.CASES[0], "loglikelihood", [[str(d)] for d in documents], documents)
+    part = whole.few(2)
+    assert whole.size == 8 and part.documents == [-1, -1, 0, 0, 0, 4, 4, 4]
+    assert peers.Row(part, "hf", 1, {"seconds": 8.0}).rate == peers.Row(whole, "hf", 1, {"seconds": 26.0}).rate
+
+
 def test_a_program_that_is_not_installed_or_fails_has_a_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
     peers = importlib.import_module("peers")
     args = SimpleNamespace(python={}, device="cpu", dtype="float32")
     assert peers.absent("sglang", args) == "`sglang` is not installed" and peers.absent("hf", args) == ""
-    asked = peers.Asked(peers.CASES[0], "loglikelihood", [["a", " b"]], [0])
+    asked = peers.Asked(peers.CASES[0], "loglikelihood", [["a", " b"]], [0], 1.0)
     bench = peers.Bench(args, tmp_path, {False: tmp_path / "no model", True: tmp_path}, [asked], None)
     (row,) = peers.run(bench, "hf", 1, [asked])
     assert row.rate == 0 and "no model" in row.found["error"]

@@ -22,6 +22,7 @@ def test_a_class_is_answered_right_or_left_alone(backend: str, kind: str) -> Non
     if expected.startswith(ENGINE):
         assert found.error is not None and found.error < EXACT
         assert found.plain is not None and found.plain < EXACT
+        assert found.written
 
 
 def test_all_classes_are_known() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from tests.models.engine.asked import Request, named, tokens
+from tests.models.engine.written import generated, text
 from tests.models.shapes import loaded
 
 from afrieval.models.engine.check import objection
@@ -74,12 +75,14 @@ class Found:
         error: largest difference of the engine from the harness' way, if the model is given to it.
         plain: largest difference of the harness' way from the bare model, one text at a time.
         padded: the same of its batches.
+        written: whether the engine writes what the harness writes, if the model is given to it.
     """
 
     verdict: str
     error: float | None = None
     plain: float | None = None
     padded: float | None = None
+    written: bool | None = None
 
 
 def found(model: Any, backend: str) -> Found:
@@ -94,7 +97,18 @@ def found(model: Any, backend: str) -> Found:
     if lm.engine == "plain":
         return Found(reason(lm), None, *apart)
     how = {"causal": f", {lm.attention}"}.get(backend, "")
-    return Found(ENGINE + how, max(farthest(given, packed(lm, asked, pack)) for pack in PACKS), *apart)
+    error = max(farthest(given, packed(lm, asked, pack)) for pack in PACKS)
+    return Found(ENGINE + how, error, *apart, written=backend != "causal" or writes_the_same(lm))
+
+
+def writes_the_same(lm: Any) -> bool:
+    """Returns whether a decoder goes on with the same tokens both ways, after prompts longer than its windows."""
+    draw = random.Random(SEED)
+    head = text(draw, LONG)
+    prompts = [*(head + text(draw, n) for n in (1, 30, 90)), head[:70] + text(draw, 9), text(draw, 6)]
+    expected = generated(lm, prompts, "plain")
+    lm.slots = 3
+    return generated(lm, prompts, "tree") == expected
 
 
 def reason(lm: Any) -> str:

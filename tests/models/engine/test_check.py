@@ -15,9 +15,11 @@ from afrieval.errors import UserError
 from afrieval.models.engine import encoder_decoder as encoding
 from afrieval.models.engine.check import probes
 from afrieval.models.engine.forward import Forward
+from afrieval.models.engine.slots import SlotCache
 from afrieval.models.engine.tiles import View
 from afrieval.models.engine.tree import Ints
 
+write_at = SlotCache.write_at
 Change = Callable[[torch.Tensor], torch.Tensor]
 
 
@@ -78,6 +80,12 @@ def test_encoder_decoders_are_tried_as_well(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(encoding, "_batch", lambda *args: [(value - 0.01, best) for value, best in real(*args)])
     with pytest.raises(UserError, match="where the harness' own way gives"):
         lm.choose_engine("tree")
+
+
+def test_an_engine_that_writes_otherwise_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SlotCache, "write_at", lambda cache, at: write_at(cache, at % 5))
+    with pytest.raises(UserError, match=r"writes tokens whose logits are \d+\.\d{4} below the highest"):
+        loaded(decoder("llama")).choose_engine("tree")
 
 
 def test_a_model_without_numbers_is_not_trusted() -> None:

@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.models.classes import tiny
 from tests.models.engine.written import Options, generated, shared_prompts, stops, strange_prompts
 from tests.models.shapes import SUPPORTED, decoder, encoder_decoder, loaded
 
@@ -49,6 +50,12 @@ def test_with_masks_as_well(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lm.attention = "masks"
     expected = generated(loaded(model), PROMPTS, "plain")
     assert generated(lm, PROMPTS, "tree", pack=7) == expected
+
+
+def test_models_that_take_views_of_what_attention_returns() -> None:
+    small = tiny.model("JetMoeForCausalLM", tiny.config("jetmoe"))
+    expected = generated(loaded(small), SOME, "plain")
+    assert generated(loaded(small, 3), SOME, "tree") == expected
 
 
 def test_short_prompts_and_answers() -> None:

@@ -10,13 +10,17 @@ import torch
 from tests.models.engine.allocated import allocated
 from tests.models.engine.asked import Request, named, tokens
 from tests.models.shapes import DECODERS, SUPPORTED, decoder, encoder_decoder, loaded
+from transformers import MixtralConfig, MixtralForCausalLM
 
 from afrieval.estimates.hollow import _widest
 from afrieval.models.engine import encoder_decoder as encoding
+from afrieval.models.engine.buffer_cache import BufferCache
 from afrieval.models.engine.footprint import Live, footprint
+from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.likelihood import tokens_in_tree
 from afrieval.models.engine.memory import Packs, at_most
 from afrieval.models.engine.predicted import batch_bytes, generated_bytes, pack_bytes, plain_bytes
+from afrieval.models.engine.tiles import View
 from afrieval.models.engine.tree import plant
 
 EXACT = 0.1
@@ -83,6 +87,12 @@ def test_of_other_shapes(name: str, changed: dict[str, Any], requests: list[Requ
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
 def test_of_other_numbers(dtype: torch.dtype) -> None:
     check(loaded(larger("llama").to(dtype), max_length=2048), FEW_SHOT, 192)
+
+
+def test_of_experts() -> None:
+    sizes = {"hidden_size": 192, "intermediate_size": 256, "num_hidden_layers": 2, "vocab_size": 1500}
+    heads = {"num_attention_heads": 6, "num_key_value_heads": 2, "num_local_experts": 6}
+    check(loaded(MixtralForCausalLM(MixtralConfig(**sizes, **heads)).eval(), max_length=2048), FEW_SHOT, 192)
 
 
 def test_of_masks() -> None:
@@ -174,3 +184,27 @@ def test_what_needs_numbers_is_not_known(monkeypatch: pytest.MonkeyPatch) -> Non
     assert Packs(100).size(lm, 50) < 100
     lm.model.lm_head.register_forward_hook(lambda module, args, out: bool(np.array(out.max().item())))
     assert Packs(100).size(lm, 50) == 100, "it is tried"
+
+
+@pytest.mark.parametrize("name", ["llama", "mistral", "gemma3", "gemma4", "qwen3", "gpt2"])
+def test_nothing_but_the_cache_grows_with_it(name: str) -> None:
+    lm = loaded(larger(name))
+    cache = tree_cache(lm)
+    per_token = sum(buffer[:, :, :1].nbytes for layer in cache.layers for buffer in (layer.keys, layer.values))
+    rooms = [600, 1800]
+
+    def grown(lm: Any) -> int:
+        least, most = (pack_bytes(lm, room, 128, 20, 16)[CPU] for room in rooms)
+        return most - least
+
+    assert grown(lm) == per_token * (rooms[1] - rooms[0])
+    lm.attention = "masks"
+    assert grown(lm) > per_token * (rooms[1] - rooms[0]) + 128 * (rooms[1] - rooms[0])
+
+
+def tree_cache(lm: Any) -> Any:
+    """Returns a cache that has been used."""
+    cache = BufferCache(layers(lm.model), 10)
+    view = View(np.arange(4), np.full(4, 4), np.arange(4), 0)
+    Forward(lm, cache)(torch.zeros(4, dtype=torch.long), torch.arange(4), view, [3])
+    return cache

@@ -7,14 +7,20 @@ from contextlib import contextmanager
 from statistics import fmean
 from typing import Any
 
+import torch
+
 from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
+from afrieval.models.engine.forward import inference
+from afrieval.models.engine.generation import answers
 from afrieval.models.engine.likelihood import Answer, TokenRequest, loglikelihoods
 from afrieval.models.engine.memory import Packs
 
 SEED, PACK, WINDOW = 1, 16, 8
+SLOTS, NEW = 3, 4  # answers side by side, and the tokens of each
 EXACT = 1e-3
 # In 16 bits: a single answer and the mean of all may differ by so much of a likelihood, beside what padding does.
 COARSE, COARSE_MEAN = 0.01, 0.002
+COARSE_LOGIT = 0.05  # and the logit of a token that is written, of the highest
 WINDOWS = re.compile(r"window(_size|_len)?$")
 TEXT = "Kínni iyì p nínú 24 = 2p? ጥያቄ፦ መልስ Ŋuɖoɖo ƙarya. The answer is 0123456789, not “seven”.\n\nJibu: la ventana"
 
@@ -22,15 +28,34 @@ TEXT = "Kínni iyì p nínú 24 = 2p? ጥያቄ፦ መልስ Ŋuɖoɖo ƙarya. T
 def objection(lm: Any) -> str | None:
     """Returns what a loaded model does that forbids the engine, None if both ways give the same."""
     requests = probes(lm)
+    exact = lm.model.dtype.itemsize >= 4 and lm.mixed_precision_dtype is None
     score = loglikelihoods if lm.backend == "causal" else encoder_decoder_loglikelihoods
     try:
         with small_windows(lm.model):
-            alone, padded = (lm.plain(requests, batch_size) for batch_size in (1, len(requests)))
+            alone = lm.plain(requests, batch_size=1)
+            padded = alone if exact else lm.plain(requests, batch_size=len(requests))
             tree = score(lm, requests, Packs(PACK), lambda i, answer: None)
+            different = _difference(alone, padded, tree, exact)
+            if different or lm.backend != "causal":
+                return different
+            return _difference_in_writing(lm, [context + answer for _, context, answer in requests], exact)
     except Exception as e:  # whatever it is, the harness' own way is there
         return f"raises {type(e).__name__} ({' '.join(str(e).split())[:120]})"
-    exact = lm.model.dtype.itemsize >= 4 and lm.mixed_precision_dtype is None
-    return _difference(alone, padded, tree, exact)
+
+
+def _difference_in_writing(lm: Any, prompts: list[list[int]], exact: bool) -> str | None:
+    """Returns by how much tokens that the engine writes are not the most probable ones, None if it is rounding.
+
+    Slots are fewer than prompts, so that some are used again.
+    """
+    for i, new in answers(lm, prompts, NEW, lambda tokens: False, Packs(PACK), SLOTS):
+        with inference(lm):
+            logits = lm.model(torch.tensor([prompts[i] + new[:-1]], device=lm.device)).logits[0, -NEW:].float()
+        highest, written = logits.amax(dim=-1), logits[range(NEW), new]
+        allowed = EXACT * (highest.abs() / 100).clamp(min=1.0) if exact else COARSE_LOGIT * (1 + highest.abs())
+        if not (highest - written <= allowed).all():
+            return f"writes tokens whose logits are {float((highest - written).max()):.4f} below the highest"
+    return None
 
 
 def _difference(alone: list[Answer], padded: list[Answer], tree: list[Answer], exact: bool) -> str | None:

@@ -139,4 +139,4 @@ def _attention(
     compute = parts(windows[kind_of(attention_mask)], query.dtype, query.device)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     output = compute(query, key, value, scale=scale, softcap=softcap, sinks=s_aux)
-    return output.transpose(1, 2), None
+    return output.transpose(1, 2).contiguous(), None  # as transformers' own do; some models take views of it

@@ -37,6 +37,8 @@ def obstacle(model: Any, backend: str = "causal", attention: str = "tiles") -> s
     inner = model.get_base_model() if hasattr(model, "peft_config") else model
     if not type(inner).__module__.startswith("transformers."):
         return "brings its own code"
+    if getattr(getattr(model, "active_peft_config", None), "is_prompt_learning", False):
+        return "puts tokens of its own before each text (a tuned prompt)"
     if hasattr(inner.config, "expert_capacity"):
         return "drops tokens where many are computed at once (expert_capacity)"
     if getattr(inner.config, "attention_type", None) == "block_sparse":
