@@ -31,7 +31,15 @@ DECODERS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "gemma4": (
         "Gemma4Text",
-        {**GROUPED, "head_dim": 8, "global_head_dim": 16, "sliding_window": WINDOW, "layer_types": MIXED},
+        {
+            **GROUPED,
+            "head_dim": 8,
+            "global_head_dim": 16,
+            "sliding_window": WINDOW,
+            "layer_types": MIXED,
+            "vocab_size_per_layer_input": 259,
+            "hidden_size_per_layer_input": 8,
+        },
     ),
     "qwen2": ("Qwen2", GROUPED),
     "qwen2-sliding": (
