@@ -142,3 +142,13 @@ def test_a_limit_of_the_models_own_is_no_limit_of_a_request() -> None:
         lm.choose_engine(engine)
         rows.append(generated(lm, prompts, engine))
     assert rows[0] == rows[1] and max(map(len, rows[0])) == 12
+
+
+@pytest.mark.parametrize("name", ["max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens"])
+def test_a_limit_by_any_name_counts(name: str) -> None:
+    lm = loaded(decoder("llama"), 8, max_length=100)
+    lm.choose_engine("tree")
+    requests = [SimpleNamespace(args=("x" * 80, {"until": [], name: 5}))]
+    with lm.work.answering("generate_until", 1, lm.model):
+        lm.generate_until(requests, disable_tqdm=True)
+    assert lm.too_long == 0 and lm.work.kinds["answers"].most == 5

@@ -49,14 +49,16 @@ class GeneratesTogether:
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Returns the text generated for each request, in order."""
-        new = [r.args[1].get("max_gen_toks", self.max_gen_toks) for r in requests]
+        groups = alike(requests)
+        most = {i: self._most(requests[same[0]]) for same in groups for i in same}
+        new = [most[i] for i in range(len(requests))]
         room = [self.max_length - (n if self.backend == "causal" else 0) for n in new]
         found: dict[int, str] = {}
         with self.encoded_at_once([r.args[0] for r in requests]):
             lengths = [len(self.tok_encode(r.args[0])) for r in requests]
             self.too_long += sum(length > most for length, most in zip(lengths, room, strict=True))
             self.work.add(plain=sum(map(min, lengths, room)), most=sum(new))
-            for same in alike(requests):
+            for same in groups:
                 found |= dict(self._generated({i: requests[i] for i in same}))
             plain = [i for i in range(len(requests)) if i not in found]
             with self.batches(max((lengths[i] + new[i] for i in plain), default=0)):
@@ -64,6 +66,10 @@ class GeneratesTogether:
                 texts = super().generate_until(asked, disable_tqdm) if plain else []  # type: ignore[misc]
         found |= zip(plain, texts, strict=True)
         return [found[i] for i in range(len(requests))]
+
+    def _most(self, request: Any) -> int:
+        """Returns how many tokens the answer to a request may have; the harness has several names for it."""
+        return int(normalize_gen_kwargs(request.args[1], self.max_gen_toks)["max_gen_toks"])
 
     def _generated(self, requests: dict[int, Any]) -> Iterator[tuple[int, str]]:
         """Yields the number and the answer of requests with the same options, none if the harness must answer them."""

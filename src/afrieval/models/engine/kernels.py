@@ -163,7 +163,12 @@ def _explicit(
 def _apart(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Returns queries, keys and values, [batch x key heads, heads per key head, ...]; keys are repeated, not copied."""
+    """Returns queries, keys and values, [batch x key heads, heads per key head, ...]; keys are repeated, not copied.
+
+    Where each head has keys of its own, nothing changes: keys may be slots of a cache, which would be copied.
+    """
+    if query.shape[1] == key.shape[1]:
+        return query, key, value
     key_heads, groups = key.shape[1], query.shape[1] // key.shape[1]
     key, value = (x.flatten(0, 1)[:, None].expand(-1, groups, -1, -1) for x in (key, value))
     return query.unflatten(1, (key_heads, groups)).flatten(0, 1), key, value
@@ -172,6 +177,8 @@ def _apart(
 def _of_heads(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
     """Returns the mask for what `_apart` gives; copied only if it differs within the batch."""
     (batch, heads, n, _), key_heads = query.shape, key.shape[1]
+    if heads == key_heads:
+        return mask.expand(batch, heads, n, -1)
     mask = mask if len(mask) == 1 else mask.repeat_interleave(key_heads, dim=0)
     return mask.expand(batch * key_heads, heads // key_heads, n, -1)
 
