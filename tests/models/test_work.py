@@ -11,8 +11,9 @@ from afrieval.models.answer_file import AnswerFile
 from afrieval.models.response_cache import CachedLM
 from afrieval.models.work import Work, plain_tokens, total
 
-PROMPTS = ["Ìbéèrè: what is 2 + 2?", "Ìbéèrè: 3?", "Ìbéèrè: how old is Ada?", "Ìbéèrè: Musa?"]
-SHARED = [0, *"Ìbéèrè: ".encode()]  # by the byte tokenizer
+HEAD = "Read the question, and answer it. Ìbéèrè: "  # more than half of each prompt
+PROMPTS = [HEAD + question for question in ("what is 2 + 2?", "3?", "how old is Ada?", "Musa?")]
+SHARED = [0, *HEAD.encode()]  # by the byte tokenizer
 MOST = 5
 
 
@@ -78,7 +79,7 @@ def test_generated_answers_count_apart(engine: str, batch_size: int) -> None:
     expected = {
         ("plain", 1): sum(map(len, prompts)),
         ("plain", 4): 4 * len(prompts[0]),  # padded
-        ("tree", 1): len(SHARED) + sum(own),  # what the one before begins with is kept
+        ("tree", 1): len(SHARED) + sum(own),
         ("tree", 4): len(SHARED) + sum(own),
     }
     assert counted["computed"] - counted["written"] == expected[engine, batch_size]
