@@ -14,6 +14,7 @@ from afrieval.analysis.means import GROUPINGS
 from afrieval.commands.options import Dimension, Grouping
 from afrieval.results.scores import DIMENSIONS
 
+pytestmark = pytest.mark.xdist_group("compare")  # what the tests read is made once
 SOME = ("--task.languages", "yor,hau,amh", "--task.prompts", "1,2", "--data.source", "samples")
 
 

@@ -31,8 +31,8 @@ def kept(folder: Path) -> list[str]:
     ("group", "evals", "dies_at"),
     [
         ("meta_instruct", "meta-llama/Llama-3.1-8B-Instruct-evals", 15),
-        ("meta_instruct", "meta-llama/Llama-3.2-1B-Instruct-evals", 9),
-        ("meta_pretrain", "meta-llama/Llama-3.1-8B-evals", 8),
+        pytest.param("meta_instruct", "meta-llama/Llama-3.2-1B-Instruct-evals", 9, marks=pytest.mark.slow),
+        pytest.param("meta_pretrain", "meta-llama/Llama-3.1-8B-evals", 8, marks=pytest.mark.slow),
         ("meta_pretrain", "meta-llama/Llama-3.2-1B-evals", 4),
     ],
 )

@@ -80,6 +80,7 @@ def test_two_processes_score_as_one_and_once(run_demo: Cli, tmp_path: Path) -> N
     assert {p.name: (p.stat().st_mtime_ns, p.read_bytes()) for p in two.iterdir() if p.name in before} == before
 
 
+@pytest.mark.slow
 def test_tokens_of_texts_come_from_two_processes(run_demo: Cli, tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     words = ("--task.task_name", "tofu_forget,muse_forget", "--task.prompts", "1", "--eval.limit", "3")
@@ -104,6 +105,7 @@ def test_one_document_for_two_processes_then_one_goes_on(run_demo: Cli, tmp_path
     assert processes(two) == [2, 1] and len(set(stored(two))) == len(stored(two)) == len(stored(one))
 
 
+@pytest.mark.slow
 def test_two_processes_go_on_with_what_one_began(run_demo: Cli, tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     run_demo(*CELLS, "--run_dir", one)
