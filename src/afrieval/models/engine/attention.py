@@ -30,7 +30,7 @@ def attention_by(config: Any, function: Attention) -> Iterator[None]:
 
 
 def placeholder(kind: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """Returns what stands for a mask that is too large to be made: by its shape, layers of a kind are told apart.
+    """Returns what stands for a mask that is too large to be made: by its shape, layers of a kind are distinguished.
 
     It has as many dimensions as masks that transformers hands on to the layers as they are, and is copied from device
     to device with them.

@@ -70,7 +70,7 @@ def merged(parts: Iterable[Part]) -> Part:
 def additive(mask: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """Returns a boolean mask as numbers to add to scores, in rows that begin where kernels for GPUs want them to.
 
-    Half the least number stays finite whatever a kernel does to it, so that a row without a key is no NaN.
+    Half the least number stays finite whatever a kernel does to it, so that a row without a key does not become NaN.
     """
     *rows, n = mask.shape
     numbers = torch.zeros(*rows, n + -n % (2 * ALIGNED), dtype=dtype, device=mask.device)[..., :n]
