@@ -59,6 +59,9 @@ def test_a_row_that_repeats_another_and_a_text_that_stands_twice() -> None:
     found = [*repeated(group(rows))]
     assert named(found) == [("swa", "duplicate", [9]), ("yor", "equal", [5]), ("fra", "empty", [3])]
     assert found[0].each == {9: "is 4"} and found[2].each == {3: "premise"}
+    empty = dict.fromkeys(rows["eng"][0].fields, "")
+    rows = changed(changed(documents(), "eng", 1, **empty), "eng", 2, **empty)
+    assert named([*repeated(group(rows))]) == [("eng", "empty", [1, 2])], "empty rows do not repeat each other"
 
 
 def test_what_most_languages_repeat_comes_from_the_source() -> None:
@@ -132,8 +135,8 @@ def test_varieties_of_a_written_language_may_have_a_sentence_in_common() -> None
     rows = documents(120)
     text = " ".join(rows["swa"][at].fields["premise"] for at in (4, 5, 6))
     rows = changed(changed(rows, "swa", 4, premise=text), "hau", 4, premise=text)
-    names = {"hau": "ary", "swa": "arz"}
-    assert not [*copied(group({names.get(code, code): of for code, of in rows.items()}))]
+    for names in ({"hau": "ary", "swa": "arz"}, {"hau": "pcm", "swa": "eng", "eng": "zul"}):
+        assert not [*copied(group({names.get(code, code): of for code, of in rows.items()}))]
 
 
 def test_a_row_in_another_language_than_its_translations_show() -> None:
@@ -141,6 +144,9 @@ def test_a_row_in_another_language_than_its_translations_show() -> None:
     others = [rows["yor"][at].fields["premise"] for at in (50, 60, 70, 80)]
     strange = changed(rows, "swa", 8, premise=" ".join(others))
     assert named([*other_languages(group(strange))]) == [("swa", "language", [8]), ("swa", "unlike", [8])]
+    quoted = changed(strange, "yor", 8, premise=" ".join(others[:2]))
+    found = named([*other_languages(group(quoted))])
+    assert ("swa", "language", [8]) not in found, "names and quotations that both translations have"
 
 
 def test_a_row_unlike_all_languages_of_the_group() -> None:

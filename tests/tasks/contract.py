@@ -3,8 +3,9 @@
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 
 from afrieval.config.settings import EvalConfig, RunConfig
@@ -66,7 +67,7 @@ class Case:
         header = render_header(self.prompt, document, self.language)
         return f"{header}\n\n" if header else ""
 
-    @property
+    @cached_property
     def used(self) -> set[str]:
         return {*names(self.prompt.template), *names(self.prompt.header)}
 
@@ -142,11 +143,10 @@ def uses_every_field(case: Case) -> Complaints:
     complaints = [f"{case.at()}: the template does not use {name!r}" for name in sorted(declared - case.used)]
     for document in case.documents:
         text = case.render(document)
-        for name, mutant in _mutants(case.spec, document):
-            if name in left_out:
-                continue
-            changed = case.render(mutant)
-            if changed == text or MARK not in changed:
+        marked, marks = _marked(case.spec, document, left_out)
+        changed = case.render(marked)
+        for name, mark in marks.items():
+            if mark not in changed:
                 complaints.append(f"{case.at(document)}: a change of {name} does not change the prompt")
         for name, data in _verbatim(case, document):
             if data not in text:
@@ -154,13 +154,14 @@ def uses_every_field(case: Case) -> Complaints:
     return complaints
 
 
-def _mutants(spec: TaskSpec, document: Document) -> Iterator[tuple[str, Document]]:
-    """Documents with a mark at the end of one text, where a cut would lose it."""
-    for name in spec.field_columns:
-        yield name, replace(document, fields={**document.fields, name: f"{document.fields[name]} {MARK}"})
-    for i, text in enumerate(document.choices if spec.choices else ()):
-        choices = (*document.choices[:i], f"{text} {MARK}", *document.choices[i + 1 :])
-        yield f"choice {i}", replace(document, choices=choices)
+def _marked(spec: TaskSpec, document: Document, left_out: Collection[str]) -> tuple[Document, dict[str, str]]:
+    """A document with a mark at the end of each text, where a cut would lose it, and each text's mark."""
+    choices = [f"choice {i}" for i in range(len(document.choices) if spec.choices else 0)]
+    named = [*(name for name in spec.field_columns if name not in left_out), *choices]
+    marks = {name: f"{MARK}{at:02}" for at, name in enumerate(named)}
+    fields = {name: f"{text} {marks[name]}" if name in marks else text for name, text in document.fields.items()}
+    texts = [f"{text} {marks[name]}" for name, text in zip(choices, document.choices, strict=False)]
+    return replace(document, fields=fields, choices=tuple(texts) or document.choices), marks
 
 
 def _verbatim(case: Case, document: Document) -> Iterator[tuple[str, str]]:
@@ -172,9 +173,13 @@ def _verbatim(case: Case, document: Document) -> Iterator[tuple[str, str]]:
 def tells_documents_apart(case: Case) -> Complaints:
     seen: dict[str, Document] = {}
     twins = [(d, seen.setdefault(case.render(d), d)) for d in case.documents]
-    return [
-        f"{case.at(d)}: same prompt as document {twin.id}" for d, twin in twins if _shown(case, d) != _shown(case, twin)
-    ]
+    pairs = [(d, twin) for d, twin in twins if d is not twin]
+    return [f"{case.at(d)}: same prompt as document {twin.id}" for d, twin in pairs if _differ(case, d, twin)]
+
+
+def _differ(case: Case, *documents: Document) -> bool:
+    one, other = (_shown(case, document) for document in documents)
+    return one != other
 
 
 def _shown(case: Case, document: Document) -> tuple[object, ...]:

@@ -121,7 +121,7 @@ def test_a_placeholder_that_no_column_has_is_an_error(tmp_path: Path, key: str) 
         declared(tmp_path, **{key: values.get(key, "{lang}")})
 
 
-@pytest.mark.parametrize("files", [{}, [], {"source": 3}, [3], [["a"]], [{}], 3, None])
+@pytest.mark.parametrize("files", [{}, {"source": 3}, [3], [["a"]], [{}], 3, None])
 def test_files_in_no_known_form_are_an_error(tmp_path: Path, files: Any) -> None:
     with pytest.raises(UserError, match=r"kin/task\.yaml, line \d+: data\.files\.test") as caught:
         declared(tmp_path, data={"files": {"test": files}})
@@ -130,9 +130,11 @@ def test_files_in_no_known_form_are_an_error(tmp_path: Path, files: Any) -> None
 
 @pytest.mark.parametrize("wrap", [lambda p: p, lambda p: [p], lambda p: {"text": p}, lambda p: ["x", {"text": p}]])
 def test_patterns_are_checked_in_every_form(tmp_path: Path, wrap: Any) -> None:
-    for pattern in ("../x", "/etc/passwd", "parquet:../x", "parquet:/x"):
+    for pattern in ("../x", "/etc/passwd", "x/../y"):
         with pytest.raises(UserError, match=r"data\.files\.test is .*, which leaves its folder"):
             declared(tmp_path, data={"files": {"test": wrap(pattern)}})
+    with pytest.raises(UserError, match="'parquet:x/test', but the hub's conversion is found without it"):
+        declared(tmp_path, data={"files": {"test": wrap("parquet:x/test")}})
     with pytest.raises(UserError, match="no placeholders except"):
         declared(tmp_path, data={"files": {"test": wrap("{lang}.txt")}})
 

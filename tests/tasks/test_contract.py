@@ -13,6 +13,7 @@ from tests.tasks.contract import Case, Complaints, Splits
 from afrieval.languages import ENGLISH
 from afrieval.tasks.documents import Document
 from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
+from afrieval.tasks.sampling import order_of_documents
 from afrieval.tasks.spec import load_task
 
 # Rows whose answer is not that of the other languages: (task, split, language) to row numbers.
@@ -146,7 +147,7 @@ on_native_prompts = pytest.mark.parametrize("cell", list(each_prompt_file(native
 on_native_files = pytest.mark.parametrize(("task", "file"), list(each_file(native=True)))
 
 
-@on_documents
+@pytest.mark.parametrize("cell", list(each_cell("samples", "first")))  # the next test renders all rows
 def test_renders(cell: Cell) -> None:
     each(contract.renders, cell)
 
@@ -267,6 +268,19 @@ def test_sample_rows_are_parallel(task: str) -> None:
 @pytest.mark.parametrize("task", TEMPLATED)
 def test_data_rows_are_parallel_as_declared(task: str) -> None:
     _check_parallel(task, spec_of(task).parallel, lambda language: data(task, language), DIFFERING_DATA)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("task", TEMPLATED)
+def test_samples_of_parallel_data_have_the_same_questions(task: str) -> None:
+    spec = spec_of(task)
+    split = spec.data.evaluate
+    for group in spec.parallel.get(split, []):
+        found = {code: data(task, code).get(split) for code in group}
+        orders = {
+            code: [of[at].key or at for at in order_of_documents(spec, of, 42)] for code, of in found.items() if of
+        }
+        assert len({*map(tuple, orders.values())}) < 2, f"the order of {task} differs between {[*orders]}"
 
 
 def _check_parallel(

@@ -182,7 +182,7 @@ def test_a_header_follows_the_system_text_of_the_file(cli: Cli, options: list[st
         ({"examples": {"drop": True}, "fit": "question"}, "fit and examples.drop must not both be given"),
         ({"examples": {"order": "random"}}, "examples.order must be file or seed"),
         ({"examples": {"sames": ["subject"]}}, "unknown key 'examples.sames'"),
-        ({"fields": {"examples": "question"}}, "fields must not be named"),
+        ({"fields": {"examples": "question"}}, "fields: the name 'examples' is reserved"),
         ({"prompts": {1: {"header": "{{ topic }}", "template": "{{ question }}"}}}, "unknown key 'topic'"),
         ({"prompts": {1: {"header": "{{ subject", "template": "{{ question }}"}}}, "the template cannot be filled in"),
     ],

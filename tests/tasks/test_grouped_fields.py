@@ -75,7 +75,7 @@ def test_a_row_that_cannot_be_parsed_may_have_any_value(tmp_path: Path) -> None:
         ({"subject": "topic", "area": {"of": "subject", "groups": {}}}, "fields.area.groups must be a list or map"),
         ({"subject": "topic", "area": {"of": "subject", "groups": {"a": [1]}}}, "must be text, not 1"),
         ({"subject": "topic", "area": {"of": "subject"}}, "the key 'fields.area.groups' is missing"),
-        ({"subject": 5}, "fields.subject must be text or a list or a map, not 5"),
+        ({"subject": 5}, "fields.subject must be text, a list or a map, not 5"),
     ],
 )
 def test_a_fault_in_groups(tmp_path: Path, fields: dict[str, Any], message: str) -> None:

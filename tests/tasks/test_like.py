@@ -123,8 +123,8 @@ def test_a_direction_changes_the_hash_of_a_prompt(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"like": "form_eng"}, "line 1: unknown task 'form_eng'"),
-        ({"like": "third"}, "unknown task 'third'"),
+        ({"like": "form_eng"}, "line 1: like is 'form_eng', an unknown task"),
+        ({"like": "third"}, "like is 'third', an unknown task"),
         ({"like": "to_eng"}, "to_eng is itself like another task"),
         ({"direction": {"from": "english"}}, "language 'english' is not in the language table"),
         ({"direction": {"from": "eng", "to": "fra"}}, "direction must be either `from` or `to` a language"),

@@ -47,7 +47,7 @@ def test_all_tasks_load() -> None:
         ("[text, letter, generate]", "[]", "answer_forms must be a list or map that is not empty", ""),
         ("version: 3", "version: one", "line 2: version must be a whole number, not", ""),
         ("data/{code}/test.tsv", "data/{lang}/test.tsv", "no placeholders except {code}", ""),
-        ("  subject: subject", "  gold: subject", "fields must not be named", ""),
+        ("  subject: subject", "  gold: subject", "fields: the name 'gold' is reserved", ""),
         ("licence:", "key: question\nlicence:", "line 6: key must be a list, not", ""),
         ("licence:", "key: [subject, 1]\nlicence:", "line 6: key.1 must be text, not 1", ""),
     ],

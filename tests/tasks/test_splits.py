@@ -126,7 +126,8 @@ def test_a_language_that_a_folder_lacks(tmp_path: Path) -> None:
     assert languages == ["yor"] and len(left_out) == 1 and "amh, eng, ewe" in left_out[0]
     with pytest.raises(UserError, match="no test rows of afrimmlu for hau") as caught:
         planned(tmp_path, "--task.languages", "yor,hau")
-    assert f"put data/hau/test.tsv into {tmp_path}/masakhane/afrimmlu" in caught.value.hint
+    places = [f"masakhane/afrimmlu/{name}" for name in ("data/hau/test.tsv", "hau/test/0000.parquet")]
+    assert f"put {' or '.join(places)} into {tmp_path}" in caught.value.hint
 
 
 def test_a_missing_column_names_file_and_columns(tmp_path: Path) -> None:

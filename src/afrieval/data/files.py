@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import count, takewhile
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -10,9 +11,10 @@ import yaml
 
 from afrieval.data.hub import CONVERTED, fetch, snapshot
 from afrieval.data.lock import DataLock
-from afrieval.data.patterns import CONFIG, PARQUET, Files, alternatives, of_other
+from afrieval.data.patterns import CONFIG, SHARD, Files, Source, alternatives, of_other
 from afrieval.data.sources import check_inside, check_repository
 from afrieval.errors import UserError
+from afrieval.files.content import read_bytes
 from afrieval.files.paths import user_path
 
 HUB, SAMPLES = "hub", "samples"
@@ -49,6 +51,8 @@ class Wanted(NamedTuple):
         columns: the columns of a csv or tsv file that has no header.
         parts: placeholder in the patterns to the texts for it.
         folders: further folders of a local source that may have the files.
+        converted: CONFIG/SPLIT in the hub's conversion to Parquet, or ORG/NAME@CONFIG/SPLIT in that of a copy; None if
+            there is none.
     """
 
     repository: str
@@ -58,6 +62,7 @@ class Wanted(NamedTuple):
     columns: Sequence[str] = ()
     parts: Mapping[str, Sequence[str]] = MappingProxyType({})
     folders: Sequence[str] = ()
+    converted: str | None = None
 
 
 def data_files(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
@@ -76,7 +81,43 @@ def data_files(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
     wanted = wanted._replace(revision=lock.commits.get(wanted.repository, wanted.revision))
     folders = [wanted.repository] if source == HUB else [wanted.repository, *wanted.folders]
     of_each = (_files_in(wanted._replace(repository=folder), source, lock) for folder in folders)
-    return next(filter(None, of_each), [])
+    return next(filter(None, of_each), []) or _converted(wanted, source, lock)
+
+
+def expected(wanted: Wanted) -> str:
+    """Returns the names of the files that a folder may have a split in, with `or` between alternatives."""
+    places = [_expected(wanted, named) for named in alternatives(wanted.files)]
+    if wanted.converted is not None:
+        hub, part = of_other(wanted.converted, wanted.repository)
+        places.append(f"{hub}/{SHARD.format(part=part, number=0)}")
+    return " or ".join(places)
+
+
+def _expected(wanted: Wanted, named: Source) -> str:
+    root = wanted.repository
+    if isinstance(named, dict):
+        return " and ".join(f"{root}/{file}" for file in named.values())
+    if named.startswith(CONFIG):
+        config = named.removeprefix(CONFIG)
+        return f"{root}/{CARD} with the files that it lists for {config}, split {wanted.split},"
+    part = next((name for name in wanted.parts if f"{{{name}}}" in named), "")
+    texts = wanted.parts.get(part, [""])
+    more = f" with the other {len(texts) - 1} such files" if texts[1:] else ""
+    return f"{root}/{named.replace(f'{{{part}}}', texts[0])}{more}"
+
+
+def card_of(wanted: Wanted, source: str, lock: DataLock) -> Path | None:
+    """Returns the card that lists the files of a split; None if their names are in the task file."""
+    if not any(isinstance(one, str) and one.startswith(CONFIG) for one in alternatives(wanted.files)):
+        return None
+    revision = lock.commits.get(wanted.repository, wanted.revision)
+    return fetch(wanted.repository, CARD, revision) if source == HUB else user_path(source) / wanted.repository / CARD
+
+
+def repositories(wanted: Wanted) -> list[str]:
+    """Returns the folders of a local source that a split may be in; `.` is the source itself."""
+    copy = [] if wanted.converted is None else [of_other(wanted.converted, wanted.repository)[0]]
+    return list(dict.fromkeys([wanted.repository, *wanted.folders, *copy]))
 
 
 def _files_in(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
@@ -85,11 +126,10 @@ def _files_in(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
         if isinstance(named, dict):
             texts = [file._replace(column=c) for c, p in named.items() for file in _one(wanted, p, source)]
             found = texts if len(texts) == len(named) else []
-        elif named.startswith(PARQUET):
-            found = _converted(wanted, named.removeprefix(PARQUET), lock) if source == HUB else []
+        elif named.startswith(CONFIG):
+            found = _of_card(wanted, named.removeprefix(CONFIG), source, lock)
         else:
-            config = named.startswith(CONFIG)
-            found = _of_card(wanted, named.removeprefix(CONFIG), source) if config else _one(wanted, named, source)
+            found = _one(wanted, named, source)
         if found:
             break
     return found
@@ -119,21 +159,24 @@ def _file(wanted: Wanted, file: str, source: str) -> list[DataFile]:
     return [DataFile(repository, file, path)] if path is not None and path.is_file() else []
 
 
-def _converted(wanted: Wanted, part: str, lock: DataLock) -> list[DataFile]:
-    """Returns the files of CONFIG/SPLIT in the hub's conversion, which has commits of its own."""
-    hub, split = of_other(part, wanted.repository)
-    check_inside(split, f"the file of {hub}")
-    repository, pattern = f"{hub}@{CONVERTED}", f"{split}/*.parquet"
-    folder = snapshot(hub, [pattern], lock.commits.get(repository, CONVERTED))
-    return [DataFile(repository, path.relative_to(folder).as_posix(), path) for path in _matching(folder, pattern)]
+def _converted(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
+    """Returns the files of a split in the hub's conversion, which has commits of its own; a folder may have a copy."""
+    if wanted.converted is None:
+        return []
+    hub, part = of_other(wanted.converted, wanted.repository)
+    repository = f"{hub}@{CONVERTED}"
+    there = wanted._replace(repository=hub, revision=lock.commits.get(repository, CONVERTED))
+    shards = takewhile(bool, (_file(there, SHARD.format(part=part, number=number), source) for number in count()))
+    return [file._replace(repository=repository) for shard in shards for file in shard]
 
 
-def _of_card(wanted: Wanted, config: str, source: str) -> list[DataFile]:
-    folder, revision = user_path(source) / wanted.repository, wanted.revision
-    card = fetch(wanted.repository, CARD, revision) if source == HUB else folder / CARD
-    named = patterns(wanted, config, card)
+def _of_card(wanted: Wanted, config: str, source: str, lock: DataLock) -> list[DataFile]:
+    card = card_of(wanted, source, lock)
+    if source != HUB and not (card and card.is_file()) and _converted(wanted, source, lock):
+        return []
+    named, folder = patterns(wanted, config, card), user_path(source) / wanted.repository
     if source == HUB:
-        folder = snapshot(wanted.repository, named, revision)
+        folder = snapshot(wanted.repository, named, wanted.revision)
     found = [path for pattern in named for path in _matching(folder, pattern) if path.is_file()]
     return [DataFile(wanted.repository, path.relative_to(folder).as_posix(), path) for path in dict.fromkeys(found)]
 
@@ -185,7 +228,8 @@ def patterns(wanted: Wanted, config: str, card: Path | None) -> list[str]:
 
 def _configs(card: Path) -> dict[str, Any]:
     """Returns configuration to `data_files`, from the YAML header of a card."""
-    head = re.match(r"\s*---\n(.*?)\n---", card.read_text(encoding="utf-8-sig", errors="replace"), re.DOTALL)
+    text = read_bytes(card, "download it again").decode("utf-8-sig", errors="replace")
+    head = re.match(r"\s*---\r?\n(.*?)\r?\n---", text, re.DOTALL)
     try:
         content = yaml.safe_load(head[1]) if head else {}
     except (yaml.YAMLError, ValueError, RecursionError) as e:  # a date such as 2026-02-31 is a ValueError

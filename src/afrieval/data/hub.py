@@ -77,7 +77,7 @@ def fetch(repository: str, file: str, revision: str) -> Path | None:
     Raises:
         UserError: if there is no network, no such repository, or no access to it.
     """
-    from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+    from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError, RevisionNotFoundError
 
     try:
         return download(repository, file, revision, local_files_only=True)
@@ -92,6 +92,8 @@ def fetch(repository: str, file: str, revision: str) -> Path | None:
     except EntryNotFoundError:
         return None
     except Exception as e:  # the hub's client raises its own, httpx's and the system's
+        if isinstance(e, RevisionNotFoundError) and revision == CONVERTED:
+            return None  # the hub does not convert every data set
         raise _explain(repository, revision, e) from e
 
 
@@ -156,9 +158,7 @@ def _explain(repository: str, revision: str, error: Exception) -> Exception:
             f"the hub has no dataset {repository}", "check data.hub in the task file, or run `hf auth login`"
         )
     if isinstance(error, RevisionNotFoundError):
-        converted = "the hub has not converted the data set; give --data.source FOLDER with its files"
-        cure = converted if revision == CONVERTED else "check data.revision in the task file"
-        return UserError(f"{repository} has no revision {revision!r}", cure)
+        return UserError(f"{repository} has no revision {revision!r}", "check data.revision in the task file")
     if isinstance(error, OSError) and error.errno in (*FULL, *DENIED):
         where = error.filename or "the hub's cache"
         return UserError(f"{where} cannot be written: {error.strerror}", f"{CURES[error.errno]} (HF_HOME)")

@@ -6,12 +6,13 @@ from typing import Annotated
 from afrieval.files.schema import AT_LEAST_ONE
 
 CONFIG = "config:"  # then a configuration that the repository's card lists
-PARQUET = "parquet:"  # then CONFIG/SPLIT of the repository's conversion by the hub, or ORG/NAME@CONFIG/SPLIT
+USUAL = "{code}/{split}"  # CONFIG/SPLIT in the hub's conversion to Parquet, of most data sets
+SHARD = "{part}/{number:04}.parquet"  # a file of the conversion
 
 # A table, or for each column a plain text with a row per line.
 Source = str | Annotated[dict[str, str], AT_LEAST_ONE]
-# A source, or several, of which the first that exists is used.
-Files = Source | Annotated[list[Source], AT_LEAST_ONE]
+# A source, or several, of which the first that exists is used; none if only the hub's conversion has the split.
+Files = Source | list[Source]
 
 
 def alternatives(files: Files) -> list[Source]:
@@ -20,14 +21,28 @@ def alternatives(files: Files) -> list[Source]:
 
 
 def of_other(part: str, hub: str) -> tuple[str, str]:
-    """Returns the data set and CONFIG/SPLIT of what follows `parquet:`; a copy of the data may be another data set.
+    """Returns the data set and CONFIG/SPLIT of a split in the hub's conversion, which may be that of a copy.
 
     Args:
-        part: CONFIG/SPLIT or ORG/NAME@CONFIG/SPLIT.
+        part: CONFIG/SPLIT, or ORG/NAME@CONFIG/SPLIT.
         hub: the data set if it names none.
     """
     named, _, split = part.rpartition("@")
     return named or hub, split
+
+
+def conversion(files: Files, split: str, declared: Mapping[str, str | None]) -> str | None:
+    """Returns where the hub's conversion to Parquet has a split: CONFIG/SPLIT, with placeholders; None if nowhere.
+
+    Args:
+        files: the split's sources; a configuration of the card has the same name in the conversion.
+        split: its name.
+        declared: split to CONFIG/SPLIT, where these differ from most data sets'.
+    """
+    if split in declared:
+        return declared[split]
+    configs = [one.removeprefix(CONFIG) for one in patterns_of(files) if one.startswith(CONFIG)]
+    return f"{configs[0]}/{split}" if configs else USUAL.replace("{split}", split)
 
 
 def patterns_of(files: Files) -> list[str]:

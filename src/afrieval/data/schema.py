@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from afrieval.data.patterns import Files
-from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
+from afrieval.files.schema import AT_LEAST_ONE, CLOSED, UNIQUE, Positive, Text
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,9 @@ class DataSpec:
         files: split to its files in the repository; `{code}` is the data set's language code, `{language}` the
             suite's. A pattern; a map of column to pattern, for plain texts with a row per line; or a list of these,
             of which the first that exists is used. `config:NAME` are the files that the repository's card lists for a
-            configuration, `parquet:CONFIG/SPLIT` those of the hub's conversion; `parquet:ORG/NAME@CONFIG/SPLIT` is that
-            of another data set.
+            configuration. After these, the hub's conversion to Parquet is tried.
+        converted: split to its CONFIG/SPLIT in that conversion, if not `{code}` or the configuration, and the split's
+            name; ORG/NAME@CONFIG/SPLIT if a copy has it, and None if the hub does not.
         columns: the columns of csv and tsv files, if they have no header. A name that is given several times is a list
             of these cells.
         parts: placeholder to the texts for it, such as the names of subjects: a path with the placeholder stands for a
@@ -43,19 +44,20 @@ class DataSpec:
 
     hub: str
     revision: str
-    files: dict[str, Files]
+    files: Annotated[dict[Text, Files], AT_LEAST_ONE]
     evaluate: str
     fewshot: str | None = None
-    headed: bool | str = False
+    headed: bool | Text = False
     samples: str = "sample"
     defects: str = "known_defects.yaml"
     rows: Positive | dict[str, Positive | dict[str, Positive]] | None = None
-    columns: list[str] = field(default_factory=list)
-    parts: dict[str, Annotated[list[str], AT_LEAST_ONE]] = field(default_factory=dict)
-    cut: dict[str, str] = field(default_factory=dict)
-    folders: list[str] = field(default_factory=list)
+    columns: list[Text] = field(default_factory=list)
+    parts: dict[str, Annotated[list[str], AT_LEAST_ONE, UNIQUE]] = field(default_factory=dict)
+    cut: dict[Text, Annotated[str, AT_LEAST_ONE]] = field(default_factory=dict)
+    folders: Annotated[list[str], UNIQUE] = field(default_factory=list)
     verbatim: bool = False
-    where: dict[str, str] = field(default_factory=dict)
+    where: dict[Text, Text] = field(default_factory=dict)
+    converted: dict[str, str | None] = field(default_factory=dict)
 
     def rows_of(self, split: str, language: str = "") -> int | None:
         """Returns how many rows a split has in a language, or in all; None if it is not known, or differs."""
@@ -110,8 +112,8 @@ class JoinSpec:
     hub: str
     revision: str
     file: str
-    split: str
-    key: str
-    other_key: str
+    split: Text
+    key: Text
+    other_key: Text
     rows: Positive | None = None
     dialog: bool = False

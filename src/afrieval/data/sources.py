@@ -5,15 +5,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from afrieval.data.patterns import CONFIG, PARQUET, fill, of_other, patterns_of
+from afrieval.data.patterns import CONFIG, USUAL, alternatives, conversion, fill, of_other, patterns_of
 from afrieval.data.schema import DataSpec, JoinSpec, TranslateSpec
 from afrieval.errors import UserError
+from afrieval.terminal import shortened
 
 # The hub's rule: letters, digits, - _ and . up to 96 of them, with neither - nor . at an end.
 _NAME = r"(?=[\w.-]{1,96}(?:/|\Z))\w(?:[\w.-]*\w)?"
 _REPOSITORY = re.compile(rf"{_NAME}/{_NAME}", re.ASCII)
 # A root, a home, an address or a drive, and characters that no file of a data set has.
 _OUTSIDE = re.compile(r"[/~]|[A-Za-z][\w+.-]*:|.*[\\\x00-\x1f\x7f]", re.DOTALL)
+
+LONGEST = 255  # bytes of a file's name
+OLD_CONVERTED = "parquet:"  # named the hub's conversion among the files
 
 
 def check_sources(
@@ -35,10 +39,12 @@ def check_sources(
         check_inside(code, f"{path}: languages.{language}")
     _check_parts(path, data)
     for split, files in data.files.items():
+        if not (alternatives(files) or conversion(files, split, data.converted)):
+            raise UserError(f"{path}: data.files.{split} names no file", "name a file, or data.converted")
         for pattern in patterns_of(files):
             _check_file(pattern, f"{path}: data.files.{split}", languages)
-            if pattern.startswith(PARQUET):
-                check_repository(of_other(pattern.removeprefix(PARQUET), data.hub)[0], f"{path}: data.files.{split}")
+    for split, part in data.converted.items():
+        _check_converted(part, data, split, f"{path}: data.converted", languages)
     for name, section in (("data", data), ("translate", translate), ("join", join)):
         if section is None:
             continue
@@ -82,15 +88,29 @@ def check_inside(name: Any, where: str, below: int = 0) -> None:
     depth = below
     for part in name.split("/"):
         depth += {"..": -1, ".": 0, "": 0}.get(part, 1)
+        if len(part.encode()) > LONGEST:
+            raise UserError(f"{where} is {shortened(name)!r}, which no file can be named", "write a shorter path")
         if depth < 0 or (part == ".." and not below) or _OUTSIDE.match(name):
             raise UserError(f"{where} is {name!r}, which leaves its folder", hint)
 
 
 def _check_file(file: str, where: str, languages: Mapping[str, str]) -> None:
     """Refuses a file outside its folder in any language; the name of a configuration is not a path."""
+    if file.startswith(OLD_CONVERTED):
+        cure = f"remove it; if it is not {USUAL}, name it in data.converted"
+        raise UserError(f"{where} is {file!r}, but the hub's conversion is found without it", cure)
     for language, code in {"{language}": "{code}", **languages}.items():
         if not file.startswith(CONFIG):
-            check_inside(fill(file.removeprefix(PARQUET), {"{code}": code, "{language}": language}), where)
+            check_inside(fill(file, {"{code}": code, "{language}": language}), where)
+
+
+def _check_converted(part: str | None, data: DataSpec, split: str, where: str, languages: Mapping[str, str]) -> None:
+    if split not in data.files:
+        raise UserError(f"{where} has an unknown split {split!r}", f"it has: {', '.join(data.files)}")
+    if part is not None:
+        hub, named = of_other(part, data.hub)
+        check_repository(hub, f"{where}.{split}")
+        _check_file(named, f"{where}.{split}", languages)
 
 
 def _check_parts(path: Path, data: DataSpec) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import cache
 
 LENGTH = 4  # letters; parts of this length survive prefixes, as in zul iPharis and sna neParis
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -24,12 +25,14 @@ def anchors(text: str) -> set[str]:
 
 
 def _latin(text: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(map(_letters, (c for c in decomposed if not unicodedata.combining(c))))
+    return "".join(map(_letters, unicodedata.normalize("NFKD", text.casefold())))
 
 
+@cache
 def _letters(character: str) -> str:
-    """Returns a character in ASCII, as far as Unicode's names say how."""
+    """Returns a character in ASCII, as far as Unicode's names say how; an accent is nothing."""
+    if unicodedata.combining(character):
+        return ""
     if character.isdigit():
         return str(unicodedata.digit(character, character))
     kind, _, name = unicodedata.name(character, "").partition(" SYLLABLE ")

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.quality.findings import Finding
@@ -62,6 +63,7 @@ def _defects(text: str, script: str) -> Iterator[tuple[str, str]]:
             yield "damaged", what
 
 
+@cache
 def _script(letter: str) -> str:
     """Returns the first word of a letter's name in Unicode, which is its script for most letters."""
     return unicodedata.name(letter, "").split(" ")[0]

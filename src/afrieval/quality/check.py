@@ -73,7 +73,7 @@ def check_data(spec: TaskSpec, source: str, lock: DataLock) -> Checked:
 def _described(found: Iterable[Finding], group: Group, known: list[KnownDefect]) -> Iterator[Finding]:
     """Yields findings with their witnesses, and the number of their rows that are known."""
     for finding in found:
-        documents = {d.id: d for d in group.documents[finding.language]}
+        documents = {d.id: d for d in group.as_read[finding.language]}
         of_split = [k for k in known if (k.language, k.split) == (finding.language, finding.split)]
         rows = {row for k in of_split if k.whole or not finding.whole for row in k.found_in([*documents.values()])}
         witnesses = [witness(documents[row]) for row in finding.rows]
@@ -88,6 +88,9 @@ def _unchecked(split: str, found: list[Group]) -> Iterator[str]:
     for group in found:
         if len(group.documents) > 1 and group.n < FEWEST:
             yield f"{split}: {group.n} rows are too few to check their order"
+        if len(group.documents) == 2:
+            pair = " and ".join(group.documents)
+            yield f"{split}: {pair} are compared with each other alone, which does not show which of them is wrong"
         if group.unpaired:
             yield f"{split}: not compared with other languages, since rows are missing: {' '.join(group.unpaired)}"
     if unidentified_codes := sorted({code for group in found for code in unknown(group)}):

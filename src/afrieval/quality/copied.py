@@ -11,8 +11,8 @@ SHARE = 0.9  # of a text's words; sentences in Zulu and Xhosa share up to 0.85
 FEWEST_WORDS = 8  # different ones, of three letters or more; texts with fewer are often names
 LETTERS = 3
 SOURCES = ("eng", "fra")
-# Varieties of one written language, in which a sentence may well be the same.
-VARIETIES = ({"aka", "twi"}, {"aeb", "arb", "arq", "ary", "arz"})
+# Languages in which a sentence may well be the same: varieties of one, and English and Nigerian Pidgin.
+VARIETIES = ({"aka", "twi"}, {"eng", "pcm"}, {"aeb", "arb", "arq", "ary", "arz"})
 
 
 def copied(group: Group) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 DEFECTS = {
     "order": "another row's text",
+    "pair": "does not match the only other language",
     "together": "texts do not belong together",
     "gold": "another right answer",
     "duplicate": "repeats another row",
@@ -16,6 +17,7 @@ DEFECTS = {
 }
 # What is often harmless, so that a reader has to judge it.
 NOTICES = {
+    "unsure": "order cannot be judged",
     "choices": "equal choices",
     "number": "another number",
     "length": "unusual length",

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from afrieval.data.lock import DataLock
@@ -26,12 +26,14 @@ class Group:
         documents: language to its documents; those at the same place translate one another.
         unpaired: languages whose documents could not be paired.
         labels: the task's labels; empty if each row has choices of its own.
+        as_read: language to its documents as they are in the data, where `documents` have the translation alone.
     """
 
     split: str
     documents: Mapping[str, Sequence[Document]]
     unpaired: Mapping[str, Sequence[Document]]
     labels: Sequence[str] = ()
+    as_read: Mapping[str, Sequence[Document]] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -78,9 +80,10 @@ def groups(spec: TaskSpec, source: str, lock: DataLock) -> Iterator[Group]:
         alone = [[code] for code in spec.languages if not any(code in group for group in parallel)]
         for codes in [*parallel, *alone]:
             loaded = {code: load_split(spec, code, split, source, lock) for code in codes}
-            there = {code: _in_language(spec, of.documents) for code, of in loaded.items() if of}
+            as_read = {code: of.documents for code, of in loaded.items() if of}
+            there = {code: _in_language(spec, documents) for code, documents in as_read.items()}
             if there:
-                yield Group(split, *_paired(there), spec.labels)
+                yield Group(split, *_paired(there), spec.labels, as_read)
 
 
 def _in_language(spec: TaskSpec, documents: list[Document]) -> list[Document]:

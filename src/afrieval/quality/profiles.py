@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from afrieval.quality.anchors import words
+from afrieval.quality.copied import SHARE, SOURCES
 from afrieval.quality.findings import Finding
-from afrieval.quality.groups import CHOICES, FEWEST, Group
+from afrieval.quality.groups import CHOICES, FEWEST, Group, Texts
 from afrieval.quality.similarity import Matrix
 
 LONGEST = 4  # letters in a row
@@ -18,6 +19,7 @@ SURER = 1.5  # nats per letter by which another language is likelier
 SURE = 185  # nats in all; names in a sentence make up for less
 ALIKE = 0.02  # of rows that may look like another language's; more, and the two are too similar to be distinguished
 DEVIATIONS, LEAST_DEVIATION = 7.0, 0.3  # robust ones, in nats per letter
+SHARED = 0.3  # of a text's words, in the other language's row too: they do not tell the two languages apart
 PRIOR = 0.1
 KINDS = ("language", "unlike")
 Cube = NDArray[np.float64]
@@ -34,7 +36,10 @@ def other_languages(group: Group) -> Iterator[Finding]:
         rows = {code: [f" {' '.join(words(text))} " for text in of] for code, of in texts.items()}
         likely, letters = _likelihoods(rows), np.array([[max(len(text), 1) for text in of] for of in rows.values()])
         for code, places in _others(likely, letters, list(rows)).items():
-            found["language"][code] |= {place: f"{name} looks like {other}" for place, other in places.items()}
+            telling = {
+                at: other for at, other in places.items() if other in SOURCES or not _names(texts, code, other, at)
+            }
+            found["language"][code] |= {place: f"{name} looks like {other}" for place, other in telling.items()}
         for code, odd in zip(rows, _unlike(likely, letters), strict=True):
             found["unlike"][code] |= {int(place): name for place in np.flatnonzero(odd)}
     times = Counter(place for places in found["language"].values() for place in places)
@@ -55,6 +60,12 @@ def _others(likely: Cube, letters: Matrix, codes: Sequence[str]) -> dict[str, di
         odd = gap.max(axis=1) > np.maximum(SURE, SURER * letters[at])
         found[code] = {int(place): codes[best[place]] for place in np.flatnonzero(odd)}
     return found
+
+
+def _names(texts: Texts, code: str, other: str, place: int) -> bool:
+    """Returns whether names and quotations, which two translations share, make much of a text."""
+    own, theirs = (set(words(texts[language][place])) for language in (code, other))
+    return SHARED * len(own) <= len(own & theirs) < SHARE * len(own)
 
 
 def _unlike(likely: Cube, letters: Matrix) -> NDArray[np.bool_]:

@@ -26,7 +26,7 @@ def _same_rows(documents: list[Document]) -> dict[int, str]:
     found = {}
     for place, document in enumerate(documents):
         first = seen.setdefault(tuple(map(same, [*document.fields.values(), *document.choices])), place)
-        if first != place:
+        if first != place and any(document.fields.values()):
             found[place] = f"is {documents[first].id}"
     return found
 

@@ -10,6 +10,7 @@ from afrieval.quality.anchors import anchors
 from afrieval.quality.groups import Texts
 
 Matrix = NDArray[np.float64]
+NOTHING = 1e-9  # weights are logarithms of shares of rows, and larger
 
 
 class Similarity:
@@ -24,23 +25,37 @@ class Similarity:
         names = sorted({name for rows in of_rows.values() for row in rows for name in row})
         place = {name: at for at, name in enumerate(names)}
         self._weighted = {language: _weighted(rows, place) for language, rows in of_rows.items()}
+        self._sums: dict[tuple[str, ...], sparse.csr_matrix] = {}  # of the languages that were asked for last
 
-    def to_others(self, language: str, others: Collection[str]) -> tuple[Matrix, Matrix]:
-        """Returns the similarity of a language's rows to the others' rows, and of the others' rows to each other.
+    def to_others(self, language: str, others: Collection[str]) -> Matrix:
+        """Returns the similarity of a language's rows to the others' rows, as cosines of shape (n, n).
 
-        Both are cosines, shape (n, n). What a row has in the other languages is their sum: what many of them share
-        counts more, and one that is itself out of order does little harm.
+        What a row has in the other languages is their sum: what many of them share counts more, and one that is itself
+        out of order does little harm.
 
         Args:
             language: the language to compare.
             others: the languages to compare it with; it is never compared with itself.
         """
-        pooled = sum(of for code, of in self._weighted.items() if code in others and code != language)
-        pooled = pooled.sqrt()
+        pooled = self._pooled(language, others)
         known = np.asarray(pooled.sum(axis=0)).ravel() > 0
-        own = _unit(self._weighted[language].multiply(known).tocsr())
-        pooled = _unit(pooled)
-        return (own @ pooled.T).toarray(), (pooled @ pooled.T).toarray()
+        return np.asarray((_unit(self._weighted[language].multiply(known).tocsr()) @ _unit(pooled).T).toarray())
+
+    def of_others(self, language: str, others: Collection[str]) -> Matrix:
+        """Returns the similarity of the others' rows to each other, without the language's, as cosines."""
+        pooled = _unit(self._pooled(language, others))
+        return np.asarray((pooled @ pooled.T).toarray())
+
+    def _pooled(self, language: str, others: Collection[str]) -> sparse.csr_matrix:
+        codes = tuple(others)
+        if codes not in self._sums:
+            self._sums = {codes: sum(self._weighted[code] for code in codes).tocsr()}
+        pooled = self._sums[codes]
+        if language in codes:
+            pooled = pooled - self._weighted[language]
+            pooled.data[pooled.data < NOTHING] = 0  # what only this language has, as sums are rounded
+            pooled.eliminate_zeros()
+        return pooled.sqrt()
 
 
 def between(first: Iterable[str], second: Iterable[str]) -> Matrix:

@@ -48,7 +48,8 @@ class Job:
         collect: converts the harness' results to an outcome; gets an empty map if `task` is None.
         chat: whether to apply the model's chat template.
         system: the system text, if any.
-        limit: number of documents to run; None for all.
+        limit: number of documents to run, the first ones; None for all.
+        samples: places of the documents to run, in order; empty for all up to the limit.
         bootstrap_iters: resamples for the harness' own standard errors.
         around: context manager to call the harness in.
     """
@@ -59,6 +60,7 @@ class Job:
     chat: bool
     system: str | None = None
     limit: int | None = None
+    samples: Sequence[int] = ()
     bootstrap_iters: int = 0
     around: Callable[[], AbstractContextManager[None]] = nullcontext
 

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from afrieval.config.settings import DerivedConfig, RunConfig
-from afrieval.errors import UserError, nearest
+from afrieval.config.options import DerivedConfig
+from afrieval.config.settings import RunConfig
+from afrieval.errors import UserError, choices, nearest
 from afrieval.scoring.base import Derived
 from afrieval.scoring.derived import DERIVED, derived
 from afrieval.tasks.select import task_folder
@@ -72,7 +73,7 @@ def _check_names(name: object, spec: DerivedConfig) -> None:
 def _check_inputs(name: str, spec: DerivedConfig, before: Mapping[str, DerivedConfig]) -> None:
     how, names, where = derived(name, spec["how"]), _names(spec), f"task.derived.{name}: {spec['how']}"
     if how.needs == "orders":
-        raise UserError(f"{where} is not supported in suites", f"choose from {', '.join(_of_suites())}")
+        raise UserError(f"{where} is not supported in suites", choices(_of_suites()))
     if spec.get("reference") and how.n_inputs is None:
         raise UserError(f"{where} does not compare with a reference run", "remove reference:")
     n = len(names) * (2 if spec.get("reference") else 1)

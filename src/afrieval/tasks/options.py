@@ -25,7 +25,7 @@ def chosen_options(task: str, declared: object, given: Mapping[str, str]) -> dic
     every = declared if isinstance(declared, dict) else {}
     listed = {name: [of] if isinstance(of, str) else of for name, of in every.items() if isinstance(of, str | list)}
     # The schema reports all others.
-    known = {name: values for name, values in listed.items() if values and all(isinstance(v, str) for v in values)}
+    known = {name: of for name, of in listed.items() if of and all(isinstance(v, str) and v.strip() for v in of)}
     for name, values in known.items():
         if name in given and given[name] not in values and isinstance(every[name], list):
             raise UserError(f"the option {name} of {task} has no value {given[name]!r}", nearest(given[name], values))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from afrieval.config.settings import RunConfig
-from afrieval.errors import UserError
+from afrieval.errors import UserError, choices
 from afrieval.languages import ENGLISH
 from afrieval.tasks.cleaning import clean
 from afrieval.tasks.columns import in_language
@@ -87,9 +87,7 @@ def chosen_paper_prompts(spec: TaskSpec, config: RunConfig, language: str) -> li
 
 def _check_number(spec: TaskSpec, paper: PaperSpec, number: int, uncleaned: bool) -> None:
     if number not in paper.prompts:
-        raise UserError(
-            f"{spec.name} has no prompt {number} of {paper.name}", f"choose from {', '.join(map(str, paper.prompts))}"
-        )
+        raise UserError(f"{spec.name} has no prompt {number} of {paper.name}", choices([*paper.prompts]))
     if (reason := paper.prompts[number].refused) and not uncleaned:
         raise UserError(
             f"prompt {number} of {paper.name} is not supported for {spec.name}: {reason}",

@@ -1,5 +1,6 @@
 """Kinds of tasks: presets of answer type, extractor and metrics that a task file may override."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -192,6 +193,8 @@ def scoring(declared: "TaskFile", switched: Mapping[str, bool] | None = None) ->
         raise UserError("texts must be given where likelihoods are measured, and only there", hint)
     extract = extract_of(declared)
     extract = {**({"name": extract} if isinstance(extract, str) else extract), **(switched or {})}
+    if answer == "spans" and (odd := [tag for tag in declared.tags if not re.fullmatch("O|[BI]-.+", tag)]):
+        raise UserError(f"tags has {odd[0]!r}, but must have O, B-TYPE and I-TYPE", "correct it")
     names = types(declared.tags) if answer == "spans" else declared.tags
     specs: Sequence[Spec] = declared.metrics or [*preset.metrics, *_of_names(declared)]
     specs = [*specs, "guessed"] if any(extract.get(name) for name in OPTIONS) and "guessed" not in specs else specs

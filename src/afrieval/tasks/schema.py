@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
+from afrieval.files.schema import AT_LEAST_ONE, CLOSED, UNIQUE, Positive, Text
 
 WITH_COLUMNS = (
     "fields",
@@ -34,8 +34,8 @@ class PromptSpec:
 
     __pydantic_config__ = CLOSED
 
-    template: str
-    labels: dict[str, str] = field(default_factory=dict)
+    template: Text
+    labels: dict[str, Text] = field(default_factory=dict)
     source: str | None = None
     lettered: bool = False
     header: str = ""
@@ -57,8 +57,8 @@ class PromptFile:
     reviewed_on: str | None = None
     system: str | None = None
     lead_in: str | list[str] | None = None
-    labels: dict[str, str] = field(default_factory=dict)
-    values: dict[str, dict[str, str]] | None = None
+    labels: dict[str, Text] = field(default_factory=dict)
+    values: dict[str, dict[str, Text]] | None = None
 
     @property
     def lead_ins(self) -> list[str]:
@@ -78,9 +78,9 @@ class Correction:
 
     __pydantic_config__ = CLOSED
 
-    what: str
-    replace: dict[str, str] = field(default_factory=dict)
-    labels: dict[str, str] = field(default_factory=dict)
+    what: Text
+    replace: dict[Annotated[str, AT_LEAST_ONE], str] = field(default_factory=dict)
+    labels: dict[str, Text] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -116,13 +116,13 @@ class PaperSpec:
 
     __pydantic_config__ = CLOSED
 
-    name: str
-    files: str
+    name: Text
+    files: Text
     prompts: Annotated[dict[Positive, PaperPromptSpec], AT_LEAST_ONE]
     codes: dict[str, str] = field(default_factory=dict)
     row: dict[str, str | int | None] = field(default_factory=dict)
     answers: Literal["number", "name"] = "number"
-    table: str | None = None
+    table: Text | None = None
     metric: str | None = None
 
 
@@ -138,7 +138,7 @@ class GroupedField:
     __pydantic_config__ = CLOSED
 
     of: str
-    groups: Annotated[dict[str, Annotated[list[str], AT_LEAST_ONE]], AT_LEAST_ONE]
+    groups: Annotated[dict[Text, Annotated[list[Text], AT_LEAST_ONE]], AT_LEAST_ONE]
 
     @cached_property
     def group_of(self) -> dict[str, str]:
@@ -157,7 +157,7 @@ class AnswerSpec:
 
     __pydantic_config__ = CLOSED
 
-    field: str | list[str]
+    field: Text | Annotated[list[Text], AT_LEAST_ONE]
     type: str | None = None
 
 
@@ -175,7 +175,7 @@ class ExamplesSpec:
     __pydantic_config__ = CLOSED
 
     order: Literal["file", "seed"] = "seed"
-    same: list[str] = field(default_factory=list)
+    same: Annotated[list[str], UNIQUE] = field(default_factory=list)
     all: bool = False
     drop: bool = False
 
@@ -193,8 +193,8 @@ class DerivedSpec:
     __pydantic_config__ = CLOSED
 
     how: str
-    of: str | list[str]
-    reference: str | None = None
+    of: str | Annotated[list[str], AT_LEAST_ONE]
+    reference: Text | None = None
 
     @property
     def names(self) -> list[str]:
@@ -214,7 +214,7 @@ class ReadSpec:
 
     __pydantic_config__ = CLOSED
 
-    after: str
+    after: Text
     which: Literal["first", "last"]
     lone: bool = False
 
@@ -231,7 +231,7 @@ class GenerationSpec:
     __pydantic_config__ = CLOSED
 
     max_tokens: Positive
-    stop: list[str] = field(default_factory=list)
+    stop: Annotated[list[Annotated[str, AT_LEAST_ONE]], UNIQUE] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ class EvalsSpec:
 
     __pydantic_config__ = CLOSED
 
-    family: str
+    family: Text
     instruct: bool
 
 

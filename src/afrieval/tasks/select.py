@@ -7,7 +7,7 @@ from pathlib import Path
 from afrieval.config.memorisation import MEMORISATION
 from afrieval.config.settings import RunConfig, TaskConfig
 from afrieval.data.files import SAMPLES
-from afrieval.errors import UserError, nearest
+from afrieval.errors import UserError, choices, nearest
 from afrieval.files.paths import user_path
 from afrieval.languages import ENGLISH
 from afrieval.resources import shipped
@@ -38,7 +38,7 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
         if name in suites:
             raise UserError(f"{name} is a suite, not a task", f"give --task-config-yaml configs/suites/{name}.yaml")
         if name not in known:
-            raise UserError(f"unknown task {name!r}", nearest(name, known))
+            raise UserError(f"unknown task {name!r}", nearest(name, known, "afrieval list"))
     grouped = any(name in GROUPS for name in config.task_names)
     options = config.task.options
     loaded = task_names(folder) if grouped else config.task_names
@@ -109,7 +109,9 @@ def named_languages(spec: TaskSpec, task: TaskConfig) -> list[str]:
     """
     for code in task.demanded:
         if code not in spec.languages:
-            raise UserError(f"{spec.name} has no language {code!r}", f"choose from {', '.join(spec.languages)}")
+            raise UserError(
+                f"{spec.name} has no language {code!r}", nearest(code, [*spec.languages], f"afrieval list {spec.name}")
+            )
     return [code for code in dict.fromkeys(task.languages or spec.languages) if code in spec.languages]
 
 
@@ -122,7 +124,7 @@ def check_languages(specs: Sequence[TaskSpec], task: TaskConfig) -> None:
     known = list(dict.fromkeys(code for spec in specs for code in spec.languages))
     for code in task.languages or []:
         if specs and code not in known:
-            raise UserError(f"no task has the language {code!r}", nearest(code, known))
+            raise UserError(f"no task has the language {code!r}", nearest(code, known, "afrieval list"))
 
 
 def answer_form(spec: TaskSpec, config: RunConfig, likelihoods: bool = True) -> str:
@@ -147,7 +149,7 @@ def answer_form(spec: TaskSpec, config: RunConfig, likelihoods: bool = True) -> 
     forms = [f for f in spec.answer_forms if not (of_paper and spec.labels and f == "letter")]
     if form not in forms:
         where = "with the prompts of its paper " if of_paper else ""
-        raise UserError(f"{spec.name} {where}has no answer form {form!r}", f"choose from {', '.join(forms)}")
+        raise UserError(f"{spec.name} {where}has no answer form {form!r}", choices(forms))
     return form
 
 

@@ -2,20 +2,24 @@
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from afrieval.data.patterns import Files
 from afrieval.data.schema import DataSpec, JoinSpec, TranslateSpec
 from afrieval.data.sources import check_sources
 from afrieval.errors import UserError, nearest
-from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive
+from afrieval.files.calls import checked_call
+from afrieval.files.paths import user_path
+from afrieval.files.schema import AT_LEAST_ONE, CLOSED, UNIQUE, Positive, Text
 from afrieval.files.yaml import YamlFile, read_map_file
 from afrieval.languages import ENGLISH
 from afrieval.resources import shipped
-from afrieval.tasks.consistency import check_consistent
+from afrieval.tasks.consistency import PLACEHOLDERS, check_consistent, check_names
 from afrieval.tasks.grouped_fields import with_groups_of
 from afrieval.tasks.options import chosen_options, with_options
 from afrieval.tasks.presets import AnswerForm, Kind, Scoring, scoring
@@ -30,9 +34,18 @@ from afrieval.tasks.schema import (
     PromptSpec,
     ReadSpec,
 )
+from afrieval.terminal import shortened
 
 TASKS = shipped("tasks")
-OF_THE_FILES = ("rows", "columns", "parts", "cut", "folders")  # keys of `data` that describe one data set's files
+OF_THE_FILES = (
+    "rows",
+    "columns",
+    "parts",
+    "cut",
+    "folders",
+    "converted",
+)  # keys of `data` that describe one data set's files
+Columns = Annotated[list[Text], AT_LEAST_ONE, UNIQUE]
 Options = dict[str, str | int | float | bool]  # `name`, and options of what is named
 
 
@@ -107,45 +120,45 @@ class TaskFile:
 
     name: str
     version: Positive
-    title: str
-    description: str
-    citation: str
-    licence: str
+    title: Text
+    description: Text
+    citation: Text
+    licence: Text
     kind: Kind
     data: DataSpec
     languages: Annotated[dict[str, str], AT_LEAST_ONE]
-    parallel: dict[str, list[list[str]]]
-    fields: dict[str, str | Annotated[list[str], AT_LEAST_ONE] | GroupedField]
-    answer: str | list[str] | AnswerSpec = ""
-    answer_forms: Annotated[list[AnswerForm], AT_LEAST_ONE] = field(default_factory=list)
+    parallel: dict[str, list[Annotated[list[str], AT_LEAST_ONE, UNIQUE]]]
+    fields: dict[str, Text | Columns | GroupedField]
+    answer: Text | Columns | AnswerSpec = ""
+    answer_forms: Annotated[list[AnswerForm], AT_LEAST_ONE, UNIQUE] = field(default_factory=list)
     request: Literal["loglikelihood", "generate", "rolling"] | None = None
     extract: str | Options | None = None
     metrics: Annotated[list[str | Options], AT_LEAST_ONE] | None = None
-    texts: dict[str, str] = field(default_factory=dict)
+    texts: dict[Text, Text] = field(default_factory=dict)
     end: bool = False
     tokens: Positive | None = None
-    options: dict[str, str | Annotated[list[str], AT_LEAST_ONE]] = field(default_factory=dict)
+    options: dict[str, Text | Annotated[list[Text], AT_LEAST_ONE, UNIQUE]] = field(default_factory=dict)
     contrast: str | None = None
     derived: dict[str, DerivedSpec] = field(default_factory=dict)
-    groups: dict[str, dict[str, list[str]]] = field(default_factory=dict)
-    choices: str | list[str] | None = None
-    choice_labels: str | None = None
+    groups: dict[Text, Annotated[dict[str, Columns], AT_LEAST_ONE]] = field(default_factory=dict)
+    choices: Text | Columns | None = None
+    choice_labels: Text | None = None
     shuffle: bool = False
     first_answer: Literal[0, 1] = 0
-    worked: str | None = None
+    worked: Text | None = None
     chain_of_thought: bool = False
     examples: ExamplesSpec = field(default_factory=ExamplesSpec)
-    apart: list[str] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)
-    tags: list[str] = field(default_factory=list)
-    breakdowns: list[str] = field(default_factory=list)
+    apart: Annotated[list[str], UNIQUE] = field(default_factory=list)
+    labels: Annotated[list[Text], UNIQUE] = field(default_factory=list)
+    tags: Annotated[list[Text], UNIQUE] = field(default_factory=list)
+    breakdowns: Annotated[list[str], UNIQUE] = field(default_factory=list)
     prompts: dict[Positive, PromptSpec] = field(default_factory=dict)
-    prompt: str | None = None
+    prompt: Text | None = None
     answer_in_prompt: bool = False
-    verdict: str | None = None
+    verdict: Text | None = None
     macro: str | None = None
     probabilities: str | None = None
-    key: list[str] = field(default_factory=list)
+    key: Annotated[list[Text], UNIQUE] = field(default_factory=list)
     read: ReadSpec | None = None
     generation: GenerationSpec | None = None
     join: JoinSpec | None = None
@@ -155,7 +168,7 @@ class TaskFile:
     answer_language: str | dict[str, str] | None = None
     paper: PaperSpec | None = None
     fit: str | None = None
-    without_marks: list[str] = field(default_factory=list)
+    without_marks: Annotated[list[str], UNIQUE] = field(default_factory=list)
     like: str | None = None
 
 
@@ -262,9 +275,10 @@ class TaskSpec(TaskFile):
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def task_names(folder: Path = TASKS) -> list[str]:
+@checked_call
+def task_names(folder: str | os.PathLike[str] = TASKS) -> list[str]:
     """Returns the names of all tasks in a folder and its subfolders, sorted."""
-    return sorted(task_files(folder))
+    return sorted(task_files(user_path(folder)))
 
 
 def task_files(folder: Path) -> dict[str, Path]:
@@ -272,7 +286,8 @@ def task_files(folder: Path) -> dict[str, Path]:
     return {path.parent.name: path for pattern in ("*/task.yaml", "*/*/task.yaml") for path in folder.glob(pattern)}
 
 
-def load_task(name: str, folder: Path = TASKS, options: Mapping[str, str] | None = None) -> TaskSpec:
+@checked_call
+def load_task(name: str, folder: str | os.PathLike[str] = TASKS, options: Mapping[str, str] | None = None) -> TaskSpec:
     """Returns the declaration of a task.
 
     Args:
@@ -283,16 +298,20 @@ def load_task(name: str, folder: Path = TASKS, options: Mapping[str, str] | None
     Raises:
         UserError: if the task does not exist, or its file has an invalid or missing key.
     """
+    folder = user_path(folder)
     path = folder / name / "task.yaml"
     if not (re.fullmatch(r"\w+", name) and path.is_file()):  # not in the folder itself, but maybe in a subfolder
         files = task_files(folder)
+        if not files:
+            raise UserError(f"{folder} contains no tasks", "give a folder that contains TASK/task.yaml, or omit it")
         if name not in files:
-            raise UserError(f"unknown task {name!r}", nearest(name, sorted(files)))
+            raise UserError(f"unknown task {name!r}", nearest(name, sorted(files), "afrieval list"))
         path = files[name]
     file = read_map_file(path)
     kin = _kin(file, folder)
     whole = _completed(file, kin)
     chosen = chosen_options(name, whole.content.get("options"), options or {})
+    check_names(chosen, PLACEHOLDERS, f"{path}: options")
     content = with_options(whole, chosen).checked(TaskFile)
     try:
         scored = scoring(content)
@@ -300,8 +319,8 @@ def load_task(name: str, folder: Path = TASKS, options: Mapping[str, str] | None
         raise UserError(f"{path}: {e.message}", e.hint) from None
     declared = {f.name: getattr(content, f.name) for f in fields(TaskFile)} | {"answer_forms": scored.answer_forms}
     spec = TaskSpec(**declared, folder=path.parent, root=folder, scoring=scored, kin=kin, chosen=chosen)
-    check_consistent(spec, path)
     check_sources(path, spec.data, spec.translate, spec.join, spec.languages)
+    check_consistent(spec, path)
     return spec
 
 
@@ -314,7 +333,8 @@ def _kin(file: YamlFile, folder: Path) -> TaskSpec | None:
     if not names:
         raise UserError(f"{file.path}: {folder} has no other task that it can be like", "give all keys in the file")
     if name not in names:
-        raise UserError(f"{file.path}, line {file.line(('like',))}: unknown task {name!r}", nearest(str(name), names))
+        where = f"{file.path}, line {file.line(('like',))}: like"
+        raise UserError(f"{where} is {shortened(repr(name))}, an unknown task", nearest(str(name), names))
     if "like" in read_map_file(task_files(folder)[name]).content:
         raise UserError(f"{file.path}: {name} is itself like another task", "name that task")
     return load_task(name, folder)
@@ -330,7 +350,8 @@ def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:
     other, own = read_map_file(kin.folder / "task.yaml").content, file.content
     data, named = own.get("data", {}), own.get("fields", {})
     if isinstance(data, dict):
-        shared = {k: v for k, v in other["data"].items() if "hub" not in data or k not in OF_THE_FILES}
+        left = (*(OF_THE_FILES if "hub" in data else ()), *(["converted"] if "files" in data else ()))
+        shared = {k: v for k, v in other["data"].items() if k not in left}
         data = {**shared, **data}
     if isinstance(named, dict):
         named = with_groups_of(kin.grouped_fields, other["fields"], named) if named else other["fields"]
@@ -348,7 +369,8 @@ def translated(spec: TaskSpec) -> TaskSpec:
     if spec.translate is None:
         raise UserError(f"{spec.name} has no translated test set", "give --task.variant direct")
     where = spec.translate
-    data = replace(spec.data, hub=where.hub, revision=where.revision, files={spec.data.evaluate: where.file}, rows=None)
+    files: dict[str, Files] = {spec.data.evaluate: where.file}
+    data = replace(spec.data, hub=where.hub, revision=where.revision, files=files, converted={}, rows=None)
     languages = {ours: theirs for ours, theirs in spec.languages.items() if ours != ENGLISH}
     name = f"{spec.name}_translate"
     return replace(spec, name=name, data=data, languages=languages, parallel={}, key=[], direct=spec)

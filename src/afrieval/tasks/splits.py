@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from afrieval.data.files import HUB, SAMPLES, DataFile, Wanted, data_files
+from afrieval.data.files import HUB, SAMPLES, DataFile, Wanted, data_files, expected, repositories
 from afrieval.data.hub import commit
 from afrieval.data.join import joined
 from afrieval.data.lock import DataLock
 from afrieval.data.parallel import parallel_rows
-from afrieval.data.patterns import fill, filled
+from afrieval.data.patterns import conversion, fill, filled
 from afrieval.data.tables import DEFECT, Row, read_rows
 from afrieval.errors import UserError
+from afrieval.files.content import read_bytes
 from afrieval.files.paths import user_path
 from afrieval.tasks.columns import in_language, placeholders, with_columns
 from afrieval.tasks.complete_prompts import recorded_documents
@@ -23,6 +24,7 @@ from afrieval.tasks.spec import TaskSpec
 
 UNLOCKED = DataLock()
 SHOWN = 5  # rows that a line names
+DOWNLOAD = "download it again"
 CURE = "delete the file and fetch it again, or correct data.rows in the task file"
 
 
@@ -81,7 +83,9 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
     if spec.join:
         other = wanted[1]
         if other is None:
-            raise UserError(f"{source} has no {spec.join.split} rows of {spec.join.hub}", "name another --data.source")
+            raise UserError(
+                f"{source} has no {spec.join.split} rows of {spec.join.hub}", where_from(spec, language, split, source)
+            )
         if spec.join.rows and source != SAMPLES:
             check_count(len(other.rows), spec.join.rows, f"{spec.join.hub} ({other.name})")
         rows = joined(rows, other.rows, spec.join, where)
@@ -113,9 +117,16 @@ def _note(unparsed: dict[int, str], rows: int, where: str) -> str:
 
 def wanted_files(spec: TaskSpec, language: str, split: str) -> list[Wanted]:
     """Returns the files of a split, and those that are joined to it."""
-    data, files = spec.data, filled(spec.data.files[split], placeholders(spec, language))
-    wanted = [Wanted(data.hub, data.revision, files, split, data.columns, data.parts, data.folders)]
-    return wanted + ([Wanted(spec.join.hub, spec.join.revision, spec.join.file, spec.join.split)] if spec.join else [])
+    data, join, values = spec.data, spec.join, placeholders(spec, language)
+    wanted = [
+        Wanted(data.hub, data.revision, data.files[split], split, data.columns, data.parts, data.folders),
+        *([Wanted(join.hub, join.revision, join.file, join.split)] if join else []),
+    ]
+    parts = [conversion(of.files, of.split, data.converted if of is wanted[0] else {}) for of in wanted]
+    return [
+        of._replace(files=filled(of.files, values), converted=None if part is None else fill(part, values))
+        for of, part in zip(wanted, parts, strict=True)
+    ]
 
 
 def has_split(spec: TaskSpec, language: str, split: str, source: str, lock: DataLock = UNLOCKED) -> bool:
@@ -148,22 +159,32 @@ def check_source(spec: TaskSpec, source: str) -> None:
         UserError: names the expected folder.
     """
     if hub := missing_hub(spec, source):
-        raise UserError(
-            f"the folder {source} does not contain {hub}",
-            f"put the data set's files in {check_folder(source) / hub}, or give --data.source hub",
-        )
+        language = next(iter(spec.languages))
+        of_hub = next(of for of in wanted_files(spec, language, spec.data.evaluate) if of.repository == hub)
+        cure = f"put {expected(of_hub)} into {source}, and so for each split and language; or give --data.source hub"
+        raise UserError(f"the folder {source} does not contain {hub}", cure)
+
+
+def where_from(spec: TaskSpec, language: str, split: str, source: str) -> str:
+    """Returns how to get rows that a source lacks: which files a folder may have them in."""
+    if source in (HUB, SAMPLES):
+        return "name another --data.source"
+    wanted = wanted_files(spec, language, split)
+    lacking = next((of for of in wanted if not data_files(of, source, UNLOCKED)), wanted[0])
+    return f"put {expected(lacking)} into {source}, or name another --data.source"
 
 
 def missing_hub(spec: TaskSpec, source: str) -> str | None:
     """Returns a data set of a task that a source does not contain; None for the hub, which is asked later."""
     if source in (HUB, SAMPLES):
         return None
-    root, hubs = check_folder(source), [spec.data.hub, *([spec.join.hub] if spec.join else [])]
-    missing = next((hub for hub in hubs if not (root / hub).is_dir()), None)
-    if spec.data.folders and missing == spec.data.hub:
-        wanted = wanted_files(spec, next(iter(spec.languages)), spec.data.evaluate)[0]
-        return None if data_files(wanted, source, UNLOCKED) else missing
-    return missing
+    root = check_folder(source)
+    for wanted in wanted_files(spec, next(iter(spec.languages)), spec.data.evaluate):
+        folders = repositories(wanted)
+        named = any((root / folder).is_dir() for folder in folders if folder != ".")
+        if not named and not ("." in folders and data_files(wanted, source, UNLOCKED)):
+            return wanted.repository
+    return None
 
 
 def check_folder(source: str) -> Path:
@@ -185,7 +206,7 @@ def _table(spec: TaskSpec, language: str, wanted: Wanted, source: str, lock: Dat
     files = _samples(spec, language) if source == SAMPLES else data_files(wanted, source, lock)
     if not files:
         return None
-    contents = [file.path.read_bytes() for file in files]
+    contents = [read_bytes(file.path, DOWNLOAD) for file in files]
     hashes = [hashlib.sha256(content).hexdigest() for content in contents]
     if source != SAMPLES:
         for file, sha256 in zip(files, hashes, strict=True):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from afrieval.errors import UserError, nearest
-from afrieval.files.schema import CLOSED, Place
+from afrieval.files.schema import CLOSED, Place, Text
 from afrieval.files.yaml import YamlFile, read_as
 from afrieval.resources import shipped
 
@@ -44,9 +44,9 @@ class Vocabulary:
 
     __pydantic_config__ = CLOSED
     origin: Literal["human", "machine"]
-    written_by: str
-    words: dict[str, str]
-    languages: dict[str, str] = field(default_factory=dict)
+    written_by: Text
+    words: dict[Text, Text]
+    languages: dict[str, Text] = field(default_factory=dict)
     notes: dict[str, Note] = field(default_factory=dict)
 
 

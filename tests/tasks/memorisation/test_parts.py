@@ -69,7 +69,7 @@ def test_unseen_rows_are_the_samples_but_not_of_themselves() -> None:
 
 def unseen(path: Path, language: str = "yor", languages: str = "yor", of: str = "afrixnli") -> list[str]:
     task = TaskConfig(unseen=str(path), languages=languages.split(), of=of.split())
-    return unseen_rows(load_task("afrixnli"), language, "hub", read_unseen(task)).texts
+    return unseen_rows(load_task("afrixnli"), language, "hub", read_unseen(task, ["afrixnli", "afrimmlu"])).texts
 
 
 def test_unseen_texts_are_not_those_of_the_test_set() -> None:

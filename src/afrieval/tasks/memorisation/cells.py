@@ -63,7 +63,7 @@ def memorisation_cell(source: Source, part: Part) -> Cell:
         asks=frozenset({part.method}),
         n=part.n,
         n_requests=part.n_requests,
-        identity=_identity(source, place),
+        identity=_identity(source, place) | part.rows.identity,
         build=partial(_build, source, part, place, cell),
         preview=partial(_preview, part, title),
         recall=partial(_recalled, title),
@@ -104,6 +104,7 @@ def _declared(source: Source, part: Part) -> RunPart:
         "breakdowns": [],
         "parallel": [],
         "unreviewed": {},
+        "test_set": {source.language: part.rows.of},
         "metrics": list(part.metrics),
         "derived": dict(part.derived),
         MEMORISATION: {
@@ -137,8 +138,11 @@ def _line(config: RunConfig, place: Coordinates, part: Part, sample: Sample, mea
     """Returns a line of the sample file; the many orders of a shard are not kept as texts."""
     kept = config.eval.log_samples and part.name != "order"
     doc = {key: value for key, value in sample["doc"].items() if key not in ("number", "roles")}
-    given = {key: sample[key] for key in ("doc_id", "target", "doc_hash", "prompt_hash", "target_hash", "filter")}
+    given = {key: sample[key] for key in ("target", "doc_hash", "prompt_hash", "target_hash", "filter")}
+    number, ranks = part.rows.places[sample["doc_id"]], part.rows.ranks
     return {
+        "doc_id": number,
+        **({"sample_rank": ranks[number]} if ranks else {}),
         **given,
         "doc": doc,
         **({"arguments": [_pair(part.method, arguments) for arguments in sample["arguments"]]} if kept else {}),

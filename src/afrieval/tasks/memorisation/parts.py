@@ -12,6 +12,7 @@ from afrieval.scoring.tokens import Need, tokens_of
 from afrieval.tasks.cell import RunPart
 from afrieval.tasks.memorisation.asked import Asked, Measures, Method
 from afrieval.tasks.memorisation.orders import Shard
+from afrieval.tasks.sampling import ChosenRows
 
 SHORTEST = 8  # characters of a text that can be completed
 FEW_WORDS = 4  # of a text that is divided by characters: its script has no spaces, or it is short
@@ -39,6 +40,7 @@ class Part:
         ask: a loaded model to its samples.
         needs: what it needs of each token.
         derived: name to derived metric.
+        rows: which of the rows or shards it asks about.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Part:
     ask: Callable[[Any], list[Asked]]
     needs: frozenset[Need] = frozenset()
     derived: RunPart = field(default_factory=dict)
+    rows: ChosenRows = field(default_factory=lambda: ChosenRows((), 0))
 
 
 def completion(rows: Sequence[Row]) -> Part:

@@ -1,6 +1,7 @@
 """Plans what is asked about the test sets of other tasks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from afrieval.config.memorisation import MEMORISATION
 from afrieval.config.settings import RunConfig
@@ -14,8 +15,9 @@ from afrieval.tasks.memorisation.orders import shards, sorted_by
 from afrieval.tasks.memorisation.parts import SHORTEST, Part, Row, completion, membership, order
 from afrieval.tasks.memorisation.units import Unit, question_text, units
 from afrieval.tasks.memorisation.unseen import Unseen, check_unseen, read_unseen, unseen_rows
-from afrieval.tasks.select import chosen_tasks, named_languages
-from afrieval.tasks.spec import TaskSpec
+from afrieval.tasks.sampling import ChosenRows, chosen_rows, order_of_documents, order_of_numbers
+from afrieval.tasks.select import chosen_tasks, named_languages, task_folder
+from afrieval.tasks.spec import TaskSpec, task_names
 from afrieval.tasks.splits import check_source, load_split
 
 FEWEST_UNSEEN = 10
@@ -33,7 +35,7 @@ def plan_memorisation(config: RunConfig, tokens: bool = True) -> Plan:
         UserError: for an unknown task or language, missing data, tasks without texts of their own, or an unusable file
             of unseen texts.
     """
-    rows, lock = read_unseen(config.task), read_lock()
+    rows, lock = read_unseen(config.task, task_names(task_folder(config))), read_lock()
     planned = Plan([])
     for spec in chosen_tasks(config):
         if spec.prompt:
@@ -88,27 +90,30 @@ def _translations(
 
 def _parts(about: Source, found: Sequence[Unit], unseen: Unseen, tokens: bool) -> tuple[list[Part], list[str]]:
     """Returns the parts that can be asked, and a line for each that cannot."""
-    parts, left_out, limit = [], [], about.config.eval.limit
-    rows = list(_rows(about.spec, found, unseen.texts, limit))
-    n_unseen = sum(row.unseen for row in rows)
+    unknown = [Row(number, text, True) for number, text in enumerate(unseen.texts) if len(text) >= SHORTEST]
+    own, chosen = _own_rows(about, found)
+    parts, left_out, n_unseen = [], [], len(unknown)
     there = f"{n_unseen} unseen text{'' if n_unseen == 1 else 's'}"
     few = f"{there}, and at least {FEWEST_UNSEEN} are needed; name a file with --task.unseen"
     if not tokens:
         left_out += ["no completion or min-k++: the backend returns no likelihoods of single tokens"]
+    elif n_unseen >= FEWEST_UNSEEN:
+        rows, both = [*unknown, *own], chosen.after(n_unseen)
+        parts += [replace(completion(rows), rows=both), replace(membership(rows), rows=both)]
     else:
-        enough = n_unseen >= FEWEST_UNSEEN
-        parts += [completion(rows if enough else [row for row in rows if not row.unseen])]
-        parts += [membership(rows)] if enough else []
-        left_out += [] if enough else [f"no min-k++: {few}"]
-    seed = f"{about.config.eval.random_seed} {about.spec.name} {about.language}"
-    asked = shards(about.spec, found, about.sorted_by, seed)[:limit]
-    parts += [order(asked)]
-    left_out += [] if asked else ["no test of the order: too few rows that can change places"]
+        parts += [replace(completion(own), rows=chosen)]
+        left_out += [f"no min-k++: {few}"]
+    evaluation = about.config.eval
+    every = shards(about.spec, found, about.sorted_by, f"{evaluation.random_seed} {about.spec.name} {about.language}")
+    asked = chosen_rows(evaluation, len(every), lambda: order_of_numbers(len(every), evaluation.random_seed))
+    parts += [replace(order([every[place] for place in asked.places]), rows=asked)]
+    left_out += [] if every else ["no test of the order: too few rows that can change places"]
     return parts, left_out
 
 
-def _rows(spec: TaskSpec, found: Sequence[Unit], unseen: Sequence[str], limit: int | None) -> Iterator[Row]:
-    """Yields unseen texts, then the question of the first row of each unit: others share its text."""
-    yield from (Row(number, text, True) for number, text in enumerate(unseen) if len(text) >= SHORTEST)
-    own = [Row(unit[0].id, text, False) for unit in found if len(text := question_text(spec, unit[0])) >= SHORTEST]
-    yield from own[:limit]
+def _own_rows(about: Source, found: Sequence[Unit]) -> tuple[list[Row], ChosenRows]:
+    """Returns the questions to ask about, of the first row of each unit: others share its text."""
+    spec, evaluation = about.spec, about.config.eval
+    firsts = [unit[0] for unit in found if len(question_text(spec, unit[0])) >= SHORTEST]
+    chosen = chosen_rows(evaluation, len(firsts), lambda: order_of_documents(spec, firsts, evaluation.random_seed))
+    return [Row(firsts[at].id, question_text(spec, firsts[at]), False) for at in chosen.places], chosen

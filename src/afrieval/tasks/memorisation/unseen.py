@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,11 +12,13 @@ from afrieval.data.tables import DEFECT, Row, decoded, read_rows
 from afrieval.errors import UserError
 from afrieval.files.content import read_bytes
 from afrieval.files.paths import user_path
+from afrieval.languages import LANGUAGES
 from afrieval.tasks.answers import normalise
 from afrieval.tasks.documents import Document
 from afrieval.tasks.memorisation.units import question_text, units
 from afrieval.tasks.spec import TaskSpec
 from afrieval.tasks.splits import load_split
+from afrieval.terminal import shortened
 
 TEXT, LANGUAGE, TASK = "text", "language", "task"  # columns
 TABLES = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
@@ -68,11 +70,16 @@ def check_unseen(spec: TaskSpec, language: str, documents: Sequence[Document], t
         )
 
 
-def read_unseen(task: TaskConfig) -> list[Row] | None:
+def read_unseen(task: TaskConfig, tasks: Collection[str]) -> list[Row] | None:
     """Returns the rows of the file of unseen texts, each with a text; None if none is named.
 
+    Args:
+        task: names the file.
+        tasks: the names of all tasks.
+
     Raises:
-        UserError: if it cannot be read, a row has no text, or it is not clear of which task and language rows are.
+        UserError: if it cannot be read, a row has no text, it is not clear of which task and language rows are, or
+            they are of unknown ones.
     """
     if task.unseen is None:
         return None
@@ -88,6 +95,11 @@ def read_unseen(task: TaskConfig) -> list[Row] | None:
         has = sum(column in row for row in rows)
         if has < len(rows) and (has or len(named or ["all", "languages"]) > 1):
             raise UserError(f"{path} does not say which {column} each text is of", f"name one {column}, or {_COLUMNS}")
+    known = {LANGUAGE: (LANGUAGES, "write ISO 639-3 codes, such as hau"), TASK: (tasks, "write the names of tasks")}
+    for column, (names, cure) in known.items():
+        if odd := next((number for number, row in enumerate(rows, 1) if row.get(column, min(names)) not in names), 0):
+            shown = shortened(repr(rows[odd - 1][column]))
+            raise UserError(f"{path}, row {odd}: there is no {column} {shown}", cure)
     return rows
 
 

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from afrieval.data.files import SAMPLES
 from afrieval.scoring.extract import switches
 from afrieval.tasks.cell import RunPart
 from afrieval.tasks.meta import published
@@ -23,6 +24,7 @@ def identity(questions: "TemplatedQuestions") -> RunPart:
     return {
         "fewshot": fewshot,
         "tasks": {questions.task.name: _task(questions)},
+        **questions.rows.identity,
         **({"max_gen_toks": evaluation.max_gen_toks} if questions.generates else {}),
     }
 
@@ -71,7 +73,9 @@ def _declared(questions: "TemplatedQuestions") -> RunPart:
         "breakdowns": task.breakdowns,
         "parallel": task.parallel.get(split, []),
         "unreviewed": {questions.language: True} if unreviewed else {},
+        "sample_rows": {questions.language: questions.config.data.source == SAMPLES},
         "defective": {questions.language: questions.data.defect} if questions.data.defect else {},
+        "test_set": {questions.language: questions.rows.of},
         **({"extract": {**task.switched}} if task.switched else {}),
         **({"options": {**task.chosen}} if task.chosen else {}),
         "metrics": list(task.scoring.specs_of(questions.answer_form)),
@@ -82,6 +86,7 @@ def _declared(questions: "TemplatedQuestions") -> RunPart:
         **(
             {"grouped_fields": grouped} if (grouped := {n: asdict(of) for n, of in task.grouped_fields.items()}) else {}
         ),
+        **({"baselines": {questions.language: questions.baselines}} if questions.baselines else {}),
         **({"macro": task.macro} if task.macro else {}),
         **({"probabilities": task.probabilities} if task.probabilities else {}),
         **(_evals(questions) if task.evals else {}),
@@ -90,13 +95,7 @@ def _declared(questions: "TemplatedQuestions") -> RunPart:
 
 def _evals(questions: "TemplatedQuestions") -> RunPart:
     task = questions.task
-    rows, samples = task.data.rows_of(task.data.evaluate), questions.config.data.source == "samples"
-    return {
-        "evals": task.data.hub,
-        "published": published(task),
-        "rows": rows,
-        "samples": samples,
-    }
+    return {"evals": task.data.hub, "published": published(task), "rows": task.data.rows_of(task.data.evaluate)}
 
 
 def _fewshot_ids(questions: "TemplatedQuestions") -> list[int] | str:

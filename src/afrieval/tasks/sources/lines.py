@@ -41,6 +41,7 @@ def sample_line(
     return {
         **sample,
         "doc_id": document.id,
+        **({"sample_rank": ranks[document.id]} if (ranks := questions.rows.ranks) else {}),
         "task": task.name,
         "language": questions.language,
         "prompt": questions.prompt.id,

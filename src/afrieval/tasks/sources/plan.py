@@ -1,14 +1,14 @@
 """Plans the cells of declared tasks, with all rows loaded and all prompts rendered."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from afrieval.config.settings import RunConfig
-from afrieval.data.files import HUB, SAMPLES
+from afrieval.data.files import SAMPLES
 from afrieval.data.lock import DataLock, read_lock
-from afrieval.data.patterns import alternatives, patterns_of
-from afrieval.errors import UserError
+from afrieval.errors import UserError, choices
 from afrieval.languages import ENGLISH
+from afrieval.tasks.baselines import Scores, baselines
 from afrieval.tasks.cell import Plan
 from afrieval.tasks.paper import chosen_paper_prompts, left_out_of_paper
 from afrieval.tasks.prompts import Prompt, PromptFiles, suits, telling
@@ -18,7 +18,7 @@ from afrieval.tasks.sources.likelihoods import TextQuestions
 from afrieval.tasks.sources.notes import all_notes
 from afrieval.tasks.sources.templated import TemplatedQuestions
 from afrieval.tasks.spec import TaskSpec
-from afrieval.tasks.splits import Split, check_source, load_split, missing_hub, wanted_files
+from afrieval.tasks.splits import Split, check_source, load_split, missing_hub, where_from
 
 FOR_EXAMPLES = ", needed for examples"  # at the end of a line about rows that are missing
 
@@ -76,7 +76,8 @@ def task_questions(
             absent.append(language)
         if config.task.prompt_language != "eng" and language != ENGLISH and "native" not in dict(prompts):
             unprompted.append(language)
-        asked += [make(spec, language, prompt, of, form, data, pool, config, files) for of, prompt in prompts]
+        known = _baselines(spec, language, data, config) if prompts else {}
+        asked += [make(spec, language, prompt, of, form, data, pool, config, files, known) for of, prompt in prompts]
     _check(asked)
     lacking = [code for code in config.task.languages or [] if code not in spec.languages]
     left_out = [f"{spec.name}: not in the data set: {', '.join(lacking)}"] if lacking else []
@@ -115,24 +116,22 @@ def _languages(
         if spec.prompt:
             raise UserError(
                 f"{config.data.source} lacks the {lacking} rows of {spec.name}",
-                f"fetch the files named in the README.md of {spec.data.hub}",
+                where_from(spec, language, lacking, config.data.source),
             )
         if config.task.demanded:
-            cure = "give --eval.num_fewshot 0" if data else _where_from(spec, language, config.data.source)
+            cure = where_from(spec, language, lacking, config.data.source)
             raise UserError(
                 f"{config.data.source} has no {lacking} rows of {spec.name} for {language}",
-                f"remove {language} from task.languages, or {cure}",
+                f"remove {language} from task.languages, {'give --eval.num_fewshot 0, ' if data else ''}or {cure}",
             )
         missing.setdefault(lacking, []).append(language)
     return found, missing
 
 
-def _where_from(spec: TaskSpec, language: str, source: str) -> str:
-    """Returns how to get the rows that are scored: which files a folder lacks."""
-    first, *others = patterns_of(alternatives(wanted_files(spec, language, spec.data.evaluate)[0].files)[0])
-    named = " and ".join([first, *others])
-    within = "" if source in (HUB, SAMPLES) else f"put {named} into {source}/{spec.data.hub}, or "
-    return f"{within}name another --data.source"
+def _baselines(spec: TaskSpec, language: str, data: Split, config: RunConfig) -> Scores:
+    """Returns what a model gets in the whole split that does not read it; the suite's own rows are too few to tell."""
+    found = None if config.data.source == SAMPLES else baselines(spec, language, data.documents)
+    return found.scores if found else {}
 
 
 def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> Split | None:
@@ -179,17 +178,39 @@ def chosen_prompts(
     return chosen
 
 
+def check_prompts(spec: TaskSpec, config: RunConfig) -> None:
+    """Refuses numbers of prompts that a task does not have; needs neither data nor a model.
+
+    Raises:
+        UserError: naming the first.
+    """
+    languages = named_languages(spec, config.task)
+    if not (config.task.prompts and languages and spec.prompted):
+        return
+    if config.task.prompt_set == "paper":
+        chosen_paper_prompts(spec, config, languages[0])
+        return
+    wanted, files = config.task.prompt_language, PromptFiles(spec)
+    native = [code for code in config.task.demanded if wanted != "eng"]
+    for language in [*([ENGLISH] if wanted != "native" else []), *native]:
+        _check_numbers(spec, config, files.load(language), language)
+
+
+def _check_numbers(spec: TaskSpec, config: RunConfig, prompts: Mapping[int, Prompt], language: str) -> None:
+    for number in config.task.prompts or []:
+        if number not in prompts:
+            raise UserError(
+                f"{spec.name} has no prompt {number} in {language}",
+                choices([*prompts]),
+            )
+
+
 def _has_native(config: RunConfig, language: str, files: PromptFiles) -> bool:
     return language in files.languages and set(config.task.prompts or ()) <= set(files.load(language))
 
 
 def _numbered(spec: TaskSpec, config: RunConfig, form: str, prompts: dict[int, Prompt], language: str) -> list[Prompt]:
-    for number in config.task.prompts or []:
-        if number not in prompts:
-            raise UserError(
-                f"{spec.name} has no prompt {number} in {language}",
-                f"choose from {', '.join(map(str, prompts))}",
-            )
+    _check_numbers(spec, config, prompts, language)
     suitable = [number for number, prompt in prompts.items() if suits(prompt, form)]
     if unfit := [number for number in config.task.prompts or [] if number not in suitable]:
         shown = "letters" if prompts[unfit[0]].lettered else "no letters"

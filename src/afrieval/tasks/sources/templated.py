@@ -11,6 +11,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.results.samples import Sample
 from afrieval.scoring.base import Metric, Score
 from afrieval.scoring.scorers import Generation
+from afrieval.tasks.baselines import Scores
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Probe
 from afrieval.tasks.closing import closing_lead_in
 from afrieval.tasks.documents import Document
@@ -20,6 +21,7 @@ from afrieval.tasks.fitting import Shown as Fitted
 from afrieval.tasks.limits import generation
 from afrieval.tasks.prompts import Prompt, PromptFiles, answers, render, render_header
 from afrieval.tasks.questions import Scorer, scorer
+from afrieval.tasks.sampling import ChosenRows, chosen_rows, order_of_documents
 from afrieval.tasks.shown import Block, Shown, turns
 from afrieval.tasks.sources.api import metrics_of_api
 from afrieval.tasks.sources.facts import facts, identity
@@ -41,6 +43,7 @@ class TemplatedQuestions:
         pool: the few-shot split; None if not needed.
         config: the merged config.
         files: the task's prompt files.
+        baselines: what a model gets that does not read, as in `tasks/baselines.py`; empty if unknown.
     """
 
     task: TaskSpec
@@ -52,6 +55,7 @@ class TemplatedQuestions:
     pool: Split | None
     config: RunConfig
     files: PromptFiles = field(compare=False, repr=False)
+    baselines: Scores = field(default_factory=dict, compare=False, repr=False)
     complete = False
 
     @property
@@ -133,7 +137,13 @@ class TemplatedQuestions:
     @property
     def documents(self) -> list[Document]:
         """The documents to run, including defective ones."""
-        return self.data.documents[: self.config.eval.limit]
+        return [self.data.documents[place] for place in self.rows.places]
+
+    @cached_property
+    def rows(self) -> ChosenRows:
+        """The rows to run."""
+        every, evaluation = self.data.documents, self.config.eval
+        return chosen_rows(evaluation, len(every), lambda: order_of_documents(self.task, every, evaluation.random_seed))
 
     @property
     def scorable(self) -> list[Document]:

@@ -1,0 +1,188 @@
+"""Every task is read from the folder that its hint describes: rows are made up from the declaration alone."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.scoring.ifeval.sentence_model import sentence_model
+from tests.tasks.meta_mirror import fitting, on_evals, sample_rows, write_repository
+from tests.tasks.meta_rows import TASKS as OF_META
+
+from afrieval.data.patterns import fill
+from afrieval.errors import UserError
+from afrieval.tasks.answers import ANSWERS
+from afrieval.tasks.columns import in_language, placeholders
+from afrieval.tasks.schema import WITH_COLUMNS, column_names
+from afrieval.tasks.spec import TaskSpec, load_task, task_names, translated
+from afrieval.tasks.splits import Split, check_source, load_split, where_from
+
+TEXT, GOLD = "oro", "ọ̀rọ̀"  # without marks, and with those that some tasks restore
+GOLDS = {"number": "5", "texts": [GOLD], "entries": [GOLD]}
+Row = dict[str, Any]
+
+
+def made_up(spec: TaskSpec, language: str) -> Row:
+    """Returns a row with all columns that a declaration names, under each of their names."""
+    spec = in_language(spec, language)
+    row: Row = {}
+    for column in (name for key in WITH_COLUMNS for name in column_names(getattr(spec, key))):
+        _put(row, column, TEXT)
+    for name, of in spec.grouped_fields.items():
+        value = next(iter(of.group_of))
+        if of.of not in spec.grouped_fields:
+            _put(row, spec.field_columns[of.of], value)
+            assert spec.grouped_fields[name].group_of[value]
+    options = [f"option {letter}" for letter in "abcd"]
+    if isinstance(spec.choices, str):
+        _put(row, spec.choices, options)
+    for column, option in zip(spec.choices if isinstance(spec.choices, list) else [], options, strict=False):
+        _put(row, column, option)
+    if spec.choice_labels:
+        _put(row, spec.choice_labels, [*"ABCD"])
+    _put_gold(row, spec)
+    for column, begin in spec.data.where.items():
+        row[column] = fill(begin, placeholders(spec, language))
+    return row
+
+
+def _put_gold(row: Row, spec: TaskSpec) -> None:
+    answer = spec.scoring.answer
+    kind = next(name for name, of in ANSWERS.items() if of is answer)
+    gold: Any = spec.labels[0] if answer.is_class else "A" if spec.choice_labels else GOLDS.get(kind, GOLD)
+    if answer.is_choice and not answer.is_class and not spec.choice_labels:
+        gold = spec.first_answer
+    if answer.is_tagged:
+        row["tokens"], gold = ["Juma", "yuko"], [spec.tags[1], spec.tags[0]]
+    for column in spec.answer_columns if not answer.is_measured else ():
+        _put(row, column, gold)
+
+
+def _put(row: Row, column: str, value: Any) -> None:
+    *maps, last = column.split(".")
+    for step in maps:
+        row = row.setdefault(step, {})
+    row[last] = value
+
+
+def written(path: Path, row: Row, spec: TaskSpec) -> None:
+    """Writes two rows in the format of the path's suffix; a text has a row per line."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist([row, row]), path)
+    elif path.suffix in (".json", ".jsonl"):
+        path.write_text(f"{json.dumps(row)}\n" * 2, encoding="utf-8")
+    elif path.suffix in (".tsv", ".csv"):
+        table = io.StringIO()
+        columns = spec.data.columns or [*row]
+        several = [column for column in columns if columns.count(column) > 1]  # lists, a cell for each entry
+        cells = [
+            row[column][columns[:at].count(column)] if column in several else row.get(column, TEXT)
+            for at, column in enumerate(columns)
+        ]
+        header = [] if spec.data.columns else [columns]
+        csv.writer(table, delimiter="\t" if path.suffix == ".tsv" else ",").writerows([*header, cells, cells])
+        path.write_text(table.getvalue(), encoding="utf-8")
+    elif path.suffix in (".txt", ".conll"):
+        path.write_text(f"Juma {spec.tags[1]}\nyuko {spec.tags[0]}\n\n" * 2, encoding="utf-8")
+    else:
+        path.write_text(f"{GOLD}\n" * 2, encoding="utf-8")
+
+
+def described(hint: str, folder: Path) -> list[list[str]]:
+    """Returns the alternatives that a hint names: files below the folder."""
+    found = re.search(rf"put (.+?) into {re.escape(str(folder))}", hint)
+    assert found, hint
+    return [alternative.split(" and ") for alternative in found[1].split(" or ")]
+
+
+def read(spec: TaskSpec, language: str, folder: Path) -> Split:
+    """Returns the evaluated split, or raises what a run says of a folder that lacks it."""
+    check_source(spec, str(folder))
+    found = load_split(spec, language, spec.data.evaluate, str(folder))
+    if found is None:
+        raise UserError("no rows", where_from(spec, language, spec.data.evaluate, str(folder)))
+    return found
+
+
+def from_hint(spec: TaskSpec, language: str, folder: Path, number: int, write: Any) -> tuple[Split, int]:
+    """Returns what is read once the files of alternative `number` of each hint are there, and how many there are."""
+    most = 0
+    for _ in range(3):  # a task may be completed from another data set
+        try:
+            return read(spec, language, folder), most
+        except UserError as e:
+            places = described(e.hint, folder)
+            most = max(most, len(places))
+            write(places[min(number, len(places) - 1)])
+    return read(spec, language, folder), most
+
+
+DECLARED = [name for name in task_names() if name not in OF_META]
+TRANSLATED = [name for name in DECLARED if load_task(name).translate]
+
+
+@pytest.mark.parametrize("name", [*DECLARED, *(f"{name}_translate" for name in TRANSLATED)])
+def test_a_task_is_read_from_the_folder_that_its_hint_describes(name: str, tmp_path: Path) -> None:
+    spec = load_task(name) if name in DECLARED else translated(load_task(name.removesuffix("_translate")))
+    language = next(iter(spec.languages))  # hints about a whole data set name the first
+    row, number, most = made_up(spec, language), 0, 1
+    while number < most:
+        folder = tmp_path / str(number)
+        folder.mkdir()
+
+        def write(files: list[str], folder: Path = folder) -> None:
+            for file in files:
+                path, _, more = file.partition(" with the other ")
+                of_parts = next(iter(spec.data.parts.values())) if more else [""]
+                for part in of_parts:
+                    written(folder / path.replace(of_parts[0], part), row, spec)
+
+        found, of_hint = from_hint(spec, language, folder, number, write)
+        most, number = max(most, of_hint), number + 1
+        assert found.documents and not any(document.defect for document in found.documents), (name, number)
+        assert spec.scoring.answer.is_measured or all(document.gold is not None for document in found.documents)
+    assert number == most
+
+
+@pytest.mark.parametrize("task", OF_META)
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_task_with_complete_prompts_too(
+    task: str, number: int, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    rows, others = sample_rows(task)
+    spec = fitting(on_evals(task), len(rows), len(others))
+
+    def write(files: list[str]) -> None:
+        (place,) = files
+        of = rows if place.startswith(spec.data.hub) else others
+        if place.endswith("0000.parquet"):
+            (tmp_path / place).parent.mkdir(parents=True)
+            pq.write_table(pa.Table.from_pylist(of), tmp_path / place)
+            return
+        card = re.fullmatch(r"(.+)/README.md with the files that it lists for (\S+), split (\S+),", place)
+        assert card
+        write_repository(tmp_path / card[1], card[2], card[3], of)
+
+    with sentence_model(tmp_path_factory.mktemp("nltk")):
+        found, alternatives = from_hint(spec, "eng", tmp_path, number, write)
+    assert alternatives == 2 and len(found.documents) == len(rows) and all(d.prompt for d in found.documents)
+
+
+def test_ntrex_in_the_layout_of_the_hub_s_conversion(tmp_path: Path) -> None:
+    spec = load_task("ntrex_from_eng")
+    with pytest.raises(UserError) as caught:
+        read(spec, "hau", tmp_path)
+    assert "masakhane/ntrex_african/afr_Latn/test/0000.parquet" in caught.value.hint
+    for number in (0, 1):  # shards
+        place = tmp_path / f"masakhane/ntrex_african/hau_Latn/test/000{number}.parquet"
+        written(place, {"sentence_eng_Latn": f"source {number}", "sentence_hau_Latn": "amsa"}, spec)
+    found = read(spec, "hau", tmp_path)
+    assert [d.fields["source"] for d in found.documents] == ["source 0"] * 2 + ["source 1"] * 2
+    assert {d.gold for d in found.documents} == {"amsa"}
+    assert "hau_Latn" in where_from(spec, "hau", "test", str(tmp_path))
