@@ -6,9 +6,19 @@ from typing import Any
 
 import numpy as np
 from tests.analysis.cells import scored
-from tests.analysis.simulations import COVERS, ERRS, LEVEL, Simulation, covers, logistic, logistic_mean, repeated
+from tests.analysis.simulations import (
+    COVERS,
+    COVERS_AT_LEAST,
+    ERRS,
+    LEVEL,
+    Simulation,
+    covers,
+    logistic,
+    logistic_mean,
+    repeated,
+)
 
-from afrieval.analysis.differences import paired_interval, paired_test
+from afrieval.analysis.differences import paired_test
 from afrieval.analysis.means import over_languages
 from afrieval.analysis.scores import Average
 from afrieval.results.scores import Values
@@ -31,11 +41,11 @@ def f_score(sums: Values) -> Values:
     return np.asarray(100 * 5 * precision * recall / (4 * precision + recall))
 
 
-def f1_of(right: float) -> float:
+def f1_of(right: float, classes: Any = CLASSES) -> float:
     """Returns macro F1 where every document is answered right with one chance, and else by a guess."""
-    hit = CLASSES * (right + (1 - right) / 3)
-    picked = CLASSES * right + (1 - right) / 3
-    return float(np.mean(2 * hit / (CLASSES + picked)))
+    hit = classes * (right + (1 - right) / 3)
+    picked = classes * right + (1 - right) / 3
+    return float(np.mean(2 * hit / (classes + picked)))
 
 
 def classified(rng: np.random.Generator, gold: Any, chance: Any) -> Values:
@@ -43,18 +53,19 @@ def classified(rng: np.random.Generator, gold: Any, chance: Any) -> Values:
     return np.column_stack([gold, np.where(rng.random(len(gold)) < chance, gold, guess)]).astype(np.float64)
 
 
-def f1_sides(rng: np.random.Generator, n: int, shifts: Any) -> list[Values]:
+def f1_sides(rng: np.random.Generator, n: int, shifts: Any, classes: Any = CLASSES) -> list[Values]:
     """Returns measures of the same documents under several prompts, each with its own shift of all chances."""
-    gold, document = rng.choice(3, n, p=CLASSES), rng.normal(0, 1.5, n)
+    gold, document = rng.choice(3, n, p=classes), rng.normal(0, 1.5, n)
     return [classified(rng, gold, logistic(document + shift + rng.normal(0, 0.7, n))) for shift in shifts]
 
 
-def f1_truth(shift: float) -> float:
-    return f1_of(logistic_mean(shift, float(np.hypot(1.5, 0.7))))
+def f1_truth(shift: float, classes: Any = CLASSES) -> float:
+    return f1_of(logistic_mean(shift, float(np.hypot(1.5, 0.7))), classes)
 
 
-def f1_rate(n: int, prompts: int, interval: Any) -> float:
-    return repeated(1000, lambda rng: covers(interval(F1, f1_sides(rng, n, [0.0] * prompts)), f1_truth(0.0)))
+def f1_rate(n: int, prompts: int, interval: Any, classes: Any = CLASSES, shift: float = 0.0) -> float:
+    truth = f1_truth(shift, classes)
+    return repeated(1000, lambda rng: covers(interval(F1, f1_sides(rng, n, [shift] * prompts, classes)), truth))
 
 
 def ngrams_rate(n: int, interval: Any) -> float:
@@ -76,13 +87,13 @@ def f1_pair(rng: np.random.Generator, n: int, prompts: int, effect: float) -> tu
     return Average(cells[:prompts]), Average(cells[prompts:])
 
 
-def f1_difference_rate(n: int, prompts: int, interval: Any) -> float:
+def f1_difference_rate(n: int, prompts: int, test: Any) -> float:
     truth = f1_truth(0.5) - f1_truth(0.0)
-    return repeated(1000, lambda rng: covers(interval(*f1_pair(rng, n, prompts, 0.5), rng), truth))
+    return repeated(1000, lambda rng: covers(test(*f1_pair(rng, n, prompts, 0.5), rng).interval(), truth))
 
 
 def f1_p_rate(n: int, prompts: int, test: Any) -> float:
-    return repeated(1000, lambda rng: bool(test(*f1_pair(rng, n, prompts, 0.0), rng) < LEVEL))
+    return repeated(1000, lambda rng: bool(test(*f1_pair(rng, n, prompts, 0.0), rng).p < LEVEL))
 
 
 def f1_languages_rate(k: int, n: int, between: float, interval: Any) -> float:
@@ -105,14 +116,18 @@ def _other_metrics() -> Iterator[Simulation]:
     for n, prompts, low in ((250, 1, 0.93), (50, 1, 0.915), (250, 5, 0.93)):
         setting = f"{n} questions, 3 classes" + (f", {prompts} prompts" if prompts > 1 else "")
         yield Simulation("interval, macro F1", setting, COVERS, right, partial(f1_rate, n, prompts), low, 0.96)
+    for rare, low in ((0.05, 0.91), (0.01, 0.82)):
+        rate = partial(f1_rate, 204, 1, classes=np.array([0.6, 0.4 - rare, rare]), shift=1.0)
+        setting = f"204 questions, a class of {100 * rare:.0f} %"
+        yield Simulation("interval, macro F1", setting, COVERS, right, rate, low, 0.96)
     for n, low in ((200, 0.935), (30, 0.91)):
         rate = partial(ngrams_rate, n)
         yield Simulation("interval, n-gram F-score", f"{n} documents", COVERS, right, rate, low, 0.965)
-    interval, test = partial(paired_interval, resamples=1000), partial(paired_test, permutations=999)
+    test = partial(paired_test, permutations=999)
     name = "interval of a difference, macro F1"
     for prompts in (1, 5):
         setting = "250 questions, 3 classes" + (f", {prompts} prompts" if prompts > 1 else "")
-        yield Simulation(name, setting, COVERS, interval, partial(f1_difference_rate, 250, prompts), 0.935, 0.97)
+        yield Simulation(name, setting, COVERS_AT_LEAST, test, partial(f1_difference_rate, 250, prompts), 0.935, 0.98)
     for n in (250, 50):
         yield Simulation("p, macro F1", f"{n} questions, 3 classes", ERRS, test, partial(f1_p_rate, n, 1), 0.03, 0.07)
     name, rate = "interval, mean over languages, macro F1", partial(f1_languages_rate, 7, 250, 0.5)

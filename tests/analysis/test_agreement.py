@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from afrieval.statistics.intervals import bootstrap, clustered_wilson, standard_error, wilson
-from afrieval.statistics.significance import flips, holm, mcnemar, sign_permutation, smallest_visible
+from afrieval.statistics.paired import of_signs, smallest_mean
+from afrieval.statistics.significance import flips, holm, mcnemar
 
 SEEDS = range(5)
 
@@ -25,7 +26,7 @@ def test_mcnemar_is_scipys_binomial_test(seed: int) -> None:
     first, second = answers(np.random.default_rng(seed), 1)
     gained, lost = int(((first == 0) & (second == 1)).sum()), int(((first == 1) & (second == 0)).sum())
     assert flips(first, second) == (gained, lost)
-    assert mcnemar(first, second) == pytest.approx(stats.binomtest(gained, gained + lost, 0.5).pvalue)
+    assert mcnemar(*flips(first, second)) == pytest.approx(stats.binomtest(gained, gained + lost, 0.5).pvalue)
 
 
 @pytest.mark.parametrize("prompts", [1, 5])
@@ -40,15 +41,15 @@ def test_the_permutation_test_is_scipys(seed: int, prompts: int) -> None:
         n_resamples=20_000,
         rng=np.random.default_rng(seed),
     )
-    ours = sign_permutation(second - first, np.random.default_rng(seed + 100))
+    ours = of_signs(second - first, np.random.default_rng(seed + 100)).p
     assert ours == pytest.approx(theirs.pvalue, abs=4 * math.sqrt(2 * 0.25 / 20_000))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_for_one_prompt_the_permutation_test_is_mcnemars(seed: int) -> None:
     first, second = answers(np.random.default_rng(seed), 1)
-    drawn = sign_permutation(second - first, np.random.default_rng(seed))
-    assert drawn == pytest.approx(mcnemar(first, second), abs=4 * math.sqrt(0.25 / 20_000))
+    drawn = of_signs(second - first, np.random.default_rng(seed)).p
+    assert drawn == pytest.approx(mcnemar(*flips(first, second)), abs=4 * math.sqrt(0.25 / 20_000))
 
 
 @pytest.mark.parametrize("prompts", [1, 5])
@@ -99,5 +100,5 @@ def test_holm_as_statsmodels_has_it(seed: int) -> None:
 def test_the_visible_difference_has_the_power_of_a_z_test(seed: int) -> None:
     first, second = answers(np.random.default_rng(seed), 5)
     error = stats.sem(second - first)
-    visible = smallest_visible(second - first) / error
+    visible = smallest_mean(second - first) / error
     assert stats.norm.sf(1.959964 - visible) == pytest.approx(0.8, abs=1e-4)

@@ -12,8 +12,9 @@ from tests.conftest import REAL_DATA
 
 from afrieval.analysis.averages import APART, suite_averages
 from afrieval.analysis.leaderboard import all_as_published
-from afrieval.analysis.means import over_languages
+from afrieval.analysis.means import means, over_languages
 from afrieval.analysis.published import averages, read_published
+from afrieval.analysis.scores import by_language
 from afrieval.analysis.widths import Share, half_width
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
@@ -153,7 +154,7 @@ def test_tasks_have_the_metric_of_their_published_scores_next_to_the_leaderboard
 @pytest.mark.data
 def test_afrobench_is_the_average_that_its_authors_print() -> None:
     """Their leaderboard has the highest of the printed averages of a model's prompts."""
-    rows = read_published(Path(str(REAL_DATA)) / "afrobench_results/afrimmlu-0shot.csv")
+    rows = read_published(Path(str(REAL_DATA)) / "afrobench_results/afrimmlu-0shot.csv").rows
     printed, _ = averages(rows)
     for model in dict.fromkeys(row.model for row in rows):
         units = [
@@ -192,9 +193,11 @@ def test_without_a_suite_each_task_is_a_group() -> None:
 
 
 def test_a_task_whose_documents_all_score_alike_is_not_certain() -> None:
-    """Two more documents would be right, two more wrong: 2 / 14, its standard error, and how far it is from 0."""
+    """Its interval is that of one language's score, as tables of scores have it."""
     flat = [scored([0.0] * 10, "flat", language=code) for code in LANGUAGES]
     (found,) = suite_averages([*flat, *(c for c in cells() if c.task == "tweets")])
-    error = 100 * (2 / 14 * 12 / 14 / 14 + (2 / 14) ** 2) ** 0.5
+    (of_one,) = by_language(flat[:1])
     alone = next(part for part in found.parts if part.task == "flat")
-    assert alone.interval == pytest.approx((0.0, 1.959964 * error))
+    assert of_one.interval and alone.interval == pytest.approx((0.0, 100 * of_one.interval.high))
+    (mean,) = means(flat, ["Africa"])
+    assert mean.interval == pytest.approx(of_one.interval)

@@ -12,6 +12,7 @@ from afrieval.analysis.compared import check_compared
 from afrieval.analysis.contrasts import Contrast, contrasts
 from afrieval.errors import UserError
 from afrieval.results.scores import CellScores
+from afrieval.results.selection import Selection
 from afrieval.scoring.metrics import metric
 
 
@@ -40,6 +41,14 @@ def test_one_prompt_is_compared_by_mcnemar() -> None:
     assert row.interval and row.interval.low < 0.55 < row.interval.high and row.verdict == 1
 
 
+def test_nothing_is_concluded_from_first_rows_on_either_side() -> None:
+    first, second = scored([0.0] * 40), native([1.0] * 40)
+    for selection in (Selection(), Selection("sample", 40, 204), Selection("first", 40, 204)):
+        for pair in ([first, replace(second, selection=selection)], [replace(first, selection=selection), second]):
+            (row,) = only(pair, "prompt_language").rows
+            assert row.adjusted < 0.001 and row.verdict == int(selection.kind != "first")
+
+
 def test_several_prompts_are_averaged_first_and_those_of_one_side_stay_out() -> None:
     units = [
         scored([1.0, 0.0, 1.0, 0.0]), scored([1.0, 0.0, 0.0, 0.0], prompt=2), scored([1.0] * 4, prompt=3),
@@ -52,7 +61,7 @@ def test_several_prompts_are_averaged_first_and_those_of_one_side_stay_out() -> 
 
 def test_only_documents_of_both_sides_with_the_same_right_answer_count() -> None:
     one = scored([1.0, 1.0, 0.0, 0.0], ids=[0, 1, 2, 3])
-    other = native([1.0, 1.0, 1.0, 0.0], ids=[1, 2, 3, 4], golds=np.array([0, 0, 1, 0]))
+    other = native([1.0, 1.0, 1.0, 0.0], ids=[1, 2, 3, 4], golds=np.array([1, 2, 0, 0]))
     (row,) = only([one, other], "prompt_language").rows
     assert (row.n, row.dropped, row.first, row.second) == (2, 3, 0.5, 1.0)
 
@@ -78,7 +87,7 @@ def test_settings_that_may_differ_are_told() -> None:
     assert only([one, other], "model").settings == ["dtype: f32 and bf16"]
 
 
-def test_holm_is_over_the_languages_of_a_contrast() -> None:
+def test_p_is_adjusted_over_the_languages_of_a_contrast() -> None:
     """Of 6 gains in 6, p is 1/32: seen alone it is a difference, beside fifteen other languages it is none."""
     gains = [1.0] * 6 + [0.0] * 4
     alone = only([scored([0.0] * 10), native(gains)], "prompt_language")
@@ -97,7 +106,7 @@ def test_other_dimensions_stay_apart() -> None:
 def test_languages_need_rows_that_are_translations() -> None:
     declared = {"parallel": [["yor", "hau"]]}
     units = [scored([1.0, 0.0, 1.0], language=c, declared=declared) for c in ("yor", "hau")]
-    units[1] = replace(units[1], must={**units[1].must, "data": "of Hausa"}, golds=np.array([0, 0, 1]))
+    units[1] = replace(units[1], must={**units[1].must, "data": "of Hausa"}, golds=np.array([0, 1, 3]))
     (row,) = only(units, "language").rows
     assert (row.n, row.dropped) == (2, 1)
     apart = only([*units[:1], scored([1.0, 0.0, 1.0], language="zul", declared=declared)], "language")

@@ -1,7 +1,9 @@
 """All results below a folder: what is found, and what is left out with a reason."""
 
 import os
+import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,10 @@ from tests.pages.small_runs import small_run
 
 from afrieval.analysis.gathered import Gathered, LeftOut, found_below, gathered
 from afrieval.results.files import sample_path
+from afrieval.results.packed import PACKED
+from afrieval.results.packing import pack
 from afrieval.results.reader import RunFolder
+from afrieval.results.runs import run_cells
 
 LOGS = Path(__file__).parents[1] / "foreign/logs"
 
@@ -134,6 +139,111 @@ def test_one_model_with_other_settings_is_another_one(tmp_path: Path) -> None:
     found = read(tmp_path)
     assert {cell.model for cell in found.cells} == {"model (a)", "model (b)"}
     assert found.left_out == []
+
+
+def in_place_of(path: Path, make: Callable[[Path], object]) -> None:
+    path.unlink()
+    make(path)
+
+
+def hole(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(2**40)
+
+
+FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a pipe": (lambda path: in_place_of(path, os.mkfifo), "is a named pipe"),
+    "a folder": (lambda path: in_place_of(path, Path.mkdir), "is a folder"),
+    "a loop": (lambda path: in_place_of(path, lambda p: p.symlink_to(p)), "Too many levels of symbolic links"),
+    "a device": (lambda path: in_place_of(path, lambda p: p.symlink_to("/dev/zero")), "is a device"),
+    "a link to nothing": (lambda path: in_place_of(path, lambda p: p.symlink_to("none")), "there is no file"),
+    "nothing": (lambda path: path.write_bytes(b""), "empty"),
+    "no text": (lambda path: path.write_bytes(b"\xff\xfe"), "not UTF-8|not valid JSON"),
+    "a terabyte": (hole, "is larger than|cannot be read|not valid JSON"),
+    "brackets": (lambda path: path.write_text("[" * 300_000), "nested too deeply|not valid JSON"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_damaged_run_is_left_out_and_hides_no_other(tmp_path: Path, fault: str) -> None:
+    damage, why = FAULTS[fault]
+    small_run(tmp_path / "good", "good")
+    for name in ("run.yaml", "samples_afrixnli_yor_eng_1.jsonl", PACKED):
+        run = small_run(tmp_path / f"of {name}", name)
+        if name == PACKED:
+            pack(run)
+        if name == "run.yaml" or fault != "a terabyte":  # all of a sample file is read
+            damage(run / name)
+    found = read(tmp_path)
+    assert {cell.model for cell in found.cells} >= {"good"}
+    reasons = dict(found.left_out)
+    assert "of run.yaml" in reasons and len(reasons) == (1 if fault == "a terabyte" else 3)
+    assert all(re.search(f"{why}|damaged", reason) for reason in reasons.values()), reasons
+
+
+def test_what_cannot_be_entered_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small_run(tmp_path / "good", "good")
+    small_run(tmp_path / "closed/run", "closed")
+    (tmp_path / "bytes-\udcff").mkdir()
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "gone").symlink_to(tmp_path / "nothing")
+    (tmp_path / "up").symlink_to(tmp_path.parent)
+    (tmp_path / "system").symlink_to("/proc/self")
+    scan = os.scandir
+
+    def refusing(path: str) -> object:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    found = read(tmp_path)
+    assert {cell.model for cell in found.cells} == {"good"}
+    reasons = dict(found.left_out)
+    assert list(reasons) == ["closed", "gone", "loop", "system", "up"]
+    assert reasons["closed"] == "Permission denied" and reasons["gone"] == reasons["loop"] == "it is a link to nothing"
+    assert "a folder of the system" in reasons["system"] and "contains this folder" in reasons["up"]
+
+
+def test_a_walk_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("afrieval.files.walk.MOST", 4)
+    for name in "abcdef":
+        small_run(tmp_path / name, name)
+    found = read(tmp_path)
+    assert {cell.model for cell in found.cells} == {"a", "b", "c"}
+    assert [why for _, why in found.left_out] == ["it has more than 4 folders; the others are not read"]
+
+
+def test_a_run_that_does_not_fit_into_memory_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in "ab":
+        small_run(tmp_path / name, name)
+
+    def full(run: RunFolder, label: str) -> object:
+        if run.path.name == "a":
+            raise MemoryError
+        return run_cells(run, label)
+
+    monkeypatch.setattr("afrieval.results.runs.run_cells", full)
+    found = read(tmp_path)
+    assert {cell.model for cell in found.cells} == {"b"} and "memory" in dict(found.left_out)["a"]
+
+
+@pytest.mark.parametrize("gone", ["a", "b"])
+def test_a_run_that_is_removed_meanwhile_hides_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    for name in "ab":
+        small_run(tmp_path / name, name)
+
+    def removing(run: RunFolder, label: str) -> object:
+        cells = run_cells(run, label)
+        shutil.rmtree(tmp_path / gone, ignore_errors=True)
+        return cells
+
+    monkeypatch.setattr("afrieval.results.runs.run_cells", removing)
+    found = read(tmp_path)
+    assert {cell.model for cell in found.cells} == {"a", "b"} - {gone}
+    assert [place for place, _ in found.left_out] == [gone]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

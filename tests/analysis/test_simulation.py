@@ -10,7 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.analysis import simulations, simulations_of_matching, simulations_of_metrics, simulations_of_suites
+from tests.analysis import (
+    simulations,
+    simulations_of_matching,
+    simulations_of_metrics,
+    simulations_of_samples,
+    simulations_of_suites,
+)
 from tests.analysis.simulations import Simulation
 from tests.conftest import ROOT
 
@@ -18,8 +24,8 @@ from afrieval.analysis.differences import paired_test
 from afrieval.analysis.means import over_languages
 from afrieval.analysis.widths import half_width
 from afrieval.statistics.intervals import Interval, wilson
+from afrieval.statistics.paired import PairedTest
 from afrieval.statistics.scores import mean_values
-from afrieval.statistics.significance import mcnemar, sign_permutation
 
 PAGE = ROOT / "docs/statistics.md"
 BEGIN, END = "<!-- rates: written by tests/analysis/test_simulation.py -->\n", "<!-- end of rates -->\n"
@@ -31,6 +37,7 @@ SIMULATIONS = [
     *simulations_of_suites.SIMULATIONS,
     *simulations_of_metrics.SIMULATIONS,
     *simulations_of_matching.SIMULATIONS,
+    *simulations_of_samples.SIMULATIONS,
 ]
 Key = tuple[str, str]
 
@@ -90,9 +97,8 @@ def wald(successes: float, n: float) -> Interval:
     return Interval(p - half, p + half)
 
 
-def ninety(values: Any, rng: np.random.Generator) -> Interval:
-    low, high = np.quantile(values[rng.integers(0, len(values), (1000, len(values)))].mean(axis=1), [0.05, 0.95])
-    return Interval(float(low), float(high))
+def halved(test: PairedTest) -> PairedTest:
+    return test._replace(p=test.p / 2)
 
 
 def only_documents(languages: list[dict[Any, float]]) -> Interval:
@@ -111,11 +117,14 @@ WRONG: dict[str, tuple[str, Callable[..., Any]]] = {
     "no score interval": ("interval, one prompt", wald),
     "answers as if they were documents": ("interval, several prompts", lambda v, k: wilson(v.sum() * k, len(v) * k)),
     "documents as if they were answers": ("interval, several prompts", lambda v, k: wilson(v.sum(), len(v))),
-    "90 % instead of 95": ("interval of a difference", ninety),
-    "one-sided McNemar": ("p, one prompt", lambda one, other: mcnemar(one, other) / 2),
-    "one-sided permutations": ("p, several prompts", lambda d, rng: sign_permutation(d, rng, 999) / 2),
-    "size without power": ("visible difference", lambda d, tests: 1.96 * np.std(d, ddof=1) / np.sqrt(len(d))),
-    "not adjusted": ("adjusted p", list),
+    "90 % instead of 95": (
+        "interval of a difference",
+        lambda one, two, rng: simulations.interval_of(one, two, rng, 0.1),
+    ),
+    "one-sided McNemar": ("p, one prompt", lambda *given: halved(simulations.tested(*given))),
+    "one-sided permutations": ("p, several prompts", lambda *given: halved(simulations.signed(*given))),
+    "size without power": ("visible difference", lambda n, m, level: 1.96 * np.sqrt(m) / n),
+    "not adjusted": ("adjusted p", lambda p, tests: p),
     "rows, not parts": ("interval, macro", lambda parts: wilson(sum(p.sum() for p in parts), sum(map(len, parts)))),
     "instructions as if they were prompts": (
         "interval, instructions",
@@ -135,15 +144,16 @@ WRONG: dict[str, tuple[str, Callable[..., Any]]] = {
         "interval, n-gram F-score",
         lambda of, sides: [100 * end for end in of_counts(mean_values(of, sides).mean() / 100, sides[0].sum())],
     ),
-    "sides that are not paired": (
-        "interval of a difference, macro F1",
-        lambda one, two, rng: [b - a for a, b in zip(reversed(one.interval), two.interval, strict=True)],
+    "each language as if it were alone": (
+        "intervals of 16 differences at once",
+        lambda one, two, rng, level: simulations.interval_of(one, two, rng),
     ),
-    "one-sided swaps": ("p, macro F1", lambda one, two, rng: paired_test(one, two, rng, 999) / 2),
+    "one-sided swaps": ("p, macro F1", lambda one, two, rng: halved(paired_test(one, two, rng, permutations=999))),
     "tasks as if each had languages of its own": (
         "interval, average of a suite",
         lambda shares: sum((share.weight * half_width([share._replace(weight=1.0)])) ** 2 for share in shares) ** 0.5,
     ),
+    "first rows of a sorted test set": ("interval of a sample", lambda classes, key: [*range(len(classes))]),
     "only documents drawn": ("interval, mean over languages", lambda ls: only_documents(ls)),
 }
 

@@ -9,7 +9,7 @@ from afrieval.analysis.spread import spreads
 from afrieval.report.values import shown_change, shown_score
 from afrieval.results.scores import CellScores
 from afrieval.statistics.intervals import clustered_wilson, wilson
-from afrieval.statistics.significance import holm
+from afrieval.statistics.significance import bonferroni
 
 OTHER_P = 0.02  # of the example's other language
 
@@ -26,7 +26,7 @@ def numbers(units: list[CellScores]) -> list[list[str]]:
     (spread,) = spreads(units)
     assert row.interval is not None
     both = clustered_wilson(np.mean([u.values for u in units], axis=0), 2)
-    adjusted, others = holm([row.p, OTHER_P])
+    adjusted, others = (bonferroni(p, 2) for p in (row.p, OTHER_P))
     return [
         ["score, prompt 1", shown_score(row.first)],
         ["its interval", "-".join(map(shown_score, wilson(row.first * row.n, row.n)))],

@@ -32,10 +32,10 @@ def test_what_is_not_a_number_has_no_place() -> None:
 
 def test_a_chart_has_its_points_and_says_what_it_shows() -> None:
     points = [Point(0.4, "first", "dot", Interval(0.3, 0.5)), Point(0.6, "second", "diamond")]
-    svg = strip(points, scale(ends(points)), 'Hausa: <"40">', joined=True, mean=0.5)
+    svg = strip(points, scale(ends(points)), 'Hausa: <"40">', joined=True, lines={"mean": 0.5, "unread": 0.55})
     assert svg.count("<circle") == 1 and svg.count('class="second"') == 1 and svg.count('class="range first"') == 1
     assert 'role="img"' in svg and 'aria-label="Hausa: &lt;&#34;40&#34;&gt;"' in svg
-    assert 'class="joint"' in svg and 'class="mean"' in svg and "style=" not in svg
+    assert 'class="joint"' in svg and 'class="mean"' in svg and 'class="unread"' in svg and "style=" not in svg
     assert f'cx="{scale(ends(points)).x(0.4):.1f}"' in svg
 
 

@@ -19,6 +19,7 @@ from afrieval.errors import UserError
 from afrieval.plots import fonts
 from afrieval.plots.figure import KINDS, figure
 from afrieval.plots.style import GREY, MARKS, SETTINGS
+from afrieval.results.schema import Declared
 from afrieval.results.scores import CellScores
 from afrieval.scoring.metrics import metric
 from tests.hostile import HOSTILE
@@ -49,8 +50,8 @@ def cell(name: str, model: str, code: str, kind: str, prompt: int, rng: np.rando
     right = (rng.random(n) < (0.3 if kind == "eng" else 0.8 if code == "yor" else 0.35)).astype(np.float64)
     return CellScores(
         name=name, task="t", language=code, prompt_language=kind, prompt=prompt, model=model,
-        metrics={"acc": acc}, measures={"acc": right[:, None]}, ids=np.arange(n), golds=np.zeros(n, dtype=np.int64),
-        picked=np.where(right, 0, 1), n_choices=np.full(n, 4), rows=n, must={"data": code}, may={},
+        metrics={"acc": acc}, measures={"acc": right[:, None]}, ids=np.arange(n), golds=np.arange(n) % 4,
+        picked=(np.arange(n) + (right == 0)) % 4, n_choices=np.full(n, 4), rows=n, must={"data": code}, may={},
         declared={"unreviewed": {"amh": True}},
     )  # fmt: skip
 
@@ -90,7 +91,7 @@ def test_what_a_figure_says(kind: str, make: Make) -> None:
     wanted = {
         "languages": ["org/one, English prompts", "org/two, native prompts", "random guess"],
         "prompts": ["t, native prompts, org/one", "prompt 1", "prompt 2"],
-        "native": ["t, org/two", "native prompts help", "no visible difference", "difference (points)"],
+        "native": ["t, org/two", "native prompts help", "neither", "difference (points)"],
     }
     assert all(text in said for text in wanted[kind])
     assert ("native prompts hurt" in said) is False, "what does not occur is not in the key"
@@ -110,6 +111,11 @@ def test_numbers_are_those_of_the_tables(make: Make, monkeypatch: pytest.MonkeyP
     english = by_language([c for c in given.own if c.prompt_language == "eng"])
     wanted = [100 * of for score in english for of in (score.score, *(score.interval or ()))]
     assert all(any(value == pytest.approx(of) for of in drawn) for value in wanted)
+    assert pytest.approx(65.43) not in drawn
+    drawn.clear()
+    unread = Declared(baselines={"yor": {"majority": {"acc": 0.5}, "length": {"acc": 0.6543}}})
+    figure("languages", Inputs([replace(c, declared=unread) for c in given.own], [], []), "one", "png")
+    assert pytest.approx(65.43) in drawn
     drawn.clear()
     figure("prompts", given, "one", "png")
     means = [100 * spread.mean for spread in spreads(given.own)]

@@ -37,7 +37,7 @@ def test_an_average_lists_its_members_and_says_what_others_lack() -> None:
     assert "Tasks: afrixnli. Languages: hau yor." in text(main)
     assert "over the same pairs, all that any row has; 1 row lacks some of them." in text(main)
     assert others.heads == ["model", "mean", "95% CI", "pairs"] and others.cells()[0][::3] == ["c", "1"]
-    assert "cannot be compared with those above" in text(others)
+    assert "cannot be compared with those of others" in text(others)
 
 
 def test_members_are_listed_by_task_where_they_differ() -> None:

@@ -36,7 +36,7 @@ def test_in_words() -> None:
 
 
 def test_more_of_a_loss_does_not_help() -> None:
-    assert sentence(contrast(row("hau", 1.0, 3.0)), higher_is_better=False) == "Native prompts hurt in hau."
+    assert sentence(contrast(row("hau", 1.0, 3.0)), metric("loss")) == "Native prompts hurt in hau."
 
 
 def test_a_row_is_in_percent_and_points() -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import re
 import unicodedata
 
@@ -11,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.hostile import check
 
-from afrieval.report.formats import FORMATS, html, latex, markdown, show, write
+from afrieval.errors import UserError
+from afrieval.report.formats import FORMATS, csv_files, csv_parts, html, latex, markdown, show, write
 from afrieval.report.table import Column, Table
+from afrieval.report.tables import Tables
 from afrieval.terminal import console, one_line
 
 LONG = "organisation/a-model-with-a-name-that-has-no-end-at-all-7B-Instruct"
@@ -132,3 +135,33 @@ def test_a_terminal_has_an_empty_line_after_each_table(capsys: pytest.CaptureFix
     show([table, table])
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert lines == ["title", "x", "─", "a", "finding", "note", ""] * 2
+
+
+def test_a_csv_has_tables_of_one_kind_and_one_unit_per_column() -> None:
+    def table(kind: str, bounds: tuple[float, float], name: str = "score") -> Table:
+        return Table(
+            kind, "t", [Column(name, "score", "", bounds), Column("95%", "limits", "interval", bounds)], [[1, None]]
+        )
+
+    share, points, loss = (0.0, 1.0), (0.0, 100.0), (0.0, math.inf)
+    tables = [
+        table("scores", share),
+        table("scores", points),
+        table("other means", share),
+        table("scores", share, "acc"),
+    ]
+    tables += [table("scores", points, "chrf"), table("scores", loss)]
+    parts = csv_parts(tables)
+    assert {name: [tables.index(of) for of in found] for name, found in parts.items()} == {
+        "scores": [0, 3], "scores-0-100": [1, 4], "other-means": [2], "scores-0-inf": [5]
+    }  # fmt: skip
+    texts = csv_files("/folder/t.csv", tables)
+    assert list(texts) == [f"/folder/t-{name}.csv" for name in parts]
+    assert list(csv_files("t", tables[:1])) == ["t"] and list(csv_files("t", tables[:2])) == [
+        "t-scores",
+        "t-scores-0-100",
+    ]
+    assert write(tables[:2], "csv").count("\n\ntable,") == 1, "an empty line is between two parts"
+    with pytest.raises(UserError, match="scores, scores-0-100"):
+        Tables(tables[:2]).to_pandas()
+    assert len(Tables(tables[3:4]).to_pandas()) == 1

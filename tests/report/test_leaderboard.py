@@ -38,8 +38,20 @@ def test_notes_say_nothing_about_what_is_not_there() -> None:
     assert not any("Lingala" in note or "agree" in note for note in [*standing.notes, *averages.notes])
 
 
-def test_models_without_a_language_in_common_have_no_table() -> None:
-    assert published_tables([scored([1.0], task="afrimmlu", language="swa")], ROWS) == []
+def test_published_scores_that_share_no_language_with_a_run_are_shown_alone_and_the_reason_is_said() -> None:
+    (table,) = published_tables([scored([1.0], task="afrimmlu", language="swa")], ROWS)
+    assert table.kind == "published" and len(table.rows) == 2
+    assert table.notes[-1].startswith("The runs of this task, with swa, are not shown here: no African language")
+    (table,) = published_tables([], [PublishedRow("afrimmlu", "b", "1", 0, {"eng": 9}, None, 2)])
+    assert table.rows == [] and table.notes[-1] == "Not shown: 1 of 1 rows, which have no other language."
+
+
+def test_models_that_lack_some_of_the_languages_are_named() -> None:
+    rows = [*ROWS, PublishedRow("afrimmlu", "parts", "1", 0, {"yor": 1.0}, None, 4)]
+    rows += [PublishedRow("afrimmlu", "parts", "2", 0, {"hau": 1.0}, None, 5)]
+    standing, _ = published_tables([], rows)
+    assert len(standing.rows) == 1
+    assert "Not shown, since no English prompt of theirs has all of these languages: parts." in standing.notes
 
 
 def test_runs_with_prompts_of_the_paper_are_next_to_published_scores_of_the_same_prompt() -> None:
@@ -77,5 +89,6 @@ def test_scores_are_those_that_were_published() -> None:
     (table,) = published_tables([unit], rows)
     assert [row[-1] for row in table.cells()] == ["60.0", "33.3"]
     assert table.notes[-1] == "Scores are f1_weighted, as published."
-    (table,) = published_tables([scored([1.0], task="sib200", prompt_language="eng")], rows)
+    table, alone = published_tables([scored([1.0], task="sib200", prompt_language="eng")], rows)
+    assert "they lack f1_weighted" in alone.notes[-1]
     assert [row[0] for row in table.cells()] == ["big"], "cells without the metric are left out"

@@ -54,6 +54,17 @@ def test_what_needs_no_mark_has_no_legend() -> None:
     assert "guess" not in text and "*" not in text and "°" not in text and "unparsed" not in text
 
 
+def test_a_line_says_what_is_had_without_reading_and_another_where_scores_are_not_higher() -> None:
+    known = {"yor": {"majority": 0.5, "length": 0.696}, "ibo": {"majority": 0.5, "length": 0.764}}
+    rows = [score("yor", 0.75, interval=Interval(0.7, 0.79), baselines=known["yor"]), score("hau", 0.1)]
+    for written, low in (("eng", 0.72), ("native", 0.764)):
+        rows += [score("ibo", 0.8, interval=Interval(low, 0.9), prompt_language=written, baselines=known["ibo"])]
+    table = score_table("x", rows, [], set(), set())
+    assert "Without reading: majority 50.0, length 69.6 (yor) to 76.4 (ibo)." in table.notes
+    assert table.findings == ["Not better than without reading: Igbo (English prompts); Igbo (native prompts)."]
+    assert not any("reading" in line for line in score_table("x", rows[1:2], [], set(), set()).notes)
+
+
 def test_unparsed_answers_are_explained() -> None:
     text = " ".join(printed(score_table("x", [score(others={"unparsed": 0.125})], [], set(), set())).split())
     assert "unparsed: answers that could not be parsed" in text and " 12.5 " in text
@@ -82,12 +93,17 @@ def test_a_score_that_is_no_share_is_shown_as_it_is() -> None:
     assert "45.3, 95% CI 30.0-60.0" in table.findings[0]
 
 
-def test_a_run_is_one_table_whose_numbers_are_on_one_scale() -> None:
+def test_a_run_is_one_table_whose_columns_are_each_on_one_scale() -> None:
     rows = [score("yor"), score("kin", task="belebele", prompt_language="native")]
     of_shares = run_table("run", rows, {"belebele": {"kin"}}, [(0.0, 1.0)] * 2)
     assert of_shares.cells()[1] == ["belebele", "Kinyarwanda", "native 1*", "acc", "50.0", "40.0-60.0", "500", "0"]
     assert "not yet reviewed by two speakers" in of_shares.notes[0]
     other = score("yor", 45.2, task="flores", metric="chrf", interval=None)
     mixed = run_table("run", [rows[0], other], {}, [(0.0, 1.0), (0.0, 100.0)])
-    assert [row[4] for row in mixed.cells()] == ["0.5000", "45.20"] and not mixed.notes
-    assert [row["metric"] for row in mixed.records()] == ["acc", "chrf"]
+    assert mixed.heads[4:8] == ["score", "95% CI", "own scale", "its 95% CI"] and not mixed.notes
+    assert [row[4:8] for row in mixed.cells()] == [["50.0", "40.0-60.0", "", ""], ["", "", "45.2", ""]]
+    assert [(row["metric"], row["score"], row["value"]) for row in mixed.records()] == [
+        ("acc", 0.5, None), ("chrf", None, 45.2)
+    ]  # fmt: skip
+    alone = run_table("run", [other], {}, [(0.0, 100.0)])
+    assert alone.heads[4] == "own scale" and alone.cells()[0][4] == "45.2"

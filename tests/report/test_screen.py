@@ -1,12 +1,15 @@
 """Tables in terminals: folded where they are too wide, coloured where the terminal has 256 colours."""
 
+import csv
 import io
+import json
 import re
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from afrieval.report.formats import write
 from afrieval.report.screen import SCALE, SHADES
 from afrieval.report.table import Column, Table
 from afrieval.terminal import console
@@ -71,3 +74,17 @@ def test_shades_have_contrast_and_an_order_without_hue() -> None:
         high, low = sorted(map(luminance, (back, front)), reverse=True)
         assert (high + 0.05) / (low + 0.05) >= 4.5, (back, front)
     assert all(one < other for one, other in pairwise(luminance(back) for back, _ in SHADES))
+
+
+@pytest.mark.parametrize("name", ["m" * 90_000, "m " * 45_000, "model-" * 15_000], ids=["letters", "blanks", "hyphens"])
+def test_long_names_are_cut_where_people_read_them_and_whole_in_files(name: str) -> None:
+    """Laying out a name of 20,000 characters took 42 s: each of its widths was tried."""
+    names = [f"{name}{end}" for end in "ab"]
+    table = Table("t", f"Of {name}", [Column("model"), Column(name)], [[each, 0.5] for each in names], [name], [name])
+    for form in ("markdown", "latex"):
+        assert len(write([table], form)) < 20_000
+    assert len(str(table)) < 20_000 and len(table._repr_html_()) < 20_000
+    (first, _), (second, _) = table.cells()
+    assert first != second and first.endswith("a") and second.endswith("b") and "…" in first
+    assert [row["model"] for row in csv.DictReader(io.StringIO(table.to_csv()))] == names
+    assert [row["model"] for row in json.loads(write([table], "json"))[0]["rows"]] == names

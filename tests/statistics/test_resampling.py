@@ -5,8 +5,8 @@ import pytest
 
 from afrieval.scoring.base import mean
 from afrieval.statistics.intervals import bootstrap
-from afrieval.statistics.resampling import percentile, swap_test
-from afrieval.statistics.significance import sign_permutation
+from afrieval.statistics.paired import of_draws, of_signs
+from afrieval.statistics.resampling import percentile, swap_draws
 
 RNG = np.random.default_rng(7)
 FIRST, SECOND = RNG.binomial(5, 0.4, 120) / 5, RNG.binomial(5, 0.48, 120) / 5
@@ -31,9 +31,7 @@ def test_of_a_mean_the_test_is_that_of_signs() -> None:
     ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         return np.asarray((1 - 2 * swapped) @ gains / len(gains))
 
-    found = swap_test(difference, 120, np.random.default_rng(1), 20_000)
-    assert found == pytest.approx(sign_permutation(gains, np.random.default_rng(2)), abs=0.015)
-
-
-def test_no_difference_is_as_likely_as_can_be() -> None:
-    assert swap_test(lambda swapped: np.zeros(len(swapped)), 5, np.random.default_rng(1)) == 1.0
+    drawn = 120 * swap_draws(difference, 120, np.random.default_rng(1), 20_000)
+    found, signs = of_draws(gains.sum(), drawn, 1.0, (120, 120)), of_signs(gains, np.random.default_rng(2))
+    assert found.p == pytest.approx(signs.p, abs=0.015)
+    assert np.mean(drawn**2) == pytest.approx(signs.squares, rel=0.05)

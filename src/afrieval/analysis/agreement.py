@@ -51,7 +51,7 @@ def agreement(ours: Values, published: Values) -> Agreement:
     first, second = ours == 1, published == 1
     right, here = int((first & second).sum()), int((first & ~second).sum())
     there = int((~first & second).sum())
-    return Agreement(right, here, there, len(ours) - right - here - there, mcnemar(published, ours))
+    return Agreement(right, here, there, len(ours) - right - here - there, mcnemar(here, there))
 
 
 def verdicts(each: CellScores) -> Agreement | None:

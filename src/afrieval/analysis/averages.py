@@ -12,13 +12,13 @@ from afrieval.analysis.means import of_languages
 from afrieval.analysis.memorisation import about
 from afrieval.analysis.published import NOT_AVERAGED
 from afrieval.analysis.scores import averaged
-from afrieval.analysis.widths import Share, Stated, half_width
+from afrieval.analysis.widths import Share, interval_of
 from afrieval.grouping import grouped
-from afrieval.languages import LANGUAGES
+from afrieval.languages import is_african
 from afrieval.results.prompts import PromptId, prompt_order
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
-from afrieval.statistics.intervals import Z95, Interval
+from afrieval.statistics.intervals import Interval
 
 APART = ("eng", "fra")  # next to a mean over African languages, never in it
 
@@ -38,11 +38,6 @@ class Rule(NamedTuple):
     pooled: bool
     best: bool
     says: str
-
-
-def is_african(code: str) -> bool:
-    """Returns whether a language counts in a mean over African ones; so do those that only published tables have."""
-    return code not in LANGUAGES or LANGUAGES[code].african
 
 
 RULES = {
@@ -167,9 +162,10 @@ def _average(cells: list[CellScores], rule: Rule, form: str) -> Average:
             parts.append(_part(task, share, [c for c in cells if c.task == task.cells[0].task], rule))
     score = sum(part.weight * part.score for part in parts)
     known = all(task.cells[0].metric.interval != "none" for of_tasks in chosen.values() for task in of_tasks)
+    interval = parts[0].interval if len(parts) == 1 else interval_of(score, shares) if known else None
     dimensions = cells[0].but("language", "prompt") | {"answer_form": form}
     missing = [task for task in group_of if task not in included]
-    return Average(suite, dimensions, parts, score, interval_of(score, shares) if known else None, missing, outside)
+    return Average(suite, dimensions, parts, score, interval, missing, outside)
 
 
 def percent(metric: Metric) -> float | None:
@@ -207,36 +203,15 @@ def _part(task: _Task, share: Share, every: list[CellScores], rule: Rule) -> Par
         weight=share.weight,
         languages=list(task.scores),
         score=score,
-        interval=interval_of(score, [share._replace(weight=1.0)]) if first.metric.interval != "none" else None,
+        interval=_interval(task, share, factor) if first.metric.interval != "none" else None,
         apart={code: factor * averaged(of).score for code, of in apart.items() if of},
         prompt=chosen,
     )
 
 
-def interval_of(score: float, shares: Sequence[Share]) -> Interval:
-    """Returns the 95 % interval of an average in percent.
-
-    Args:
-        score: the average.
-        shares: the tasks, whose errors are known.
-    """
-    unseen = sum(share.weight**2 * _unseen(share) for share in shares)
-    half = math.hypot(half_width(shares), Z95 * math.sqrt(unseen))
-    return Interval(max(0.0, score - half), min(100.0, score + half))
-
-
-def _unseen(share: Share) -> float:
-    """Returns the variance of a task whose documents all score alike, which is not seen in them; else 0.
-
-    As if two more documents had the lowest score and two the highest (Agresti & Coull 1998, "Approximate Is Better than
-    Exact for Interval Estimation of Binomial Proportions"); n is that of one language, since they may share documents.
-    Their interval is around the score with these four, so the shift is added.
-    """
-    documents = [scores for scores in share.languages.values() if not isinstance(scores, Stated)]
-    values = np.unique(np.concatenate([values_of(scores) for scores in documents])) if documents else np.zeros(0)
-    if len(values) != 1:
-        return 0.0
-    n = min(map(len, documents))
-    score = float(values[0]) / 100
-    p = (n * score + 2) / (n + 4)
-    return 100**2 * (p * (1 - p) / (n + 4) + (score - p) ** 2)
+def _interval(task: _Task, share: Share, factor: float) -> Interval | None:
+    """Returns the interval of a task's mean; in one language it is that of the score, as tables of scores have it."""
+    if len(task.scores) > 1:
+        return interval_of(float(np.mean(task.values)), [share._replace(weight=1.0)])
+    found = averaged(task.cells).interval
+    return found and Interval(factor * found.low, factor * found.high)

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from afrieval.analysis.averages import RULES, is_african
+from afrieval.analysis.averages import RULES
 from afrieval.analysis.entrants import Entrant, TaskEntries, tasks_with_entries
 from afrieval.analysis.gathered import Gathered, LeftOut
 from afrieval.analysis.standings import Board, Pair, board
 from afrieval.grouping import grouped
-from afrieval.languages import LANGUAGES
+from afrieval.languages import LANGUAGES, is_african
 from afrieval.results.schema import RunRecord
 
 LEAST = 3  # languages of a family with an average: the interval of a mean over two says nothing

@@ -1,22 +1,23 @@
 """Two sides of one dimension on the same documents: English against native prompts, model against model, and so on."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from afrieval.analysis.differences import difference
 from afrieval.analysis.questions import numbered
 from afrieval.analysis.scores import Average, averaged
+from afrieval.analysis.verdicts import Floor, better_not_above, is_accuracy
 from afrieval.grouping import grouped
 from afrieval.languages import ENGLISH
 from afrieval.results.prompts import prompt_order
 from afrieval.results.scores import KEPT_APART, CellScores, Numbers
 from afrieval.scoring.base import Metric
 from afrieval.statistics.intervals import Interval
-from afrieval.statistics.significance import LEVEL, holm
+from afrieval.statistics.significance import LEVEL
 
 # What a dimension changes by its nature, and so may differ between its two sides.
 CHANGES = {
@@ -38,11 +39,14 @@ class Row:
         prompts: the prompt numbers averaged over.
         n: documents that both sides have.
         dropped: documents that only one of them has, or whose right answers differ.
-        interval: of the difference, by paired bootstrap; None where all documents differ alike.
+        interval: of the difference, which holds at once with the others of the contrast, and contains 0 if and only if
+            `adjusted` is not below the level; None if nothing shows how sure the difference is.
         p: exact McNemar, or the paired permutation test for means over prompts and other metrics.
-        adjusted: after Holm, over the languages of the contrast.
+        adjusted: for the number of languages of the contrast.
         visible: the smallest true difference that would be found four times out of five, among so many languages.
         gained: documents that the second side has higher; `lost`: lower.
+        floor: what the better side is not above, though the sides differ: a score that takes no reading.
+        concludes: whether a verdict may be given: not on the first rows of a test set, which may be alike.
         sides: both sides on these documents; empty if they are not known.
     """
 
@@ -58,6 +62,8 @@ class Row:
     visible: float
     gained: int
     lost: int
+    floor: Floor | None = None
+    concludes: bool = True
     sides: tuple[Average, ...] = field(default=(), repr=False, compare=False)
 
     @property
@@ -66,9 +72,14 @@ class Row:
         return self.second - self.first
 
     @property
+    def differs(self) -> bool:
+        """Whether one side is higher beyond chance, if only by what takes no reading."""
+        return self.adjusted < LEVEL
+
+    @property
     def verdict(self) -> int:
-        """1 if the second side is higher beyond chance, -1 if it is lower, 0 if nothing can be seen."""
-        return int(np.sign(self.difference)) if self.adjusted < LEVEL else 0
+        """1 if the second side is higher, -1 if it is lower, 0 if neither can be concluded."""
+        return int(np.sign(self.difference)) if self.concludes and self.differs and not self.floor else 0
 
 
 @dataclass(frozen=True)
@@ -83,6 +94,7 @@ class Contrast:
         metric: what was compared.
         is_score: whether that is the task's score.
         by_length: whether the effects of prompt language and label length cannot be separated.
+        balanced: whether scores are means over the right answers of the mean over their documents.
     """
 
     task: str
@@ -96,6 +108,16 @@ class Contrast:
     metric: Metric | None = None
     is_score: bool = True
     by_length: bool = False
+    balanced: bool = False
+
+
+class _Matched(NamedTuple):
+    """What is compared along a dimension: pairs of cells that fit, by language, and the documents that they share."""
+
+    sides: tuple[Any, Any]
+    languages: dict[str, list[tuple[CellScores, CellScores]]]
+    common: dict[str, Numbers]
+    refused: list[str]
 
 
 def contrasts(
@@ -104,13 +126,16 @@ def contrasts(
     """Returns the contrasts along a dimension: its values in the order given, each against each before it.
 
     Prompt languages are compared under the metric that the task declares for it, if all cells have it, and else under
-    its score. All else is the same on both sides. Scores are averaged over the prompt numbers that both have, first for
-    each document, unless prompts are what is compared.
+    its score. Where all rows have the same choices, each right answer then has the same weight, so that a model that
+    always picks the same label scores alike with every prompt. All else is the same on both sides. Scores are averaged
+    over the prompt numbers that both have, first for each document, unless prompts are what is compared.
+
+    The rows of a contrast are one family of tests; where languages are compared, so are those of all pairs of them.
 
     Args:
         cells: of one or more runs.
         dimension: one of `results.scores.DIMENSIONS`.
-        seed: of bootstrap and permutations.
+        seed: of permutations.
         among: all cells at hand, which tell what a title has to say; these if not given.
     """
     averaged_over = {"prompt", "language"} - {dimension} if dimension != "language" else {"prompt"}
@@ -122,12 +147,15 @@ def contrasts(
     for (task, values), of_group in groups.items():
         members = numbered(of_group) if dimension == "language" else of_group
         members = _for_contrast(members) if dimension == "prompt_language" else members
+        balanced = dimension == "prompt_language" and _has_classes(members)
         fixed = {d: v for d, v in zip(rest, values, strict=True) if d in several}
-        pairs = list(combinations(dict.fromkeys(c.dimensions[dimension] for c in members), 2))
-        tests = len(pairs) if dimension == "language" else None
-        of_pairs = [_contrast(members, dimension, pair, (task, fixed), tests, seed) for pair in pairs]
-        found += [c for c in (_adjusted_together(of_pairs) if tests else of_pairs) if c.rows or c.refused]
-    return found
+        pairs = combinations(dict.fromkeys(c.dimensions[dimension] for c in members), 2)
+        matched = [_matched(members, dimension, pair) for pair in pairs]
+        all_tests = sum(len(of.common) for of in matched)
+        for of in matched:
+            tests = all_tests if dimension == "language" else len(of.common)
+            found.append(_contrast(of, dimension, (task, fixed), balanced, tests, seed))
+    return [c for c in found if c.rows or c.refused]
 
 
 def _for_contrast(cells: list[CellScores]) -> list[CellScores]:
@@ -136,15 +164,14 @@ def _for_contrast(cells: list[CellScores]) -> list[CellScores]:
     return [cell.on(cell.contrast) for cell in cells] if len(wanted) == 1 and all(wanted) else cells
 
 
+def _has_classes(cells: list[CellScores]) -> bool:
+    """Returns whether all rows have the same choices, some of which are right more often than others."""
+    return bool(cells) and all(cell.declared.get("labels") and is_accuracy(cell) for cell in cells)
+
+
 def _by_length(cells: list[CellScores]) -> bool:
     """Returns whether label words differ in length, and the metric lets this decide."""
     return any(len(set(cell.lengths)) > 1 and not cell.metric.calibrated for cell in cells)
-
-
-def _adjusted_together(found: list[Contrast]) -> list[Contrast]:
-    """Returns contrasts of one row each, adjusted as one family: where languages are compared, pairs are many."""
-    adjusted = iter(holm([row.p for contrast in found for row in contrast.rows]))
-    return [replace(c, rows=[replace(row, adjusted=next(adjusted)) for row in c.rows]) for c in found]
 
 
 def _value(cell: CellScores, name: str, dimension: str) -> str | int:
@@ -154,14 +181,7 @@ def _value(cell: CellScores, name: str, dimension: str) -> str | int:
     return cell.dimensions[name]
 
 
-def _contrast(
-    members: list[CellScores],
-    dimension: str,
-    sides: tuple[Any, Any],
-    about: tuple[str, dict[str, Any]],
-    tests: int | None,
-    seed: int,
-) -> Contrast:
+def _matched(members: list[CellScores], dimension: str, sides: tuple[Any, Any]) -> _Matched:
     first, second = ([c for c in members if c.dimensions[dimension] == side] for side in sides)
     pairs = [(one, other) for one in first for other in second if _same_place(one, other, dimension)]
     reasons = [_mismatch(*pair, dimension) for pair in pairs]
@@ -172,24 +192,34 @@ def _contrast(
     ]
     fitting = [pair for pair, reason in zip(pairs, reasons, strict=True) if not reason]
     languages = grouped(fitting, lambda pair: pair[dimension == "language"].language)
-    every = [_row(language, of_language, tests or len(languages), seed) for language, of_language in languages.items()]
-    rows = [row for row in every if row]
-    adjusted = holm([row.p for row in rows])
-    settings = sorted({line for pair in fitting for line in _settings(*pair)})
+    common = {language: _common(of_language) for language, of_language in languages.items()}
+    shared = {language: rows for language, rows in common.items() if len(rows)}
+    return _Matched(sides, languages, shared, list(dict.fromkeys(refused)))
+
+
+def _contrast(
+    matched: _Matched, dimension: str, about: tuple[str, dict[str, Any]], balanced: bool, tests: int, seed: int
+) -> Contrast:
     task, fixed = about
-    whole = [replace(row, adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
-    compared = [cell for pair in fitting for cell in pair]
+    rows = [
+        _row(language, matched.languages[language], common, balanced, tests, seed)
+        for language, common in matched.common.items()
+    ]
+    compared = [cell for of_language in matched.languages.values() for pair in of_language for cell in pair]
+    settings = {line for of_language in matched.languages.values() for pair in of_language for line in _settings(*pair)}
+    uneven = balanced and any(not side.has_even_classes for row in rows for side in row.sides)
     return Contrast(
         task,
         dimension,
-        *sides,
+        *matched.sides,
         fixed,
-        whole,
-        list(dict.fromkeys(refused)),
-        settings,
+        rows,
+        matched.refused,
+        sorted(settings),
         metric=compared[0].metric if compared else None,
-        is_score=not any(cell.contrast == cell.main for cell in compared),
+        is_score=not uneven and not any(cell.contrast == cell.main for cell in compared),
         by_length=dimension == "prompt_language" and _by_length(compared),
+        balanced=uneven,
     )
 
 
@@ -231,13 +261,17 @@ def _setting(one: object, other: object) -> str:
     return f"{one} and {other}"
 
 
-def _row(language: str, pairs: list[tuple[CellScores, CellScores]], tests: int, seed: int) -> Row | None:
-    """Returns the comparison of a language, before the adjustment; None if no document is on both sides."""
-    common = _common(pairs)
-    if not len(common):
-        return None
+def _row(
+    language: str,
+    pairs: list[tuple[CellScores, CellScores]],
+    common: Numbers,
+    balanced: bool,
+    tests: int,
+    seed: int,
+) -> Row:
+    """Returns the comparison of a language; `tests` says how many there are in its family."""
     everything = reduce(np.union1d, [cell.ids for pair in pairs for cell in pair])
-    first, second = (averaged([pair[side] for pair in pairs], common) for side in (0, 1))
+    first, second = (averaged([pair[side] for pair in pairs], common, balanced) for side in (0, 1))
     found = difference(first, second, tests, seed)
     return Row(
         language=language,
@@ -248,10 +282,12 @@ def _row(language: str, pairs: list[tuple[CellScores, CellScores]], tests: int, 
         second=second.score,
         interval=found.interval,
         p=found.p,
-        adjusted=1.0,
+        adjusted=found.adjusted,
         visible=found.visible,
         gained=found.gained,
         lost=found.lost,
+        floor=better_not_above(first, second, LEVEL / tests) if found.adjusted < LEVEL else None,
+        concludes=all(cell.selection.concludes for pair in pairs for cell in pair),
         sides=(first, second),
     )
 

@@ -1,5 +1,6 @@
 """The difference of two sides on the same documents, under any metric: its interval, and whether it is chance."""
 
+import math
 from functools import partial
 from typing import NamedTuple
 
@@ -8,18 +9,21 @@ import numpy as np
 from afrieval.analysis.scores import Average
 from afrieval.results.scores import Values
 from afrieval.statistics.influence import linear_values
-from afrieval.statistics.intervals import RESAMPLES as MEANS
-from afrieval.statistics.intervals import Interval, bootstrap
-from afrieval.statistics.resampling import PERMUTATIONS, RESAMPLES, percentile, swap_test
-from afrieval.statistics.significance import flips, mcnemar, sign_permutation, smallest_visible
+from afrieval.statistics.intervals import Interval
+from afrieval.statistics.paired import PERMUTATIONS as SIGNS
+from afrieval.statistics.paired import PairedTest, of_draws, of_flips, of_signs, smallest_flips, smallest_mean
+from afrieval.statistics.resampling import PERMUTATIONS, swap_draws
+from afrieval.statistics.significance import LEVEL, bonferroni, flips
 
 
 class Difference(NamedTuple):
     """What is known of a difference.
 
     Attributes:
-        interval: by paired bootstrap; None where all documents differ alike, or the metric has no interval.
+        interval: holds at once with those of the other comparisons, and contains 0 if and only if `adjusted` is not
+            below `LEVEL`; None if nothing shows how sure the difference is.
         p: exact McNemar where each document is right or wrong, else the paired permutation test.
+        adjusted: for the number of comparisons.
         visible: the smallest true difference that would be found four times out of five.
         gained: documents that the second side has higher.
         lost: documents that it has lower.
@@ -27,6 +31,7 @@ class Difference(NamedTuple):
 
     interval: Interval | None
     p: float
+    adjusted: float
     visible: float
     gained: int
     lost: int
@@ -39,33 +44,37 @@ def difference(first: Average, second: Average, tests: int, seed: int) -> Differ
         first: one side.
         second: the other, of the same documents.
         tests: how many comparisons are looked at together.
-        seed: of bootstrap and permutations.
+        seed: of permutations.
     """
-    metric, rng = first.metric, np.random.default_rng(seed)
+    metric, level = first.metric, LEVEL / tests
+    gained, lost = flips(*_on_one_scale(first, second))
+    found = paired_test(first, second, np.random.default_rng(seed), level)
     low, high = metric.bounds
-    interval, p = paired_interval(first, second, rng), paired_test(first, second, rng)
-    visible = smallest_visible(second.values - first.values, tests, high - low)
-    return Difference(interval, p, visible, *flips(*_on_one_scale(first, second)))
+    differences = second.values - first.values
+    span = max(high - low, float(np.abs(differences).max()))
+    interval = found.interval(span if metric.is_mean else math.inf) if metric.interval != "none" else None
+    exact = _is_binary(first, second)
+    visible = smallest_flips(found.n, found.m, level) if exact else smallest_mean(differences, level, high - low)
+    return Difference(interval, found.p, bonferroni(found.p, tests), visible, gained, lost)
 
 
-def paired_interval(
-    first: Average, second: Average, rng: np.random.Generator, resamples: int | None = None
-) -> Interval | None:
-    """Returns the interval of a difference by paired bootstrap; arguments as in `difference` and `percentile`."""
+def paired_test(
+    first: Average, second: Average, rng: np.random.Generator, level: float = LEVEL, permutations: int | None = None
+) -> PairedTest:
+    """Returns the test of a difference; arguments as in `difference` and `of_signs`."""
+    n, differences = len(first.ids), second.values - first.values
+    if _is_binary(first, second):
+        return of_flips(*flips(first.values, second.values), n, level)
     if first.metric.is_mean:
-        return bootstrap(second.values - first.values, rng, resamples or MEANS)
-    if first.metric.interval == "none":
-        return None
-    return percentile(lambda w: second.scores(w) - first.scores(w), len(first.ids), rng, resamples or RESAMPLES)
+        return of_signs(differences, rng, level, permutations or SIGNS)
+    swap = partial(_swapped, first, second)
+    drawn = n * swap_draws(swap, n, rng, permutations or PERMUTATIONS)
+    total, differing = n * float(swap(np.zeros((1, n)))[0]), sum(flips(*_on_one_scale(first, second)))
+    return of_draws(total, drawn, float(np.mean(drawn**2)), (n, differing), level)
 
 
-def paired_test(first: Average, second: Average, rng: np.random.Generator, permutations: int | None = None) -> float:
-    """Returns the p-value of a difference; arguments as in `difference` and `swap_test`."""
-    if not first.metric.is_mean:
-        swap = partial(_swapped, first, second)
-        return swap_test(swap, len(first.ids), rng, permutations or PERMUTATIONS)
-    binary = set(np.unique(np.concatenate([first.values, second.values]))) <= {0.0, 1.0}
-    return mcnemar(first.values, second.values) if binary else sign_permutation(second.values - first.values, rng)
+def _is_binary(first: Average, second: Average) -> bool:
+    return first.metric.is_mean and set(np.unique([first.values, second.values])) <= {0.0, 1.0}
 
 
 def _swapped(first: Average, second: Average, swapped: Values) -> Values:

@@ -17,7 +17,9 @@ from afrieval.analysis.memorisation import about
 from afrieval.analysis.pairs import PERCENT, stated
 from afrieval.analysis.published import PUBLISHED, prompts_of
 from afrieval.analysis.questions import numbered
+from afrieval.analysis.rows import Rows, rows_of
 from afrieval.analysis.scores import averaged
+from afrieval.analysis.verdicts import Floor, floor
 from afrieval.analysis.widths import Stated
 from afrieval.data.published import PublishedRow
 from afrieval.foreign.record_names import metric_of
@@ -37,6 +39,7 @@ class Entrant(NamedTuple):
         prompt_set: of the suite or of the paper; or a name that begins with `PUBLISHED`.
         shots: None if it is not known.
         answer_form: empty if it is not known, or another one for each task.
+        rows: the rows that its scores are on.
     """
 
     model: str
@@ -44,6 +47,7 @@ class Entrant(NamedTuple):
     prompt_language: str
     shots: int | None
     answer_form: str
+    rows: Rows = Rows()
 
     @property
     def published(self) -> bool:
@@ -82,6 +86,7 @@ class TaskEntries:
         averaged: whether averages over tasks include it.
         defects: languages whose data is known to be defective as a whole.
         notes: what a reader has to know.
+        floors: of languages, the highest score in percent that is known to take no reading.
     """
 
     task: str
@@ -91,6 +96,7 @@ class TaskEntries:
     defects: dict[str, str]
     entries: dict[Entrant, dict[str, Entry]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    floors: dict[str, Floor] = field(default_factory=dict)
 
     @property
     def factor(self) -> float:
@@ -122,11 +128,13 @@ def tasks_with_entries(given: Gathered) -> list[TaskEntries]:
 
 def _by_task(given: Gathered) -> tuple[dict[str, dict[Entrant, list[CellScores]]], dict[str, list[Known]]]:
     found: dict[str, dict[Entrant, list[CellScores]]] = {}
-    sides = grouped(given.cells, lambda c: (c.model, c.prompt_set, c.prompt_language, c.shots))
-    for side, of_side in sides.items():
-        for form, of_form in by_form(of_side):
+    pairs = zip(given.cells, rows_of(given.cells), strict=True)
+    sides = grouped(pairs, lambda p: (p[0].model, p[0].prompt_set, p[0].prompt_language, p[0].shots, p[1]))
+    for (model, prompt_set, prompt_language, shots, rows), of_side in sides.items():
+        for form, of_form in by_form([cell for cell, _ in of_side]):
             forms = {cell.answer_form for cell in of_form}
-            entrant = Entrant(*side, form or (forms.pop() if len(forms) == 1 else ""))
+            form_of_all = form or (forms.pop() if len(forms) == 1 else "")
+            entrant = Entrant(model, prompt_set, prompt_language, shots, form_of_all, rows)
             for task, of_task in grouped(of_form, lambda c: c.task).items():
                 found.setdefault(task, {})[entrant] = of_task
     return found, grouped(given.rows, lambda pair: pair[0].task)
@@ -145,7 +153,14 @@ def _task_entries(task: str, cells: dict[Entrant, list[CellScores]], rows: list[
     averaged_over = not remembered and (known is None or percent(known) is not None)
     data = next((cell.data_set for cell in every if cell.data_set), "") or _data_set(task)
     defects = defective(task, every, [row for row, _ in rows])
-    return TaskEntries(task, known, data, averaged_over, defects, entries, notes)
+    floors = _floors([cell for of in have.values() for cell in of], factor)
+    return TaskEntries(task, known, data, averaged_over, defects, entries, notes, floors)
+
+
+def _floors(cells: list[CellScores], factor: float) -> dict[str, Floor]:
+    languages = {code: averaged(of[:1]) for code, of in grouped(cells, lambda cell: cell.language).items()}
+    known = {code: floor(average) for code, average in languages.items() if factor > 0 and average.ids.size}
+    return {code: found._replace(score=factor * found.score) for code, found in known.items() if found}
 
 
 def _metric(task: str, cells: Sequence[CellScores], rows: list[Known]) -> tuple[str, Metric | None]:

@@ -145,7 +145,7 @@ def _of_prompt(sample: Sample) -> Counts | None:
     """Returns the counts of a prompt that was sent once, as its server counted it."""
     details, arguments = sample.get("details", {}), sample.get("arguments")
     tokens = details.get("prompt_tokens")
-    if not arguments or not tokens or details.get("requests", 1) != 1:
+    if not arguments or type(tokens) is not int or tokens <= 0 or details.get("requests", 1) != 1:
         return None
     return _of_text(str(arguments[0][0]), tokens)
 

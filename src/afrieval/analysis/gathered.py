@@ -5,15 +5,17 @@ What cannot be read is left out with a reason, and so is a cell that another run
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from afrieval.analysis.inputs import is_published, read_inputs
+from afrieval.analysis.rows import OWN, preference
 from afrieval.data.published import PublishedRow
-from afrieval.errors import UserError
+from afrieval.errors import UserError, reason
+from afrieval.files.walk import broken_links, walked
 from afrieval.foreign.inspect_ai import inspect_logs
 from afrieval.foreign.lighteval import PARTS, is_lighteval
 from afrieval.grouping import grouped
@@ -26,11 +28,12 @@ from afrieval.results.scores import CellScores
 
 
 class Found(NamedTuple):
-    """Paths that hold results."""
+    """Paths that hold results, and those that could not be looked at, with the reason."""
 
     own: list[Path]
     foreign: list[Path]
     published: list[Path]
+    lost: dict[Path, str]
 
 
 class LeftOut(NamedTuple):
@@ -62,27 +65,6 @@ class Gathered(NamedTuple):
     left_out: list[LeftOut]
 
 
-def walked(folder: Path, skipped: Callable[[Path], bool]) -> Iterator[tuple[Path, list[str], list[str]]]:
-    """Yields a folder and those below it, each once, with its folders, which may be removed, and files.
-
-    Links are followed; hidden folders are not entered.
-
-    Args:
-        folder: where to begin.
-        skipped: returns whether a folder is not entered.
-    """
-    seen = {folder.resolve()}
-    for place, folders, files in os.walk(folder, followlinks=True):
-        here, entered = Path(place), []
-        for name in sorted(folders):
-            path = (here / name).resolve()
-            if not name.startswith(".") and path not in seen and not skipped(here / name):
-                seen.add(path)
-                entered.append(name)
-        folders[:] = entered
-        yield here, folders, files
-
-
 def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False) -> Found:
     """Returns all that holds results in a folder and below it, at any depth.
 
@@ -90,20 +72,29 @@ def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False)
         folder: where to look; hidden folders are not entered.
         skipped: returns whether a folder is not entered.
     """
-    found = Found([], [], [])
-    for here, folders, files in walked(folder, skipped):
-        if RUN in files:
+    found = Found([], [], [], {})
+    for here, folders, files in walked(folder, skipped, found.lost):
+        if RUN in files or RUN in folders:
             found.own.append(here)
             continue
-        if is_lighteval(here):
-            found.foreign.append(here)
-            folders[:] = [name for name in folders if name not in PARTS]
-        if is_foreign(here) and not any(is_foreign(here / name) for name in folders):
-            found.foreign.append(here)
-        if not any(run in here.parents for run in found.own):
-            found.foreign.extend(inspect_logs(here))
-            found.published.extend(here / name for name in sorted(files) if is_published(here / name))
+        try:
+            _look(here, folders, files, found)
+        except (UserError, OSError) as e:
+            found.lost[here] = reason(e)
     return found
+
+
+def _look(here: Path, folders: list[str], files: list[str], found: Found) -> None:
+    """Adds what a folder that is not a run has; folders that are part of it are removed from `folders`."""
+    found.lost.update((path, "it is a link to nothing") for path in broken_links(here, files))
+    if is_lighteval(here):
+        found.foreign.append(here)
+        folders[:] = [name for name in folders if name not in PARTS]
+    if is_foreign(here) and not any(is_foreign(here / name) for name in folders):
+        found.foreign.append(here)
+    if not any(run in here.parents for run in found.own):
+        found.foreign.extend(inspect_logs(here))
+        found.published.extend(here / name for name in sorted(files) if is_published(here / name))
 
 
 def gathered(folder: Path, found: Found, runs: dict[Path, RunFolder] | None = None) -> Gathered:
@@ -116,25 +107,26 @@ def gathered(folder: Path, found: Found, runs: dict[Path, RunFolder] | None = No
     """
     known = {} if runs is None else runs
     own = readable_runs([known.setdefault(path, RunFolder(path)) for path in found.own])
-    left_out = [_left_out(path, why, folder) for path, why in own.left_out.items()]
+    left_out = [_left_out(path, why, folder) for path, why in (found.lost | own.left_out).items()]
     cells, rows = own.cells, list[tuple[PublishedRow, str]]()
     for path in [*found.foreign, *found.published]:
         try:
             given = read_inputs([path])
         except (UserError, OSError) as e:
-            left_out.append(_left_out(path, e.message if isinstance(e, UserError) else str(e.strerror), folder))
+            left_out.append(_left_out(path, reason(e), folder))
             continue
+        left_out += [_left_out(at, why, folder) for at, why in given.left_out]
         if not given.foreign and not given.published:
             left_out.append(_left_out(path, "it has no score that can be used", folder))
         cells = [*cells, *given.foreign]
         rows += [(row, _below(path, folder)) for row in given.published]
-    dates = {run.path: _date(run.record) for run in own.runs}
+    dates = {path: _date(record) for path, record in own.records.items()}
     once, twice = _once(cells, dates, folder)
     once_each, again = _rows_once(rows)
-    left_out += [*twice, *again, *_of_the_harness(own.runs, cells, folder)]
+    left_out += [*twice, *again, *_of_the_harness(own.records, cells, folder)]
     labels = {cell.folder: cell.model for cell in own.cells}
-    of_models = grouped((run for run in own.runs if run.path in labels), lambda run: labels[run.path])
-    records = {model: [(_below(run.path, folder), run.record) for run in of] for model, of in of_models.items()}
+    of_models = grouped((path for path in own.records if path in labels), lambda path: labels[path])
+    records = {model: [(_below(path, folder), own.records[path]) for path in of] for model, of in of_models.items()}
     foreign = [cell for cell in once if cell.folder not in labels]
     return Gathered(once, once_each, records, _settings(foreign, folder), sorted(left_out))
 
@@ -151,10 +143,10 @@ def _settings(cells: list[CellScores], folder: Path) -> dict[str, list[tuple[str
 def _once(
     cells: Collection[CellScores], dates: Mapping[Path, str], folder: Path
 ) -> tuple[list[CellScores], list[LeftOut]]:
-    """Returns each cell once: that of more documents, then the later one; and notes on the others."""
+    """Returns each cell once, by `rows.preference`, then the later one; and notes on the others."""
     kept, lost = [], []
     for same in grouped(cells, lambda c: (c.task, *c.dimensions.items())).values():
-        best = max(same, key=lambda cell: (cell.n, _when(cell, dates)))
+        best = max(same, key=lambda cell: (*preference(cell), _when(cell, dates)))
         kept.append(best)
         lost += [(cell, best) for cell in same if cell is not best]
     notes = []
@@ -182,13 +174,19 @@ def _rows_once(rows: Collection[tuple[PublishedRow, str]]) -> tuple[list[tuple[P
 
 def _why(cell: CellScores, best: CellScores, folder: Path) -> tuple[str, str, str]:
     place, other = (_below(c.folder or folder, folder) for c in (cell, best))
+    if best.own_rows != cell.own_rows or best.selection.kind != cell.selection.kind:
+        own, other_rows = ((of.own_rows and OWN) or of.selection.words or "all rows" for of in (cell, best))
+        return place, other, f"on {other_rows} instead of {own}"
     return place, other, "of more documents" if best.n > cell.n else "not older"
 
 
 def _when(cell: CellScores, dates: Mapping[Path, str]) -> str:
     if cell.folder and cell.folder in dates:
         return dates[cell.folder]
-    return datetime.fromtimestamp(cell.path.stat().st_mtime, UTC).isoformat() if cell.path else ""
+    try:
+        return datetime.fromtimestamp(cell.path.stat().st_mtime, UTC).isoformat() if cell.path else ""
+    except OSError:  # it was removed just now
+        return ""
 
 
 def _date(record: RunRecord) -> str:
@@ -196,11 +194,10 @@ def _date(record: RunRecord) -> str:
     return str(visits[-1].get("date", "")) if visits else ""
 
 
-def _of_the_harness(runs: list[RunFolder], cells: list[CellScores], folder: Path) -> list[LeftOut]:
+def _of_the_harness(runs: Iterable[Path], cells: list[CellScores], folder: Path) -> list[LeftOut]:
     """Returns notes on runs without a cell of our own tasks."""
     read = {cell.folder for cell in cells}
-    without = [run for run in runs if run.path not in read]
-    return [LeftOut(_below(run.path, folder), "it has tasks of the harness only") for run in without]
+    return [LeftOut(_below(run, folder), "it has tasks of the harness only") for run in runs if run not in read]
 
 
 def _below(path: Path, folder: Path) -> str:

@@ -1,12 +1,12 @@
 """What compare is given: folders of our runs, runs of other programs, published tables and records."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from afrieval.analysis.published import PublishedRow, read_published
+from afrieval.analysis.published import PublishedRow, PublishedTable, read_published
 from afrieval.errors import UserError, nearest
 from afrieval.foreign.every_eval_ever import is_records
 from afrieval.foreign.runs import foreign_cells, is_foreign
@@ -17,11 +17,24 @@ from afrieval.results.scores import CellScores
 
 
 class Inputs(NamedTuple):
-    """Cells of our runs, cells of other programs' runs, rows of published tables."""
+    """What was read.
+
+    Attributes:
+        own: cells of our runs.
+        foreign: cells of other programs' runs.
+        published: rows of published tables and records.
+        left_out: what of published tables and records is not used, each with its path.
+    """
 
     own: list[CellScores]
     foreign: list[CellScores]
     published: list[PublishedRow]
+    left_out: Sequence[tuple[Path, str]] = ()
+
+    @property
+    def notes(self) -> list[str]:
+        """What is not used, a line for each."""
+        return [f"left out of {path}: {why}" for path, why in self.left_out]
 
     def on(self, metric: str | None) -> "Inputs":
         """Returns the cells that have a metric, with it as their score; all with their main one for None.
@@ -50,15 +63,17 @@ def read_inputs(paths: list[Path]) -> Inputs:
     tables = [p for p in paths if is_published(p)]
     foreign = [p for p in paths if p not in tables and is_foreign(p)]
     own = [p for p in paths if p not in tables and p not in foreign]
-    return Inputs(read_runs(own, sent=bool(foreign)), _foreign(foreign), _published(dict.fromkeys(tables)))
+    of_tables = {path: read_published(path) for path in tables}
+    left_out = [(path, why) for path, table in of_tables.items() for why in table.left_out]
+    return Inputs(read_runs(own, sent=bool(foreign)), _foreign(foreign), _published(of_tables), left_out)
 
 
-def _published(paths: Iterable[Path]) -> list[PublishedRow]:
+def _published(tables: Mapping[Path, PublishedTable]) -> list[PublishedRow]:
     """Returns the rows of all tables and records, each score of which is in one of them."""
     rows = []
     first: dict[tuple[object, ...], Path] = {}
-    for path in paths:
-        for row in read_published(path):
+    for path, table in tables.items():
+        for row in table.rows:
             rows.append(row)
             for code in row.scores:
                 place = row.task, row.model, row.prompt, row.prompt_language, row.shots, code

@@ -4,7 +4,7 @@ import numpy as np
 
 from afrieval.analysis.published import AFROBENCH, PublishedRow, Standing, published_scores
 from afrieval.grouping import grouped
-from afrieval.languages import LANGUAGES
+from afrieval.languages import is_african
 from afrieval.results.prompts import PAPER, SUITE, UNCLEANED
 from afrieval.results.scores import CellScores
 from afrieval.tasks.known_defects import known_defects
@@ -75,7 +75,7 @@ def common_languages(cells: list[CellScores], rows: list[PublishedRow]) -> list[
         models[row.model] |= set(row.scores)
     common = set.intersection(*sets, *models.values()) if models else set()
     common -= set(defective(rows[0].task, cells, rows)) if rows else set()
-    return sorted(code for code in common if code not in LANGUAGES or LANGUAGES[code].african)
+    return sorted(filter(is_african, common))
 
 
 def _by_model(cells: list[CellScores]) -> list[list[CellScores]]:

@@ -5,9 +5,12 @@ from typing import NamedTuple
 
 from afrieval.analysis.means import Mean, means
 from afrieval.analysis.ranks import Rank, best_first, ranked
-from afrieval.analysis.scores import LanguageScore, by_language
+from afrieval.analysis.rows import concluding
+from afrieval.analysis.scores import LanguageScore, averaged, by_language
+from afrieval.analysis.verdicts import Floor, mean_not_above, not_above
 from afrieval.languages import LANGUAGES
 from afrieval.results.scores import CellScores
+from afrieval.statistics.significance import LEVEL
 
 Sides = Mapping[str, list[CellScores]]
 
@@ -17,14 +20,18 @@ class Entry(NamedTuple):
 
     Attributes:
         rank: among the sides that have this language; None if it is the only one, or how sure its score is is not
-            known.
+            known, or nothing can be concluded from its rows.
         is_highest: whether it has the highest score of those that may be the best.
+        floor: what it is not above: a score that takes no reading.
+        concludes: whether something can be concluded from its rows, next to those of the others.
     """
 
     side: str
     score: LanguageScore
     rank: Rank | None
     is_highest: bool
+    floor: Floor | None = None
+    concludes: bool = True
 
 
 def in_languages(sides: Sides) -> dict[str, list[Entry]]:
@@ -40,25 +47,34 @@ def in_languages(sides: Sides) -> dict[str, list[Entry]]:
 
 def _in_language(code: str, sides: Sides, scores: Mapping[str, Mapping[str, LanguageScore]]) -> list[Entry]:
     here = {side: [c for c in cells if c.language == code] for side, cells in sides.items() if code in scores[side]}
-    places = ranked(here) if len(here) > 1 else dict.fromkeys(here)
+    fit = concluding(here)
+    places = ranked({side: here[side] for side in fit}) if len(fit) > 1 else {}
     sign = _sign(here)
-    order = best_first(sorted(here, key=lambda side: -sign * scores[side][code].score), places.__getitem__)
+    by_score = sorted(here, key=lambda side: (side not in fit, -sign * scores[side][code].score))
+    order = best_first(by_score, places.get)
     top = scores[order[0]][code].score
-    return [Entry(side, scores[side][code], places[side], scores[side][code].score == top) for side in order]
+    floors = {side: not_above(averaged(here[side]), LEVEL / len(here)) for side in here}
+    highest = {side for side in fit if scores[side][code].score == top}
+    return [
+        Entry(side, scores[side][code], places.get(side), side in highest, floors[side], side in fit) for side in order
+    ]
 
 
 class MeanEntry(NamedTuple):
     """A side's mean over African languages.
 
     Attributes:
-        complete: whether it has all languages that any side has; others are over other languages, and have no rank.
+        complete: whether it has all languages that any side has, and rows that something can be concluded from; others
+            have no rank.
         rank: among the complete sides; None if it is the only one.
+        floor: what it is not above: the mean of what takes no reading in each language.
     """
 
     side: str
     mean: Mean
     complete: bool
     rank: Rank | None
+    floor: Floor | None = None
 
 
 def over_languages(sides: Sides) -> list[MeanEntry]:
@@ -72,12 +88,15 @@ def over_languages(sides: Sides) -> list[MeanEntry]:
     }
     found = {side: means(cells, ["Africa"])[0] for side, cells in african.items() if cells}
     widest = {code for mean in found.values() for code in mean.members}
-    complete = {side: african[side] for side, mean in found.items() if set(mean.members) == widest}
+    fit = concluding(african)
+    widest = {code for side, mean in found.items() if side in fit for code in mean.members} or widest
+    complete = {side: african[side] for side, mean in found.items() if side in fit and set(mean.members) == widest}
     places = ranked(complete) if len(complete) > 1 else {}
     sign = _sign(sides)
     by_score = sorted(found, key=lambda side: (side not in complete, -sign * found[side].score))
     order = best_first(by_score, places.get)
-    return [MeanEntry(side, found[side], side in complete, places.get(side)) for side in order]
+    floors = {side: mean_not_above(of_side, found[side].interval) for side, of_side in african.items() if of_side}
+    return [MeanEntry(side, found[side], side in complete, places.get(side), floors[side]) for side in order]
 
 
 def _sign(sides: Sides) -> int:

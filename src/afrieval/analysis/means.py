@@ -9,11 +9,11 @@ import numpy as np
 from afrieval.analysis.by_question import ANSWERS, ByQuestion, Scores, by_question, places, values_of
 from afrieval.analysis.questions import numbered
 from afrieval.analysis.scores import averaged
-from afrieval.analysis.widths import Share, half_width
+from afrieval.analysis.widths import Share, interval_of
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.results.scores import CellScores
-from afrieval.statistics.intervals import Interval, wilson
+from afrieval.statistics.intervals import Interval
 
 GROUPINGS: dict[str, Callable[[str], str]] = {
     "Africa": lambda code: "Africa",
@@ -100,15 +100,11 @@ def _mean(cell: CellScores, grouping: str, name: str, members: dict[str, ByQuest
 
 
 def over_languages(languages: Sequence[Scores], bounds: tuple[float, float] = (0.0, 1.0)) -> Interval | None:
-    """Returns the 95 % interval of a mean of means, over languages and documents: that of one task in `half_width`.
+    """Returns the 95 % interval of a mean of means, over languages and documents: that of one task in `interval_of`.
 
     Args:
         languages: each language's scores by question, two languages or more.
         bounds: lowest and highest score.
     """
-    middle = float(np.mean([np.mean(values_of(scores)) for scores in languages]))
-    half = half_width([Share(1.0, "", dict(enumerate(languages)))])
-    if half == 0:
-        n = min(map(len, languages))
-        return wilson(middle * n, n) if bounds == (0.0, 1.0) else None
-    return Interval(max(bounds[0], middle - half), min(bounds[1], middle + half))
+    mean = float(np.mean([np.mean(values_of(scores)) for scores in languages]))
+    return interval_of(mean, [Share(1.0, "", dict(enumerate(languages)))], bounds)

@@ -1,21 +1,24 @@
 """Published scores: one row per model and prompt, a score per language, in percent."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from afrieval.data.published import PublishedRow
+from afrieval.data.published import PublishedRow, PublishedTable, shown
 from afrieval.data.published import read_published as read_table
 from afrieval.foreign.every_eval_ever import read_records
 from afrieval.foreign.record_names import UNKNOWN
 from afrieval.grouping import grouped
+from afrieval.languages import LANGUAGES, language_of
 from afrieval.results.prompts import SUITE
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
 
 __all__ = [
-    "AFROBENCH", "Average", "PublishedRow", "Standing", "averages", "prompts_of", "published_scores", "read_published",
+    "AFROBENCH", "Average", "PublishedRow", "PublishedTable", "Standing", "averages", "prompts_of", "published_scores",
+    "read_published",
 ]  # fmt: skip
 
 AFROBENCH = "AfroBench"
@@ -24,8 +27,8 @@ NOT_AVERAGED = ("eng", "fra")  # Portuguese is averaged: the printed averages co
 TOLERANCE = 0.1 + 1e-9  # they are printed with one decimal, not always rounded to the nearest
 
 
-def read_published(path: Path) -> list[PublishedRow]:
-    """Returns published scores, with the suite's names of task and languages where it knows them.
+def read_published(path: Path) -> PublishedTable:
+    """Returns published scores, with the suite's names of tasks and languages where it knows them.
 
     Args:
         path: a table (.csv); or a record of Every Eval Ever (.json), or a folder of records.
@@ -35,9 +38,17 @@ def read_published(path: Path) -> list[PublishedRow]:
     """
     if path.suffix != ".csv":
         return read_records(path)
-    rows = read_table(path)
-    known = _specs_of_tables() if rows else {}
-    return [_in_our_names(row, known[row.task]) if row.task in known else row for row in rows]
+    table = read_table(path)
+    spec = _specs_of_tables().get(table.rows[0].task) if table.rows else None
+    codes = _codes(list(dict.fromkeys(code for row in table.rows for code in row.scores)), spec)
+    twice = [code for code in codes if not codes[code]]
+    unknown = [code for code in codes.values() if code and code not in LANGUAGES]
+    left_out = [
+        f"second columns of languages: {shown(twice)}; averages of rows with them are not checked" if twice else "",
+        f"from means over African languages, since the suite does not have them: {shown(unknown)}" if unknown else "",
+    ]
+    rows = [_in_our_names(row, spec.name if spec else row.task, codes) for row in table.rows]
+    return PublishedTable(rows, [*table.left_out, *filter(None, left_out)])
 
 
 def _specs_of_tables() -> dict[str, TaskSpec]:
@@ -46,9 +57,22 @@ def _specs_of_tables() -> dict[str, TaskSpec]:
     return {spec.paper.table or spec.name: spec for spec in specs if spec.paper}
 
 
-def _in_our_names(row: PublishedRow, spec: TaskSpec) -> PublishedRow:
-    ours = {theirs: code for code, theirs in spec.paper.codes.items()} if spec.paper else {}
-    return replace(row, task=spec.name, scores={ours.get(code, code): score for code, score in row.scores.items()})
+def _codes(printed: list[str], spec: TaskSpec | None) -> dict[str, str]:
+    """Returns the suite's codes of languages, or as printed where it has none; empty for the second one of a language.
+
+    A printed code that is the suite's own is the first.
+    """
+    theirs = {code: ours for ours, code in spec.paper.codes.items()} if spec and spec.paper else {}
+    found = {code: theirs.get(code) or language_of(code) or code for code in printed}
+    first: dict[str, str] = {}
+    for code in sorted(printed, key=lambda code: found[code] != code):
+        first.setdefault(found[code], code)
+    return {code: ours if first[ours] == code else "" for code, ours in found.items()}
+
+
+def _in_our_names(row: PublishedRow, task: str, codes: Mapping[str, str]) -> PublishedRow:
+    scores = {codes[code]: score for code, score in row.scores.items() if codes[code]}
+    return replace(row, task=task, scores=scores, average=row.average if len(scores) == len(row.scores) else None)
 
 
 @dataclass(frozen=True)

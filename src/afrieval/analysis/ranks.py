@@ -39,10 +39,16 @@ class Rank(NamedTuple):
 def ranked(sides: Mapping[K, Sequence[CellScores]]) -> dict[K, Rank | None]:
     """Returns the rank of each side in one task: in a language, or in the mean over several.
 
+    Sides with the first rows of a test set, or the suite's own rows, have none, and are not counted.
+
     Args:
         sides: cells of one task and metric, of the languages that all sides have.
     """
-    return dict(zip(sides, ranks([contest(list(sides.values()))]), strict=True))
+    found: dict[K, Rank | None] = dict.fromkeys(sides)
+    concluding = {side: cells for side, cells in sides.items() if all(cell.concludes for cell in cells)}
+    if len(concluding) > 1:
+        found |= zip(concluding, ranks([contest(list(concluding.values()))]), strict=True)
+    return found
 
 
 def best_first(order: Sequence[K], rank_of: Callable[[K], Rank | None]) -> list[K]:

@@ -1,8 +1,9 @@
 """The mean over prompts: of a language, of a part of its documents, of one side of a comparison."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
+from statistics import NormalDist
 
 import numpy as np
 
@@ -10,9 +11,9 @@ from afrieval.grouping import grouped
 from afrieval.results.prompts import PromptId, prompt_order, prompt_set
 from afrieval.results.scores import CellScores, Numbers, Values
 from afrieval.scoring.base import Metric
-from afrieval.statistics.intervals import Interval
-from afrieval.statistics.macro import Macro, macro
-from afrieval.statistics.scores import mean_score, mean_values, score_interval
+from afrieval.statistics.intervals import Z95, Interval
+from afrieval.statistics.macro import Macro, macro, over_parts
+from afrieval.statistics.scores import mean_values, score_interval
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,12 @@ class Average:
 
     Attributes:
         cells: one per prompt, of the same documents in the same order.
+        balanced: whether it is the mean over classes of the mean over their documents, so that each right answer has
+            the same weight; of shares of right answers only.
     """
 
     cells: Sequence[CellScores]
+    balanced: bool = False
 
     @property
     def metric(self) -> Metric:
@@ -43,7 +47,18 @@ class Average:
     @cached_property
     def values(self) -> Values:
         """A number per document whose mean is the score; for means, the document's mean over prompts."""
-        return mean_values(self.metric, self.measures)
+        values = mean_values(self.metric, self.measures)
+        return values * self._weights if self.balanced else values
+
+    @property
+    def has_even_classes(self) -> bool:
+        """Whether all right answers have the same number of documents, so that it does not matter if it is balanced."""
+        return bool(np.ptp(self._weights) == 0)
+
+    @property
+    def _weights(self) -> Values:
+        _, places, counts = np.unique(self.cells[0].golds, return_inverse=True, return_counts=True)
+        return np.asarray(len(places) / (len(counts) * counts[places]))
 
     @property
     def score(self) -> float:
@@ -53,7 +68,17 @@ class Average:
     @property
     def interval(self) -> Interval | None:
         """Its 95 % interval; for several prompts with documents as clusters."""
-        return score_interval(self.metric, self.measures)
+        return self._interval(Z95)
+
+    def interval_at(self, level: float) -> Interval | None:
+        """Returns the same for another level, which is 0.05 for a 95 % interval."""
+        return self._interval(NormalDist().inv_cdf(1 - level / 2))
+
+    def _interval(self, z: float) -> Interval | None:
+        if not self.balanced:
+            return score_interval(self.metric, self.measures, z=z)
+        values, golds = mean_values(self.metric, self.measures), self.cells[0].golds
+        return over_parts([values[golds == gold] for gold in np.unique(golds)], z)
 
     @property
     def macro(self) -> Macro | None:
@@ -61,27 +86,23 @@ class Average:
         parts = self.cells[0].parts
         return macro(self.values, parts.codes) if parts is not None and self.metric.is_mean else None
 
-    def scores(self, weights: Values) -> Values:
-        """Returns the score for each row of weights, shape (b,)."""
-        return mean_score(self.metric, self.measures, weights)
-
     def take(self, places: Numbers) -> "Average":
         """Returns the average over some of the documents."""
-        return Average([cell.take(places) for cell in self.cells])
+        return Average([cell.take(places) for cell in self.cells], self.balanced)
 
 
-def averaged(cells: Sequence[CellScores], rows: Numbers | None = None) -> Average:
+def averaged(cells: Sequence[CellScores], rows: Numbers | None = None, balanced: bool = False) -> Average:
     """Returns the average of cells with the same main metric, over the documents that all of them have.
 
     Args:
         cells: one per prompt.
         rows: the documents to use, each of which all cells have; all that they have in common if not given.
+        balanced: as in `Average`.
     """
     common = _common(cells) if rows is None else rows
     whole = [np.array_equal(cell.ids, common) for cell in cells]
-    return Average(
-        [c if all_ else c.take(np.searchsorted(c.ids, common)) for c, all_ in zip(cells, whole, strict=True)]
-    )
+    taken = [c if all_ else c.take(np.searchsorted(c.ids, common)) for c, all_ in zip(cells, whole, strict=True)]
+    return Average(taken, balanced)
 
 
 def _common(cells: Sequence[CellScores]) -> Numbers:
@@ -98,6 +119,7 @@ class LanguageScore:
         interval: of the metric's own kind; for several prompts with documents as clusters. None if it has none.
         others: the same mean for the other metrics, but for those of groups of documents.
         defect: the known defect of the language's whole data; usually empty.
+        baselines: what a model gets by the metric that does not read the text; empty if unknown.
     """
 
     task: str
@@ -112,6 +134,7 @@ class LanguageScore:
     n_defect: int
     chance: float
     defect: str = ""
+    baselines: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def prompt_set(self) -> str:
@@ -146,4 +169,5 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
         n_defect=int(np.sum(first.defects < min(c.rows for c in cells))),
         chance=first.chance,
         defect=first.defect,
+        baselines=first.baseline_scores,
     )

@@ -19,7 +19,7 @@ HALF = 0.5  # of the highest score, from which on an answer that is partly right
 
 
 @dataclass(frozen=True)
-class Selection:
+class ShownDocuments:
     """The documents that are shown of a task, language, model, number of shots and form of answer.
 
     Attributes:
@@ -38,7 +38,7 @@ class Selection:
         return sum(map(len, self.chosen.values()))
 
 
-def selections(cells: Iterable[CellScores], most: int) -> list[Selection]:
+def selections(cells: Iterable[CellScores], most: int) -> list[ShownDocuments]:
     """Returns what is shown of each task, language and model.
 
     Args:
@@ -58,14 +58,14 @@ def _pair(cells: list[CellScores]) -> list[CellScores]:
     return (both[0] if both else order)[:2]
 
 
-def _selection(cells: list[CellScores], most: int) -> Selection:
+def _selection(cells: list[CellScores], most: int) -> ShownDocuments:
     rows = reduce(np.intersect1d, [cell.ids for cell in cells])
     common = [cell.take(np.searchsorted(cell.ids, rows)) for cell in cells]
     kinds = _kinds(common)
     counts = {kind: n for kind in KINDS if (n := int((kinds == kind).sum()))}
     shares = _shares(counts, most)
     chosen = {kind: _spread(rows[kinds == kind], n) for kind, n in shares.items() if n}
-    return Selection(cells, counts, chosen)
+    return ShownDocuments(cells, counts, chosen)
 
 
 def _kinds(cells: list[CellScores]) -> np.ndarray[tuple[int], np.dtype[np.str_]]:

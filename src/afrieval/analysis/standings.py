@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from afrieval.analysis.averages import interval_of
 from afrieval.analysis.by_question import Scores, values_of
 from afrieval.analysis.entrants import Entrant, Entry, TaskEntries
 from afrieval.analysis.pairs import Contest
 from afrieval.analysis.ranks import Rank, best_first, ranks
-from afrieval.analysis.widths import Share, Stated, half_width
+from afrieval.analysis.widths import Share, Stated, half_width, interval_of
 from afrieval.grouping import grouped
 from afrieval.statistics.intervals import Interval
 
@@ -25,7 +24,8 @@ class Standing(NamedTuple):
 
     Attributes:
         score: in percent of the metrics' ranges; of a single task on its metric's scale.
-        rank: None if it is over other pairs than the board, or its error is not known.
+        rank: None if it is over other pairs than the board, or its error is not known, or nothing can be concluded
+            from its rows.
         pairs: how many of all pairs it has.
         whole: whether its score is over the pairs of the board; if not, it is over those that it has.
         n: the smallest number of documents in a pair; None if it is not known.
@@ -42,7 +42,7 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True)
 class Board:
-    """Entrants, the best first; those that lack some pair of the board are last.
+    """Entrants, the best first; those that lack some pair of the board are last, or have rows that conclude nothing.
 
     Attributes:
         name: such as `suite`; unique.
@@ -95,13 +95,15 @@ def board(
             pairs = {(task.task, code) for code in of if includes(code, code in task.defects)}
             has.setdefault(entrant, set()).update(pairs)
     has = _distinct({entrant: pairs for entrant, pairs in has.items() if pairs}, used)
-    chosen = sorted(common_pairs(list(has.values())))
-    whole = [entrant for entrant, pairs in has.items() if chosen and pairs >= set(chosen)]
+    fit = {entrant: pairs for entrant, pairs in has.items() if entrant.rows.concludes}
+    chosen = sorted(common_pairs(list(fit.values())))
+    whole = [entrant for entrant, pairs in fit.items() if chosen and pairs >= set(chosen)]
     known = {task.task: task for task in used}
     found = _ranked(known, whole, chosen, best) if whole else []
     found += [_scored(known, entrant, sorted(has[entrant]), best) for entrant in has if entrant not in set(whole)]
     found = [standing._replace(pairs=len(has[standing.entrant])) for standing in found]
-    order = best_first(sorted(found, key=lambda s: (not s.whole, -s.score, s.entrant.model)), lambda s: s.rank)
+    found.sort(key=lambda s: (not s.whole, not s.entrant.rows.concludes, -s.score, s.entrant.model))
+    order = best_first(found, lambda s: s.rank)
     standings = [_on_scale(standing, used[0].factor) for standing in order] if own_scale else order
     return Board(name, chosen, len(set().union(*has.values())), standings)
 
@@ -199,7 +201,7 @@ def _of_pair(tasks: Mapping[str, TaskEntries], entrant: Entrant, pair: Pair) -> 
     return Interval(*sorted(task.factor * end for end in interval)) if interval else None
 
 
-def _interval(score: float, shares: list[Share], tasks: Mapping[str, TaskEntries]) -> Interval:
+def _interval(score: float, shares: list[Share], tasks: Mapping[str, TaskEntries]) -> Interval | None:
     if all(task.averaged for task in tasks.values()):
         return interval_of(score, shares)
     half = half_width(shares)

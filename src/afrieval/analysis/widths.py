@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from afrieval.analysis.by_question import Scores, places, values_of
+from afrieval.statistics.intervals import Interval, wilson
 
 Values = NDArray[np.float64]
 
@@ -100,6 +101,38 @@ def half_width(shares: Sequence[Share]) -> float:
     effective = sum(weights.values()) ** 2 / sum(w**2 for w in weights.values()) if weights else 2.0
     t_languages, t_questions = (float(special.stdtrit(max(n - 1, 1), 0.975)) ** 2 for n in (effective, questions))
     return math.sqrt(max(t_languages * of_languages, t_questions * own) + t_questions * of_documents)
+
+
+def interval_of(mean: float, shares: Sequence[Share], bounds: tuple[float, float] = (0.0, 100.0)) -> Interval | None:
+    """Returns the 95 % interval of a weighted mean over tasks of their means over languages.
+
+    Args:
+        mean: the mean.
+        shares: the tasks, whose errors are known.
+        bounds: lowest and highest score; infinity if there is none.
+
+    Returns:
+        None if all documents score alike, and scores have no bounds.
+    """
+    half, bounded = half_width(shares), all(map(math.isfinite, bounds))
+    if bounded:
+        half = math.hypot(half, *(share.weight * _unseen(share, bounds) for share in shares))
+    return Interval(max(bounds[0], mean - half), min(bounds[1], mean + half)) if half or bounded else None
+
+
+def _unseen(share: Share, bounds: tuple[float, float]) -> float:
+    """Returns half the width of the interval of a task whose documents all score alike, which they do not show; else 0.
+
+    It is Wilson's, for as many documents as one language has, since languages may share them.
+    """
+    documents = [scores for scores in share.languages.values() if not isinstance(scores, Stated)]
+    values = np.unique(np.concatenate([values_of(scores) for scores in documents])) if documents else np.zeros(0)
+    if len(values) != 1:
+        return 0.0
+    n, (low, high) = min(map(len, documents)), bounds
+    score = (float(values[0]) - low) / (high - low)
+    interval = wilson(score * n, n)
+    return (high - low) * max(interval.high - score, score - interval.low)
 
 
 def _questions(shares: Sequence[Share]) -> int:

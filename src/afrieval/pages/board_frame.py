@@ -18,7 +18,7 @@ from afrieval.report.suites import PERCENT
 from afrieval.report.table import Table
 from afrieval.report.values import Bounds, shown_interval, shown_score
 from afrieval.report.words import language_name
-from afrieval.terminal import one_line
+from afrieval.terminal import brief
 
 TITLE = "Leaderboard"
 View = tuple[str, str, Markup]  # name in the address, title and content
@@ -40,7 +40,7 @@ def framed(
     published = any(entrant.published for entrant in board.entrants)
     return page(
         "leaderboard.html",
-        title=one_line(title),
+        title=brief(title),
         subtitle=subtitle,
         crumbs=[] if title == TITLE else [(TITLE, "../index.html")],
         views=[{"name": name, "title": text, "content": content} for name, text, content in views if content],
@@ -98,7 +98,7 @@ def filters_of(codes: Iterable[str], models: Iterable[str]) -> dict[str, dict[st
     return {
         "language": {code: language_name(code) for code in order},
         "family": {name: name for name in families},
-        "model": {model: one_line(model) for model in models},
+        "model": {model: brief(model) for model in models},
     }
 
 

@@ -25,13 +25,16 @@ def board_heat(
 
     Args:
         title: its heading.
-        boards: language to its entrants, of which those over other tasks are left out.
+        boards: language to its entrants, of which those over other tasks are left out, and those never ranked.
         order: entrants from left to right.
         bounds: of the scores.
         addresses: of the pages of languages.
         note: what scores are.
     """
-    rows = {code: {s.entrant: s for s in board.standings if s.whole} for code, board in boards.items()}
+    whole = {code: {s.entrant: s for s in board.standings if s.whole} for code, board in boards.items()}
+    rows = {code: row for code, row in whole.items() if row}
+    if not rows:
+        return Markup("")
     here = {entrant for row in rows.values() for entrant in row}
     names = titles(entrant for entrant in order if entrant in here)
     scores = [standing.score for row in rows.values() for standing in row.values()]

@@ -45,8 +45,11 @@ def _views(board: Leaderboard) -> list[tuple[str, str, list[Board]]]:
 def _languages(board: Leaderboard, here: Links) -> Markup:
     boards = sorted(board.languages.values(), key=lambda of_language: language_name(of_language.name))
     note = "Means over the tasks that most models have in the language, in percent of their metrics' ranges."
+    if not boards:
+        return Markup("")
     heat = board_heat("All models in each language", board.languages, board.order, PERCENT, here, note)
-    return table_html(best_table(boards, board.tasks), links=here) + heat if boards else Markup("")
+    best = best_table(boards, board.tasks)
+    return (table_html(best, links=here) if best.rows else Markup("")) + heat
 
 
 def _data(board: Leaderboard, data: Iterable[str], here: Links) -> Markup:

@@ -16,7 +16,10 @@ from afrieval.report.scores import DEFECTIVE
 from afrieval.report.values import SHARE, Bounds, shown_interval, shown_score
 
 STEPS = 10  # classes h0 to h9 of the style
-MARKS = "★: the highest of a row; ≈: cannot be told apart from it (5%, all pairs of models, Holm)."
+MARKS = (
+    "★: the highest of a row; ≈: cannot be told apart from it (5%, all pairs of models, Holm). Scores that are not "
+    "above what is possible without reading have no mark."
+)
 LEAST = 0.1  # of a metric's range: scores that are closer than this are coloured alike
 
 Columns = Mapping[str, Mapping[str, Entry]]
@@ -77,13 +80,16 @@ def _cell(entry: Entry | None, span: tuple[float, float], bounds: Bounds, about:
     score = entry.score
     interval = shown_interval(score.interval, bounds) if score.interval else ""
     rank = f"rank {shown_rank(entry.rank)}" if entry.rank else ""
-    says = ", ".join(part for part in (interval and f"95% CI {interval}", f"n = {score.n}", rank) if part)
+    unread = f"without reading {shown_score(max(score.baselines.values()))}" if score.baselines else ""
+    says = ", ".join(part for part in (interval and f"95% CI {interval}", f"n = {score.n}", rank, unread) if part)
     shade, key = f"h{step(score.score, span)}", round(score.score, 6)
     return Cell(shown_score(score.score, bounds), interval, says, shade, _mark(entry), key, place(about))
 
 
 def _mark(entry: Entry) -> str:
     if entry.rank is None:
+        return ""
+    if entry.floor:
         return ""
     return "best" if entry.is_highest else "alike" if entry.rank.first == 1 else ""
 

@@ -1,5 +1,6 @@
 """A section per language: scores of all models, what they are made of, and samples to read."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -8,7 +9,8 @@ from markupsafe import Markup
 from afrieval.analysis.breakdown import CONFUSION
 from afrieval.analysis.fertility import fertilities
 from afrieval.analysis.inputs import Inputs
-from afrieval.analysis.selection import MOST, Selection, selections
+from afrieval.analysis.scores import LanguageScore
+from afrieval.analysis.selection import MOST, ShownDocuments, selections
 from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.pages.places import place
@@ -26,7 +28,7 @@ from afrieval.report.languages import (
     language_table,
     published_tables,
 )
-from afrieval.report.values import shown_interval, shown_score
+from afrieval.report.values import SHARE, Bounds, shown_interval, shown_score
 from afrieval.report.words import language_name
 from afrieval.results.scores import CellScores
 
@@ -36,6 +38,7 @@ FRAME = 1_500  # are not its texts
 SHORTEST, LONGEST = 400, 6_000  # bytes of its texts
 OTHERS = "Samples of other programs' runs are not shown."
 KEY = (("dot", "first", "English"), ("diamond", "second", "native"))  # of prompts
+MARKED = {"chance": "random guess", "unread": "without reading"}
 NUMBERS = 20_000  # cells of all breakdowns in a page
 
 
@@ -88,7 +91,7 @@ def _about(code: str) -> str:
 
 
 def _runs(
-    cells: list[CellScores], chosen: list[Selection], several: list[str], share: int, room: int
+    cells: list[CellScores], chosen: list[ShownDocuments], several: list[str], share: int, room: int
 ) -> dict[str, list[Any]]:
     """Returns the scores of runs in a task and language, a table for each metric, what they are made of, and samples.
 
@@ -114,17 +117,28 @@ def _side(dimensions: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _strips(lines: Sequence[Line], cell: CellScores) -> dict[str, list[Markup]]:
     """Returns a chart per score, all on one scale, under the head of their column."""
-    of_charts = scale(edge for line in lines for edge in (line.score.score, *(line.score.interval or ())))
     bounds = cell.metric.bounds
+    marks = _marks(lines[0].score, bounds)
+    edges = [edge for line in lines for edge in (line.score.score, *(line.score.interval or ()))]
+    of_charts = scale([*edges, *marks.values()])
+    of_marks = "".join(f", {MARKED[mark]} {shown_score(value, bounds)}" for mark, value in marks.items())
     found = []
     for line in lines:
         score, interval = line.score.score, line.score.interval
-        says = f"{shown_score(score, bounds)}{f', {shown_interval(interval, bounds)}' if interval else ''}"
+        says = f"{shown_score(score, bounds)}{f', {shown_interval(interval, bounds)}' if interval else ''}{of_marks}"
         native = line.score.prompt_language == "native"
         point = Point(score, "second" if native else "first", "diamond" if native else "dot", interval)
-        found.append(strip([point], of_charts, says))
+        found.append(strip([point], of_charts, says, lines=marks))
     written = {line.score.prompt_language for line in lines}
-    return {axis(of_charts, bounds, KEY if len(written) > 1 else ()): found}
+    key = [*(KEY if len(written) > 1 else ()), *(("line", mark, MARKED[mark]) for mark in marks)]
+    return {axis(of_charts, bounds, key): found}
+
+
+def _marks(score: LanguageScore, bounds: Bounds) -> dict[str, float]:
+    """Returns what a chart marks: the score of a guess, and the highest that needs no reading, if it is another."""
+    chance = {} if math.isnan(score.chance) or bounds != SHARE else {"chance": score.chance}
+    highest = max(score.baselines.values(), default=math.nan)
+    return chance | ({"unread": highest} if highest > score.chance else {})
 
 
 def _sides(cells: Iterable[CellScores]) -> int:

@@ -5,10 +5,8 @@ from afrieval.pages.board_index import index
 from afrieval.pages.board_pages import language_page, model_page, task_page
 from afrieval.pages.links import page_of
 from afrieval.report.boards import average_tables, best_table, left_out_table, pair_table, task_table
-from afrieval.report.formats import write
+from afrieval.report.formats import csv_files, write
 from afrieval.report.table import Table
-
-FORMS = ("json", "csv")
 
 
 def site(board: Leaderboard) -> dict[str, bytes]:
@@ -17,11 +15,10 @@ def site(board: Leaderboard) -> dict[str, bytes]:
     Args:
         board: what to show.
     """
-    data = {
-        f"data/{name}.{form}": write(tables, form).encode(errors="backslashreplace")
-        for name, tables in _data(board).items()
-        for form in FORMS
-    }
+    texts: dict[str, str] = {}
+    for name, tables in _data(board).items():
+        texts |= {f"data/{name}.json": write(tables, "json"), **csv_files(f"data/{name}.csv", tables)}
+    data = {name: text.encode(errors="backslashreplace") for name, text in texts.items()}
     codes = dict.fromkeys(code for _, code in board.pairs)
     return {
         "index.html": index(board, data),

@@ -6,7 +6,7 @@ from afrieval.analysis.boards import Leaderboard
 from afrieval.pages.file_names import file_name
 from afrieval.pages.shell import safe
 from afrieval.pages.tables import Links
-from afrieval.terminal import one_line
+from afrieval.terminal import brief
 
 FOLDERS = {"task": "tasks", "language": "languages", "model": "models"}
 
@@ -30,4 +30,4 @@ def links_from(up: str, board: Leaderboard) -> Links:
 
 def link(text: str, address: str) -> Markup:
     """Returns a link."""
-    return Markup('<a href="{}">{}</a>').format(address, escape(safe(one_line(text))))
+    return Markup('<a href="{}">{}</a>').format(address, escape(safe(brief(text))))

@@ -19,6 +19,7 @@ from afrieval.report.contrasts import LEGEND
 from afrieval.report.native import by_difference, findings, native_tables, side_of, verdict
 from afrieval.report.table import Column, Table, shown
 from afrieval.report.values import SHARE, Bounds, bounds_of, shown_change, shown_interval, shown_score
+from afrieval.report.verdicts import withheld
 from afrieval.results.scores import CellScores
 
 SEED = 42  # of bootstrap and permutations, as in `afrieval compare`
@@ -87,7 +88,8 @@ def _differences(found: Sequence[Contrast], bounds: Bounds) -> Markup:
 
     codes = dict.fromkeys(code for of in rows for code in of)
     notes = [
-        f"Native minus English{UNITS[bounds == SHARE]}. ▲: native prompts help; ▼: they hurt (5%, Holm over languages)."
+        f"Native minus English{UNITS[bounds == SHARE]}. ▲: native prompts help; ▼: they hurt "
+        "(5%, all languages at once)."
     ]
     title = f"{found[0].task}: what native prompts change"
     return matrix(title, "language", columns, by_family(codes, line), notes, place({"task": found[0].task}))
@@ -96,7 +98,7 @@ def _differences(found: Sequence[Contrast], bounds: Bounds) -> Markup:
 def _cell(row: Row | None, contrast: Contrast, bounds: Bounds, about: Mapping[str, str]) -> Cell:
     if row is None:
         return Cell(place=place(about))
-    mark = {1: "up", -1: "down", 0: ""}[verdict(row, contrast.metric)]
+    mark = {1: "up", -1: "down"}.get(verdict(row, contrast.metric) or 0, "")
     interval = shown(row.interval, Column("", "changes", "", bounds))
-    says = f"95% CI {interval}, n = {row.n}"
+    says = f"95% CI {interval}, n = {row.n}{f', {why}' if (why := withheld(row, bounds)) else ''}"
     return Cell(shown_change(row.difference, bounds), interval, says, "", mark, round(row.difference, 6), place(about))

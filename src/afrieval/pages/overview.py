@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.leaders import Entry, MeanEntry, in_languages, over_languages
+from afrieval.analysis.rows import marks
 from afrieval.grouping import grouped
 from afrieval.pages.heat import heat
 from afrieval.pages.places import place
@@ -13,6 +14,7 @@ from afrieval.pages.shell import fragment
 from afrieval.pages.standings import standings_matrix
 from afrieval.pages.tables import table_html
 from afrieval.report.best import all_scores, best_table, findings
+from afrieval.report.boards import left_out_table
 from afrieval.report.leaderboard import published_tables
 from afrieval.report.scores import WRITTEN
 from afrieval.report.sides import Part, parts
@@ -26,7 +28,8 @@ def overview(given: Inputs) -> Markup:
     found = parts(cells)
     entries = [in_languages(part.sides) for part in found]
     standings = [over_languages(part.sides) for part in found]
-    said = [
+    said = [(place({}), text) for text in marks(cells)]
+    said += [
         (place({"task": part.task}), text)
         for part, of_part, standing in zip(found, entries, standings, strict=True)
         for text in findings(part, standing, of_part)
@@ -39,6 +42,8 @@ def overview(given: Inputs) -> Markup:
     ).values():
         content += _of_task(of_task)
     content += [table_html(table) for table in published_tables(cells, given.published)]
+    if given.left_out:
+        content.append(table_html(left_out_table([(path.name, why) for path, why in given.left_out])))
     return Markup("").join(content)
 
 
@@ -55,8 +60,12 @@ def _of_task(found: Sequence[tuple[Part, Entries]]) -> list[Markup]:
     content = []
     for part, entries in found:
         links = {"language": {code: f"#view=languages&language={code}" for code in entries}}
-        best = table_html(best_table(part, entries), links=links)
-        content += [best, _heat(part, entries), _behind(part, entries)]
+        best = best_table(part, entries)
+        content += [
+            *([table_html(best, links=links)] if best.rows else []),
+            _heat(part, entries),
+            _behind(part, entries),
+        ]
     return content
 
 

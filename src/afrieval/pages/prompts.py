@@ -14,6 +14,7 @@ from afrieval.pages.strips import Point, Scale, axis, ends, scale, strip
 from afrieval.pages.tables import table_html
 from afrieval.report.comparison import spread_table
 from afrieval.report.defects import defects_of, marked
+from afrieval.report.options import naming_rows
 from afrieval.report.spread import findings
 from afrieval.report.values import Bounds, shown_interval, shown_score
 from afrieval.results.scores import CellScores
@@ -39,7 +40,8 @@ def prompts(given: Inputs) -> Markup:
 def _of_task(cells: list[CellScores], found: list[Spread]) -> Markup:
     bounds = cells[0].metric.bounds
     of_charts = scale(chain.from_iterable(ends(_points(spread)) for spread in found))
-    table = marked(spread_table(cells[0].task, found, cells[0].metric), defects_of(cells))
+    (table,) = naming_rows([spread_table(cells[0].task, found, cells[0].metric)], cells)
+    table = marked(table, defects_of(cells))
     charts = [_chart(spread, of_charts, bounds) for spread in found]
     return table_html(replace(table, notes=[NOTE, *table.notes]), {axis(of_charts, bounds): charts})
 
@@ -55,4 +57,4 @@ def _chart(spread: Spread, of_charts: Scale, bounds: Bounds) -> Markup:
         + (f" ({shown_interval(point.interval, bounds)})" if point.interval else "")
         for prompt, point in zip(spread.prompts, points, strict=True)
     ]
-    return strip(points, of_charts, "; ".join(said), mean=spread.mean)
+    return strip(points, of_charts, "; ".join(said), lines={"mean": spread.mean})

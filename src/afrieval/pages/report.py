@@ -16,7 +16,7 @@ from afrieval.pages.prompts import prompts
 from afrieval.pages.runs import runs
 from afrieval.pages.shell import page
 from afrieval.report.words import language_name
-from afrieval.terminal import one_line
+from afrieval.terminal import brief
 
 
 class View(NamedTuple):
@@ -73,9 +73,7 @@ def _about(given: Inputs) -> dict[str, dict[str, str]]:
         "task": {name: name for name in [c.task for c in cells] + [row.task for row in given.published]},
         "language": {code: language_name(code) for code in codes},
         "family": {name: name for name in families},
-        "model": {
-            model: one_line(model) for model in [c.model for c in cells] + [row.model for row in given.published]
-        },
+        "model": {model: brief(model) for model in [c.model for c in cells] + [row.model for row in given.published]},
     }
 
 

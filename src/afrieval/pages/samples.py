@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from afrieval.analysis.selection import GAINED, LOST, MEASURED, RIGHT, WRONG, Selection
+from afrieval.analysis.selection import GAINED, LOST, MEASURED, RIGHT, WRONG, ShownDocuments
 from afrieval.languages import web_code
 from afrieval.pages.places import place
 from afrieval.pages.shell import fragment
@@ -27,7 +27,7 @@ RULE = (
 )
 
 
-def samples_html(chosen: Selection, several: Sequence[str], room: int) -> Markup:
+def samples_html(chosen: ShownDocuments, several: Sequence[str], room: int) -> Markup:
     """Returns the samples of a task, language and model.
 
     Args:
@@ -68,7 +68,7 @@ def _prompt(cell: CellScores) -> str:
     return f"{WRITTEN[cell.prompt_language]} prompt {cell.prompt}"
 
 
-def _cards(chosen: Selection, room: int) -> Iterator[Card]:
+def _cards(chosen: ShownDocuments, room: int) -> Iterator[Card]:
     """Yields the cards; no other lines are parsed than those that they show."""
     rows = [row for of_kind in chosen.chosen.values() for row in of_kind]
     read = [(cell, read_rows(Path(str(cell.path)), rows)) for cell in chosen.cells]

@@ -66,7 +66,8 @@ def _cell(side: str, part: Part, standings: list[MeanEntry]) -> Cell:
     mark = ""
     if standing.rank:
         mark = "best" if mean.score == top else "alike" if standing.rank.first == 1 else ""
-    covers = "" if standing.complete else f"{len(mean.members)} of {len(_languages(standings))} languages"
+    every = _languages(standings)
+    covers = "" if every <= {*mean.members} else f"{len(mean.members)} of {len(every)} languages"
     rank = f"rank {shown_rank(standing.rank)}" if standing.rank else ""
     cell = _shown(mean.score, mean.interval, part.metric.bounds, covers)
     return cell._replace(says=rank, mark=mark, place=place({"task": part.task}))
@@ -98,9 +99,9 @@ def _notes(found: Found, averaged: bool) -> list[str]:
         notes.append("★: the highest mean of a task; ≈: cannot be told apart from it (5%, all pairs of models, Holm).")
     for part, standings in found:
         for standing in standings:
-            if not standing.complete:
-                lacks = language_names(_languages(standings) - {*standing.mean.members})
-                notes.append(f"{standing.side} lacks {lacks} in {part.task}: do not compare its mean with the others.")
+            if lacks := _languages(standings) - {*standing.mean.members}:
+                named = language_names(lacks)
+                notes.append(f"{standing.side} lacks {named} in {part.task}: do not compare its mean with the others.")
     if averaged:
         notes.append(
             "average: of the means over languages, each in percent of its metric's range; tasks have the same weight "

@@ -1,7 +1,7 @@
 """A chart in a table's row: points and intervals on one scale, as SVG with a name for screen readers."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
@@ -14,6 +14,7 @@ WIDTH, EDGE, LINE = 260, 12, 9  # pixels; lines are of points below each other
 LEAST = 30  # a row's height
 SHAPES = {
     "dot": '<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>',
+    "line": '<path class="{kind}" d="M{x:.1f} {top:.1f}v11"/>',
     "diamond": '<path class="{kind}" d="M{x:.1f} {top:.1f}l5.5 5.5l-5.5 5.5l-5.5-5.5z"/>',
 }
 
@@ -82,7 +83,9 @@ def axis(scale: Scale, bounds: Bounds, key: Sequence[tuple[str, str, str]] = ())
     return Markup(f'<span class="unseen">chart</span>{marks}{svg}')
 
 
-def strip(points: Sequence[Point], scale: Scale, says: str, joined: bool = False, mean: float | None = None) -> Markup:
+def strip(
+    points: Sequence[Point], scale: Scale, says: str, joined: bool = False, lines: Mapping[str, float] | None = None
+) -> Markup:
     """Returns the chart: a line for each point, from top to bottom.
 
     Args:
@@ -90,17 +93,16 @@ def strip(points: Sequence[Point], scale: Scale, says: str, joined: bool = False
         scale: of all charts of the column.
         says: the chart in words.
         joined: whether a line joins the first and last point.
-        mean: a value that is marked over all lines; None for none.
+        lines: class of a line to the value that it marks over all points.
     """
     height = max(LEAST, LINE * len(points) + 6)
-    lines = [height / 2 + LINE * (at - (len(points) - 1) / 2) for at in range(len(points))]
-    places = [(scale.x(point.value), y) for point, y in zip(points, lines, strict=True)]
+    levels = [height / 2 + LINE * (at - (len(points) - 1) / 2) for at in range(len(points))]
+    places = [(scale.x(point.value), y) for point, y in zip(points, levels, strict=True)]
     parts = [f'<path class="grid" d="M{scale.x(tick):.1f} 0v{height}"/>' for tick in scale.ticks]
     if joined:
         (x, y), (to_x, to_y) = places[0], places[-1]
         parts.append(f'<path class="joint" d="M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}"/>')
-    if mean is not None:
-        parts.append(f'<path class="mean" d="M{scale.x(mean):.1f} 2v{height - 4}"/>')
+    parts += [f'<path class="{of}" d="M{scale.x(at):.1f} 2v{height - 4}"/>' for of, at in (lines or {}).items()]
     for point, (x, y) in zip(points, places, strict=True):
         if point.interval:
             low, high = map(scale.x, point.interval)

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from afrieval.pages.places import place
 from afrieval.pages.shell import fragment
 from afrieval.report.table import WORDS, Table
-from afrieval.terminal import one_line
+from afrieval.terminal import brief
 
 Links = Mapping[str, Mapping[Any, str]]  # key of a column to its values to addresses
 
@@ -43,13 +43,13 @@ def table_html(
     return fragment(
         "table.html",
         place=place(table.about),
-        title=one_line(table.title),
+        title=brief(table.title),
         level=level,
         heads=list(zip(table.heads, numbers, strict=True)),
         charts=list(charts or {}),
         rows=rows,
-        findings=[one_line(text) for text in table.findings],
-        notes=[one_line(text) for text in table.notes],
+        findings=[brief(text) for text in table.findings],
+        notes=[brief(text) for text in table.notes],
     )
 
 

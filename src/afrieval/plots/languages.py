@@ -10,7 +10,7 @@ from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.errors import UserError
 from afrieval.grouping import grouped
-from afrieval.plots.strips import Content, Panel, Series, chance_line, draw, label_rows, name, score_label
+from afrieval.plots.strips import Content, Panel, Series, chance_line, draw, label_rows, name, row_marks, score_label
 from afrieval.plots.style import MARKS
 from afrieval.report.scores import UNREVIEWED, WRITTEN
 from afrieval.report.sides import Part, parts
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CHANCE = "Dotted line: score of a random guess."
+WITHOUT_READING = "Upright lines: best score without reading the text."
 Side = tuple[str, str]  # its name, the language of its prompts
 
 
@@ -48,6 +49,7 @@ def languages(given: Inputs) -> Content:
         every = [score for of in scores.values() for score in of]
         panels.append(_panel(task, of_task, series, every))
         notes += [CHANCE] if any(not np.isnan(score.chance) for score in every) else []
+        notes += [WITHOUT_READING] if any(score.baselines for score in every) else []
         notes += [UNREVIEWED] if _starred(of_task) else []
     key = [Series(of, {}, marks[side], side[1] == "native") for side, of in names.items()]
     return Content(panels, key if len(key) > 1 else [], list(dict.fromkeys(notes)))
@@ -71,6 +73,8 @@ def _draw(
     (whole,) = axes
     draw(whole, codes, series, part.metric.bounds)
     label_rows(whole, codes, starred)
+    unread = {score.language: max(score.baselines.values()) for score in scores if score.baselines}
+    row_marks(whole, codes, unread, part.metric.bounds)
     chance_line(whole, float(np.mean([score.chance for score in scores])), part.metric.bounds)
     whole.set_xlabel(score_label(part.metric))
 

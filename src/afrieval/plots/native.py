@@ -10,6 +10,7 @@ from afrieval.analysis.inputs import Inputs
 from afrieval.errors import UserError
 from afrieval.plots.strips import Content, Panel, Series, draw, frame_rows, label_rows, name, score_label
 from afrieval.plots.style import GREY, MARKS, THICK, Mark
+from afrieval.report.contrasts import NOTHING
 from afrieval.report.native import by_difference, side_of, verdict
 from afrieval.report.scores import UNREVIEWED
 from afrieval.report.values import SHARE
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
 SEED = 42  # of bootstrap and permutations, as in `afrieval compare`
 ENGLISH, NATIVE = Series("English prompts", {}, MARKS[0], True), Series("native prompts", {}, MARKS[1])
 HELP, HURT = (Series(f"native prompts {word}", {}, mark) for word, mark in (("help", MARKS[2]), ("hurt", MARKS[4])))
-NEITHER = Series("no visible difference", {}, Mark("o", GREY, 3.2), True)
-OF_VERDICT = {1: HELP._replace(mark=Mark("^", MARKS[2].colour, 4.2)), -1: HURT, 0: NEITHER}
+NEITHER = Series("neither", {}, Mark("o", GREY, 3.2), True)
+NOTHING_CONCLUDED = NEITHER._replace(name=NOTHING)
+OF_VERDICT = {1: HELP._replace(mark=Mark("^", MARKS[2].colour, 4.2)), -1: HURT, 0: NEITHER, None: NOTHING_CONCLUDED}
 NOTES = [
-    "Lines: 95% intervals. Difference: native minus English.",
-    "Help, hurt: p\xa0<\xa0.05, adjusted (Holm) over the languages of a panel.",
+    "Lines: 95% intervals; those of differences, native minus English, hold for all languages of a panel at once.",
+    "Help, hurt: the interval excludes 0, and the better side is above what is possible without reading.",
 ]
 
 
@@ -48,7 +50,7 @@ def native(given: Inputs) -> Content:
     return Content(panels, [ENGLISH, NATIVE, *seen], [*NOTES, *([UNREVIEWED] if any_star else [])], (1.5, 1))
 
 
-def _verdict(contrast: Contrast, which: int) -> bool:
+def _verdict(contrast: Contrast, which: int | None) -> bool:
     return any(verdict(row, contrast.metric) == which for row in contrast.rows)
 
 

@@ -135,6 +135,21 @@ def chance_line(axes: "Axes", chance: float, bounds: Bounds) -> None:
         axes.axvline(chance * scale(bounds), color=GREY, linestyle=":", linewidth=THICK, zorder=1)
 
 
+def row_marks(axes: "Axes", codes: Sequence[str], values: Mapping[str, float], bounds: Bounds) -> None:
+    """Draws a line through the rows of languages that have a value, over all marks of the row.
+
+    Args:
+        axes: where.
+        codes: languages from top to bottom.
+        values: by language.
+        bounds: of the values.
+    """
+    for row, code in enumerate(codes):
+        if code in values:
+            places = [values[code] * scale(bounds)] * 2
+            axes.plot(places, [row - 0.4, row + 0.4], color=GREY, linewidth=THICK, zorder=1)
+
+
 def scale(bounds: Bounds) -> float:
     """Returns the factor of scores on an axis: shares are in percent, as in tables."""
     return 100 if bounds == SHARE else 1

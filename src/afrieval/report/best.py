@@ -10,6 +10,7 @@ from afrieval.report.scores import INTERVAL
 from afrieval.report.sides import Part
 from afrieval.report.table import Column, Table
 from afrieval.report.values import shown_interval, shown_score
+from afrieval.report.verdicts import not_above, not_above_in, unread_words
 from afrieval.report.words import language_name, language_names, listed
 
 Entries = Mapping[str, Sequence[Entry]]
@@ -34,12 +35,17 @@ def rivals(entries: Sequence[Entry]) -> list[str]:
     return [entry.side for entry in entries[1:] if entry.rank and entry.rank.first == 1]
 
 
+def is_clear(entries: Sequence[Entry]) -> bool:
+    """Returns whether one side is the best: ahead of all others, and above what takes no reading."""
+    return bool(entries[0].rank) and not entries[0].floor and not rivals(entries)
+
+
 def best_table(part: Part, entries: Entries) -> Table:
-    """Returns the best side of each language; languages are in alphabetical order.
+    """Returns the best side of each language, of those that conclude; languages are in alphabetical order.
 
     Args:
         part: what is compared.
-        entries: of each language, best first.
+        entries: of each language, best first; languages in which nothing can be concluded are left out.
     """
     bounds = part.metric.bounds
     columns = [
@@ -47,7 +53,8 @@ def best_table(part: Part, entries: Entries) -> Table:
         Column("score", "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds),
         Column("cannot be told apart from", "text", "rivals"), Column("models", "count"), Column("n", "count"),
     ]  # fmt: skip
-    rows = [_best(code, entries[code], part) for code in sorted(entries, key=language_name)]
+    known = [code for code in entries if entries[code][0].concludes]
+    rows = [_best(code, entries[code], part) for code in sorted(known, key=language_name)]
     notes = [f"Models that are not named score significantly {_worse(part)} (5%, all pairs of models, Holm)."]
     notes += [SIZES] if _sizes_differ(entries) else []
     table = Table("best", f"{part.title}: best in each language", columns, rows, notes, about={"task": part.task})
@@ -69,7 +76,8 @@ def _defects(entries: Entries) -> dict[str, str]:
 def _best(code: str, entries: Sequence[Entry], part: Part) -> list[Any]:
     first, score = entries[0], entries[0].score
     unsure = "none" if first.rank else ""
-    others = listed(rivals(entries)) or unsure
+    unread = [unread_words(first.floor, part.metric.bounds)] if first.floor else []
+    others = "; ".join([*filter(None, [listed(rivals(entries))]), *unread]) or unsure
     model = part.sides[first.side][0].model
     return [code, first.side, model, score.score, score.interval, others, len(entries), score.n]
 
@@ -104,12 +112,15 @@ def findings(part: Part, standings: Sequence[MeanEntry], entries: Entries) -> li
         standings: means over languages, best first.
         entries: as for `best_table`.
     """
-    if len(part.sides) == 1:
+    if not part.concluding:
+        return [f"{part.title}, so nothing is concluded."]
+    entries = {code: own for code, of in entries.items() if (own := [entry for entry in of if entry.concludes])}
+    if len(part.concluding) == 1:
         return _of_one(part, entries)
     complete = [standing for standing in standings if standing.complete]
     found = [_over_languages(part, complete, len(complete) < len(standings))] if len(complete) > 1 else []
     compared = {code: of for code, of in entries.items() if of[0].rank} if len(entries) > 1 or not found else {}
-    clear = {code: of[0].side for code, of in compared.items() if not rivals(of)}
+    clear = {code: of[0].side for code, of in compared.items() if is_clear(of)}
     if compared and not clear:
         found.append(f"{part.title}: in none of {len(compared)} languages is one model clearly the best.")
     elif compared:
@@ -120,6 +131,9 @@ def findings(part: Part, standings: Sequence[MeanEntry], entries: Entries) -> li
         found.append(
             f"{part.title}: one model is clearly the best in {len(clear)} of {len(compared)} languages: {where}."
         )
+    floors = {language_name(code): of[0].floor for code, of in compared.items() if of[0].floor}
+    if unread := not_above_in(floors, part.metric.bounds):
+        found.append(f"{part.title}: the highest score {'; '.join(unread)}.")
     return found
 
 
@@ -135,16 +149,15 @@ def _over_languages(part: Part, standings: Sequence[MeanEntry], lacking: bool) -
     text = f"{part.title}: {text}"
     if first.rank is None:
         return f"{text}."
+    text += f", {not_above(first.floor, bounds)}" if first.floor else ""
     others = listed([s.side for s in standings[1:] if s.rank and s.rank.first == 1])
     rest = f"{others} cannot be told apart from it" if others else f"all others score significantly {_worse(part)}"
     return f"{text}; {rest}."
 
 
 def _of_one(part: Part, entries: Entries) -> list[str]:
-    """Returns where a single side is not above chance."""
-    of = {code: entry.score for code, (entry, *_) in entries.items() if entry.score.interval}
-    guessed = [code for code, score in of.items() if score.interval and score.interval.low <= score.chance]
-    if not of or part.metric.bounds != (0.0, 1.0) or not guessed:
-        return []
-    side, chance = next(iter(part.sides)), shown_score(of[guessed[0]].chance)
-    return [f"{part.title}: {side} is not above chance ({chance}) in {language_names(guessed)}."]
+    """Returns where a single side is not above what takes no reading."""
+    floors = {language_name(code): entry.floor for code, (entry, *_) in entries.items() if entry.floor}
+    side = next(iter(part.sides))
+    unread = not_above_in(floors, part.metric.bounds)
+    return [f"{part.title}: {side} {'; '.join(unread)}."] if unread else []

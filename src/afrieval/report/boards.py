@@ -1,17 +1,20 @@
 """Leaderboards as tables: averages by name, the best in each language, scores of a task in a language."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from afrieval.analysis.averages import RULES
 from afrieval.analysis.entrants import TaskEntries
+from afrieval.analysis.pairs import PERCENT
 from afrieval.analysis.standings import Board, Standing
+from afrieval.analysis.verdicts import under_mean
 from afrieval.languages import LANGUAGES
 from afrieval.report.entrants import kinds_of, numbers, titles, value_of
 from afrieval.report.scores import INTERVAL
-from afrieval.report.suites import PERCENT
+from afrieval.report.suites import shares
 from afrieval.report.table import Column, Table
 from afrieval.report.values import SHARE, Bounds
+from afrieval.report.verdicts import unread_words
 
 NAMED = 3  # models that a cell names; the others are counted
 RANKS = (
@@ -31,15 +34,16 @@ def average_tables(board: Board, tasks: Sequence[TaskEntries]) -> list[Table]:
     """Returns the table of an average, and that of the models that lack some of its pairs."""
     whole = [standing for standing in board.standings if standing.whole]
     partial = [standing for standing in board.standings if not standing.whole]
-    found = [_average_table(board, whole, len(partial), tasks)] if whole else []
+    lacking = sum(standing.entrant.rows.concludes for standing in partial)
+    found = [_average_table(board, whole, lacking, tasks)] if whole else []
     return [*found, _other_table(board, partial)] if partial else found
 
 
 def _average_table(board: Board, standings: list[Standing], others: int, tasks: Sequence[TaskEntries]) -> Table:
     title, says = _described(board)
     kinds = kinds_of([standing.entrant for standing in standings])
-    columns = [*_columns(kinds), *_scored("mean", PERCENT), Column("pairs", "count"), Column("n", "count")]
-    rows = [[*_row(s, kinds), s.score, s.interval, s.pairs, s.n] for s in standings]
+    columns = [*_columns(kinds), *_scored("mean", SHARE), Column("pairs", "count"), Column("n", "count")]
+    rows = [[*_row(s, kinds), *shares(s.score, s.interval), s.pairs, s.n] for s in standings]
     used = [task for task in tasks if task.task in board.tasks]
     notes = [says, _members(board), _covered(board, others), *_notes(standings, used)]
     notes += [CHOSEN] if board.name == "afrobench" and any(standing.rank for standing in standings) else []
@@ -49,16 +53,17 @@ def _average_table(board: Board, standings: list[Standing], others: int, tasks: 
 
 def _other_table(board: Board, standings: list[Standing]) -> Table:
     kinds = kinds_of([standing.entrant for standing in standings])
-    columns = [Column("model"), *kinds, *_scored("mean", PERCENT), Column("pairs", "count")]
+    columns = [Column("model"), *kinds, *_scored("mean", SHARE), Column("pairs", "count")]
     rows = [
-        [s.entrant.model, *(value_of(s.entrant, kind.key) for kind in kinds), s.score, s.interval, s.pairs]
+        [s.entrant.model, *(value_of(s.entrant, kind.key) for kind in kinds), *shares(s.score, s.interval), s.pairs]
         for s in standings
     ]
     notes = [
-        f"These lack some of the pairs of task and language above; pairs: how many of {board.of} they have. Their "
-        "means are over other pairs, and cannot be compared with those above, or with each other."
-    ]
-    title = f"{_described(board)[0]}: models that lack some pairs"
+        f"These lack some of the pairs of task and language that ranks are over; pairs: how many of {board.of} they "
+        "have. Their means are over other pairs, and cannot be compared with those of others."
+    ] * any(standing.entrant.rows.concludes for standing in standings)
+    notes += _unranked(standings)
+    title = f"{_described(board)[0]}: models without a rank"
     return _table("other average", title, columns, rows, standings, notes, {"average": board.name})
 
 
@@ -76,7 +81,7 @@ def task_table(board: Board, task: TaskEntries) -> Table | None:
         [*_row(s, kinds), s.score, s.interval, len(board.languages) if s.whole else s.pairs, s.n]
         for s in board.standings
     ]
-    others = any(not s.whole for s in board.standings)
+    others = any(not s.whole and s.entrant.rows.concludes for s in board.standings)
     notes = [f"Means over {len(board.languages)} African languages: {' '.join(board.languages)}."]
     notes += ["Without a rank: means over other languages, not to be compared."] if others else []
     notes += [*_notes(board.standings, [task]), *_defects(board, [task], False), *task.notes]
@@ -111,13 +116,13 @@ def model_averages(boards: Sequence[Board], model: str) -> Table | None:
     found = [(board, s) for board in boards for s in board.standings if s.entrant.model == model]
     kinds = kinds_of([standing.entrant for _, standing in found])
     columns = [Column("average"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
-    columns += [*_scored("mean", PERCENT), Column("pairs", "count"), Column("of all", "count", "all_pairs")]
+    columns += [*_scored("mean", SHARE), Column("pairs", "count"), Column("of all", "count", "all_pairs")]
     rows = []
     for board, s in found:
         kind = [value_of(s.entrant, column.key) for column in kinds]
         ranked = sum(each.rank is not None for each in board.standings) if s.rank else None
         pairs = len(board.pairs) if s.whole else s.pairs
-        rows.append([_described(board)[0], *kind, s.rank, ranked, s.score, s.interval, pairs, board.of])
+        rows.append([_described(board)[0], *kind, s.rank, ranked, *shares(s.score, s.interval), pairs, board.of])
     notes = ["Without a rank: over other pairs of task and language than ranked ones, or of unknown error."]
     return Table("model averages", "Averages", columns, rows, notes, about={"model": model}) if rows else None
 
@@ -133,10 +138,11 @@ def model_table(task: TaskEntries, model: str, ranks: dict[str, Board]) -> Table
     rows = []
     for language in task.languages:
         standings = ranks[language].standings
+        n = sum(standing.entrant.rows.concludes for standing in standings)
         for standing in (s for s in standings if s.entrant.model == model):
             entry = task.entries[standing.entrant][language]
             kind = [value_of(standing.entrant, column.key) for column in kinds]
-            place = [language, *kind, standing.rank, len(standings)]
+            place = [language, *kind, standing.rank, n]
             rows.append([*place, standing.score, standing.interval, entry.n, numbers(entry.prompts), entry.source])
     about = {"task": task.task, "model": model}
     return Table("model", _titled(task), columns, rows, list(task.notes), about=about)
@@ -146,16 +152,18 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
     """Returns the best model of each language, and those that cannot be told apart from it.
 
     Args:
-        boards: of the languages.
+        boards: of the languages; those in which no model can have a rank are left out.
         tasks: all tasks.
     """
+    boards = [board for board in boards if board.standings and board.standings[0].whole]
     others = kinds_of([standing.entrant for board in boards for standing in board.standings])
     kinds = [Column("prompts", "text", "kind"), *(kind for kind in others if kind.key != "kind")]
     columns = [Column("language", "language"), Column("best", "text", "model"), *kinds]
-    columns += _scored("mean", PERCENT)
+    columns += _scored("mean", SHARE)
     columns += [Column("cannot be told apart from", "text", "rivals"), Column("models", "count", "entrants")]
     columns += [Column("tasks", "count")]
-    rows = [_best(board, kinds) for board in boards if board.standings]
+    known = {task.task: task for task in tasks}
+    rows = [_best(board, kinds, known) for board in boards]
     unsure = [task.task for task in tasks if task.averaged and not task.is_sure]
     sure = f" whose errors are known (not: {', '.join(unsure)})" if unsure else ""
     notes = [
@@ -168,15 +176,18 @@ def best_table(boards: Sequence[Board], tasks: Sequence[TaskEntries]) -> Table:
     return Table("best", "Best model in each language", columns, rows, notes)
 
 
-def _best(board: Board, kinds: Sequence[Column]) -> list[Any]:
+def _best(board: Board, kinds: Sequence[Column], tasks: Mapping[str, TaskEntries]) -> list[Any]:
     first, language = board.standings[0], board.name
     names = titles(standing.entrant for standing in board.standings)
     rivals = [names[standing.entrant] for standing in board.first if standing is not first]
     named = ", ".join(rivals[:NAMED]) + (f" and {len(rivals) - NAMED} more" if len(rivals) > NAMED else "")
     told = named or "none" if first.rank and len(board.standings) > 1 else "not known" if first.rank is None else ""
+    floors = [tasks[task].floors.get(code) for task, code in board.pairs]
+    if first.whole and (floor := under_mean(floors, first.interval)):
+        told = "; ".join([*([named] if named else []), unread_words(floor, PERCENT)])
     whole = sum(standing.whole for standing in board.standings)
     place = [language, first.entrant.model, *(value_of(first.entrant, kind.key) for kind in kinds)]
-    return [*place, first.score, first.interval, told, whole, len(board.tasks)]
+    return [*place, *shares(first.score, first.interval), told, whole, len(board.tasks)]
 
 
 def tasks_table(tasks: Sequence[TaskEntries]) -> Table:
@@ -265,11 +276,18 @@ def _notes(standings: Sequence[Standing], tasks: Sequence[TaskEntries]) -> list[
     names = ", ".join(dict.fromkeys(task.metric.name if task.metric else "the metric" for task in tasks))
     if unsure and len(standings) > 1:
         notes.append(f"Rows without an interval have no rank: how sure their scores are ({names}) is not known.")
-    sizes = {standing.n for standing in standings if standing.n}
+    notes += _unranked(standings)
+    sizes = {standing.n for standing in standings if standing.n and standing.entrant.rows.concludes}
     if len(sizes) > 1:
         notes.append("n, the smallest number of documents in a language, differs: runs are compared on the documents "
                      "that both have.")  # fmt: skip
     return notes
+
+
+def _unranked(standings: Sequence[Standing]) -> list[str]:
+    """Returns which rows nothing is concluded from."""
+    words = dict.fromkeys(s.entrant.rows.words for s in standings if not s.entrant.rows.concludes)
+    return [f"Never ranked, since nothing can be concluded from such rows: {'; '.join(words)}."] if words else []
 
 
 def _defects(board: Board, tasks: Sequence[TaskEntries], included: bool) -> list[str]:

@@ -233,7 +233,7 @@ def _listed(gold: object) -> list[str]:
     """Returns all answers that count as right, if a document has several; they are stored as JSON."""
     try:
         found = json.loads(gold) if isinstance(gold, str) else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     return list(map(str, found)) if isinstance(found, list) else []
 

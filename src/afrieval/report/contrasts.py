@@ -8,19 +8,27 @@ from afrieval.languages import LANGUAGES
 from afrieval.report.scores import INTERVAL, SETS, UNREVIEWED, WRITTEN
 from afrieval.report.table import Column, Table
 from afrieval.report.values import SHARE, Bounds, bounds_of, titled
+from afrieval.report.verdicts import floors, not_above_in, one_answer_notes, withheld
 from afrieval.results.prompts import prompt_ranges
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS
 
 LEGEND = (
-    "diff.: second minus first{unit}; p: Holm-adjusted; visible: the smallest difference detectable with 80% power; "
-    "+/-: questions gained/lost."
+    "diff.: second minus first{unit}; its interval and p hold for all rows at once (Bonferroni), and it contains 0 "
+    "exactly if p is 0.05 or more; visible: the smallest difference detectable with 80% power; +/-: questions "
+    "gained/lost."
 )
+
+SIMULTANEOUS = f"{INTERVAL}, simultaneous"
+BALANCED = "averaged over the right answers, so that each has the same weight"
 
 BY_LENGTH = (
     "Label words differ in length, so this score cannot separate the effects of prompt language and label length; "
     "see docs/scoring.md."
 )
+
+
+NOTHING = "first rows only, nothing is concluded"
 
 
 def contrast_table(
@@ -40,16 +48,17 @@ def contrast_table(
     which = _which(next(iter(prompts))) if len(prompts) == 1 else ""
     where = "".join(f", {side_name(d, v)}" for d, v in contrast.fixed.items())
     about = {"task": contrast.task, "dimension": contrast.dimension, "first": contrast.first, "second": contrast.second}
+    balanced = "balanced_" if contrast.balanced else ""
     if metric and not contrast.is_score:
-        about["metric"] = metric.name
-    task = titled(contrast.task, metric) if contrast.is_score or not metric else f"{contrast.task}, {metric.name}"
+        about["metric"] = f"{balanced}{metric.name}"
+    task = titled(contrast.task, metric) if contrast.is_score or not metric else f"{contrast.task}, {about['metric']}"
     return Table(
         kind="contrast",
         title=f"{task}: {second} against {first}{where}{which}",
-        columns=_columns(_heads(first, second), len(prompts) > 1, bounds_of(metric)),
+        columns=_columns(_heads(first, second), len(prompts) > 1, bounds_of(metric), _is_alone(contrast)),
         rows=[_row(row, len(prompts) > 1) for row in contrast.rows],
         notes=_notes(contrast, starred, legend, bounds_of(metric)),
-        findings=[sentence(contrast, metric is None or metric.higher_is_better)],
+        findings=[sentence(contrast, metric)],
         about=about | contrast.fixed,
         marks=dict.fromkeys(starred, "*"),
     )
@@ -78,17 +87,24 @@ def _heads(first: str, second: str) -> tuple[str, str]:
     return heads if max(map(len, heads)) <= 10 else ("first", "second")
 
 
-def _columns(heads: tuple[str, str], with_prompts: bool, bounds: Bounds) -> list[Column]:
+def _is_alone(contrast: Contrast) -> bool:
+    """Returns whether its only row is no part of a family of tests."""
+    return len(contrast.rows) == 1 and contrast.dimension != "language"
+
+
+def _columns(heads: tuple[str, str], with_prompts: bool, bounds: Bounds, alone: bool) -> list[Column]:
     return [
         Column("language", "language"),
         *([Column("prompts")] if with_prompts else []),
         Column(heads[0], "score", "first_score", bounds),
         Column(heads[1], "score", "second_score", bounds),
         Column("diff.", "change", "difference", bounds),
-        Column(INTERVAL, "changes", "interval", bounds),
+        Column(INTERVAL if alone else SIMULTANEOUS, "changes", "interval", bounds),
         Column("p", "p", "p_adjusted"),
         Column("visible", "score", "", bounds),
-        Column("+/-", "count"),
+        Column("+/-", "count", "-"),
+        Column("", "hidden", "gained"),
+        Column("", "hidden", "lost"),
         Column("n", "count"),
     ]
 
@@ -102,7 +118,7 @@ def _row(row: Row, with_prompts: bool) -> list[Any]:
         row.second,
         row.difference,
     ]
-    return [*head, row.interval, row.adjusted, row.visible, flips, row.n]
+    return [*head, row.interval, row.adjusted, row.visible, flips, row.gained, row.lost, row.n]
 
 
 def _notes(contrast: Contrast, starred: Collection[str], legend: bool, bounds: Bounds) -> list[str]:
@@ -113,33 +129,51 @@ def _notes(contrast: Contrast, starred: Collection[str], legend: bool, bounds: B
     notes += [f"Settings that differ: {line}." for line in contrast.settings]
     if contrast.metric and not contrast.is_score:
         name = contrast.metric.name
-        notes.append(f"{name}: {DESCRIPTIONS.get(name, 'the metric for this comparison')}.")
+        balanced = ("balanced_", f", {BALANCED}") if contrast.balanced else ("", "")
+        described = DESCRIPTIONS.get(name, "accuracy" if contrast.balanced else "the metric for this comparison")
+        notes.append(f"{balanced[0]}{name}: {described}{balanced[1]}.")
     notes += [BY_LENGTH] if contrast.by_length else []
+    if contrast.metric and not contrast.metric.calibrated:  # which has labels picked equally often
+        notes += one_answer_notes([cell for row in contrast.rows for side in row.sides for cell in side.cells])
     return notes + ([UNREVIEWED] if any(row.language in starred for row in contrast.rows) else [])
 
 
-def sentence(contrast: Contrast, higher_is_better: bool = True) -> str:
-    """Returns in plain words what a contrast shows."""
-    names = {verdict: [r.language for r in contrast.rows if r.verdict == verdict] for verdict in (1, -1, 0)}
+def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
+    """Returns in plain words what a contrast shows, and why nothing is concluded where sides differ for all that."""
+    bounds, better = bounds_of(metric), metric is None or metric.higher_is_better
     if contrast.dimension == "language":
-        if not contrast.rows:
-            return f"{contrast.second} and {contrast.first}: nothing to compare."
-        verdict = contrast.rows[0].verdict
-        said = {1: "scores higher than", -1: "scores lower than", 0: "and"}[verdict]
-        return f"{contrast.second} {said} {contrast.first}{'' if verdict else ': no visible difference'}."
+        return _of_languages(contrast, bounds)
+    names = {which: [r.language for r in contrast.rows if outcome(r) == which] for which in (1, -1, None)}
+    alike = [r.language for r in contrast.rows if r.concludes and not r.differs]
     native = contrast.dimension == "prompt_language"
     subject = "Native prompts" if native else _subject(contrast, contrast.second)
-    helps = ("help", "hurt") if higher_is_better else ("hurt", "help")
+    helps = ("help", "hurt") if better else ("hurt", "help")
     higher, lower = helps if native else ("scores higher", "scores lower")
     parts = [f"{word} in {_listed(names[v])}" for v, word in ((1, higher), (-1, lower)) if names[v]]
-    if names[0]:
-        where = f"{len(names[0])} languages" if len(names[0]) > 3 else _listed(names[0])
-        parts.append(f"no visible difference in {where}")
-    text = ", ".join(parts) if parts else "nothing to compare"
+    parts += [f"the better side {unread}" for unread in not_above_in(floors(contrast), bounds)]
+    for which, said in ((alike, "no visible difference"), (names[None], NOTHING)):
+        where = f"{len(which)} languages" if len(which) > 3 else _listed(which) if which else ""
+        parts += [f"{said} in {where}"] if which else []
+    text = NOTHING if names[None] and len(parts) == 1 else ", ".join(parts) or "nothing to compare"
     if not (names[1] or names[-1]):
         return f"{subject}: {text}."
     against = "" if native else f" (against {_subject(contrast, contrast.first)})"
     return f"{subject} {text}{against}."
+
+
+def outcome(row: Row) -> int | None:
+    """Returns the verdict of a row, or None where nothing is concluded."""
+    return row.verdict if row.concludes else None
+
+
+def _of_languages(contrast: Contrast, bounds: Bounds) -> str:
+    """Returns what a contrast of two languages shows, which has one row at most."""
+    if not contrast.rows:
+        return f"{contrast.second} and {contrast.first}: nothing to compare."
+    (row,) = contrast.rows
+    said = {1: "scores higher than", -1: "scores lower than"}.get(row.verdict, "and")
+    rest = withheld(row, bounds) or ("no visible difference" if row.concludes else NOTHING)
+    return f"{contrast.second} {said} {contrast.first}{'' if row.verdict else f': {rest}'}."
 
 
 def _subject(contrast: Contrast, value: Any) -> str:
@@ -148,4 +182,4 @@ def _subject(contrast: Contrast, value: Any) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return "".join(names) if len(names) < 2 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -9,7 +9,7 @@ from afrieval.report.scores import SETS, WRITTEN
 from afrieval.report.table import Column
 from afrieval.results.prompts import SUITE
 
-HEADS = {"kind": "prompts", "shots": "shots", "answer_form": "answer form"}  # of entrants of one model
+HEADS = {"kind": "prompts", "shots": "shots", "answer_form": "answer form", "rows": "rows"}  # of entrants of one model
 
 
 def prompts_of(entrant: Entrant) -> str:
@@ -36,13 +36,15 @@ def kinds_of(entrants: Sequence[Entrant]) -> list[Column]:
 
 def _varying(entrants: Sequence[Entrant]) -> list[str]:
     values = {name: {value_of(e, name) for e in entrants} - {""} for name in HEADS}
-    return [name for name, of in values.items() if len(of) > 1]
+    return [name for name, of in values.items() if len(of) > (name != "rows")]  # rows are named if they are not all
 
 
 def value_of(entrant: Entrant, name: str) -> Any:
     """Returns what an entrant is along one of `HEADS`, as tables have it."""
     if name == "kind":
         return prompts_of(entrant)
+    if name == "rows":
+        return entrant.rows.words
     value = getattr(entrant, name)
     return f"{value} shots" if name == "shots" and value is not None else value or ""
 

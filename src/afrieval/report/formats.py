@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from html import escape
+from pathlib import PurePath
 from typing import Any
 
 from afrieval.report.table import INTERVALS, WORDS, Table
-from afrieval.terminal import console, one_line
+from afrieval.report.values import Bounds
+from afrieval.terminal import brief, console, one_line
 
 # What begins a formula in a spreadsheet, which takes full-width signs too; -3.1 is a number.
 _FORMULA = re.compile(r"\s*([=@＝＠＋－]|[+-](?!\d+(\.\d+)?\Z))")
@@ -49,7 +51,7 @@ def markdown(table: Table) -> str:
 
 
 def _md(text: str) -> str:
-    return re.sub(r"[\\`*_\[\]<>|&#~$]", r"\\\g<0>", one_line(text))
+    return re.sub(r"[\\`*_\[\]<>|&#~$]", r"\\\g<0>", brief(text))
 
 
 def latex(table: Table) -> str:
@@ -58,7 +60,7 @@ def latex(table: Table) -> str:
     rows = [" & ".join(map(_tex, line)) + r" \\" for line in table.cells()]
     head = " & ".join(map(_tex, table.heads)) + r" \\"
     body = ["\\toprule", head, "\\midrule", *rows, "\\bottomrule"]
-    caption = _tex(" ".join([f"{table.title}.", *table.findings, *table.notes]))
+    caption = " ".join(map(_tex, [f"{table.title}.", *table.findings, *table.notes]))
     lines = ["\\begin{table}", f"\\caption{{{caption}}}", f"\\begin{{tabular}}{{{sides}}}", *body]
     return "\n".join([*lines, "\\end{tabular}", "\\end{table}"]) + "\n"
 
@@ -73,7 +75,7 @@ _SPECIAL = str.maketrans(
 
 
 def _tex(text: str) -> str:
-    return re.sub("-(?=-)", "-{}", one_line(text).translate(_SPECIAL))  # -- would become a dash
+    return re.sub("-(?=-)", "-{}", brief(text).translate(_SPECIAL))  # -- would become a dash
 
 
 def html(table: Table) -> str:
@@ -83,8 +85,10 @@ def html(table: Table) -> str:
     faint = ['<tr style="opacity: 0.6">' if at in table.dimmed else "<tr>" for at in range(len(table.rows))]
     rows = [_html_row("td", row, sides, tr) for row, tr in zip(table.cells(), faint, strict=True)]
     body = "\n".join(["<thead>", head, "</thead>", "<tbody>", *rows, "</tbody>"])
-    below = [f"<p>{escape(one_line(text))}</p>" for text in (*table.findings, " ".join(table.notes)) if text]
-    return "\n".join([f"<table>\n<caption>{escape(one_line(table.title))}</caption>\n{body}\n</table>", *below])
+    below = [
+        f"<p>{escape(text)}</p>" for text in (*map(brief, table.findings), " ".join(map(brief, table.notes))) if text
+    ]
+    return "\n".join([f"<table>\n<caption>{escape(brief(table.title))}</caption>\n{body}\n</table>", *below])
 
 
 def _html_row(tag: str, texts: list[str], sides: list[str], tr: str = "<tr>") -> str:
@@ -99,10 +103,14 @@ def as_json(tables: list[Table]) -> str:
 
 
 def as_csv(tables: list[Table]) -> str:
-    """Returns all tables as one, with a column for each name that occurs; intervals in two columns.
+    """Returns tables as CSV, an empty line between those that cannot be in one; intervals are in two columns.
 
     Texts are in one line, and one that a spreadsheet would take for a formula has an apostrophe before it.
     """
+    return "\n".join(map(_one_csv, csv_parts(tables).values()))
+
+
+def _one_csv(tables: list[Table]) -> str:
     rows = [{safe(k): safe(v) for k, v in record.items()} for table in tables for record in flat(table)]
     names = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
@@ -110,6 +118,39 @@ def as_csv(tables: list[Table]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def csv_files(path: str, tables: list[Table]) -> dict[str, str]:
+    """Returns the text of each file: one that is called `path`, or PATH-KIND.csv for each kind of table.
+
+    Args:
+        path: of a file; its suffix, if it has one, follows the kind.
+        tables: in order.
+    """
+    parts = csv_parts(tables)
+    if len(parts) < 2:
+        return {path: as_csv(tables)}
+    file = PurePath(path)
+    return {str(file.with_name(f"{file.stem}-{name}{file.suffix}")): _one_csv(of) for name, of in parts.items()}
+
+
+def csv_parts(tables: Iterable[Table]) -> dict[str, list[Table]]:
+    """Returns tables by what they are in one CSV with: those of a kind whose columns are on the same scales.
+
+    Names are the kind, with the scale where tables of a kind have several, as in `scores` and `scores-0-100`.
+    """
+    parts: dict[str, list[Table]] = {}
+    units: dict[str, dict[str, Bounds]] = {}
+    for table in tables:
+        kind = re.sub(r"\W+", "-", table.kind)
+        scales = [f"{low:g}-{high:g}" for low, high in dict.fromkeys(table.units.values())]
+        for name in (kind, *(f"{kind}-{'-'.join(scales[:at])}" for at in range(1, len(scales) + 1))):
+            known = units.setdefault(name, {})
+            if all(known.get(column, bounds) == bounds for column, bounds in table.units.items()):
+                known.update(table.units)
+                parts.setdefault(name, []).append(table)
+                break
+    return parts
 
 
 def safe(value: Any) -> Any:

@@ -19,19 +19,22 @@ COLUMNS = [
 ]
 
 
-def harness_table(scores: list[HarnessScore], cleaned: bool) -> Table:
+def harness_table(scores: list[HarnessScore], cleaned: bool, rows_run: str = "") -> Table:
     """Returns the table of harness tasks, one row per metric; what repeats from row to row is left blank.
 
     Args:
         scores: metrics of tasks and groups, in order.
         cleaned: whether stray blanks were taken out of the prompts.
+        rows_run: which rows of the test sets ran, in words; empty for all.
     """
     rows = [_row(score, i > 0 and score.task == scores[i - 1].task) for i, score in enumerate(scores)]
     columns = list(COLUMNS)
     if not any(score.language for score in scores):
         columns[1] = columns[1]._replace(form="hidden")
     title = "harness tasks" + (", prompts cleaned" if cleaned else "")
-    return Table("harness", title, columns, rows, _notes(scores, cleaned))
+    about = {"selection": rows_run} if rows_run else {}
+    named = ", ".join(filter(None, (title, rows_run)))
+    return Table("harness", named, columns, rows, _notes(scores, cleaned), about=about)
 
 
 def _row(score: HarnessScore, again: bool) -> list[Any]:

@@ -10,7 +10,8 @@ from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.grouping import grouped
 from afrieval.report.defects import defects_of, marked
 from afrieval.report.dimensions import HEADS, named
-from afrieval.report.scores import INTERVAL, UNREVIEWED, WRITTEN
+from afrieval.report.options import naming_rows
+from afrieval.report.scores import INTERVAL, UNREVIEWED, WRITTEN, unread
 from afrieval.report.table import Column, Table
 from afrieval.report.usage import SHOWN
 from afrieval.report.values import shown_score, titled
@@ -63,7 +64,7 @@ def language_table(lines: Sequence[Line], cells: Sequence[CellScores], several: 
         _notes(lines, shares, unreviewed),
         about={"task": first.task, "language": first.language},
     )
-    return marked(table, defects_of(cells))
+    return marked(naming_rows([table], cells)[0], defects_of(cells))
 
 
 def language_lines(cells: Sequence[CellScores]) -> list[Line]:
@@ -94,6 +95,7 @@ def _row(line: Line, places: list[str], shares: list[str], unreviewed: bool) -> 
 def _notes(lines: Sequence[Line], shares: list[str], unreviewed: bool) -> list[str]:
     chance = lines[0].score.chance
     notes = [f"A random guess scores {shown_score(chance)}%."] if chance == chance else []
+    notes += unread([line.score for line in lines])
     notes += [f"{label(name)}: {DESCRIPTIONS[name]}." for name in shares]
     notes += [RANKS] if any(line.rank for line in lines) else []
     notes += [UNREVIEWED] if unreviewed and any(line.score.prompt_language == "native" for line in lines) else []

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from afrieval.analysis.leaderboard import as_published, defective, standings
-from afrieval.analysis.published import AFROBENCH, Average, PublishedRow, averages
+from afrieval.analysis.published import AFROBENCH, Average, PublishedRow, Standing, averages
 from afrieval.analysis.same_prompts import on_same_prompts
 from afrieval.languages import LANGUAGES
 from afrieval.report.defects import without
@@ -24,12 +24,21 @@ def published_tables(cells: list[CellScores], rows: list[PublishedRow]) -> list[
     for task in dict.fromkeys(row.task for row in rows):
         of_task = [row for row in rows if row.task == task]
         own, metric = as_published(task, cells)
-        found = [_standing(task, own, of_task), _on_same_prompts(task, own, of_task)]
+        found = [table for table in (_standing(task, own, of_task), _on_same_prompts(task, own, of_task)) if table]
         note = [f"Scores are {metric}, as published."] if metric and own else []
-        tables += [replace(table, notes=[*table.notes, *note]) for table in found if table]
-        if not any(c.task == task for c in cells) and averages(of_task)[0]:
-            tables.append(_averages(task, of_task))
+        if not own or not found:
+            note = [_why_alone(own, metric)] if any(cell.task == task for cell in cells) else note
+            found.append(_averages(task, of_task))
+        tables += [replace(table, notes=[*table.notes, *note]) for table in found]
     return tables
+
+
+def _why_alone(cells: list[CellScores], metric: str | None) -> str:
+    """Returns why published scores are not next to those of a run of the same task."""
+    if not cells:
+        return f"The runs of this task are not shown here: they lack {metric}, which the published scores are."
+    languages = " ".join(sorted({cell.language for cell in cells}))
+    return f"The runs of this task, with {languages}, are not shown here: no African language is in all models."
 
 
 def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
@@ -43,6 +52,7 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
         f"Means over the {len(languages)} languages that all of them have: {' '.join(languages)}.",
         "best: the prompt was chosen on test.",
         *([OTHER_PROMPTS] if any(standing.source == "run" for standing in found) else []),
+        *_missing(cells, rows, found),
         _sizes(rows),
         *_inconsistent(averages(rows)[1]),
     ]
@@ -51,11 +61,21 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
     return without(table, defective(task, cells, rows))
 
 
+def _missing(cells: list[CellScores], rows: list[PublishedRow], found: list[Standing]) -> list[str]:
+    """Returns a note on the models that are not in the table; empty if all are."""
+    shown = {standing.model for standing in found}
+    models = dict.fromkeys([*(cell.model for cell in cells), *(row.model for row in rows)])
+    lost = [name for name in models if name not in shown]
+    return (
+        [f"Not shown, since no English prompt of theirs has all of these languages: {', '.join(lost)}."] if lost else []
+    )
+
+
 def _sizes(rows: list[PublishedRow]) -> str:
     """Returns a note on how many documents published scores are of; tables of papers do not say."""
     known = sorted({n for row in rows for n in row.n.values()})
     if not known:
-        return "Published scores are of whole test sets: compare them with runs without --eval.limit."
+        return "Published scores are of whole test sets: compare them with runs without --eval.limit or --eval.sample."
     size = f"{known[0]:,}" if len(known) == 1 else f"{known[0]:,} to {known[-1]:,}"
     return f"Published scores are of {size} documents per language, where their source says so."
 
@@ -87,6 +107,8 @@ def _averages(task: str, rows: list[PublishedRow]) -> Table:
         for a, of_row in zip(found, printed, strict=True)
     ]
     notes = [f"{AFROBENCH}: the mean over all languages of the row except English and French."]
+    lost = len(rows) - len(found)
+    notes += [f"Not shown: {lost} of {len(rows)} rows, which have no other language."] if lost else []
     notes += [_counted(code, defect) for code, defect in defective(task, [], rows).items()]
     agree = ["All printed averages agree with it to 0.1."] if any(of_row is not None for of_row in printed) else []
     notes += _inconsistent(wrong) or agree

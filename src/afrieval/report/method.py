@@ -18,7 +18,7 @@ PROGRAMS = ("afrieval", "lm-eval", "transformers", "vllm", "torch")
 INTERVALS = (
     "Scores are means over prompts, with 95% confidence intervals: Wilson's for shares of right answers, and bootstrap "
     "intervals for other metrics, with documents as clusters where there are several prompts. Differences are paired "
-    "by document, and their p-values are adjusted by Holm's method."
+    "by document; their intervals and p-values hold for all languages of a comparison at once (Bonferroni)."
 )
 
 

@@ -6,14 +6,17 @@ from dataclasses import replace
 from afrieval.analysis.contrasts import Contrast, Row
 from afrieval.grouping import grouped
 from afrieval.report.comparison import metrics_of
-from afrieval.report.contrasts import contrast_table, side_name
+from afrieval.report.contrasts import NOTHING, contrast_table, outcome, side_name
 from afrieval.report.defects import defects_of, marked
+from afrieval.report.options import naming_rows
 from afrieval.report.table import Column, Table
-from afrieval.report.words import language_names
+from afrieval.report.values import bounds_of
+from afrieval.report.verdicts import floors, not_above_in, withheld
+from afrieval.report.words import language_name, language_names
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
 
-VERDICTS = {1: "▲ help", -1: "▼ hurt", 0: "no visible difference"}
+VERDICTS = {1: "▲ help", -1: "▼ hurt", 0: "no visible difference", None: NOTHING}
 
 
 def by_difference(contrast: Contrast) -> Contrast:
@@ -21,9 +24,13 @@ def by_difference(contrast: Contrast) -> Contrast:
     return replace(contrast, rows=sorted(contrast.rows, key=lambda row: -row.difference))
 
 
-def verdict(row: Row, metric: Metric | None) -> int:
-    """Returns 1 if the second side is better beyond chance, -1 if it is worse, 0 if nothing can be seen."""
-    return row.verdict * (1 if metric is None or metric.higher_is_better else -1)
+def verdict(row: Row, metric: Metric | None) -> int | None:
+    """Returns 1 if the second side is better beyond chance, -1 if it is worse, 0 if nothing can be seen.
+
+    None if nothing is concluded.
+    """
+    found = outcome(row)
+    return found if found is None or metric is None or metric.higher_is_better else -found
 
 
 def native_tables(cells: Sequence[CellScores], found: Sequence[Contrast]) -> list[Table]:
@@ -42,11 +49,13 @@ def _table(contrast: Contrast, cells: list[CellScores], metric: Metric | None) -
     starred = cells[0].declared.get("unreviewed", {})
     table = contrast_table(contrast, starred, legend=False, metric=metric)
     columns = [table.columns[0], Column("native prompts", "text", "verdict"), *table.columns[1:]]
+    bounds = bounds_of(metric)
     rows = [
-        [row[0], VERDICTS[verdict(of, metric)], *row[1:]] for of, row in zip(contrast.rows, table.rows, strict=True)
+        [row[0], withheld(of, bounds) or VERDICTS[verdict(of, metric)], *row[1:]]
+        for of, row in zip(contrast.rows, table.rows, strict=True)
     ]
     table = replace(table, columns=columns, rows=rows, findings=[f"N{_said(contrast)[1:]}"])
-    return marked(table, defects_of(cells))
+    return marked(naming_rows([table], cells)[0], defects_of(cells))
 
 
 def side_of(contrast: Contrast) -> str:
@@ -55,11 +64,17 @@ def side_of(contrast: Contrast) -> str:
 
 
 def _said(contrast: Contrast) -> str:
-    """Returns in which languages native prompts help and hurt."""
-    of = {which: [r.language for r in contrast.rows if verdict(r, contrast.metric) == which] for which in (1, -1, 0)}
+    """Returns in which languages native prompts help and hurt, and where nothing is concluded though scores differ."""
+    of = {which: [r.language for r in contrast.rows if verdict(r, contrast.metric) == which] for which in (1, -1, None)}
     parts = [f"{word} in {language_names(of[which])}" for which, word in ((1, "help"), (-1, "hurt")) if of[which]]
-    parts += [f"make no visible difference in {language_names(of[0], 3)}"] if of[0] else []
-    return f"native prompts {', '.join(parts)}."
+    alike = [row.language for row in contrast.rows if row.concludes and not row.differs]
+    parts += [f"make no visible difference in {language_names(alike, 3)}"] if alike else []
+    of_floors = {language_name(code): floor for code, floor in floors(contrast).items()}
+    said = f"native prompts {', '.join(parts)}." if parts else ""
+    if unread := "; ".join(not_above_in(of_floors, bounds_of(contrast.metric))):
+        said = f"{said.rstrip('.') or 'native prompts make a difference'}; the better side {unread}."
+    apart = f"{language_names(of[None], 3)}: {NOTHING}." if said else f"native prompts: {NOTHING}."
+    return " ".join(filter(None, [said, apart if of[None] else ""]))
 
 
 def findings(task: str, found: Sequence[Contrast]) -> list[str]:
@@ -71,9 +86,14 @@ def findings(task: str, found: Sequence[Contrast]) -> list[str]:
     """
     if len(found) == 1:
         return [f"{', '.join(filter(None, (task, side_of(found[0]))))}: {_said(found[0])}"]
-    verdicts = [verdict(row, contrast.metric) for contrast in found for row in contrast.rows]
+    every = [verdict(row, contrast.metric) for contrast in found for row in contrast.rows]
+    verdicts = [each for each in every if each is not None]
+    if not verdicts:
+        return [f"{task}: {NOTHING}."]
     parts = [f"{word} in {verdicts.count(which)}" for which, word in ((1, "help"), (-1, "hurt")) if which in verdicts]
-    seen = f"they {' and '.join(parts)}" if parts else "they make no visible difference"
+    unread = any(floors(contrast) for contrast in found)
+    none = "their effect is not above what is possible without reading" if unread else "they make no visible difference"
+    seen = f"they {' and '.join(parts)}" if parts else none
     return [
         f"{task}: native prompts were compared with English ones {len(verdicts)} times (models and languages); {seen}."
     ]

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from afrieval.analysis.rescored import Move
-from afrieval.files.paths import shortened
 from afrieval.grouping import grouped
 from afrieval.report.scores import WRITTEN
 from afrieval.report.table import Column, Table
 from afrieval.results.prompts import PromptId, prompt_ranges
+from afrieval.terminal import shortened
 
 LEGEND = "up, down: answers whose own score is higher or lower now."
 GONE = "Metrics without a score now are not measured any more."

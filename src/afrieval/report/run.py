@@ -2,6 +2,7 @@
 
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.harness.scores import HarnessScore, task_scores
+from afrieval.report.options import naming_rows
 from afrieval.report.scores import run_table
 from afrieval.report.table import Table
 from afrieval.report.values import ANY, Bounds
@@ -23,7 +24,8 @@ def scores_of_run(run: RunFolder) -> Table:
     harness = [known.scores[0] for cell in cells if cell.harness and (known := task_scores(cell)).scores]
     unreviewed = {task: set(known.get("unreviewed", {})) for task, known in run.record.get("declared", {}).items()}
     scales = [bounds[s.task, s.metric] for s in scores] + [ANY for _ in harness]
-    return run_table(f"Scores of {run.path.name}", [*scores, *map(_as_ours, harness)], unreviewed, scales)
+    table = run_table(f"Scores of {run.path.name}", [*scores, *map(_as_ours, harness)], unreviewed, scales)
+    return naming_rows([table], cells)[0]
 
 
 def _as_ours(score: HarnessScore) -> LanguageScore:

@@ -1,14 +1,16 @@
 """Scores per language at the end of a run, and their means over languages."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore
+from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.report.table import Column, Table
-from afrieval.report.values import ANY, Bounds, bounds_of, shown_interval, shown_score
+from afrieval.report.values import ANY, SHARE, Bounds, bounds_of, shown_interval, shown_score
+from afrieval.report.words import language_names
 from afrieval.results.prompts import PAPER, SUITE, UNCLEANED, prompt_ranges
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS, label
@@ -50,7 +52,7 @@ def score_table(
         columns=_columns(main, others, bounds),
         rows=[_row(row, others, unreviewed) for row in scores],
         notes=[*notes, *described, *_legend(scores, unreviewed, bool(marks))],
-        findings=[_mean_line(mean, bounds[main]) for mean in means if len(mean.members) > 1],
+        findings=[*_not_better(scores), *(_mean_line(mean, bounds[main]) for mean in means if len(mean.members) > 1)],
         about={"task": scores[0].task},
         marks=marks,
     )
@@ -65,22 +67,27 @@ def run_table(
         title: what it is about.
         scores: those of all tasks.
         unreviewed: task to the languages whose native prompts are unreviewed; marked with a star.
-        bounds: of each score's metric; where they differ, scores are shown as plain numbers.
+        bounds: of each score's metric. Shares, in percent, and scores on other scales have columns of their own.
     """
-    scale = bounds[0] if len({*bounds}) == 1 else ANY  # nothing is in percent where one is not
+    others = [of for of in dict.fromkeys(bounds) if of != SHARE]
+    scale = others[0] if len(others) == 1 else ANY
     rows = [_row(row, [], unreviewed.get(row.task, set())) for row in scores]
     starred = any(row[1].endswith("*") for row in rows)
     for row, score_of in zip(rows, scores, strict=True):
         row[1] += DEFECTIVE if score_of.defect else ""
     defects = dict.fromkeys(f"{s.task} {LANGUAGES[s.language].name}: {s.defect}" for s in scores if s.defect)
-    score = Column("score", "score", "", scale), Column(INTERVAL, "interval", "interval", scale)
-    columns = [Column("task"), *_PLACE, Column("metric", "text", "-"), Column("", "hidden", "metric"), *score]
+    columns = [Column("task"), *_PLACE, Column("metric", "text", "-"), Column("", "hidden", "metric")]
+    columns += _PERCENT if SHARE in bounds else []
+    columns += _on_scale(scale) if others else []
     named = [(s.task, s.metric) for s in scores]
     return Table(
         kind="scores",
         title=title,
         columns=[*columns, *_COUNTS],
-        rows=[[task, *row[:4], label(of), of, *row[4:]] for (task, of), row in zip(named, rows, strict=True)],
+        rows=[
+            [task, *row[:4], label(of), of, *_in_columns(row[4:6], own == SHARE, {*bounds}), *row[6:]]
+            for (task, of), row, own in zip(named, rows, bounds, strict=True)
+        ],
         notes=[*([UNREVIEWED] if starred else []), *(f"{DEFECTIVE}: known defect of {line}." for line in defects)],
     )
 
@@ -90,7 +97,20 @@ _PLACE = [
     Column("prompts", "text", "-"),
     *(Column("", "hidden", key) for key in ("prompt_language", "prompts")),
 ]
+_PERCENT = [Column("score", "score"), Column(INTERVAL, "limits", "interval")]
 _COUNTS = [Column("n", "count"), Column("bad", "count", "n_defect")]
+
+
+def _on_scale(bounds: Bounds) -> list[Column]:
+    """Returns the columns of scores that are no shares; an empty cell stands for what is in the others."""
+    return [Column("own scale", "score", "value", bounds), Column("its 95% CI", "limits", "value interval", bounds)]
+
+
+def _in_columns(score: list[Any], is_share: bool, bounds: Collection[Bounds]) -> list[Any]:
+    """Returns a score and its interval in the columns of its scale, and nothing in those of others."""
+    if SHARE not in bounds or len(bounds) == 1:
+        return score
+    return [*score, None, None] if is_share else [None, None, *score]
 
 
 def _columns(main: str, others: list[str], bounds: Mapping[str, Bounds]) -> list[Column]:
@@ -112,9 +132,38 @@ def _row(row: LanguageScore, others: list[str], unreviewed: set[str]) -> list[An
 
 def _legend(rows: list[LanguageScore], unreviewed: set[str], marked: bool) -> list[str]:
     notes = [] if math.isnan(rows[0].chance) else [f"A random guess scores {shown_score(rows[0].chance)}%."]
+    notes += unread(rows)
     notes.append("bad: rows with a defect.")
     notes += [UNREVIEWED] if any(r.prompt_language == "native" and r.language in unreviewed for r in rows) else []
     return notes + (["°: not among the languages that the model's authors name."] if marked else [])
+
+
+def unread(rows: Iterable[LanguageScore]) -> list[str]:
+    """Returns what each baseline gets, in the languages where it is lowest and highest; empty if unknown."""
+    found: dict[str, dict[str, float]] = {}
+    for row in rows:
+        for name, score in row.baselines.items():
+            found.setdefault(name, {})[row.language] = score
+    return [f"Without reading: {', '.join(f'{name} {_range(of)}' for name, of in found.items())}."] if found else []
+
+
+def _range(of: Mapping[str, float]) -> str:
+    low, high = min(of, key=of.__getitem__), max(of, key=of.__getitem__)
+    if shown_score(of[low]) == shown_score(of[high]):
+        return shown_score(of[low])
+    return f"{shown_score(of[low])} ({low}) to {shown_score(of[high])} ({high})"
+
+
+def _not_better(rows: Iterable[LanguageScore]) -> list[str]:
+    """Returns where scores are not above the highest baseline of their language beyond chance; empty if all are."""
+    lows = ((row, row.interval.low if row.interval else row.score) for row in rows if row.baselines)
+    found = [row for row, low in lows if low <= max(row.baselines.values())]
+    sides = [f"{language_names(r.language for r in of)} ({_side(of[0])})" for of in grouped(found, _side).values()]
+    return [f"Not better than without reading: {'; '.join(sides)}."] if sides else []
+
+
+def _side(row: LanguageScore) -> str:
+    return f"{WRITTEN[row.prompt_language]} prompts" if row.prompt_set == SUITE else SETS[row.prompt_set]
 
 
 def _mean_line(mean: Mean, bounds: Bounds) -> str:

@@ -9,7 +9,7 @@ from rich.table import Table as Screen
 
 from afrieval.report.table import WORDS, Table
 from afrieval.report.values import broken
-from afrieval.terminal import styled
+from afrieval.terminal import brief, styled
 
 BETWEEN, NARROWEST = 2, 10  # blanks between columns; what a column of names has at least
 # From the lowest score to the highest: number of a background in the palette of 256 colours, and of the text on it.
@@ -31,11 +31,11 @@ def terminal(table: Table, width: int, coloured: bool = False) -> Iterator[Any]:
         width: of the terminal.
         coloured: whether the terminal has 256 colours.
     """
-    yield styled(table.title, "table.title")
+    yield styled(brief(table.title), "table.title")
     yield from _drawn(table, width, coloured)
-    yield from (styled(finding) for finding in table.findings)
+    yield from (styled(brief(finding)) for finding in table.findings)
     if notes := [*table.notes, *([SCALE] if coloured and table.shades else [])]:
-        yield styled(" ".join(notes), "table.caption")
+        yield styled(" ".join(map(brief, notes)), "table.caption")
 
 
 def _drawn(table: Table, width: int, coloured: bool) -> Iterator[Screen | str]:
@@ -89,9 +89,10 @@ def _longest(texts: Sequence[str]) -> int:
 def _fitted(columns: Lines, names: Sequence[int], width: int, between: int) -> Lines:
     """Breaks names, the widest first, until all columns fit the terminal, or none can be broken."""
     fitted, widths = list(columns), [_longest(column) for column in columns]
-    while names and sum(widths) + between * (len(widths) - 1) > width:
+    while names and (excess := sum(widths) + between * (len(widths) - 1) - width) > 0:
         widest = max(names, key=lambda at: widths[at])
-        most = widths[widest] - 1
+        next_widest = max((widths[at] for at in names if at != widest), default=0)
+        most = min(max(widths[widest] - excess, next_widest, NARROWEST), widths[widest] - 1)
         if most < NARROWEST:
             break
         fitted[widest] = [_folded(broken(text, most), most) for text in columns[widest]]

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from afrieval.analysis.rows import OWN
 from afrieval.grouping import grouped
 from afrieval.report.contrasts import side_name
 from afrieval.report.scores import WRITTEN
 from afrieval.report.values import titled
 from afrieval.results.scores import CellScores
+from afrieval.results.selection import words
 from afrieval.scoring.base import Metric
 
 SETTINGS = ("shots", "answer_form", "prompt_set")
@@ -31,7 +33,15 @@ class Part(NamedTuple):
     @property
     def title(self) -> str:
         """Returns what it is called."""
-        return f"{titled(self.task, self.metric)}{f', {WRITTEN[self.kind]} prompts' if self.named else ''}"
+        every = [cell for cells in self.sides.values() for cell in cells]
+        rows = OWN if any(cell.own_rows for cell in every) else words(cell.selection for cell in every)
+        written = f"{WRITTEN[self.kind]} prompts" if self.named else ""
+        return ", ".join(filter(None, (titled(self.task, self.metric), written, rows)))
+
+    @property
+    def concluding(self) -> list[str]:
+        """The sides from whose scores something can be concluded."""
+        return [side for side, cells in self.sides.items() if all(cell.concludes for cell in cells)]
 
 
 def by_side(cells: Sequence[CellScores]) -> dict[str, list[CellScores]]:

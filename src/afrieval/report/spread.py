@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from afrieval.analysis.spread import Spread
-from afrieval.report.contrasts import side_name
+from afrieval.report.contrasts import NOTHING, side_name
 from afrieval.report.dimensions import varying
 from afrieval.report.values import shown_score
 from afrieval.report.words import language_name
@@ -20,6 +20,8 @@ def findings(task: str, found: Sequence[Spread], metric: Metric) -> list[str]:
         found: its spreads.
         metric: of the scores.
     """
+    if not all(cell.selection.concludes for spread in found for cell in spread.cells):
+        return [f"{task}: {NOTHING}."]
     widest = max(found, key=lambda spread: spread.spread)
     others = [d for d in varying([spread.dimensions for spread in found]) if d != "language"]
     where = "".join(f", {side_name(d, widest.dimensions[d])}" for d in others)

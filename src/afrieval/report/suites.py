@@ -8,8 +8,9 @@ from afrieval.report.scores import INTERVAL, SETS, WRITTEN
 from afrieval.report.table import Column, Table
 from afrieval.results.prompts import SUITE
 from afrieval.scoring.labels import label
+from afrieval.statistics.intervals import Interval
 
-PERCENT = (0.0, 100.0)  # all scores here are in percent of the range of their metric
+PERCENT = (0.0, 100.0)  # what averages are in before they are in a table, which has shares
 KEPT = ("model", "shots", "answer_form")  # named where several of them are at hand
 
 
@@ -28,10 +29,10 @@ def suite_tables(found: list[Average], rule: str = "suite") -> list[Table]:
     columns = [Column("group")] if grouped else []
     columns += [Column("task"), *(Column(name.replace("_", " "), "text", name) for name in varying)]
     columns += [Column("prompts", "text", "-"), Column("", "hidden", "prompt_language"), Column("metric")]
-    columns += [Column("mean", "score", "", PERCENT), Column(INTERVAL, "interval", "interval", PERCENT)]
+    columns += [Column("mean", "score"), Column(INTERVAL, "interval", "interval")]
     columns += [Column("n", "count", "n_languages"), Column("", "hidden", "members")]
     ran = {code for average in several for part in average.parts for code in part.apart}
-    columns += [Column(LANGUAGES[code].name, "score" if code in ran else "hidden", code, PERCENT) for code in APART]
+    columns += [Column(LANGUAGES[code].name, "score" if code in ran else "hidden", code) for code in APART]
     rows, ends = [], []
     for average in several:
         of_side = [average.dimensions[name] for name in varying]
@@ -45,14 +46,19 @@ def suite_tables(found: list[Average], rule: str = "suite") -> list[Table]:
 
 def _row(part: Part, average: Average, of_side: list[Any]) -> list[Any]:
     place = [part.group, part.task, *of_side, *_prompts(average, part), label(part.metric)]
-    apart = [part.apart.get(code) for code in APART]
-    return [*place, part.score, part.interval, len(part.languages), part.languages, *apart]
+    apart = [part.apart[code] / 100 if code in part.apart else None for code in APART]
+    return [*place, *shares(part.score, part.interval), len(part.languages), part.languages, *apart]
+
+
+def shares(score: float, interval: Interval | None) -> tuple[float, Interval | None]:
+    """Returns a score in percent and its interval as shares, which all tables have."""
+    return score / 100, Interval(*(end / 100 for end in interval)) if interval else None
 
 
 def _last(average: Average, of_side: list[Any]) -> list[Any]:
     languages = list(dict.fromkeys(code for part in average.parts for code in part.languages))
     place = ["", "average", *of_side, *_prompts(average), ""]
-    return [*place, average.score, average.interval, len(languages), sorted(languages), None, None]
+    return [*place, *shares(average.score, average.interval), len(languages), sorted(languages), None, None]
 
 
 def _prompts(average: Average, part: Part | None = None) -> list[Any]:

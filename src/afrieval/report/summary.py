@@ -19,19 +19,21 @@ from afrieval.report.defects import defects_of, marked
 from afrieval.report.harness import harness_table
 from afrieval.report.memorisation import memorisation_tables
 from afrieval.report.method import likelihoods
-from afrieval.report.options import naming_options
+from afrieval.report.options import naming_options, naming_rows
 from afrieval.report.reference import reference_tables
 from afrieval.report.scores import score_table
 from afrieval.report.suites import suite_tables
 from afrieval.report.table import Table
 from afrieval.report.trees import tree_tables
 from afrieval.report.usage import cut_off, missing_letters, usage_tables
+from afrieval.report.verdicts import one_answer_notes, rare_notes
 from afrieval.results.files import write_results, write_summary, write_usage
 from afrieval.results.probabilities import write_probabilities
 from afrieval.results.reader import RunFolder
 from afrieval.results.runs import described, model_labels
 from afrieval.results.schema import HarnessGroup, Identity, RunRecord
 from afrieval.results.scores import CellScores
+from afrieval.results.selection import words
 from afrieval.results.summary import harness_results, summary_columns, summary_row
 from afrieval.results.usage import COLUMNS, usage_rows
 from afrieval.scoring.base import Metric
@@ -109,7 +111,12 @@ def run_tables(found: Summary, record: RunRecord, supported: Collection[str], se
     tables += [*reference_tables(published), *memorisation_tables(remembered(found.cells))]
     tables += [*suite_tables(suite_averages(own)), *usage_tables(usage_rows(found.cells))]
     cleaned = any(of.get("clean_prompts") for of in record["identity"].get("harness_tasks", {}).values())
-    return tables + ([harness_table(with_groups(found.harness, found.groups), cleaned)] if found.harness else [])
+    tables = naming_rows(tables, found.cells)
+    return tables + ([_harness_table(found, cleaned)] if found.harness else [])
+
+
+def _harness_table(found: Summary, cleaned: bool) -> Table:
+    return harness_table(with_groups(found.harness, found.groups), cleaned, words(of.selection for of in found.harness))
 
 
 def suite_cells(cells: Iterable[CellScores]) -> list[CellScores]:
@@ -123,6 +130,7 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
     title, notes = _heading(task, record["identity"], metric)
     every = {name: known for c in cells for name, known in c.metrics.items()}
     notes += [*likelihoods(cells), *_shortened(cells), *_dropped(cells), *cut_off(cells), *missing_letters(cells)]
+    notes += [*one_answer_notes(cells), *rare_notes(cells)]
     tables = [score_table(title, by_language(cells), notes, doubtful, set(supported), means(cells, ["Africa"]), every)]
     of_prompts = contrasts(sorted(cells, key=lambda c: c.name), "prompt_language", seed)
     tables += [contrast_table(contrast, doubtful, metric=metric) for contrast in of_prompts]

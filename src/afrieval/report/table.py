@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from afrieval.languages import LANGUAGES
 from afrieval.report.values import SHARE, Bounds, shown_change, shown_exact, shown_interval, shown_score, shown_time
 from afrieval.scoring.labels import words
-from afrieval.terminal import one_line
+from afrieval.terminal import OF_A_CELL, brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +25,7 @@ WORDS = (
 )  # what is aligned to the left, and broken where there is no room
 INDENT = "\xa0\xa0"  # which HTML, Markdown and LaTeX keep
 COLOURFUL = ("256", "truecolor")  # systems of colours of rich that do not depend on the terminal's own
+SCORES = ("score", "change", "interval", "limits", "changes")  # forms of numbers on the scale of a metric
 INTERVALS = ("interval", "limits", "changes", "rank")  # pairs of numbers
 FORMS: dict[str, Callable[[Any, Bounds], str]] = {
     "score": shown_score,
@@ -103,7 +104,7 @@ class Table:
     @property
     def heads(self) -> list[str]:
         """Their names, each in one line."""
-        return [one_line(column.name) for column in self.seen]
+        return [brief(column.name, OF_A_CELL) for column in self.seen]
 
     def cells(self) -> list[list[str]]:
         """Returns all rows as texts of one line, in the columns for people."""
@@ -112,7 +113,12 @@ class Table:
 
     def _cell(self, value: Any, column: Column) -> str:
         mark = self.marks.get(value, "") if column.form == "language" else ""
-        return one_line(shown(value, column)) + mark
+        return brief(shown(value, column), OF_A_CELL) + mark
+
+    @property
+    def units(self) -> dict[str, Bounds]:
+        """The lowest and highest value on the scale of each column of scores, by the column's name for programs."""
+        return {column.key or column.name: column.bounds for column in self.columns if column.form in SCORES}
 
     def records(self) -> list[dict[str, Any]]:
         """Returns a map per row with raw values; what the whole table is about is in each."""

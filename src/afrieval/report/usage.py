@@ -61,4 +61,5 @@ def _notes(rows: Sequence[Row]) -> list[str]:
     answers, unknown = (sum(row[name] for row in rows) for name in ("answers", "unknown"))
     if not unknown:
         return []
-    return [f"The server states no tokens for {unknown:,} of {answers:,} answers; they are in no sum and no cost."]
+    of = f"{unknown:,} of {answers:,} answers; they are in no sum and no cost."
+    return [f"The server states no usable number of tokens for {of}"]

@@ -21,7 +21,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson(successes: float, n: float) -> Interval:
+def wilson(successes: float, n: float, z: float = Z95) -> Interval:
     """Returns Wilson's score interval of a proportion.
 
     Wilson 1927, "Probable Inference, the Law of Succession, and Statistical Inference"; it stays inside 0 and 1 and
@@ -30,14 +30,17 @@ def wilson(successes: float, n: float) -> Interval:
     Args:
         successes: how many of n.
         n: at least 1.
+        z: a normal quantile; by default of a 95 % interval.
     """
-    p, z2 = successes / n, Z95**2
+    p, z2 = successes / n, z**2
     middle = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z95 / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+    half = z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
     return Interval(max(0.0, middle - half) if p > 0 else 0.0, min(1.0, middle + half) if p < 1 else 1.0)
 
 
-def clustered_wilson(values: NDArray[np.float64], per_document: float, fewest: float | None = None) -> Interval:
+def clustered_wilson(
+    values: NDArray[np.float64], per_document: float, fewest: float | None = None, z: float = Z95
+) -> Interval:
     """Returns Wilson's interval of a mean over documents that were each asked several times.
 
     The answers to one document are alike, so n counts neither documents nor answers: it is the number of independent
@@ -49,17 +52,20 @@ def clustered_wilson(values: NDArray[np.float64], per_document: float, fewest: f
         values: each document's mean score, 0 to 1, shape (n,); or others with the same mean and standard error.
         per_document: how many answers each document has, on average.
         fewest: how many independent answers there are at least; the number of documents if not given.
+        z: a normal quantile; by default of a 95 % interval.
     """
     n, p = len(values), float(values.mean())
     if n == 1 or p in (0.0, 1.0):
-        return wilson(p * n, n)
+        return wilson(p * n, n, z)
     from scipy import special
 
     error = standard_error(values)
     independent = p * (1 - p) / error**2 if error > 0 else math.inf
-    few = (Z95 / float(special.stdtrit(n - 1, 0.975))) ** 2  # the standard error itself is unsure where n is small
+    few = (
+        z / float(special.stdtrit(n - 1, special.ndtr(z)))
+    ) ** 2  # the standard error itself is unsure where n is small
     effective = min(max(independent, n if fewest is None else fewest), n * per_document) * few
-    return wilson(p * effective, effective)
+    return wilson(p * effective, effective, z)
 
 
 def standard_error(values: NDArray[np.float64]) -> float:

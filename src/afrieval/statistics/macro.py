@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from afrieval.statistics.intervals import Interval, wilson
+from afrieval.statistics.intervals import Z95, Interval, wilson
 
 
 class Macro(NamedTuple):
@@ -29,7 +29,7 @@ def macro(values: NDArray[np.float64], parts: NDArray[np.int64]) -> Macro | None
     return Macro(float(np.mean([v.mean() for v in of_parts])), over_parts(of_parts), len(of_parts))
 
 
-def over_parts(parts: list[NDArray[np.float64]]) -> Interval:
+def over_parts(parts: list[NDArray[np.float64]], z: float = Z95) -> Interval:
     """Returns the 95 % interval of a mean over parts that are all there are: other rows could be asked, no other parts.
 
     Rows are a sample stratified by part, so the variance is that of the parts' means (Cochran 1977, "Sampling
@@ -39,10 +39,11 @@ def over_parts(parts: list[NDArray[np.float64]]) -> Interval:
 
     Args:
         parts: 0 or 1, or a mean over prompts, for each row of each part.
+        z: a normal quantile; by default of a 95 % interval.
     """
     k, score = len(parts), float(np.mean([p.mean() for p in parts]))
     effective = k**2 / sum(1 / len(p) for p in parts)
     if min(map(len, parts)) > 1:
         variance = float(sum(p.var(ddof=1) / len(p) for p in parts)) / k**2
         effective = score * (1 - score) / variance if variance > 0 else effective
-    return wilson(score * effective, effective)
+    return wilson(score * effective, effective, z)

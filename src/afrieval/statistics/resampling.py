@@ -5,11 +5,12 @@ replacement is to weigh each by how often it was drawn.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from statistics import NormalDist
 
 import numpy as np
 
 from afrieval.scoring.base import Array
-from afrieval.statistics.intervals import Interval
+from afrieval.statistics.intervals import Z95, Interval
 
 Statistic = Callable[[Array], Array]
 RESAMPLES, PERMUTATIONS = 2_000, 5_000  # fewer than for means: some scores take long to compute
@@ -18,7 +19,11 @@ ENTRIES = 2_000_000  # of a matrix of weights
 
 
 def percentile(
-    statistic: Statistic, n: int | Sequence[int], rng: np.random.Generator, resamples: int = RESAMPLES
+    statistic: Statistic,
+    n: int | Sequence[int],
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+    z: float = Z95,
 ) -> Interval | None:
     """Returns the percentile bootstrap interval of a statistic, or None where nothing varies.
 
@@ -29,6 +34,7 @@ def percentile(
         n: number of documents; of several data sets, the number of each, which are drawn from separately.
         rng: source of randomness.
         resamples: how many samples are drawn.
+        z: a normal quantile; by default of a 95 % interval.
     """
     sizes = [n] if isinstance(n, int) else n
     found = np.concatenate(
@@ -37,15 +43,16 @@ def percentile(
     found = found[np.isfinite(found)]  # a small group of documents may not be drawn at all
     if not len(found) or np.ptp(found) <= 1e-12 * max(1.0, float(np.abs(found).max())):
         return None
-    low, high = np.quantile(found, [0.025, 0.975])
+    share = NormalDist().cdf(-z)
+    low, high = np.quantile(found, [share, 1 - share])
     return Interval(float(low), float(high))
 
 
-def swap_test(difference: Statistic, n: int, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> float:
-    """Returns the p-value of the paired permutation test of a difference, two-sided.
+def swap_draws(difference: Statistic, n: int, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> Array:
+    """Returns the size of a difference if the two sides were exchangeable, shape (b,).
 
-    If the two sides are exchangeable, the difference is as likely with any document's two answers swapped (Fisher 1935,
-    "The Design of Experiments", section 21). What was observed counts as one more draw (Phipson & Smyth 2010).
+    Then the difference is as likely with any document's two answers swapped (Fisher 1935, "The Design of Experiments",
+    section 21).
 
     Args:
         difference: takes the share of each document that is swapped, 0 or 1, and returns the second score less the
@@ -54,13 +61,8 @@ def swap_test(difference: Statistic, n: int, rng: np.random.Generator, permutati
         rng: source of randomness.
         permutations: how many are drawn.
     """
-    observed = abs(float(difference(np.zeros((1, n)))[0]))
-    slack = 1e-9 * max(1.0, observed)
-    as_extreme = 0
-    for size in _steps(n, permutations):
-        swapped = rng.integers(0, 2, (size, n), dtype=np.int8).astype(np.float64)
-        as_extreme += int(np.sum(np.abs(difference(swapped)) >= observed - slack))
-    return (as_extreme + 1) / (permutations + 1)
+    swaps = (rng.integers(0, 2, (size, n), dtype=np.int8).astype(np.float64) for size in _steps(n, permutations))
+    return np.concatenate([np.abs(difference(swapped)) for swapped in swaps])
 
 
 def _drawn(n: int, size: int, rng: np.random.Generator) -> Array:

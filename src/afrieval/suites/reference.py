@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from afrieval.errors import UserError
+from afrieval.files.content import read_bytes
 from afrieval.files.paths import user_path
 from afrieval.results.files import RUN
 from afrieval.results.identity import differences
@@ -15,7 +16,7 @@ from afrieval.results.runs import check_run, described, model_labels
 from afrieval.results.schema import Identity
 from afrieval.results.scores import CellScores
 from afrieval.suites.nodes import Find
-from afrieval.suites.unlearning_files import file_cells
+from afrieval.suites.unlearning_files import HINT, file_cells
 
 FITTING = ("version", "options", "answer_form", "prompts", "data", "extract")  # what a reference must share, by task
 CHAT = ("chat_template", "chat_tags", "chat_system", "chat_date")  # what makes a prompt of a question, of the model
@@ -63,7 +64,7 @@ def _opened(name: str, path: Path) -> Reference:
 
 def _of_file(name: str, path: Path) -> Reference:
     cells = {cell.task: cell for cell in file_cells(path)[1]}
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    digest = hashlib.sha256(read_bytes(path, HINT)).hexdigest()[:16]
     return Reference(name, path, lambda own: cells.get(own.task), digest)
 
 
@@ -143,5 +144,5 @@ def check_rows(reference: Reference, own: CellScores, other: CellScores | None) 
         raise UserError(
             f"the reference {reference.name} ({reference.path}) does not fit: "
             f"{own.name} has {other.rows:,} rows there and {own.rows:,} in this run",
-            "run both with the same --eval.limit",
+            "run both with the same --eval.limit or --eval.sample",
         )

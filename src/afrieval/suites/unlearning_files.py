@@ -1,6 +1,5 @@
 """Reads results of open-unlearning (`*_EVAL.json`) and logs of TOFU's own code (`eval_log_aggregated.json`)."""
 
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ import numpy as np
 
 from afrieval.errors import UserError
 from afrieval.files.content import read_bytes
+from afrieval.files.schema import parsed_json
 from afrieval.results.scores import CellScores
 from afrieval.scoring.base import Metric
 from afrieval.suites.elsewhere import Elsewhere, Place, all_elsewhere
@@ -43,10 +43,7 @@ def file_cells(path: Path) -> tuple[Elsewhere, list[CellScores]]:
 
 
 def _content(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(read_bytes(path, HINT))
-    except (ValueError, RecursionError) as e:
-        raise UserError(f"{path} is not valid JSON: {e}", HINT) from None
+    content = parsed_json(read_bytes(path, HINT), str(path), HINT)
     if not isinstance(content, dict):
         raise UserError(f"{path} has no map of results", HINT)
     return content

@@ -1,0 +1,101 @@
+"""In words: why nothing is concluded where scores differ, and where nearly all answers are the same."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from afrieval.analysis.contrasts import Contrast, Row
+from afrieval.analysis.verdicts import Floor, one_answer
+from afrieval.report.scores import WRITTEN
+from afrieval.report.values import Bounds, shown_score
+from afrieval.report.words import language_name, listed
+from afrieval.results.scores import CellScores
+
+UNREAD = {
+    "chance": "chance",
+    "majority": "what the same answer to all questions gives",
+    "length": "what the length of the text alone gives",
+    "position": "what the same position in all questions gives",
+    "longest": "what the longest answer gives",
+    "shortest": "what the shortest answer gives",
+}
+FEWEST = 10  # rows with a right answer, for the interval of a score that gives it as much weight as others
+SEVERAL = "what is possible without reading"
+
+
+def not_above(floor: Floor, bounds: Bounds) -> str:
+    """Returns what a score is not above, such as `not above chance (33.3)`."""
+    return f"not above {unread_words(floor, bounds)}"
+
+
+def unread_words(floor: Floor, bounds: Bounds) -> str:
+    """Returns what takes no reading, with its score, such as `chance (33.3)`."""
+    return f"{_named(floor)} ({shown_score(floor.score, bounds)})"
+
+
+def not_above_in(floors: Mapping[str, Floor | None], bounds: Bounds) -> list[str]:
+    """Returns the same for several languages, such as `is not above chance (33.3) in hau and yor`.
+
+    Args:
+        floors: by what the language is called.
+        bounds: lowest and highest score of the metric.
+    """
+    of: dict[str, dict[str, str]] = {}
+    for code, floor in floors.items():
+        if floor:
+            of.setdefault(_named(floor), {})[code] = shown_score(floor.score, bounds)
+    return [f"is not above {_in_languages(name, scores)}" for name, scores in of.items()]
+
+
+def _in_languages(name: str, scores: Mapping[str, str]) -> str:
+    """Returns what takes no reading, with its score in each language; once if that is the same in all."""
+    if len(set(scores.values())) == 1:
+        return f"{name} ({next(iter(scores.values()))}) in {listed([*scores], 8)}"
+    return f"{name} in {listed([f'{code} ({score})' for code, score in scores.items()], 8)}"
+
+
+def _named(floor: Floor) -> str:
+    return UNREAD.get(floor.name, SEVERAL)
+
+
+def floors(contrast: Contrast) -> dict[str, Floor]:
+    """Returns what the better side is not above, by language, where sides differ and that is why nothing follows."""
+    return {row.language: row.floor for row in contrast.rows if row.floor and row.concludes}
+
+
+def withheld(row: Row, bounds: Bounds) -> str:
+    """Returns why nothing follows from a row whose sides differ; empty if something does, or if it has other rows."""
+    return not_above(row.floor, bounds) if row.floor and row.concludes else ""
+
+
+def one_answer_notes(cells: Iterable[CellScores]) -> list[str]:
+    """Returns in a sentence in which cells nearly all answers are the same; empty if in none."""
+    every = list(cells)
+    found = one_answer(every)
+    if not found:
+        return []
+    cell, answer, share = max(found, key=lambda each: each.share)
+    place = f"{language_name(cell.language)}, {WRITTEN[cell.prompt_language]} prompt {cell.prompt}"
+    such = f"{place}: {_answer(cell, answer)} ({100 * share:.0f}%)"
+    if len(every) == 1:
+        return [f"Nearly all answers are the same: {such}."]
+    return [f"Nearly all answers are the same with {len(found)} of {len(every)} prompts, such as {such}."]
+
+
+def rare_notes(cells: Iterable[CellScores]) -> list[str]:
+    """Returns in a sentence where an interval is too narrow, since a right answer is too rare; empty if nowhere.
+
+    It is about scores that are no share of documents, such as macro F1, to which a rare class adds as much as others.
+    """
+    rare = []
+    for cell in cells:
+        if cell.metric.interval == "bootstrap" and cell.n and (cell.n_choices > 0).all() and (cell.golds >= 0).all():
+            fewest = int(np.unique(cell.golds, return_counts=True)[1].min())
+            rare += [language_name(cell.language)] if fewest < FEWEST else []
+    where = listed(list(dict.fromkeys(rare)), 8)
+    return [f"Intervals too narrow: some label is right in fewer than {FEWEST} rows in {where}."] if rare else []
+
+
+def _answer(cell: CellScores, answer: int) -> str:
+    labels = cell.declared.get("labels") or []
+    return labels[answer] if answer < len(labels) else f"answer {answer + 1}"

@@ -1,0 +1,119 @@
+"""Verdicts: what takes no reading is no effect of the prompt language, and nobody is best by it."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.analysis.cells import scored
+
+from afrieval.analysis.contrasts import Contrast, contrasts
+from afrieval.analysis.leaders import in_languages
+from afrieval.analysis.scores import Average
+from afrieval.analysis.verdicts import Floor, floor, not_above, one_answer, under_mean
+from afrieval.report.contrasts import contrast_table
+from afrieval.report.native import native_tables
+from afrieval.report.verdicts import one_answer_notes, rare_notes
+from afrieval.results.scores import CellScores
+from afrieval.scoring.metrics import metric
+from afrieval.statistics.intervals import Interval
+
+LABELS = ["negative", "neutral", "positive"]
+UNEVEN = np.repeat([0, 1, 2], [134, 22, 44])
+
+
+def labelled(picks: Any, golds: Any = UNEVEN, baselines: Any = None, **changes: Any) -> CellScores:
+    """A cell of a task with labels, in which these were picked."""
+    declared = {"labels": LABELS, "baselines": {"yor": baselines or {}}}
+    given: Any = {"golds": golds, "picked": picks, "n_choices": np.full(len(golds), 3), "declared": declared}
+    return scored((picks == golds).astype(float).tolist(), **given, **changes)
+
+
+def compared(english: Any, native: Any, **changes: Any) -> Contrast:
+    sides = [
+        labelled(picks, prompt_language=written, **changes) for picks, written in ((english, "eng"), (native, "native"))
+    ]
+    sides = [replace(cell, must={"prompt text": cell.prompt_language}) for cell in sides]
+    (found,) = contrasts(sides, "prompt_language", 1)
+    return found
+
+
+@given(st.integers(0, 2), st.integers(0, 2))
+def test_a_label_that_is_always_picked_is_no_effect_of_the_prompt_language(one: int, other: int) -> None:
+    found = compared(np.full(200, one), np.full(200, other))
+    (row,) = found.rows
+    assert found.balanced and not found.is_score
+    assert (row.first, row.second) == pytest.approx((1 / 3, 1 / 3)) and row.p > 0.5 and not row.differs
+
+
+def test_each_label_has_the_same_weight() -> None:
+    """A third of the neutral tweets counts as much as a third of the negative ones."""
+    picks = np.where(UNEVEN == 1, 1, 0)
+    (row,) = compared(np.full(200, 0), picks).rows
+    assert row.second == pytest.approx((1 + 1 + 0) / 3) and row.gained == 22
+    assert row.interval and row.interval.low > 0 and row.verdict == 1
+    assert row.sides[1].interval and row.sides[1].interval.low < 2 / 3 < row.sides[1].interval.high
+
+
+def test_labels_that_are_even_leave_the_score_as_it_is() -> None:
+    golds = np.arange(60) % 3
+    found = compared(np.zeros(60, dtype=int), golds, golds=golds)
+    assert found.is_score and not found.balanced and found.rows[0].second == 1.0
+
+
+def test_a_difference_below_what_length_gives_is_no_verdict() -> None:
+    golds = np.arange(300) % 3
+    guessed, told = np.zeros(300, dtype=int), np.where(np.arange(300) < 150, golds, 0)  # 33 and 67 % right
+    for length, verdict in ((0.5, 1), (0.63, 0), (0.7, 0)):
+        known = {"length": {"acc": 0.9, "balanced": length}}
+        found = compared(guessed, told, golds=golds, baselines=known)
+        (row,) = found.rows
+        assert row.differs and row.verdict == verdict
+        assert row.floor == (None if verdict else Floor("length", length))
+    text = "the better side is not above what the length of the text alone gives (70.0) in yor"
+    assert text in contrast_table(found).findings[0]
+    cells = [cell for side in row.sides for cell in side.cells]
+    (table,) = native_tables(cells, [found])
+    assert "not above what the length of the text alone gives (70.0)" in table.cells()[0]
+    assert "the better side is not above" in table.findings[0] and "help" not in table.findings[0]
+
+
+def test_without_baselines_the_most_frequent_answer_is_known() -> None:
+    options = scored([1.0] * 90 + [0.0] * 110, golds=np.where(np.arange(200) < 80, 3, np.arange(200) % 3))
+    assert floor(Average([options])) == Floor("majority", 0.4)
+    assert not_above(Average([options])) == Floor("majority", 0.4), "45 % of 200 are not above 40"
+    assert not_above(Average([replace(options, measures={"acc": np.ones((200, 1))})])) is None
+    loss = scored([0.5] * 20, of="loss", n_choices=np.zeros(20, dtype=int))
+    assert floor(Average([loss])) is None and not_above(Average([loss])) is None
+
+
+def test_the_best_of_many_models_must_be_above_chance_by_more() -> None:
+    values = [1.0] * 35 + [0.0] * 65
+    one = in_languages({"a": [scored(values)]})["yor"][0]
+    many = in_languages({str(m): [scored(values if m == 0 else [0.0] * 100, model=str(m))] for m in range(9)})["yor"]
+    assert one.floor is None and many[0].side == "0" and many[0].floor == Floor("chance", 0.25)
+
+
+def test_a_mean_over_languages_is_held_against_the_mean_of_floors() -> None:
+    floors = [Floor("length", 0.75), Floor("chance", 0.25)]
+    assert under_mean(floors, Interval(0.5, 0.8)) == Floor("several", 0.5)
+    assert under_mean(floors, Interval(0.51, 0.8)) is None and under_mean([*floors, None], Interval(0, 1)) is None
+
+
+def test_nearly_all_answers_the_same_is_said() -> None:
+    most = np.where(np.arange(200) < 190, 2, 0)
+    ((_, answer, share),) = one_answer([labelled(most), labelled(UNEVEN)])
+    assert (answer, share) == (2, 0.95)
+    said = "Nearly all answers are the same with 1 of 2 prompts, such as Yoruba, English prompt 1: positive (95%)."
+    assert one_answer_notes([labelled(most), labelled(UNEVEN)]) == [said] and one_answer_notes([labelled(UNEVEN)]) == []
+
+
+def test_an_interval_that_a_rare_label_makes_too_narrow_is_marked() -> None:
+    f1 = metric({"name": "f1", "average": "macro"})
+    rare = np.repeat([0, 1], [197, 3])
+    pairs = np.column_stack([rare, rare]).astype(float)
+    cell = scored(pairs.tolist(), of=f1, golds=rare)
+    assert "fewer than 10 rows in Yoruba" in rare_notes([cell])[0]
+    assert rare_notes([replace(cell, golds=np.arange(200) % 2)]) == [] == rare_notes([labelled(rare, rare)])
