@@ -102,7 +102,7 @@ def test_a_question_is_the_same_under_every_prompt(records: Path) -> None:
 
 
 def test_the_way_back_gives_the_same_scores(records: Path, choices: Path, texts: Path) -> None:
-    rows = read_published(records)
+    rows = read_published(records).rows
     found = {
         (row.task, language, row.prompt_language, row.prompt.split()[-1]): (score, row.n[language], row.shots)
         for row in rows

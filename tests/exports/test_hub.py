@@ -1,12 +1,19 @@
 """The `.eval_results` of a model: an entry per language, a file per variant."""
 
+import csv
+import json
+import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 from huggingface_hub import parse_eval_result_entries
 from tests.conftest import Cli
+from tests.exports.conftest import declared_as
 
+from afrieval.analysis.inputs import read_inputs
+from afrieval.analysis.published import read_published
+from afrieval.analysis.rows import OWN
 from afrieval.analysis.scores import by_language
 from afrieval.results.runs import read_runs
 
@@ -48,3 +55,24 @@ def test_what_a_run_does_not_know_is_absent(cli: Cli, choices: Path, tmp_path: P
     assert cli("export", "--to", "huggingface-eval-yaml", tmp_path / "out", "--run", choices).code == 0
     path = tmp_path / "out/demo/.eval_results/afrixnli_eng_0shot_text.yaml"
     assert all(getattr(entry, key) is None for entry in parse_eval_result_entries(yaml.safe_load(path.read_text())))
+
+
+def test_the_suite_s_own_rows_are_no_result_of_a_data_set(cli: Cli, choices: Path, tmp_path: Path) -> None:
+    """The Hub ranks results; a record says what they are, and is read back without them."""
+    run = declared_as(Path(shutil.copytree(choices, tmp_path / "run")), own_rows=True)
+    done = cli("export", "--to", "huggingface-eval-yaml", tmp_path / "hub", "--run", run)
+    assert not list(tmp_path.glob("hub/**/*.yaml"))
+    assert "left out: afrixnli_eng_0shot_text of run: it is of the suite's own sample rows" in done.err
+    assert cli("export", "--to", "every-eval-ever", tmp_path / "records", "--run", run).code == 0
+    record = json.loads(next(tmp_path.glob("records/data/afrixnli/**/*.json")).read_text(encoding="utf-8"))
+    for result in record["evaluation_results"]:
+        data = result["source_data"]
+        assert data["source_type"] == "other" and "hf_repo" not in data
+        assert data["additional_details"]["sample_rows"] == OWN
+    table = read_published(tmp_path / "records")
+    assert not table.rows and "whose rows are the suite's own samples" in " ".join(table.left_out)
+    assert cli("export", "--to", "harness-results", tmp_path / "results", "--run", run).code == 0
+    assert all(cell.own_rows for cell in read_inputs([tmp_path / "results/demo"]).foreign)
+    assert cli("export", "--to", "csv", tmp_path / "tables", "--run", run).code == 0
+    with next(tmp_path.glob("tables/*scores.csv")).open(encoding="utf-8", newline="") as file:
+        assert {row["sample_rows"] for row in csv.DictReader(file)} == {"True"}

@@ -1,12 +1,17 @@
 """What is not a file of text is refused before it is in memory, and named."""
 
 import os
+import re
+import socket
 from pathlib import Path
 
 import pytest
 
+import afrieval
 from afrieval.errors import UserError
 from afrieval.files.content import read_bytes, read_text
+
+SOURCE = Path(afrieval.__file__).parent
 
 
 def test_a_file(tmp_path: Path) -> None:
@@ -14,11 +19,15 @@ def test_a_file(tmp_path: Path) -> None:
     assert read_text(tmp_path / "x", "") == "ẹ̀kọ́\r\n" and read_bytes(tmp_path / "x", "").startswith(b"\xef\xbb\xbf")
 
 
-def test_what_is_not_a_file(tmp_path: Path) -> None:
+def test_what_is_not_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     (tmp_path / "dangling").symlink_to(tmp_path / "none")
     (tmp_path / "bytes").write_bytes(b"a\nb\xff\n")
+    with socket.socket(socket.AF_UNIX) as made:
+        monkeypatch.chdir(tmp_path)  # its path may have 107 bytes
+        made.bind("socket")
     cases = {
+        tmp_path / "socket": "is a socket, not a file",
         tmp_path: "is a folder, not a file",
         tmp_path / "none": "there is no file",
         tmp_path / "dangling": "there is no file",
@@ -38,6 +47,29 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
         file.truncate(2**40)  # a hole: no disk is used
     with pytest.raises(UserError, match="is larger than 1000 bytes"):
         read_text(tmp_path / "x", "", 1000)
+
+
+def test_every_module_opens_files_here() -> None:
+    """Others may read what comes with the suite or the system, or what they know to be a file."""
+    reads = re.compile(r"\.read_(bytes|text)\(|\.open\((\"rb?\"|encoding|\))|[^.\w]open\(")
+    found = {
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*.py")
+        if any(reads.search(line) and "def " not in line for line in path.read_text(encoding="utf-8").splitlines())
+    }
+    assert found == {
+        "commands/llama.py",
+        "doctor/machine.py",
+        "files/folders.py",
+        "foreign/inspect_ai.py",
+        "isolated/serve.py",
+        "models/backend_args.py",
+        "models/device.py",
+        "pages/shell.py",
+        "review/generated.py",
+        "review/page.py",
+        "review/read.py",
+    }
 
 
 def test_reads_a_pipe_as_a_shell_hands_it_over() -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import ROOT
 
 from afrieval.errors import UserError
-from afrieval.files.folders import FILLING, check_replaceable, filled, is_written, replace_folder
+from afrieval.files.folders import FILLING, check_replaceable, filled, is_written, made, replace_folder
 from afrieval.files.whole import write_output
 
 MARKER = ".ours"
@@ -160,3 +160,10 @@ def test_a_filled_folder_that_is_removed(tmp_path: Path) -> None:
         shutil.rmtree(folder)
         (folder / "scores.csv").write_text("")
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("name", ["/proc/x", "/proc/x/y", "/dev/null/x"])
+def test_a_folder_that_cannot_be_made_is_named(name: str) -> None:
+    with pytest.raises(UserError, match=f"{name} cannot be written") as caught:
+        made(Path(name))
+    assert caught.value.hint

@@ -56,7 +56,7 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
     "a number or a map": ({"data": {"hub": "x", "rows": "5"}}, "data.rows must be a whole number or a map", ""),
     "in the map": ({"data": {"hub": "x", "rows": {"test": 0}}}, "data.rows.test must be 1 or more, not 0", ""),
     "a key that must be a number": ({"entries": {"one": {"hub": "x"}}}, "entries.one must be a whole number", ""),
-    "a very long value": ({"kind": "x" * 5000}, "(5002 characters)", ""),
+    "a very long value": ({"kind": "x" * 5000}, "characters are not shown", ""),
 }
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.conftest import Cli
 
 from afrieval.errors import UserError
-from afrieval.files.paths import shortened, user_path
+from afrieval.files.paths import user_path
 
 
 def impossible(folder: Path) -> list[str]:
@@ -35,11 +35,6 @@ def test_any_text_is_a_path_or_a_user_error(text: str) -> None:
         assert isinstance(user_path(text), Path)
     except UserError as e:
         assert e.message and e.hint
-
-
-@given(st.text(max_size=2000))
-def test_long_texts_are_shortened(text: str) -> None:
-    assert len(shortened(text)) < 190 and (len(text) > 180 or shortened(text) == text)
 
 
 OPTIONS = ["--model.model_name", "--run_dir", "--data.source", "--task.folder", "--model-config-yaml"]

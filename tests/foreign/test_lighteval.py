@@ -28,6 +28,12 @@ def test_a_run(tmp_path: Path) -> None:
     assert cell.ids.tolist() == [0, 1, 2, 3] and cell.golds.tolist() == [1, 0, 1, 1]
 
 
+def test_details_that_are_not_in_a_folder_of_a_model(tmp_path: Path) -> None:
+    (tmp_path / "details").mkdir()
+    (tmp_path / f"details/details_{TASK}|0_{DATE}.parquet").write_bytes(b"")
+    assert not is_lighteval(tmp_path)
+
+
 def test_two_models_are_compared_by_document(tmp_path: Path, cli: Cli) -> None:
     write_lighteval(tmp_path, "one", [0, 1, 1, 1])
     write_lighteval(tmp_path, "two", [0, 0, 1, 1])

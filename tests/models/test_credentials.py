@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from afrieval.models.credentials import bare_address, redacted, without_secrets
+from afrieval.models.credentials import bare_address, is_address, redacted, without_secrets
 
 URL = "https://user:word@host:8000/v1/completions?api_key=abc#top"
 
@@ -38,3 +38,12 @@ def test_messages_lose_keys_of_the_environment(monkeypatch: pytest.MonkeyPatch) 
 
 def test_an_address_without_credentials_stays() -> None:
     assert bare_address("http://localhost:8000/v1/completions") == "http://localhost:8000/v1/completions"
+
+
+@pytest.mark.parametrize(
+    ("url", "usable"),
+    [("http://[::1]:80/v1", False), ("http://a", True), ("https://a.b:8000/v1?x=1", True), ("ftp://a", False)]
+    + [(f"http://{wrong}/v1", False) for wrong in ("a b", "a\n", "a\x1b", "a:0", "a:99999", "", "me@", "[a")],
+)
+def test_addresses_of_servers(url: str, usable: bool) -> None:
+    assert is_address(url) is usable

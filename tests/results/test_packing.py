@@ -1,6 +1,7 @@
 """Packing moves sample files and loses nothing: restored to the byte, stopped anywhere, damaged or not."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -69,10 +70,50 @@ def test_a_newer_sample_file_beats_the_packed_one_and_replaces_it(run: Path) -> 
 
 def test_unpacking_keeps_newer_sample_files(run: Path) -> None:
     pack(run)
-    write_samples(run, NAMES[0], [line(0, {"acc": [1.0]})])
+    write_samples(run, NAMES[0], [line(i, {"acc": [1.0]}) for i in range(6)])
     newer = sample_path(run, NAMES[0]).read_bytes()
     assert unpack(run).files == 1
     assert sample_path(run, NAMES[0]).read_bytes() == newer and len(sample_files(run)) == 2
+
+
+def as_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def as_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "half": (lambda path: path.write_bytes(path.read_bytes()[:500]), "line 3 is not valid JSON"),
+    "fewer lines": (
+        lambda path: path.write_bytes(path.read_bytes().split(b"\n")[0] + b"\n"),
+        "has 1 of the 5 lines of its cell in",
+    ),
+    "nothing": (lambda path: path.write_bytes(b""), "is empty"),
+    "a folder": (as_folder, "is a folder"),
+    "a named pipe": (as_pipe, "is a named pipe"),
+    "another cell": (lambda path: write_samples(path.parent, NAMES[0], [line(0, {}, prompt=2)]), "line 1"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_damaged_sample_file_does_not_cost_what_is_packed(run: Path, fault: str) -> None:
+    whole = content(run)
+    pack(run)
+    before, path = content(run), sample_path(run, NAMES[0])
+    path.write_bytes(whole[path.name])
+    damage, message = FAULTS[fault]
+    damage(path)
+    for move in (unpack, pack):
+        with pytest.raises(UserError, match=message) as caught:
+            move(run)
+        assert (run / PACKED).read_bytes() == before[PACKED] and f"delete {path}" in caught.value.hint
+    path.rmdir() if path.is_dir() else path.unlink()
+    unpack(run)
+    assert content(run) == whole
 
 
 @pytest.mark.parametrize("place", ["write_packed", "_check", "_sync"])

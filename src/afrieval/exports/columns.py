@@ -24,6 +24,9 @@ SCORES: Columns = {
     "metric": "text",
     **SCORE,
     "rows": "whole",
+    "selection": "text",
+    "sample_rows": "truth",
+    "test_set": "whole",
     "n_defect": "whole",
     "chance": "number",
     "unparsed": "number",
@@ -56,6 +59,7 @@ METRICS: Columns = {
 SAMPLES: Columns = {
     **PLACE,
     "doc_id": "whole",
+    "sample_rank": "whole",
     "scored": "truth",
     "defect": "text",
     "fewshot_ids": "wholes",

@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from afrieval.analysis.rows import OWN
 from afrieval.exports.instances import instance
 from afrieval.exports.runs import StoredRun, has_texts, hub_id, scored_lines
 from afrieval.exports.texts import file_name, strict_json
@@ -165,7 +166,10 @@ def _result(run: StoredRun, cell: CellScores, date: str) -> Record:
 
 
 def _data(run: StoredRun, cell: CellScores) -> Record:
-    """Returns the data set; its split, where that has a usual name, and else what the task file calls it."""
+    """Returns the data set; its split, where that has a usual name, and else what the task file calls it.
+
+    The suite's own rows are of no data set on the hub.
+    """
     tasks = run.record["identity"]["tasks"]
     commits = run.visit.get("data_commits") or {}
     split = next(iter(tasks[cell.task]["data"][cell.language]), None)
@@ -176,10 +180,13 @@ def _data(run: StoredRun, cell: CellScores) -> Record:
         "revision": commits.get(cell.data_set),
         "split": split,
         "rows": cell.rows,
+        "selection": cell.selection.words,
+        "sample_rows": OWN if cell.own_rows else None,
         "rows_with_a_defect": cell.n_defect,
         "known_defect": cell.defect,
     }
-    hub = {"hf_repo": hub_id(cell), "hf_split": split if split in SPLITS else None} if hub_id(cell) else {}
+    repository = "" if cell.own_rows else hub_id(cell)
+    hub = {"hf_repo": repository, "hf_split": split if split in SPLITS else None} if repository else {}
     return {
         "dataset_name": cell.task,
         "source_type": "hf_dataset" if hub else "other",

@@ -105,6 +105,8 @@ def _settings(run: StoredRun) -> dict[str, Any]:
         "batch_size": visit.get("batch_size"),
         "device": visit.get("device"),
         **{theirs: asked.get(ours) for theirs, ours in SETTINGS.items()},
+        "samples": {cell.name: cell.ids.tolist() for cell in run.cells if cell.selection.kind == "sample"} or None,
+        "sample_rows": [cell.name for cell in run.cells if cell.own_rows] or None,
     }
     return {name: value for name, value in known.items() if value is not None}
 

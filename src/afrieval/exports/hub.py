@@ -6,9 +6,11 @@ from pathlib import Path
 import yaml
 from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
+from afrieval.analysis.rows import OWN
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.exports.runs import StoredRun, hub_id
 from afrieval.exports.texts import file_name
+from afrieval.files.content import read_bytes
 from afrieval.files.whole import write_whole
 from afrieval.grouping import grouped
 from afrieval.report.words import language_name
@@ -34,14 +36,17 @@ def write_eval_results(runs: list[StoredRun], folder: Path) -> list[Path]:
     for run in runs:
         place = folder / file_name(run.model) / FOLDER
         for variant, cells in grouped(run.cells, _variant).items():
-            if why := _refused(cells[0]):
+            for why in dict.fromkeys(filter(None, map(_refused, cells))):
                 note(f"left out: {variant} of {run.name}: {why}")
+            cells = [cell for cell in cells if not _refused(cell)]
+            if not cells:
                 continue
             place.mkdir(parents=True, exist_ok=True)
             path = place / f"{file_name(variant)}.yaml"
             entries = [_entry(run, cells, score) for score in by_language(cells)]
             text = yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True, width=1000)
-            before = path.read_bytes() if path.exists() else b""  # other languages, from another run of the model
+            # other languages, from another run of the model
+            before = read_bytes(path, "write to another folder") if path.exists() else b""
             write_whole(path, before + text.encode())
             paths.append(path)
     return list(dict.fromkeys(paths))
@@ -51,6 +56,8 @@ def _refused(cell: CellScores) -> str:
     """Returns why the scores of a task cannot be on the Hub; empty if they can."""
     if cell.declared.get("memorisation"):
         return "it is not a score of a benchmark"
+    if cell.own_rows:
+        return f"it is of {OWN}"
     return "" if hub_id(cell) else "its data set on the Hub is not known"
 
 

@@ -70,6 +70,9 @@ def _score_row(run: StoredRun, cell: CellScores) -> Row:
         **_score(cell),
         **shares,
         "rows": cell.rows,
+        "selection": cell.selection.kind,
+        "sample_rows": cell.own_rows,
+        "test_set": cell.selection.of or None,
         "n_defect": cell.n_defect,
         "chance": finite(cell.chance),
         "data_set": cell.data_set or None,
@@ -105,6 +108,7 @@ def _sample_row(line: Sample) -> Row:
     choices = document.get("choices") if isinstance(document, dict) else None
     return {
         "doc_id": line["doc_id"],
+        "sample_rank": line.get("sample_rank"),
         "scored": bool(line["metrics"]),
         "defect": line["defect"] or None,
         "fewshot_ids": line.get("fewshot_ids"),

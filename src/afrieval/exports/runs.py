@@ -1,17 +1,31 @@
 """The finished runs that an export writes, with all that they say of themselves."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired
 
+from typing_extensions import TypedDict
+
+from afrieval.files.schema import OPEN, validated
 from afrieval.grouping import grouped
-from afrieval.results.files import read_run
+from afrieval.results.files import RESTORE, RUN, read_run
 from afrieval.results.reader import cell_lines
 from afrieval.results.runs import read_runs
 from afrieval.results.samples import Sample
 from afrieval.results.schema import RunRecord
 from afrieval.results.scores import CellScores
 from afrieval.terminal import note
+
+
+class LastVisit(TypedDict):
+    """What exports need of the circumstances of a visit."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    date: datetime
+    versions: NotRequired[dict[str, Any]]
+    config: NotRequired[dict[str, Any]]
+    data_commits: NotRequired[dict[str, Any] | None]
 
 
 class StoredRun(NamedTuple):
@@ -48,7 +62,8 @@ def stored_runs(folders: Iterable[Path]) -> list[StoredRun]:
     of_folders = {folder: of for folder, of in cells.items() if folder}
     names = _names(list(of_folders))
     found = [StoredRun(names[folder], read_run(folder), of) for folder, of in of_folders.items()]
-    for run in found:
+    for folder, run in zip(of_folders, found, strict=True):
+        validated(LastVisit, run.visit, f"{folder / RUN}: the last of its visits", RESTORE)
         if of_harness := run.record["identity"].get("harness_tasks"):
             note(f"left out: tasks of the harness in {run.name}: {', '.join(of_harness)}")
     return found

@@ -6,6 +6,7 @@ import zlib
 from pathlib import Path
 
 from afrieval.errors import UserError
+from afrieval.files.content import check_file, opened
 
 ZSTANDARD = 93  # as the zip format numbers it; Python's zipfile knows it from 3.14 on
 HEADER = struct.Struct("<26xHH")  # of a member: lengths of its name and of what follows it
@@ -22,6 +23,7 @@ class Archive:
 
     def __init__(self, path: Path, hint: str, largest: int):
         self._path, self._hint, self._largest = path, hint, largest
+        check_file(path, hint)
         try:
             self._zip = zipfile.ZipFile(path)
         except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as e:
@@ -61,7 +63,7 @@ class Archive:
     def _zstandard(self, info: zipfile.ZipInfo) -> bytes:
         from pyarrow import BufferReader, CompressedInputStream
 
-        with self._path.open("rb") as file:
+        with opened(self._path, self._hint) as file:
             file.seek(info.header_offset)
             file.seek(sum(HEADER.unpack(file.read(HEADER.size))), 1)
             compressed = file.read(info.compress_size)

@@ -15,6 +15,20 @@ NEW, OLD = ".new", ".old"
 FILLING = ".afrieval-unfinished"  # is in a folder while it is filled, and locked
 
 
+def made(folder: Path) -> Path:
+    """Returns a folder for output, which is made if it is missing.
+
+    Raises:
+        UserError: if it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        cure = CURES.get(e.errno or 0, "name another folder")
+        raise UserError(f"{folder} cannot be written: {e.strerror}", cure) from None
+    return folder
+
+
 def check_replaceable(folder: Path, marker: str) -> None:
     """Refuses a folder that has files which `replace_folder` has not written.
 
@@ -85,7 +99,7 @@ def filled(folder: Path) -> Iterator[None]:
         raise UserError(f"{folder} exists and is not empty", "name a new folder, or delete that one")
     lock = FileLock(marker)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        made(folder)
         lock.acquire(timeout=0)
     except Timeout:
         raise UserError(f"another process writes to {folder}", "wait for it, or name another folder") from None

@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 from afrieval.errors import UserError
+from afrieval.terminal import shortened
 
 UNUSABLE = (errno.ENAMETOOLONG, errno.ELOOP, errno.EILSEQ)  # other errors are raised when the path is used
-SHOWN = 90
 
 
 def user_path(text: str | os.PathLike[str]) -> Path:
@@ -40,8 +40,3 @@ def user_path(text: str | os.PathLike[str]) -> Path:
         if e.errno in UNUSABLE:
             raise UserError(f"the path {shortened(given)} cannot be used: {e.strerror}", "give another path") from None
     return path
-
-
-def shortened(text: str) -> str:
-    """Returns a text shortened for a message: the two ends of a long text."""
-    return text if len(text) <= 2 * SHOWN else f"{text[:SHOWN]}...{text[-SHOWN // 2 :]} ({len(text)} characters)"

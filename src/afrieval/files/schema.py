@@ -12,11 +12,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 import orjson
-from annotated_types import Ge, MinLen
+from annotated_types import Ge, Le, MinLen, Predicate
 from typing_extensions import TypedDict, is_typeddict
 
 from afrieval.errors import UserError, nearest
-from afrieval.files.paths import shortened
+from afrieval.terminal import shortened
 
 if TYPE_CHECKING:  # takes a tenth of a second, which --help must not
     from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -24,14 +24,28 @@ if TYPE_CHECKING:  # takes a tenth of a second, which --help must not
 T = TypeVar("T")
 Place = tuple[str | int, ...]
 Positive = Annotated[int, Ge(1)]
+NotNegative = Annotated[int, Ge(0)]
+Seed = Annotated[int, Ge(0), Le(2**32 - 1)]
 AT_LEAST_ONE = MinLen(1)
+
+
+def _not_blank(text: str) -> bool:
+    return bool(text.strip())
+
+
+def _no_repeats(entries: list[Any]) -> bool:
+    return len(set(entries)) == len(entries)
+
+
+Text = Annotated[str, Predicate(_not_blank)]
+UNIQUE = Predicate(_no_repeats)
 LineOf = Callable[[Place], int | None]
 
 CLOSED: "ConfigDict" = {"extra": "forbid", "strict": True}  # files that people write: an unknown key is a typo
 OPEN: "ConfigDict" = {"extra": "allow", "strict": True}  # files that the suite writes, and that later versions extend
 LINE: "ConfigDict" = {"extra": "ignore", "strict": True}  # as OPEN, for lines, which are kept unchanged
 
-# pydantic's type of an error to what the value must be
+# pydantic's type of an error, or its message, to what the value must be
 WANTED = {
     "string_type": "text",
     "string_too_short": "text that is not empty",
@@ -53,12 +67,16 @@ WANTED = {
     "greater_than_equal": "{ge} or more",
     "less_than_equal": "{le} or less",
     "finite_number": "a finite number",
+    "is_instance_of": "a {class}",
+    "Predicate '_not_blank' failed": "text that is not empty",
+    "Predicate '_no_repeats' failed": "a list without repetitions",
 }
 MISSING = ("missing", "missing_argument", "missing_keyword_only_argument")
 UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
 
 
-def _adapter(kind: type[T]) -> "TypeAdapter[T]":
+def validator(kind: type[T]) -> "TypeAdapter[T]":
+    """Returns pydantic's adapter of a type, built once."""
     adapter: TypeAdapter[T] = _adapters()(kind)
     return adapter
 
@@ -100,10 +118,28 @@ def validated_json(kind: type[T], text: str | bytes, where: str, hint: str = "",
     from pydantic import ValidationError
 
     try:
-        found: T = _adapter(kind).validate_json(text)
+        found: T = validator(kind).validate_json(text)
     except ValidationError as e:
-        raise _explained(e, kind, text, where, hint, line) from None
+        first: Any = e.errors(include_url=False)[0]
+        if first["type"] == "json_invalid":
+            problem = str(first["ctx"]["error"]).replace(" at line 1 column", " at column")
+            raise UserError(f"{where} is not valid JSON: {problem}", hint or "correct that place") from None
+        raise explained(e, kind, json.loads(text), where, hint, line) from None
     return found
+
+
+def parsed_json(text: str | bytes, where: str, hint: str) -> Any:
+    """Returns the content of a JSON text of any form, for what has no declared type.
+
+    Raises:
+        UserError: if it is not JSON, is nested too deeply or has a number of thousands of digits.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise UserError(f"{where} is not valid JSON: it is nested too deeply", hint) from None
+    except ValueError as e:
+        raise UserError(f"{where} is not valid JSON: {str(e)[:200]}", hint) from None
 
 
 def check_value(hint: Any, name: str, value: Any) -> None:
@@ -120,22 +156,31 @@ def checked_line(kind: type[T], line: bytes, where: str, hint: str) -> dict[str,
     """
     try:
         found: dict[str, Any] = orjson.loads(line)
-        _adapter(kind).validator.validate_python(found)
+        validator(kind).validator.validate_python(found)
     except ValueError:  # from orjson, which does not support infinity, or from pydantic
         validated_json(kind, line, where, hint)
         found = json.loads(line)
     return found
 
 
-def _explained(
-    error: "ValidationError", kind: Any, text: str | bytes, where: str, hint: str, line: LineOf
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def explained(
+    error: "ValidationError",
+    kind: Any,
+    content: Any,
+    where: str,
+    hint: str = "",
+    line: LineOf = _no_line,
+    shown: Callable[[Any], str] = _as_json,
 ) -> UserError:
-    """Returns the first error in words: an unknown key before the errors that its typo caused."""
+    """Returns the first error of pydantic in words: an unknown key before the errors that its typo caused.
+
+    Arguments are those of `validated`, and how a value is written.
+    """
     found: list[Any] = list(error.errors(include_url=False))
-    if found[0]["type"] == "json_invalid":
-        problem = str(found[0]["ctx"]["error"]).replace(" at line 1 column", " at column")
-        return UserError(f"{where} is not valid JSON: {problem}", hint or "correct that place")
-    content = json.loads(text)
     order = {**dict.fromkeys(UNKNOWN, 0), **dict.fromkeys(MISSING, 1)}
     # If a value may have several types, the error of the best match is the deepest.
     first = min(found, key=lambda finding: (order.get(finding["type"], 2), -len(_place(finding, content))))
@@ -146,10 +191,8 @@ def _explained(
         return UserError(f"{at}unknown key {name!r}", hint or nearest(str(place[-1]), list(_keys(kind, place[:-1]))))
     if first["type"] in MISSING:
         return UserError(f"{at}the key {name!r} is missing", hint or f"add {place[-1]}: and its value")
-    wanted = _wanted(found, place, content)
-    return UserError(
-        f"{at}{name or 'the content'} must be {wanted}, not {_shown(first['input'])}", hint or _cure(first, wanted)
-    )
+    wanted, given = _wanted(found, place, content), shortened(shown(first["input"]))
+    return UserError(f"{at}{name or 'the content'} must be {wanted}, not {given}", hint or _cure(first, wanted))
 
 
 def _place(finding: Any, content: Any) -> Place:
@@ -159,7 +202,7 @@ def _place(finding: Any, content: Any) -> Place:
     for number, step in enumerate(steps):
         if isinstance(content, dict) and str(step) in content:
             content = content[str(step)]
-        elif isinstance(content, list) and isinstance(step, int) and step < len(content):
+        elif isinstance(content, list | tuple) and isinstance(step, int) and step < len(content):
             content = content[step]
         elif number < len(steps) - 1 or finding["type"] not in MISSING:
             continue  # the name of a type
@@ -183,16 +226,18 @@ def _keys(kind: Any, place: Place) -> Iterator[str]:
 
 def _wanted(found: Iterable[Any], place: Place, content: Any) -> str:
     """Returns what a value must be; of several allowed types, all."""
-    return " or ".join(dict.fromkeys(_in_words(f) for f in found if _place(f, content) == place))
+    *others, last = dict.fromkeys(_in_words(f) for f in found if _place(f, content) == place)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _in_words(finding: Any) -> str:
-    known = WANTED.get(finding["type"], str(finding["msg"]).removeprefix("Value error, "))
-    return known.format(**finding.get("ctx", {})).replace("'", "")
-
-
-def _shown(value: Any) -> str:
-    return shortened(json.dumps(value, ensure_ascii=False))
+    message = str(finding["msg"])
+    if finding["type"] == "int_type" and re.fullmatch(r"[+-]?\d{19,}", str(finding["input"])):
+        return WANTED["int_parsing_size"]  # what an option holds is a text if it has too many digits
+    words = WANTED.get(finding["type"], WANTED.get(message))
+    if words is None:
+        return message.removeprefix("Value error, ")
+    return words.format(**finding.get("ctx", {})).replace("'", "").replace("a PathLike", "a path")
 
 
 def _cure(first: Any, wanted: str) -> str:

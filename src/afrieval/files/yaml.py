@@ -12,13 +12,13 @@ import yaml
 
 from afrieval.errors import UserError, nearest
 from afrieval.files.content import read_text
-from afrieval.files.paths import shortened
 from afrieval.files.schema import Place, validated
 from afrieval.resources import here_or_shipped
+from afrieval.terminal import shortened
 
 T = TypeVar("T")
 LARGE = 100_000  # characters from which on a text is not kept: run.yaml of a thousand cells, whose nodes take 20 MB
-LARGEST = 2**28  # bytes; weights given instead of a config are refused before they are in memory
+LARGEST = 2**24  # bytes; weights given instead of a config are refused, and parsing this much takes a minute
 MOST_NODES = 2_000_000  # with aliases expanded
 EXAMPLES = "see the files in configs/ for examples"
 NOT_JSON = ("timestamp", "binary", "omap", "pairs", "set")  # dates stay texts

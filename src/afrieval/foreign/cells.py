@@ -13,6 +13,7 @@ import numpy as np
 from afrieval.harness.folder_names import named
 from afrieval.results.derived import not_measured
 from afrieval.results.scores import CellScores
+from afrieval.results.selection import Kind, Selection
 from afrieval.scoring.base import Metric
 
 
@@ -44,6 +45,7 @@ class Evaluated:
         program: it marks the model, and tasks that are called as one of ours but have other prompts.
         must: what has to match in a comparison, next to documents and prompts.
         may: what may differ.
+        limited: which rows of the test set were run, if not all: the `first` ones, or a `sample` of them.
     """
 
     program: str
@@ -56,6 +58,7 @@ class Evaluated:
     must: Mapping[str, object]
     may: Mapping[str, object]
     path: Path
+    limited: Kind = "all"
 
 
 def cell_of(of: Evaluated) -> CellScores | str:
@@ -86,6 +89,7 @@ def cell_of(of: Evaluated) -> CellScores | str:
         picked=np.full(len(ids), -1, dtype=np.int64),
         n_choices=np.array([d.n_choices for d in documents], dtype=np.int64),
         rows=len(ids),
+        selection=Selection(of.limited, len(ids)),
         sent={
             "data": np.array([number(d.data) for d in documents], dtype=np.int64),
             "prompt text": np.array([number(d.prompt) for d in documents], dtype=np.int64),

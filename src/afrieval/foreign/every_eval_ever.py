@@ -1,6 +1,5 @@
 """Records of Every Eval Ever, whoever wrote them, as published rows: a .json file, or a folder of them."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -9,12 +8,12 @@ from typing import Annotated, Any, NamedTuple, NotRequired
 from annotated_types import MinLen
 from typing_extensions import TypedDict
 
-from afrieval.data.published import PublishedRow
+from afrieval.data.published import PublishedRow, PublishedTable
 from afrieval.errors import UserError
 from afrieval.files.content import read_bytes
-from afrieval.files.schema import OPEN, validated_json
+from afrieval.files.schema import OPEN, parsed_json, validated_json
+from afrieval.files.walk import walked
 from afrieval.foreign.record_names import Place, metric_of, named_metric, percent, place_of
-from afrieval.terminal import note
 
 HINT = "download or export the record again; its schema is that of evaleval/every_eval_ever"
 TELLING = ("evaluation_results", "evaluation_id")  # keys that no other JSON file has that afrieval reads
@@ -106,8 +105,8 @@ def is_records(path: Path) -> bool:
     return any(_is_record(file) for file in _files(path))
 
 
-def read_records(path: Path) -> list[PublishedRow]:
-    """Returns the scores of a record or of a folder of them, and prints notes on what is left out.
+def read_records(path: Path) -> PublishedTable:
+    """Returns the scores of a record or of a folder of them.
 
     Left out are benchmarks, languages and metrics that the suite does not have, and metrics other than the one that is
     usual for a task.
@@ -117,24 +116,29 @@ def read_records(path: Path) -> list[PublishedRow]:
     """
     left: dict[str, dict[str, int]] = {}
     found = [of for file in _files(path) if _is_record(file) for of in _scores(file, left)]
+    left_out = []
     for why, names in left.items():
         total, more = sum(names.values()), f", and {len(names) - MOST} more" if len(names) > MOST else ""
-        note(f"left out of {path}: {total} result{'s' * (total > 1)} {why}: {', '.join([*names][:MOST])}{more}")
-    return _rows(found)
+        left_out.append(f"{total} result{'s' * (total > 1)} {why}: {', '.join([*names][:MOST])}{more}")
+    return PublishedTable(_rows(found), left_out)
 
 
 def _files(path: Path) -> list[Path]:
     """Returns the .json files at a path, without those in hidden folders, as deep as the database has them."""
     if path.is_dir():
-        found = (file for depth in range(DEEPEST) for file in path.glob("*/" * depth + "*.json"))
-        return sorted(file for file in found if not any(p.startswith(".") for p in file.relative_to(path).parts))
+        below = walked(path, lambda inner: len(inner.relative_to(path).parts) >= DEEPEST, {})
+        return sorted(here / name for here, _, names in below for name in names if _is_named(name))
     return [path] if path.suffix == ".json" and path.is_file() else []
+
+
+def _is_named(name: str) -> bool:
+    return name.endswith(".json") and not name.startswith(".")
 
 
 def _is_record(file: Path) -> bool:
     try:
-        content = json.loads(read_bytes(file, HINT))
-    except (ValueError, RecursionError, UserError):
+        content = parsed_json(read_bytes(file, HINT), str(file), HINT)
+    except UserError:
         return False
     return isinstance(content, dict) and any(key in content for key in TELLING)
 
@@ -147,6 +151,8 @@ def _scores(file: Path, left: dict[str, dict[str, int]]) -> Iterable[Found]:
         metric = named_metric(config)
         value = percent(result["score_details"]["score"], config)
         why, name = _refused(result["evaluation_name"], place, config, metric, value)
+        if (result["source_data"].get("additional_details") or {}).get("sample_rows"):
+            why, name = "whose rows are the suite's own samples", result["evaluation_name"]
         if place is None or metric is None or value is None or why:
             names = left.setdefault(why, {})
             names[name] = names.get(name, 0) + 1

@@ -14,6 +14,7 @@ from afrieval.foreign.cells import Answered, Evaluated, cell_of, id_number, is_m
 from afrieval.grouping import grouped
 from afrieval.results.files import RUN
 from afrieval.results.scores import CellScores
+from afrieval.results.selection import Kind
 from afrieval.terminal import note
 
 PROGRAM = "inspect_ai"
@@ -37,6 +38,7 @@ class Task(TypedDict):
     model_generate_config: NotRequired[dict[str, Any]]
     config: NotRequired[dict[str, Any]]
     packages: NotRequired[dict[str, Any]]
+    dataset: NotRequired[dict[str, Any] | None]
 
 
 class Stated(TypedDict):
@@ -194,8 +196,16 @@ def _cell(path: Path, header: Header) -> CellScores | str:
             must={"task version": task.get("task_version")},
             may=_may(task),
             path=path,
+            limited=_limited(task),
         )
     )
+
+
+def _limited(task: Task) -> Kind:
+    """Returns which rows were run: the first ones if there was a limit, unless the program shuffled them."""
+    if not (task.get("config") or {}).get("limit"):
+        return "all"
+    return "sample" if (task.get("dataset") or {}).get("shuffled") else "first"
 
 
 def _metric(header: Header, documents: Iterable[list[Sample]]) -> tuple[str, list[float | None]] | None:

@@ -10,7 +10,7 @@ from annotated_types import MinLen
 from typing_extensions import TypedDict
 
 from afrieval.errors import UserError
-from afrieval.files.content import read_bytes
+from afrieval.files.content import check_file, read_bytes
 from afrieval.files.schema import OPEN, validated, validated_json
 from afrieval.foreign.cells import Answered, Evaluated, cell_of, digest, id_number, is_mean
 from afrieval.results.files import RUN
@@ -134,7 +134,7 @@ def lighteval_cells(folder: Path) -> list[CellScores]:
 
 def _details(folder: Path) -> list[tuple[Path, re.Match[str]]]:
     """Returns the files of details, of each model the oldest first."""
-    paths = sorted((folder / "details").glob("**/details_*.parquet"))
+    paths = sorted((folder / "details").glob("*/**/details_*.parquet"))
     return [(path, match) for path in paths if (match := DETAILS.fullmatch(path.name))]
 
 
@@ -173,6 +173,7 @@ def _cell(task: Task, model: str) -> CellScores | str:
             },
             may=_may(task.results["config_general"]),
             path=task.path,
+            limited="sample" if task.results["config_general"].get("max_samples") else "all",  # it shuffles them
         )
     )
 
@@ -191,6 +192,7 @@ def _read(path: Path) -> Iterator[Detail]:
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
+    check_file(path, HINT)
     try:
         with ParquetFile(path) as file:
             groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]

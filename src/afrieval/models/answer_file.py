@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,8 +12,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from afrieval.errors import UserError
+from afrieval.files.content import read_bytes
 from afrieval.scoring.detailed import Details, Scored, detailed, details_of
 
+REMOVE = "delete it and run again; answers that only it has are asked for again"
 GENERATED, ROLLING = "generate_until", "loglikelihood_rolling"
 _sorted = json.JSONEncoder(sort_keys=True).encode  # `json.dumps` makes an encoder for each call
 
@@ -34,7 +37,7 @@ class AnswerFile:
         self._path, self._file = path, None
         if path is None:
             return
-        content = path.read_bytes() if path.exists() else b""
+        content = read_bytes(path, REMOVE) if path.exists() else b""
         *lines, tail = content.split(b"\n")
         self._answers = {entry[0]: _kept(line, entry[1]) for line in (*lines, tail) if (entry := _entry(line))}
         self._file = path.open("ab")
@@ -115,7 +118,7 @@ def is_answer(value: Any, method: str) -> bool:
 
 def _is_likelihood(value: Any) -> bool:
     """Returns whether a value is a log-likelihood; -inf is valid."""
-    return type(value) in (float, int) and not math.isnan(value) and value < math.inf
+    return type(value) in (float, int) and (value == -math.inf or abs(value) <= sys.float_info.max)
 
 
 def _entry(line: bytes) -> tuple[str, Any] | None:

@@ -6,7 +6,6 @@ needs a GPU.
 
 import ast
 import inspect
-import re
 from difflib import get_close_matches
 from functools import cache
 from importlib.util import find_spec
@@ -17,7 +16,7 @@ from afrieval.config.settings import ModelConfig, is_batch_size
 from afrieval.errors import UserError
 from afrieval.models.backends.openai.check import check_api
 from afrieval.models.capabilities import RECORDED, backend_class, is_server, missing, parameters
-from afrieval.models.credentials import bare_address, is_secret
+from afrieval.models.credentials import bare_address, is_address, is_secret
 from afrieval.models.recorded_file import check_recorded
 
 BACKENDS = {
@@ -102,7 +101,7 @@ def _check_server(config: ModelConfig) -> None:
             hint = "set the key in the environment, such as OPENAI_API_KEY"
             raise UserError(f"backend_args.{name} may be a secret key, but run.yaml stores backend_args", hint)
     url = config.backend_args.get("base_url")
-    if url and not (isinstance(url, str) and re.match(r"https?://[^/\[\]\s]", bare_address(url))):
+    if url and not (isinstance(url, str) and is_address(url)):
         hint = "give a URL such as http://localhost:8000/v1/completions"
         raise UserError(f"backend_args.base_url must be a URL, not {bare_address(str(url))!r}", hint)
     if config.model_type in ADDRESSED and not url:

@@ -9,8 +9,8 @@ from typing import Any
 from afrieval.config.api import OPENAI, APIConfig
 from afrieval.config.settings import ModelConfig
 from afrieval.errors import UserError, nearest
-from afrieval.files.paths import shortened
 from afrieval.models.base import Capabilities
+from afrieval.terminal import shortened
 
 OURS = ("hf", "vllm")  # extended by the suite; they support everything, and take seconds to import
 RECORDED = "recorded"  # answers of a file

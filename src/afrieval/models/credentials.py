@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 SECRET = re.compile(r"(?i)(^|_)(api_?key|secret|secret_key|access_key|password|auth_token|hf_token|headers?)$|^token$")
 HIDDEN = "***"
+ADDRESS = re.compile(r"https?://[^/\[\]\s\x00-\x1f\x7f-\x9f][^\s\x00-\x1f\x7f-\x9f]*")
 
 
 def is_secret(name: str) -> bool:
@@ -38,6 +39,16 @@ def bare_address(url: str) -> str:
     except ValueError:  # an invalid part in brackets
         return HIDDEN
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+def is_address(url: str) -> bool:
+    """Tells whether a text is the URL of a server: without blanks and control characters, with a valid port."""
+    try:
+        parts = urlsplit(url)
+        usable = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return usable and ADDRESS.fullmatch(url) is not None
 
 
 def with_basic_header(url: str) -> tuple[str, dict[str, str]]:

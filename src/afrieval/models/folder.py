@@ -1,6 +1,5 @@
 """Validates the files of a model folder before anything is loaded."""
 
-import json
 import re
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -8,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from afrieval.errors import UserError
+from afrieval.files.content import check_file, read_bytes
 from afrieval.files.paths import user_path
+from afrieval.files.schema import parsed_json
 
 AGAIN = "fetch the model again, or restore that file from its source"
 OBJECTS = (
@@ -77,6 +78,9 @@ def check_files(folder: Path) -> Shapes:
             read_object(folder / name)
     if not any(path for kind in WEIGHTS for path in folder.glob(kind)):
         raise UserError(f"{folder} has no weights: no file is named {' or '.join(WEIGHTS)}", AGAIN)
+    for path in folder.iterdir():
+        if path.exists() and not path.is_dir():
+            check_file(path, AGAIN)
     shapes: dict[str, tuple[int, ...]] = {}
     for path in _weight_files(folder):
         shapes |= _shapes(path, quantised="quantization_config" in config)
@@ -105,12 +109,7 @@ def read_object(path: Path) -> dict[str, Any]:
     Raises:
         UserError: if the file cannot be opened or is not a JSON object.
     """
-    try:
-        content = json.loads(path.read_bytes())
-    except OSError as e:
-        raise UserError(f"{path} cannot be read: {e.strerror}", AGAIN) from None
-    except (ValueError, RecursionError) as e:
-        raise UserError(f"{path} is not valid JSON: {str(e)[:200]}", AGAIN) from None
+    content = parsed_json(read_bytes(path, AGAIN), str(path), AGAIN)
     if not isinstance(content, dict):
         raise UserError(f"{path} must be a JSON object, not {type(content).__name__}", AGAIN)
     return content
@@ -138,6 +137,7 @@ def _shapes(path: Path, quantised: bool) -> Shapes:
     """
     from safetensors import SafetensorError, safe_open
 
+    check_file(path, AGAIN)
     try:
         with safe_open(path, framework="np") as file:
             slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  # not a mapping

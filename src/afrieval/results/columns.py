@@ -32,6 +32,7 @@ class Columns:
 
     def __init__(self, fields: Iterable[str] = (), sent: bool = False):
         self.rows = 0
+        self.sampled = False  # whether rows have ranks in the order of samples
         self.ids: list[int] = []
         self.golds: list[int] = []
         self.picked: list[int] = []
@@ -52,6 +53,7 @@ class Columns:
         """Takes what is kept of the next line."""
         row, place, get = line["doc_id"], len(self.ids), line.get
         self.rows += 1
+        self.sampled = "sample_rank" in line
         if line["defect"]:
             self.defects.append(row)
         if not line["metrics"]:

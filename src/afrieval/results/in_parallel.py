@@ -10,6 +10,7 @@ from itertools import cycle
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
+from afrieval.errors import UserError
 from afrieval.results.files import sample_path
 from afrieval.results.reader import RunFolder
 
@@ -24,7 +25,10 @@ def read_ahead(runs: Sequence[RunFolder]) -> None:
     Where one ends early, since a file is damaged or memory is short, the rest is left to the caller's `scores`.
     """
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" and threading.active_count() == 1 else 1
-    places = [(run, name) for run in runs for name in run.names if not run.is_packed(name)] if cores > 1 else []
+    try:
+        places = [(run, name) for run in runs for name in run.names if not run.is_packed(name)] if cores > 1 else []
+    except UserError:
+        return
     if sum(map(_size, places)) > LARGE:
         _read_ahead(places, cores)
 
@@ -51,7 +55,7 @@ def _read_ahead(places: Sequence[Place], cores: int) -> None:
             sender.close()
         for (run, name), receiver in zip(places, cycle(receivers), strict=False):
             run.keep(name, receiver.recv())
-    except (EOFError, OSError):
+    except (EOFError, OSError, UserError):
         return
     finally:
         for worker in workers:

@@ -5,10 +5,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from afrieval.files.content import opened, read_bytes
 from afrieval.files.whole import write_whole, written_whole
 from afrieval.results.files import ANSWERS, RUN, harness_path, sample_path, write_run
 from afrieval.results.identity import check_same_run, merged
 from afrieval.results.reader import RunFolder
+from afrieval.results.samples import REDO
 
 
 def merge(target: RunFolder, share: RunFolder, cells: Iterable[str]) -> None:
@@ -33,7 +35,7 @@ def merge(target: RunFolder, share: RunFolder, cells: Iterable[str]) -> None:
     for name in cells:
         for place in (harness_path, sample_path):  # samples last, since they mark the cell as done
             if (path := place(share.path, name)).exists():
-                write_whole(place(target.path, name), path.read_bytes())
+                write_whole(place(target.path, name), read_bytes(path, REDO))
 
 
 def begin_share(share: RunFolder, target: RunFolder) -> None:
@@ -69,7 +71,7 @@ def _add_answers(target: Path, source: Path) -> None:
 
 def _answers(path: Path) -> Iterator[tuple[bytes, bytes]]:
     """Yields the key and the line of each answer in a file; a line that is not whole is left out."""
-    with path.open("rb") as lines:
+    with opened(path, "delete it; answers that only it has are asked for again") as lines:
         for line in lines:
             key = line.split(b'"', 2)[1] if line.count(b'"') > 1 else b""
             if key and line.rstrip().endswith(b"]"):

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval.errors import UserError
-from afrieval.files.content import read_bytes
+from afrieval.files.content import check_file, read_bytes
 
 PACKED = "samples.parquet"
 VERSION = 1  # of the file; a reader refuses later ones
@@ -48,6 +48,7 @@ class Packed:
 
     def __init__(self, path: Path):
         self.path = path
+        check_file(path, CURE)
         with _damage(path):
             from pyarrow.parquet import read_metadata
 
@@ -127,6 +128,8 @@ def packed(folder: Path) -> Packed | None:
     try:
         stat = os.stat(path)  # noqa: PTH116
     except OSError:
+        if os.path.lexists(path):  # such as a link to nothing
+            check_file(Path(path), CURE)
         return None
     return _packed(path, stat.st_ino, stat.st_size, stat.st_mtime_ns)
 

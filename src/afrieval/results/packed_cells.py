@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from afrieval.results.packed import About, Arrays, packed
 from afrieval.results.schema import Declared
 from afrieval.results.scores import CellScores, Labels
+from afrieval.results.selection import selection
 from afrieval.results.stored import STORED_BY, Stored
 
 NUMBERS = (
@@ -30,7 +31,7 @@ LISTS = {"fields": np.int64, "groups": np.bool_, "sent": np.int64, "measures": n
 def about(stored: Stored) -> About:
     """Returns what a packed file says of a cell in its metadata, but for its file and its number of lines."""
     cell = stored.cell
-    if cell.harness is not None:  # it is read by its lines
+    if _by_lines(cell):
         return {"name": cell.name, "n": 0, "columns": [], "widths": {}}
     optional = {"key": cell.keys, "verdict": cell.verdicts, "part": cell.parts}
     widths = {
@@ -70,7 +71,9 @@ def numbers(stored: Stored, lines: int) -> Arrays:
         stored: the cell.
         lines: of its sample file.
     """
-    cell = stored.cell
+    cell, groups = stored
+    if _by_lines(cell):
+        cell, groups = CellScores(cell.name, cell.task, cell.language, cell.prompt_language, cell.prompt), {}
     given = {
         "scored": np.ones(cell.n, dtype=bool),
         "gold": cell.golds,
@@ -87,7 +90,7 @@ def numbers(stored: Stored, lines: int) -> Arrays:
             found[name][cell.ids] = given[name]
     lists: dict[str, list[NDArray[Any]]] = {
         "fields": [labels.codes for labels in cell.fields.values()],
-        "groups": list(stored.groups.values()),
+        "groups": list(groups.values()),
         "sent": list(cell.sent.values()),
         "measures": list(cell.measures.values()),
     }
@@ -97,11 +100,16 @@ def numbers(stored: Stored, lines: int) -> Arrays:
     return found
 
 
+def _by_lines(cell: CellScores) -> bool:
+    """Returns whether a cell is read by its lines: it is of the harness, or its lines are of some rows only."""
+    return cell.harness is not None or cell.selection.kind == "sample"
+
+
 def packed_scores(path: Path, declared: Mapping[str, Declared], sent: bool) -> Stored | None:
     """Returns what a packed file says of a cell; None if its lines have to be read.
 
-    They have to be where the cell has a sample file, is of the harness, or was packed by a version that read lines in
-    another way, or with other declarations.
+    They have to be where the cell has a sample file, is of the harness or a sample of rows, or was packed by a version
+    that read lines in another way, or with other declarations.
 
     Args:
         path: its sample file.
@@ -142,6 +150,7 @@ def _restored(of: About, columns: Arrays, declared: Declared, path: Path, sent: 
             name: measures[:, stop - width : stop].copy()
             for (name, width), stop in zip(of["measures"], stops, strict=True)
         },
+        selection=selection(of["rows"], declared.get("test_set", {}).get(of["language"], 0), sampled=False),
         ids=ids,
         golds=values("gold"),
         picked=values("picked"),

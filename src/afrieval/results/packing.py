@@ -18,7 +18,7 @@ from afrieval.files.whole import write_whole, written_whole
 from afrieval.results.files import locked, sample_files, sample_path, stored_name
 from afrieval.results.packed import PACKED, About, Arrays, Packed, content, head, packed
 from afrieval.results.packed_cells import FILLS, LISTS, NUMBERS, about, numbers
-from afrieval.results.reader import RunFolder
+from afrieval.results.reader import RunFolder, cell_lines
 from afrieval.results.runs import check_finished
 from afrieval.results.samples import REDO
 from afrieval.results.stored import Stored
@@ -49,6 +49,8 @@ def pack(folder: Path) -> Moved:
         loose = sample_files(folder)
         if not loose:
             return Moved(0, 0, (folder / PACKED).stat().st_size)
+        if before := packed(folder):
+            _check_newer(folder, before)
         size = sum(path.stat().st_size for path in loose)
         with written_whole(folder / PACKED) as file:
             paths = [sample_path(folder, name) for name in run.names]
@@ -65,12 +67,14 @@ def unpack(folder: Path) -> Moved:
     """Restores the sample files of a packed run and removes the packed file; newer sample files stay.
 
     Raises:
-        UserError: if the run is not packed, is in use, or its packed file is damaged.
+        UserError: if the run is not packed, is in use, has a damaged file, or a sample file with fewer lines than the
+            packed file has of its cell.
     """
     if packed(folder) is None:
         raise UserError(f"{folder} has no {PACKED}", "give a run that `afrieval pack` has packed")
     with locked(folder):
         file = Packed(folder / PACKED)
+        _check_newer(folder, file)
         names = [name for name in file.cells if not os.path.lexists(folder / name)]
         size, restored = file.path.stat().st_size, 0
         for name in names:
@@ -111,6 +115,21 @@ def write_packed(file: BinaryIO, cells: Iterable[tuple[Path, bytes, Stored]]) ->
             writer.write_table(_table(stored.cell.name, lines, columns), row_group_size=len(lines))
         writer.add_key_value_metadata(head(NUMBERS, described))
     return sums
+
+
+def _check_newer(folder: Path, file: Packed) -> None:
+    """Refuses a sample file that cannot take the place of its cell in a packed file: damaged, or with fewer lines."""
+    for name, of in file.cells.items():
+        path = folder / name
+        if not os.path.lexists(path):
+            continue
+        hint = f"delete {path}, and {PACKED} has its cell as it was packed; or restore it from a copy"
+        try:
+            lines = sum(1 for _ in cell_lines(folder, stored_name(path)))
+        except UserError as e:
+            raise UserError(e.message, hint) from None
+        if lines < of["lines"]:
+            raise UserError(f"{path} has {lines} of the {of['lines']} lines of its cell in {PACKED}", hint)
 
 
 def _check(file: Packed, sums: dict[str, bytes]) -> None:

@@ -15,6 +15,7 @@ from afrieval.results.packed_cells import packed_scores
 from afrieval.results.samples import REDO, Sample, cell_name, is_harness, read_lines
 from afrieval.results.schema import Declared, HarnessMetric, HarnessRecord, RunRecord
 from afrieval.results.scores import CellScores, Stated
+from afrieval.results.selection import selection, selection_of_older
 from afrieval.results.stored import STORED_BY, Stored, completed, stored_scores
 from afrieval.results.usage import usage_of
 
@@ -77,7 +78,15 @@ class RunFolder:
         before, cell = self._cells.get(name, (None, None))
         if cell is None or before != now or self._reads_otherwise(cell):
             self._cells[name] = now, (cell := self._completed(name, self.stored(name)))
-        return replace(cell, declared=self._declared(cell.task))
+        return self._selected(replace(cell, declared=self._declared(cell.task)))
+
+    def _selected(self, cell: CellScores) -> CellScores:
+        """Returns a cell with the selection of its rows, which may be known by run.yaml alone."""
+        sampled = cell.selection.kind == "sample"
+        of = cell.harness.get("test_set") if cell.harness else cell.declared.get("test_set", {}).get(cell.language)
+        if of is None and not sampled:
+            return replace(cell, selection=selection_of_older(cell.rows, self.record))
+        return replace(cell, selection=selection(cell.rows, of or 0, sampled))
 
     def _declared(self, task: str) -> Declared:
         return self.record.get("declared", {}).get(task, Declared())
@@ -164,15 +173,20 @@ def cell_lines(folder: Path, name: str) -> Iterator[Sample]:
         UserError: if the file is damaged, lacks a document or holds another cell.
     """
     path = sample_path(folder, name)
-    following: dict[str | None, int] = {}
+    found: dict[str | None, list[int]] = {}  # ranks of the lines by filter; in a sample, by the order of samples
+    latest: dict[str | None, int] = {}
     for number, line in enumerate(read_lines(path), 1):
         of = line["filter"] if line["prompt"] == "" else None
-        row = following.get(of, 0)
-        if line["doc_id"] != row or cell_name(line) != name:
+        ranks = found.setdefault(of, [])
+        expected = len(ranks) if "sample_rank" not in line else max(line["doc_id"], latest.get(of, -1) + 1)
+        if line["doc_id"] != expected or cell_name(line) != name:
             raise UserError(f"{path}, line {number}, is not what a run of {name} wrote", REDO)
-        following[of] = row + 1
+        ranks.append(line.get("sample_rank", expected))
+        latest[of] = expected
         yield line
-    if len(set(following.values())) > 1:
+    if len({len(ranks) for ranks in found.values()}) > 1 or any(
+        sorted(of) != [*range(len(of))] for of in found.values()
+    ):
         raise UserError(f"{path} is not what a run of {name} wrote", REDO)
 
 
@@ -209,11 +223,11 @@ def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | 
         path: the sample file.
     """
     scores: dict[tuple[str, str], list[object]] = {(m["metric"], m["filter"]): [] for m in record["metrics"]}
-    rows, usage = 0, Counter[str]()
+    rows, latest, sampled, usage = 0, -1, False, Counter[str]()
     for line in lines:
-        if line["doc_id"] >= rows and "details" in line:  # the lines of other filters have the same
-            usage.update(usage_of(line["details"]))
-        rows = max(rows, line["doc_id"] + 1)
+        if line["doc_id"] > latest:  # the lines of other filters have the same
+            rows, latest, sampled = rows + 1, line["doc_id"], "sample_rank" in line
+            usage.update(usage_of(line.get("details", {})))
         for (name, of), values in scores.items():
             if line["filter"] == of and name in line:
                 values.append(line[name])
@@ -224,6 +238,7 @@ def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | 
         prompt_language="",
         prompt=0,
         rows=rows,
+        selection=selection(rows, record.get("test_set", 0), sampled),
         path=path,
         harness=record,
         usage=usage,

@@ -21,12 +21,15 @@ def read_rows(path: Path, rows: Iterable[int]) -> dict[int, Sample]:
         UserError: if the file cannot be read or has changed since its scores were read.
     """
     wanted, found = set(rows), {}
-    lines = (line for line in content(path, REDO).split(b"\n") if line)
-    for row, line in enumerate(lines):
-        if row in wanted:
-            sample = found[row] = checked_line(SampleLine, line, f"{path}, line {row + 1}", REDO)
-            if sample["doc_id"] != row:
-                raise UserError(f"{path} has changed: its line {row + 1} is of document {sample['doc_id']}", REDO)
+    lines = [line for line in content(path, REDO).split(b"\n") if line]
+    sampled = any(b'"sample_rank":' in line for line in lines[:1])  # a quotation mark inside a text is escaped
+    for number, line in enumerate(lines):
+        if sampled or number in wanted:
+            sample = checked_line(SampleLine, line, f"{path}, line {number + 1}", REDO)
+            if sample["doc_id"] != number and not sampled:
+                raise UserError(f"{path} has changed: its line {number + 1} is of document {sample['doc_id']}", REDO)
+            if sample["doc_id"] in wanted:
+                found[sample["doc_id"]] = sample
     if missing := wanted - found.keys():
         raise UserError(f"{path} has changed: it has no document {min(missing)}", REDO)
     return found

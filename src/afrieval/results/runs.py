@@ -4,18 +4,19 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from afrieval.errors import UserError
+from afrieval.errors import UserError, reason
 from afrieval.grouping import grouped
 from afrieval.results.files import RUN, cell_names
 from afrieval.results.in_parallel import read_ahead
 from afrieval.results.likelihoods import source_of_likelihoods
 from afrieval.results.prompts import SUITE
 from afrieval.results.reader import RunFolder
-from afrieval.results.schema import RunRecord, TaskIdentity
+from afrieval.results.schema import Declared, RunRecord, TaskIdentity
 from afrieval.results.scores import CellScores
 
+T = TypeVar("T")
 SETTINGS = ("dtype", "device", "batch_size", "processes", "max_length", "model_commit", "git_commit", "versions")
 API_SETTINGS = ("reasoning_effort", "temperature")
 MODEL_SETTINGS = ("chat_template", "chat_tags", "chat_system", "chat_date", "thinking_end", "add_bos_token")
@@ -52,39 +53,49 @@ class Readable(NamedTuple):
 
     Attributes:
         cells: of our own tasks, with `model` as the name that `model_labels` gives it.
-        runs: the runs that they are of.
+        records: the folders of the runs that they are of, and what run.yaml said when they were read.
         left_out: folder to the reason why it was not read.
     """
 
     cells: list[CellScores]
-    runs: list[RunFolder]
+    records: dict[Path, RunRecord]
     left_out: dict[Path, str]
 
 
 def readable_runs(folders: Iterable[RunFolder]) -> Readable:
-    """Returns the cells of all runs that are finished and undamaged; the same cell may be in several of them."""
-    finished, left_out = _readable(folders, check_finished)
+    """Returns the cells of all runs that are finished and undamaged; the same cell may be in several of them.
+
+    Each folder is read once: it may be written, or removed, at the same time.
+    """
+    left_out: dict[Path, str] = {}
+    finished = _each(folders, check_finished, left_out)
     read_ahead([run for run in finished if not run.was_read])
-    found, damaged = _readable(finished, _check_cells)
-    labels = model_labels({run.path: run.record for run in found})
-    cells = [cell for run in found for cell in run_cells(run, labels[run.path])]
-    return Readable(cells, found, left_out | damaged)
+    found = _each(finished, _whole, left_out)
+    records = {run.path: record for run, (record, _) in found.items()}
+    labels = model_labels(records)
+    cells = [replace(cell, model=labels[run.path]) for run, (_, cells) in found.items() for cell in cells]
+    return Readable(cells, records, left_out)
 
 
-def _readable(runs: Iterable[RunFolder], check: Callable[[RunFolder], None]) -> tuple[list[RunFolder], dict[Path, str]]:
-    """Returns the runs that pass a check, and for the others why they do not."""
-    found, left_out = [], {}
+def _each(runs: Iterable[RunFolder], read: Callable[[RunFolder], T], left_out: dict[Path, str]) -> dict[RunFolder, T]:
+    """Returns what can be read of runs; `left_out` receives the reasons for the others."""
+    found = {}
     for run in runs:
         try:
-            check(run)
-            found.append(run)
+            found[run] = read(run)
         except (UserError, OSError) as e:
-            left_out[run.path] = e.message if isinstance(e, UserError) else f"{e.filename}: {e.strerror}"
-    return found, left_out
+            left_out[run.path] = reason(e)
+        except MemoryError:
+            left_out[run.path] = "it does not fit into the memory that is free"
+    return found
 
 
-def _check_cells(run: RunFolder) -> None:
-    _check_same_rows(run_cells(run, ""))
+def _whole(run: RunFolder) -> tuple[RunRecord, list[CellScores]]:
+    cells = run_cells(run, "")
+    _check_same_rows(cells)
+    if not (record := run.record):
+        raise UserError(f"{run.path} was removed while it was read", "give runs that stay")
+    return record, cells
 
 
 def check_run(folder: Path) -> None:
@@ -124,6 +135,7 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
         task = identity["tasks"][cell.task]
         return replace(
             cell,
+            declared=_declared(cell, visit),
             model=label,
             shots=task.get("shots", identity["fewshot"]["num_fewshot"]),
             answer_form=task["answer_form"],
@@ -137,6 +149,14 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
         )
     except (KeyError, IndexError) as e:
         raise UserError(f"{run.path / RUN} does not say {e}", "it was written by another version, or changed") from None
+
+
+def _declared(cell: CellScores, visit: Mapping[str, Any]) -> Declared:
+    """Returns what is declared of a cell; older versions did not store whether its rows are the suite's own."""
+    config: Any = visit.get("config")
+    source = config.get("data", {}).get("source") if isinstance(config, Mapping) else None
+    known = {cell.language: source == "samples", **cell.declared.get("sample_rows", {})}
+    return {**cell.declared, "sample_rows": known}
 
 
 def model_labels(records: Mapping[Path, RunRecord]) -> dict[Path, str]:

@@ -45,6 +45,14 @@ class TaskIdentity(TypedDict):
     options: NotRequired[dict[str, str]]
 
 
+class SelectionIdentity(TypedDict):
+    """How the rows of a run were selected from the test sets, if it does not have all of them."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    by: str
+    seed: NotRequired[Index]
+
+
 class Identity(TypedDict):
     """Everything that touches prompt, data, shots or model."""
 
@@ -54,6 +62,7 @@ class Identity(TypedDict):
     fewshot: NotRequired[FewshotIdentity]
     tasks: NotRequired[dict[str, TaskIdentity]]
     max_gen_toks: NotRequired[int | None]
+    selection: NotRequired[SelectionIdentity]
     harness_tasks: NotRequired[dict[str, dict[str, Any]]]
 
 
@@ -104,7 +113,10 @@ class Declared(TypedDict, total=False):
     `metrics` are as in a task file, the main one first; `contrast` is the one that compares prompt languages.
     `signatures` are the settings and versions of libraries that compute metrics.
     `extract` are options of its extractor that the user changed; `options` are those of the task, with their values.
-    `defective` are languages whose whole split has a known defect.
+    `defective` are languages whose whole split has a known defect. `baselines` are what a model gets that does not read
+    the text: language to baseline to metric to score, from 0 to 1.
+    `test_set` is the number of rows in each language, run or not.
+    `sample_rows` are languages whose rows are the suite's own, written by hand; older versions wrote `samples`.
     """
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
@@ -115,6 +127,9 @@ class Declared(TypedDict, total=False):
     parallel: list[list[str]]
     unreviewed: dict[str, bool]
     defective: dict[str, str]
+    baselines: dict[str, dict[str, dict[str, float]]]
+    test_set: dict[str, Index]
+    sample_rows: dict[str, bool]
     metrics: list[str | dict[str, Any]]
     contrast: str
     extract: dict[str, bool]
@@ -207,6 +222,7 @@ class HarnessRecord(TypedDict):
     task: str
     language: str
     n: Index
+    test_set: NotRequired[Index]
     shots: int | None
     metrics: list[HarnessMetric]
     harness: HarnessResults
@@ -217,6 +233,7 @@ class SampleLine(TypedDict):
 
     __pydantic_config__ = LINE  # type: ignore[misc]
     doc_id: Index
+    sample_rank: NotRequired[Index]
     task: str
     language: str
     prompt: Index | str

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from afrieval.results.prompts import PromptId, prompt_set
 from afrieval.results.schema import Declared, HarnessRecord
+from afrieval.results.selection import ALL, Selection
 from afrieval.scoring.base import Metric
 from afrieval.statistics.influence import linear_values
 from afrieval.statistics.intervals import Interval, standard_error
@@ -21,6 +22,7 @@ from afrieval.statistics.scores import score_interval
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 NONE: Numbers = np.zeros(0, dtype=np.int64)
+ACCURACY, BALANCED = "acc", "balanced"  # metrics of baselines
 DIMENSIONS = ("prompt_language", "prompt", "model", "shots", "answer_form", "language")  # what can be compared
 KEPT_APART = ("prompt_set", *DIMENSIONS)  # the sets share no prompt
 
@@ -74,6 +76,7 @@ class CellScores:
         picked: choices that the model took, shape (n,); -1 for none.
         n_choices: shape (n,); 0 where there are none.
         rows: all rows of the cell, scored or not.
+        selection: which rows of the test set these are.
         defects: rows with a defect, scored or not.
         keys: a number for each document that is the same for the same question in every language, shape (n,); None in
             runs of tasks that declare no key, and in older ones.
@@ -111,6 +114,7 @@ class CellScores:
     picked: Numbers = field(default_factory=NONE.copy)
     n_choices: Numbers = field(default_factory=NONE.copy)
     rows: int = 0
+    selection: Selection = ALL
     defects: Numbers = field(default_factory=NONE.copy)
     model: str = ""
     shots: int = 0
@@ -180,6 +184,32 @@ class CellScores:
     def defect(self) -> str:
         """The known defect of the language's whole data; empty if there is none."""
         return self.declared.get("defective", {}).get(self.language, "")
+
+    @property
+    def baselines(self) -> Mapping[str, Mapping[str, float]]:
+        """What a model gets that does not read the text: baseline to metric to score, as `metrics` have it.
+
+        The metric `balanced` is accuracy in each class, averaged over the classes. Empty where nothing is known.
+        """
+        return self.declared.get("baselines", {}).get(self.language, {})
+
+    @property
+    def baseline_scores(self) -> dict[str, float]:
+        """What each baseline gets by the main metric; by accuracy if that is a share of right picks too."""
+        metric, share = self.metric, BALANCED if self.metric.of_cell else ACCURACY
+        of_picks = metric.interval == "wilson" and metric.higher_is_better and self.main not in self.of_groups
+        found = {name: of.get(self.main, of.get(share) if of_picks else None) for name, of in self.baselines.items()}
+        return {name: score for name, score in found.items() if score is not None}
+
+    @property
+    def own_rows(self) -> bool:
+        """Whether its rows are the suite's own samples, written by hand in place of the data set's."""
+        return self.declared.get("sample_rows", {}).get(self.language, False)
+
+    @property
+    def concludes(self) -> bool:
+        """Whether it may have a rank: its rows are neither the first ones, which may be alike, nor the suite's own."""
+        return self.selection.concludes and not self.own_rows
 
     @property
     def data_set(self) -> str:

@@ -13,6 +13,7 @@ from afrieval.results.grouped_fields import nested_fields, with_groups
 from afrieval.results.samples import Sample
 from afrieval.results.schema import Declared
 from afrieval.results.scores import CellScores, Labels
+from afrieval.results.selection import selection
 from afrieval.results.shared import shared
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import metric
@@ -55,6 +56,7 @@ def stored_scores(name: str, lines: Iterable[Sample], declared: Declared, path: 
         picked=np.array(columns.picked, dtype=np.int64),
         n_choices=np.array(columns.n_choices, dtype=np.int64),
         rows=columns.rows,
+        selection=selection(columns.rows, declared.get("test_set", {}).get(line["language"], 0), columns.sampled),
         defects=np.array(columns.defects, dtype=np.int64),
         keys=columns.key_numbers(line["language"]),
         verdicts=None if np.isnan(verdicts).all() else verdicts,

@@ -7,7 +7,7 @@ from typing import Any
 from afrieval.results.scores import CellScores
 
 PLACE = ("task", "language", "prompt", "prompt_language")
-FIRST = (*PLACE, "metric", "score", "standard_error", "low", "high", "n", "n_defect")
+FIRST = (*PLACE, "metric", "score", "standard_error", "low", "high", "n", "n_defect", "selection")
 PARTS = ("macro", "parts")
 Row = dict[str, Any]
 
@@ -33,7 +33,9 @@ def summary_columns(cells: Iterable[CellScores], others: Iterable[Row] = ()) -> 
 
 def summary_row(cell: CellScores) -> Row:
     """Returns a cell's row of summary.csv; a metric that was not measured is empty."""
-    row: Row = {column: getattr(cell, column) for column in (*PLACE, "n", "n_defect")}
+    row: Row = {column: getattr(cell, column) for column in (*PLACE, "n", "n_defect")} | {
+        "selection": cell.selection.kind
+    }
     if not cell.n:
         return row
     low, high = cell.interval or ("", "")
@@ -63,5 +65,5 @@ def harness_results(cells: list[CellScores], versions: Mapping[str, int]) -> dic
         "versions": {c.name: versions[c.task] for c in cells},
         "n-shot": {c.name: c.shots for c in cells},
         "higher_is_better": {c.name: {name: m.higher_is_better for name, m in c.metrics.items()} for c in cells},
-        "n-samples": {c.name: {"original": c.rows, "effective": c.n} for c in cells},
+        "n-samples": {c.name: {"original": c.selection.of or c.rows, "effective": c.n} for c in cells},
     }

@@ -11,6 +11,7 @@ LETTERS = ("letters", "missing_letters", "no_letter")  # of the most likely firs
 COUNTS = ("answers", "requests", *TOKENS, "unknown", "cut_off", "refused", *LETTERS)
 COLUMNS = ("task", "language", *COUNTS, "cost")
 CUT_OFF = "length"  # the reason why an answer ended
+MOST = 10**15  # of anything that an answer may take; servers of old runs were believed
 Row = dict[str, Any]
 
 
@@ -20,20 +21,20 @@ def usage_of(details: Mapping[str, Any]) -> dict[str, float]:
     Args:
         details: those of a sample.
     """
-    told = {
-        name: details[name]
-        for name in ("requests", *TOKENS, *LETTERS, "cost")
-        if isinstance(details.get(name), int | float)
-    }
+    told = {name: details[name] for name in ("requests", *TOKENS, *LETTERS, "cost") if _is_amount(details.get(name))}
     ended = details.get("finish_reason") == CUT_OFF
     seen = details.get("missing_letters") != details.get("letters", -1)
     counted = {
         "no_letter": not seen,
-        "unknown": TOKENS[0] not in details,
+        "unknown": TOKENS[0] not in told,
         "cut_off": ended,
         "refused": bool(details.get("refused")),
     }
     return {"answers": 1, **told, **{name: int(found) for name, found in counted.items()}}
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < MOST
 
 
 def usage_rows(cells: Iterable[CellScores]) -> list[Row]:

@@ -124,6 +124,10 @@ def test_completions_without_a_tokenizer_give_no_likelihoods(run_demo: Cli, serv
     assert isinstance(server.asked[0]["prompt"], str)
 
 
+def answered(**message: Any) -> bytes:
+    return json.dumps({"choices": [{"index": 0, "message": message}]}).encode()
+
+
 FAULTS: dict[str, tuple[int, bytes, str, str]] = {
     "broken": (500, b"out of order", "returned status 500: out of order", "server's log"),
     "key": (401, b"wrong key sk-12345678", "returned status 401: wrong key ***", "OPENAI_API_KEY"),
@@ -133,6 +137,12 @@ FAULTS: dict[str, tuple[int, bytes, str, str]] = {
     "other JSON": (200, b'{"error": "overloaded"}', "cannot be parsed by local-", "implements the API"),
     "no choices": (200, b'{"choices": []}', "cannot be parsed by local-", "implements the API"),
     "nothing": (200, b"null", "cannot be parsed by local-", "implements the API"),
+    "a number": (200, answered(content=5), "an answer is not text: 5", "implements the API"),
+    "a map": (200, answered(content={"a": 1}), "an answer is not text: {'a': 1}", "implements the API"),
+    "no text": (200, answered(), "cannot be parsed by local-", "implements the API"),
+    "no number": (200, answered(content="A").replace(b"index", b"x"), "cannot be parsed by", "implements the API"),
+    "other numbers": (200, answered(content="A").replace(b"0", b"7"), "numbered from 0", "implements the API"),
+    "brackets": (200, b"[" * 300_000, "", "run the same command again"),
 }
 
 

@@ -6,14 +6,16 @@ import math
 import os
 from typing import Any
 
-from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
+from lm_eval.models.openai_completions import LocalCompletionsAPI
 
 from afrieval.errors import UserError
+from afrieval.models.backends.openai.answer import is_logprob
 from afrieval.models.backends.other import Named
 from afrieval.models.backends.server_faults import server_fault
 from afrieval.models.chat_template import KeepsSystemText, Turns
 from afrieval.models.credentials import with_basic_header
 from afrieval.models.silence import quiet
+from afrieval.terminal import shortened
 
 log = logging.getLogger("afrieval")
 
@@ -106,14 +108,15 @@ class API(Named, KeepsSystemText):
         """Returns the texts in a response.
 
         Raises:
-            ValueError: if there are none; the harness would treat a server error as an empty answer.
+            ValueError: if there are none, or what is not text; the harness would treat it as an empty answer.
         """
-        if isinstance(self, LocalChatCompletion):
+        if isinstance(self, LocalCompletionsAPI):
             for output in outputs if isinstance(outputs, list) else [outputs]:
-                texts = [choice["message"]["content"] for choice in output["choices"]]
-                if not texts:
-                    raise ValueError("the response has no choices")
+                _check_choices(output["choices"])
         answers: list[str | None] = super().parse_generations(outputs=outputs, **kwargs)  # type: ignore[misc]
+        for answer in answers:
+            if not isinstance(answer, str | None):
+                raise ValueError(f"an answer is not text: {shortened(repr(answer))}")
         self._empty += answers.count(None)
         return answers
 
@@ -123,6 +126,7 @@ class API(Named, KeepsSystemText):
         Raises:
             UserError: if their number differs from that of the prompts' tokens; the harness would
                 assign them to other tokens, and treat missing ones as certain.
+            ValueError: if one is not the logarithm of a probability.
         """
         parse = super().parse_logprobs  # type: ignore[misc]
         if parse is LocalCompletionsAPI.parse_logprobs:
@@ -135,8 +139,23 @@ class API(Named, KeepsSystemText):
                     f"{[len(asked) for asked in tokens]} tokens, instead of one more than sent",
                     "use a server that supports echo with logprobs, such as vLLM, and --model.backend_args.tokenizer",
                 )
+            for choice in choices:
+                stated = choice["logprobs"]["token_logprobs"]
+                if wrong := [value for value in stated[1:] if not is_logprob(value)]:
+                    raise ValueError(f"a log-probability is {shortened(repr(wrong[0]))}")
         parsed: list[Any] = parse(outputs=outputs, tokens=tokens, ctxlens=ctxlens, **kwargs)
         return parsed
+
+
+def _check_choices(choices: list[dict[str, Any]]) -> None:
+    """Refuses choices that the harness would read as empty answers: without text, or not numbered in order."""
+    for choice in choices:
+        content = choice["message"]["content"] if "message" in choice else choice["text"]
+        if not isinstance(content, str | None):
+            raise ValueError(f"an answer is not text: {shortened(repr(content))}")
+    numbers = [choice["index"] for choice in choices]
+    if not choices or any(type(number) is not int for number in numbers) or sorted(numbers) != [*range(len(choices))]:
+        raise ValueError("the response has no choices that are numbered from 0")
 
 
 def load_api(kind: Any, known: dict[str, Any], arguments: dict[str, Any]) -> Any:

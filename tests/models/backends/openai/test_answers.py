@@ -1,6 +1,7 @@
 """Refusals, filters, thinking, answers that were cut off, and parameters that a server refuses."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,37 @@ def test_texts_of_all_kinds_of_servers() -> None:
             generated(broken, [])
 
 
+@pytest.mark.parametrize("content", [5, 0, True, {"a": 1}, ["A"], [{"text": 5}], [{"type": "text"}], [None]])
+def test_what_is_not_text_is_a_failed_answer(content: Any) -> None:
+    for of in ({"message": {"content": content}}, {"text": content}, {"message": {"refusal": content}}):
+        with pytest.raises(Failure, match="that is not text") as caught:
+            generated(choice(**of), [])
+        assert caught.value.passes and caught.value.may_cost
+
+
+def test_what_is_not_text_is_asked_for_again_and_then_an_error(
+    run_demo: Cli, tmp_path: Path, server: Loopback, waited: list[float]
+) -> None:
+    server.message = {"content": {"a": 1}}
+    words = (*server.api_options, *WORDS, "--model.api.max_retries", 2, "--model.api.max_concurrency", 1)
+    stopped = run_demo(*words)
+    assert stopped.code == 2 and f'{server.url}/v1 returned an answer that is not text: {{"a": 1}}' in stopped.err
+    assert len(server.asked) == 3 and not sample_files(tmp_path / "run")
+    server.message = {}
+    assert run_demo(*words).code == 0 and len(samples(tmp_path / "run")) == DOCUMENTS
+
+
+def test_no_text_may_be_an_answer() -> None:
+    messages: list[dict[str, Any]] = [
+        {"content": None, "tool_calls": [{}]},
+        {"content": []},
+        {"content": [{"type": "thinking"}]},
+        {},
+    ]
+    for message in messages:
+        assert generated(choice(message=message, finish_reason="stop"), []) == ""
+
+
 BROKEN: dict[str, dict[str, Any]] = {
     "OpenRouter": {"error": {"code": 502, "message": "upstream is gone"}, "finish_reason": "error"},
     "without a reason": {"finish_reason": "error"},
@@ -75,6 +107,46 @@ def test_thinking_that_is_charged_for_counts() -> None:
     stated = {"prompt_tokens": 10, "completion_tokens": 30, "completion_tokens_details": {"reasoning_tokens": 25}}
     assert usage_of({"usage": stated}) == Usage(10, 30, reasoning=25)
     assert usage_of({"usage": None}) is None and usage_of({}) is None
+
+
+@pytest.mark.parametrize("count", [-1, True, 1.0, "1", None, math.nan, 10**400, [1], {}])
+def test_numbers_that_cannot_be_tokens_are_unknown(count: Any) -> None:
+    right = {"prompt_tokens": 10, "completion_tokens": 5}
+    for name in right:
+        assert usage_of({"usage": {**right, name: count}}) is None
+    more = {"total_tokens": count, "prompt_tokens_details": {"cached_tokens": count}}
+    assert usage_of({"usage": {**right, **more}}) == Usage(10, 5)
+    assert usage_of({"usage": {"prompt_tokens": 0, "completion_tokens": 5}}) is None, "no request is empty"
+    assert usage_of({"usage": {"prompt_tokens": 10, "total_tokens": 15}}) == Usage(10, 5)
+    assert usage_of({"usage": {**right, "prompt_tokens_details": {"cached_tokens": 11}}}) == Usage(10, 5)
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_body_without_end_is_an_error_that_names_the_server(
+    run_demo: Cli, server: Loopback, waited: list[float], monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr("afrieval.models.backends.openai.client.LARGEST", 10**6)
+    server.fails = {-1: (status, b" " * 10**7)}
+    stopped = run_demo(*server.api_options, *WORDS, "--model.api.max_concurrency", 1, "--model.api.max_retries", 3)
+    assert stopped.code == 2 and f"{server.url}/v1 returned a response of more than 1000000 bytes" in stopped.err
+    assert len(server.asked) == 1
+
+
+BODIES = {
+    "brackets": b"[" * 300_000,
+    "brackets inside": b'{"choices": ' + b"[" * 300_000,
+    "digits": b"1" * 10_000,
+    "not UTF-8": b"\xff\xfe{}",
+    "empty": b"{}",
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_body_that_is_no_answer(run_demo: Cli, server: Loopback, body: str) -> None:
+    for status in (200, 400):
+        server.fails = {-1: (status, BODIES[body])}
+        stopped = run_demo(*server.api_options, *WORDS)
+        assert stopped.code == 2 and f"{server.url}/v1 returned" in stopped.err and len(stopped.err) < 1000
 
 
 FILTER = {"error": {"message": "filtered", "code": "content_filter"}}
@@ -116,7 +188,7 @@ def test_answers_that_were_cut_off_are_said(run_demo: Cli, server: Loopback) -> 
 def test_a_server_without_tokens(run_demo: Cli, server: Loopback) -> None:
     server.usage = None
     done = run_demo(*server.api_options, *WORDS)
-    assert "The server states no tokens for 8 of 8 answers" in " ".join(done.out.split())
+    assert "The server states no usable number of tokens for 8 of 8 answers" in " ".join(done.out.split())
 
 
 def refusing(name: str, status: int = 400) -> Any:

@@ -1,6 +1,7 @@
 """Ceilings of cost and requests: a request is sent only if its highest possible cost fits."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.conftest import Cli
@@ -115,6 +116,27 @@ def test_repeated_requests_count(run_demo: Cli, waited: list[float]) -> None:
         assert len(faults.asked) == 5 and len(faults.answered) == 3
         assert run_demo(*words, "--model.api.max_requests", 2 * DOCUMENTS).code == 0
     assert len(faults.asked) == 2 * DOCUMENTS
+
+
+@pytest.mark.parametrize("count", [-(10**6), 10**400, 0, None, "1"])
+def test_a_server_cannot_lift_the_ceiling(run_demo: Cli, server: Loopback, count: Any) -> None:
+    server.usage = {"prompt_tokens": count, "completion_tokens": count}
+    words = (*server.api_options, *WORDS, *PRICES, "--model.api.max_concurrency", 1)
+    stopped = run_demo(*words, "--model.api.max_cost", 0.1)
+    assert stopped.code == 2 and len(server.asked) == 2, stopped.err
+    assert "has cost $0.0720 (2 answers without a number of tokens count in full)" in stopped.err
+    assert run_demo(*words, "--model.api.max_cost", 0.1).code == 2 and len(server.asked) == 2
+
+
+def test_amounts_that_cannot_be_are_not_resumed_from() -> None:
+    budget = costing(100)
+    stored: list[Details] = [
+        {"prompt_tokens": -5, "completion_tokens": 1, "cost": -3.0, "at_most": [4, 2], "requests": "x"},
+        {"cost": float("nan"), "lost": [1], "prompt_tokens": 3, "completion_tokens": 1},
+        {"cost": float("inf"), "at_most": 5, "lost": [-1, 2]},
+    ]
+    budget.resume(stored)
+    assert (budget.spent, budget.requests, budget.unknown) == (8 + 5, 3, 2)
 
 
 def test_a_ceiling_needs_prices_and_stored_answers(run_demo: Cli, server: Loopback) -> None:

@@ -65,6 +65,18 @@ def test_a_server_without_log_probabilities_is_an_error() -> None:
         assert not caught.value.passes
 
 
+@pytest.mark.parametrize("p", [1.0, math.nan, -(10**400), "-0.1", None, True, [-1.0], math.inf])
+def test_what_is_not_a_log_probability_is_a_failed_answer(p: Any) -> None:
+    for tokens in ({"A": p, "B": -1.0}, {"B": -1.0, "A": p}):
+        with pytest.raises(Failure, match="without valid log-probabilities") as caught:
+            likelihoods(response(**tokens), ["A", "B"])
+        assert caught.value.passes
+    assert likelihoods(response(A=-math.inf, _A=-math.inf, B=-0.0, _B=-0.0), ["A", "B"])[:2] == [
+        (LOWEST, False, 1),
+        (0.0, True, 1),
+    ]
+
+
 def test_no_letter_is_no_answer() -> None:
     unknown = of_likelihoods([Likelihood(LOWEST, False, 1)] * 4)
     question = Question(0, list("wxyz"), list("ABCD"))

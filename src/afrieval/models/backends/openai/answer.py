@@ -1,12 +1,17 @@
 """Responses of chats and completions to generated texts, with what else is known of them."""
 
+import json
+import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from afrieval.models.backends.openai.failure import LONGEST, Failure, valid
+from afrieval.models.backends.openai.failure import CHECK, LONGEST, Failure, valid
 from afrieval.scoring.detailed import Details, Generated
+from afrieval.terminal import shortened
 
 CUT, STOPPED = "length", "stop"
+ROUNDED = 1e-3  # rounding may make a logarithm exceed 0
 # Why an answer ended, if the model or a filter refused it. Gemini adds a reason, or has names of its own.
 REFUSING = ("content_filter", "refusal", "sensitive", "safety", "recitation", "blocklist", "prohibited_content", "spii")
 BROKEN = ("error", "network_error", "abort", "insufficient_system_resource")  # why it ended, if it is not an answer
@@ -22,8 +27,7 @@ def choice_of(response: Mapping[str, Any]) -> dict[str, Any]:
     first = choices[0] if isinstance(choices, list) and choices else None
     has_text = isinstance(first, dict) and ("text" in first or isinstance(first.get("message"), dict))
     if not isinstance(first, dict) or not (has_text or is_refusal(first)):
-        hint = "check that model.api.base_url is that of an OpenAI-compatible server"
-        raise Failure("returned a response without an answer", hint=hint, may_cost=True)
+        raise Failure("returned a response without an answer", hint=CHECK, may_cost=True)
     if (error := first.get("error")) or first.get("finish_reason") in BROKEN:
         message = error.get("message") if isinstance(error, dict) else error
         said = " ".join(str(message or first["finish_reason"]).split())[:LONGEST]
@@ -35,7 +39,12 @@ def is_refusal(choice: Mapping[str, Any]) -> bool:
     """Returns whether the model or a filter refused to answer; the message may be missing then."""
     ended, message = choice.get("finish_reason"), choice.get("message")
     filtered = isinstance(ended, str) and ended.lower().partition(":")[0] in REFUSING
-    return filtered or bool(isinstance(message, dict) and _text(message.get("refusal")))
+    return filtered or bool(isinstance(message, dict) and _text(message.get("refusal"), "a refusal"))
+
+
+def is_logprob(value: Any) -> bool:
+    """Returns whether a value is the logarithm of a probability, which rounding may make a little larger than 0."""
+    return type(value) in (int, float) and (value == -math.inf or -sys.float_info.max <= value < ROUNDED)
 
 
 def generated(response: Mapping[str, Any], stop: Sequence[str]) -> Generated:
@@ -46,27 +55,49 @@ def generated(response: Mapping[str, Any], stop: Sequence[str]) -> Generated:
         stop: texts that end an answer, for servers that do not know them.
 
     Raises:
-        Failure: if the response has no answer.
+        Failure: if the response has no answer, or one that is not text. No text at all is an answer: a model may
+            have used all of its tokens for thinking, or called a tool.
     """
     choice = choice_of(response)
-    message = choice.get("message") or {"content": choice.get("text")}
-    text, refusal = _text(message.get("content")), _text(message.get("refusal"))
-    thinking = _text(message.get("reasoning_content")) or _text(message.get("reasoning"))
+    stated = choice.get("message")
+    message = stated if isinstance(stated, dict) else {"content": choice.get("text")}
+    text, refusal = _text(message.get("content"), "an answer"), _text(message.get("refusal"), "a refusal")
+    thinking = _joined(message.get("reasoning_content")) or _joined(message.get("reasoning"))
     whole, ended = text, choice.get("finish_reason")
     for end in stop:
         text = text.partition(end)[0]
     ended = STOPPED if ended == CUT and text != whole else ended  # at the limit, but after the end
-    details: Details = {"finish_reason": ended} if isinstance(ended, str) else {}
-    details |= {"model": served} if isinstance(served := response.get("model"), str) else {}
+    details: Details = {"finish_reason": valid(ended)} if isinstance(ended, str) else {}
+    details |= {"model": valid(served)} if isinstance(served := response.get("model"), str) else {}
     details |= {"thinking": thinking} if thinking else {}
     details |= {"refused": True} if is_refusal(choice) else {}
     return Generated(text or refusal, details)
 
 
-def _text(content: Any) -> str:
-    """Returns a text; some servers give it in parts, or cut it within a character."""
-    if isinstance(content, list):
-        content = "".join(
-            part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str)
-        )
-    return valid(content) if isinstance(content, str) else ""
+def _text(content: Any, what: str) -> str:
+    """Returns a text; empty for null.
+
+    Raises:
+        Failure: for any other value, of which no text can be made.
+    """
+    text = _joined(content)
+    if text is None and content is not None:
+        shown = shortened(json.dumps(content, ensure_ascii=False))
+        raise Failure(f"returned {what} that is not text: {valid(shown)}", hint=CHECK, may_cost=True)
+    return text or ""
+
+
+def _joined(content: Any) -> str | None:
+    """Returns a text; some servers give it in parts, or cut it within a character. None if it is not text."""
+    if isinstance(content, str):
+        return valid(content)
+    if not isinstance(content, list) or not all(map(_is_part, content)):
+        return None
+    return valid("".join(part.get("text", "") for part in content))
+
+
+def _is_part(part: Any) -> bool:
+    """Returns whether a part of an answer is text, or of another type, such as thinking."""
+    if not isinstance(part, dict):
+        return False
+    return isinstance(part.get("text"), str) or ("text" not in part and part.get("type", "text") != "text")

@@ -1,10 +1,12 @@
 """The ceilings of a run folder: what was spent, what requests in flight may cost at most, and what still fits."""
 
+import math
 from collections.abc import Iterable
+from typing import Any
 
 from afrieval.config.api import APIConfig
 from afrieval.errors import UserError
-from afrieval.models.backends.openai.usage import NOTHING, Usage, usage_in
+from afrieval.models.backends.openai.usage import NOTHING, Usage, pair_in, usage_in
 from afrieval.scoring.detailed import Details
 
 RAISE = "raise it, then run the same command again to continue; all answers are kept"
@@ -37,9 +39,12 @@ class Budget:
         """Counts the answers of earlier visits."""
         for details in stored:
             usage = usage_in(details)
-            self.requests += int(details.get("requests", 1))
-            self.spent += details.get("cost") or self._cost(usage or _most_of(details))
-            self.spent += self._cost(Usage(*details.get("lost", (0, 0))))
+            requests: Any = details.get("requests")
+            cost: Any = details.get("cost")
+            self.requests += requests if type(requests) is int and requests >= 0 else 1
+            known = type(cost) in (int, float) and 0 < cost < math.inf
+            self.spent += cost if known else self._cost(usage or pair_in(details, "at_most"))
+            self.spent += self._cost(pair_in(details, "lost"))
             self._count(usage)
 
     def fits(self, worst: Usage) -> bool:
@@ -68,8 +73,9 @@ class Budget:
         if self._most_requests is not None and self.requests >= self._most_requests:
             said = f"{self.requests:,} requests were sent, which is model.api.max_requests"
             return UserError(said, RAISE)
+        most = f" ({self.unknown:,} answers without a number of tokens count in full)" if self.unknown else ""
         return UserError(
-            f"the run folder has cost ${self.spent:.4f}, and the next request may cost ${self._cost(worst):.4f}, "
+            f"the run folder has cost ${self.spent:.4f}{most}, and the next request may cost ${self._cost(worst):.4f}, "
             f"which would exceed model.api.max_cost ${self._most:g}",
             RAISE,
         )
@@ -86,9 +92,3 @@ class Budget:
 
     def _cost(self, usage: Usage) -> float:
         return usage.cost(self._prices) or 0.0
-
-
-def _most_of(details: Details) -> Usage:
-    """Returns the most tokens of a stored answer whose tokens are unknown."""
-    prompt, completion = details.get("at_most", (0, 0))
-    return Usage(prompt, completion)

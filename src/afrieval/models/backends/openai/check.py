@@ -1,14 +1,12 @@
 """Validates the settings of an OpenAI-compatible server, before anything is loaded or sent."""
 
-import re
 from importlib.util import find_spec
-from urllib.parse import urlsplit
 
 from afrieval.config.api import OPENAI
 from afrieval.config.settings import ModelConfig
 from afrieval.errors import UserError
 from afrieval.models.backends.openai.key import key_of
-from afrieval.models.credentials import bare_address, without_secrets
+from afrieval.models.credentials import bare_address, is_address, without_secrets
 
 UNSUPPORTED = ("revision", "dtype", "device", "trust_remote_code", "parallelize", "add_bos_token")
 PACKAGES = ("openai", "tenacity")
@@ -73,7 +71,7 @@ def _check_address(url: str | None) -> None:
     if url is None:
         return
     bare = bare_address(url)
-    if not re.match(r"https?://[^/\[\]\s]", bare) or not _has_valid_port(bare):
+    if not is_address(url):
         raise UserError(f"model.api.base_url must be a URL, not {bare!r}", "give one such as http://localhost:8000/v1")
     if bare != url:
         raise UserError(
@@ -83,10 +81,3 @@ def _check_address(url: str | None) -> None:
     for end in ENDS:
         if (rest := url.rstrip("/")).endswith(end):
             raise UserError(f"model.api.base_url must not end in {end}", f"give {rest.removesuffix(end)}")
-
-
-def _has_valid_port(url: str) -> bool:
-    try:
-        return urlsplit(url).port != 0
-    except ValueError:
-        return False

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import httpx2
@@ -17,13 +17,14 @@ from openai import (
 )
 
 from afrieval.config.api import APIConfig
-from afrieval.models.backends.openai.failure import FILTERED, LONGEST, NO_QUOTA, Failure, seconds_to_wait, valid
+from afrieval.models.backends.openai.failure import CHECK, FILTERED, LONGEST, NO_QUOTA, Failure, seconds_to_wait, valid
 from afrieval.models.backends.openai.key import address, is_here, is_openai, key_of, without_key
 
 OVERLOADED = (429, 503, 529)
 STOPS = (*FILTERED, *NO_QUOTA)  # codes that say more than the status
 CONNECT = 10.0  # seconds until an address without a server is given up
-CHECK = "check that model.api.base_url is that of an OpenAI-compatible server"
+LARGEST = 2**26  # bytes of a response, which is text
+RATIO = 1000  # of compressed text; gzip can hide a thousand bytes in one
 
 
 class Client:
@@ -37,14 +38,17 @@ class Client:
         self._key, self._seconds = key_of(api), api.timeout
         # The client would take these from variables that are meant for OpenAI's own server.
         foreign = {} if is_openai(api) else {name: Omit() for name in ("OpenAI-Organization", "OpenAI-Project")}
-        self._headers: dict[str, str | Omit] = {} if self._key else {"Authorization": Omit()}
+        self._headers: dict[str, str | Omit] = {"Accept-Encoding": "identity"}
+        self._headers |= {} if self._key else {"Authorization": Omit()}
         self._client = AsyncOpenAI(
             api_key=self._key or "none",
             base_url=address(api),
             timeout=httpx2.Timeout(api.timeout, connect=min(CONNECT, api.timeout)),
             max_retries=0,  # its own repeat no invalid JSON, cannot be counted, and do not slow the others down
             default_headers=foreign,
-            http_client=DefaultAsyncHttpxClient(trust_env=False) if is_here(address(api)) else None,
+            http_client=DefaultAsyncHttpxClient(
+                trust_env=not is_here(address(api)), event_hooks={"response": [_bound]}
+            ),
         )
 
     async def __aenter__(self) -> "Client":
@@ -57,7 +61,7 @@ class Client:
         """Returns the response to a request.
 
         Raises:
-            Failure: if there is none, or it is no JSON map.
+            Failure: if there is none, or it is no JSON map, or too large.
         """
         try:
             async with asyncio.timeout(self._seconds):  # the client's own limit is for each part of a response
@@ -81,28 +85,28 @@ class Client:
 
     def _content(self, response: httpx2.Response) -> dict[str, Any]:
         try:
-            content = json.loads(without_key(response.text, self._key))
+            content = json.loads(without_key(_text(response), self._key))
         except (ValueError, RecursionError):
-            said = f"returned a response that is not JSON: {self._line(response.text)}"
+            said = f"returned a response that is not JSON: {self._line(_text(response))}"
             raise Failure(said, hint=CHECK, may_cost=True) from None
         if not isinstance(content, dict):
-            raise Failure(f"returned {self._line(response.text)}", hint=CHECK, may_cost=True)
+            raise Failure(f"returned {self._line(_text(response))}", hint=CHECK, may_cost=True)
         if "error" in content and not content.get("choices"):  # some say so with status 200
             code = _error(content).get("code")
-            raise self._failure(code if isinstance(code, int) else 500, response)
+            raise self._failure(code if type(code) is int and 400 <= code < 600 else 500, response)
         return content
 
     def _failure(self, status: int, response: httpx2.Response) -> Failure:
         """Returns the failure that a response states."""
         try:
-            error = _error(response.json())
+            error = _error(json.loads(_text(response)))
         except (ValueError, RecursionError):
             error = {}
         codes = [error.get("code"), error.get("type"), _inner(error)]
         known = [code for code in codes if isinstance(code, str)]
         code = next((code for code in known if code in STOPS), known[0] if known else "")
         return Failure(
-            self._line(str(error.get("message") or response.text)),
+            self._line(str(error.get("message") or _text(response))),
             status=status,
             code=code,
             param=str(error.get("param") or ""),
@@ -122,6 +126,36 @@ class Client:
 
     def _line(self, text: str) -> str:
         return " ".join(valid(without_key(text, self._key)).split())[:LONGEST]
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A response's bytes, which end with a failure if there are too many."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, most: int):
+        self._stream, self._left = stream, most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for part in self._stream:
+            self._left -= len(part)
+            if self._left < 0:
+                said = f"returned a response of more than {LARGEST} bytes"
+                raise Failure(said, hint=CHECK, may_cost=True, final=True)
+            yield part
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _bound(response: httpx2.Response) -> None:
+    """Limits the size of a response before it is read; one that is compressed unasked has to be smaller."""
+    assert isinstance(response.stream, httpx2.AsyncByteStream)
+    compressed = response.headers.get("content-encoding", "identity") != "identity"
+    response.stream = _Bounded(response.stream, LARGEST // RATIO if compressed else LARGEST)
+
+
+def _text(response: httpx2.Response) -> str:
+    """Returns the text of a response; JSON is UTF-8, whatever else a header may say."""
+    return response.content.decode("utf-8-sig", errors="replace")
 
 
 def _error(content: Any) -> dict[str, Any]:

@@ -4,11 +4,10 @@ Context and answer are split as the harness does it: as many tokens as the conte
 server counts them, since texts of single tokens need not be valid UTF-8, and have no reliable offsets.
 """
 
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from afrieval.models.backends.openai.answer import choice_of
+from afrieval.models.backends.openai.answer import choice_of, is_logprob
 from afrieval.models.backends.openai.failure import Failure
 from afrieval.models.backends.openai.usage import usage_of
 
@@ -45,9 +44,7 @@ def prompt_tokens(response: Mapping[str, Any]) -> list[Token]:
     n = len(values) - written if isinstance(values, list) else 0
     if not isinstance(values, list) or n < 1 or written > 1:
         raise _unsupported("returned no log-probabilities of the prompt")
-    if not all(
-        value is None if at == 0 and value is None else _is_logprob(value) for at, value in enumerate(values[:n])
-    ):
+    if not all((at == 0 and value is None) or is_logprob(value) for at, value in enumerate(values[:n])):
         raise _unsupported("returned log-probabilities of the prompt that are not numbers")
     best = stated.get("top_logprobs") if isinstance(stated, dict) else None
     best = best if isinstance(best, list) and len(best) == len(values) else [None] * len(values)
@@ -71,12 +68,8 @@ def likelihood(tokens: list[Token], n_context: int) -> tuple[float, bool, int]:
     return sum(values), all(token.greedy for token in answer), len(answer)
 
 
-def _is_logprob(value: Any) -> bool:
-    return type(value) in (int, float) and not math.isnan(value) and value < 1e-3  # rounding may exceed 0
-
-
 def _is_greedy(value: float | None, top: Any) -> bool:
-    if value is None or not isinstance(top, dict) or not all(map(_is_logprob, top.values())):
+    if value is None or not isinstance(top, dict) or not all(map(is_logprob, top.values())):
         return False
     return value >= max(top.values(), default=value)
 

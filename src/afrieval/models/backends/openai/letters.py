@@ -4,12 +4,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from afrieval.models.backends.openai.answer import choice_of, is_refusal
-from afrieval.models.backends.openai.failure import Failure
+from afrieval.models.backends.openai.answer import choice_of, is_logprob, is_refusal
+from afrieval.models.backends.openai.failure import CHECK, Failure
 from afrieval.scoring.choice import LOWEST
 from afrieval.scoring.detailed import Scored
 
-ROUNDED = 1e-3  # rounding may make a logarithm exceed 0
 BLANKS = str.maketrans("Ġ▁", "  ")  # how some servers show the blank before a token
 Likelihood = tuple[float, bool, int]
 
@@ -25,7 +24,7 @@ def likelihoods(response: Mapping[str, Any], letters: Sequence[str]) -> list[Lik
         letters: as they were shown.
 
     Raises:
-        Failure: if the server returned no log-probabilities.
+        Failure: if the server returned no log-probabilities, or something else in their place.
     """
     choice = choice_of(response)
     tokens = _first_tokens(choice)
@@ -49,9 +48,13 @@ def _first_tokens(choice: Mapping[str, Any]) -> list[tuple[str, float]]:
     content = stated.get("content") if isinstance(stated, dict) else None
     first = content[0] if isinstance(content, list) and content else {}
     told = first.get("top_logprobs") if isinstance(first, dict) else None
-    pairs = [(each.get("token"), each.get("logprob")) for each in told or [] if isinstance(each, dict)]
-    known = [(token, p) for token, p in pairs if isinstance(token, str) and isinstance(p, int | float)]
-    return [(token, min(float(p), 0.0)) for token, p in known if p < ROUNDED]
+    every = told if isinstance(told, list) else []
+    pairs: list[Any] = [
+        (each.get("token"), each.get("logprob")) if isinstance(each, dict) else (None, None) for each in every
+    ]
+    if not all(isinstance(token, str) and is_logprob(p) for token, p in pairs):
+        raise Failure("returned tokens without valid log-probabilities", hint=CHECK, may_cost=True)
+    return [(token, min(float(p), 0.0)) for token, p in pairs]
 
 
 def _is(token: str, letter: str) -> bool:
@@ -63,4 +66,6 @@ def _sum(found: Sequence[float]) -> float:
     if not found:
         return LOWEST
     highest = max(found)
-    return max(LOWEST, highest + math.log(sum(math.exp(each - highest) for each in found)))
+    if highest <= LOWEST:
+        return LOWEST
+    return max(LOWEST, min(0.0, highest + math.log(sum(math.exp(each - highest) for each in found))))

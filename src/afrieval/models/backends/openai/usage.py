@@ -9,6 +9,7 @@ from afrieval.models.base import most_tokens
 from afrieval.scoring.detailed import Details
 
 MILLION = 1_000_000
+MOST = 10**9  # tokens of a request that are believed
 
 
 @dataclass(frozen=True)
@@ -52,27 +53,39 @@ def most(prompt: str, max_tokens: int) -> Usage:
 
 
 def usage_of(response: Mapping[str, Any]) -> Usage | None:
-    """Returns the tokens that a response states; None if it states none.
+    """Returns the tokens that a response states; None if it does not state both numbers, or numbers that cannot be.
 
     Some servers leave thinking out of the answer's tokens, but charge for it: it is in the total.
     """
-    stated = response.get("usage")
-    if not isinstance(stated, dict) or not isinstance(stated.get("prompt_tokens"), int):
+    stated: Any = response.get("usage")
+    prompt, completion, total = (_count(stated, f"{name}_tokens") for name in ("prompt", "completion", "total"))
+    if not prompt or (completion is None and (total or 0) < prompt):  # each request has a prompt
         return None
-    prompt, completion = stated["prompt_tokens"], _count(stated, "completion_tokens")
-    completion = max(completion, _count(stated, "total_tokens") - prompt)
-    cached = _count(stated.get("prompt_tokens_details"), "cached_tokens")
-    return Usage(prompt, completion, cached, _count(stated.get("completion_tokens_details"), "reasoning_tokens"))
+    completion = max(completion or 0, (total or 0) - prompt)
+    cached = _count(stated.get("prompt_tokens_details"), "cached_tokens") or 0
+    reasoning = _count(stated.get("completion_tokens_details"), "reasoning_tokens") or 0
+    return Usage(prompt, completion, cached if cached <= prompt else 0, reasoning)
 
 
 def usage_in(details: Details) -> Usage | None:
     """Returns the tokens in the details of a stored answer; None if they are unknown."""
-    if "prompt_tokens" not in details:
+    prompt, completion = (_count(details, f"{name}_tokens") for name in ("prompt", "completion"))
+    if prompt is None or completion is None:
         return None
-    names = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
-    return Usage(*(_count(details, name) for name in names))
+    return Usage(prompt, completion, *(_count(details, f"{name}_tokens") or 0 for name in ("cached", "reasoning")))
 
 
-def _count(stated: Any, name: str) -> int:
+def pair_in(details: Details, name: str) -> Usage:
+    """Returns the tokens of prompt and answer in a pair that is stored with an answer; nothing if there is none."""
+    pair = details.get(name)
+    return Usage(*pair) if isinstance(pair, list) and len(pair) == 2 and all(map(_is_count, pair)) else NOTHING
+
+
+def _count(stated: Any, name: str) -> int | None:
+    """Returns a number of tokens; None if it is not stated, or cannot be one."""
     found = stated.get(name) if isinstance(stated, dict) else None
-    return found if isinstance(found, int) else 0
+    return found if _is_count(found) else None
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MOST
