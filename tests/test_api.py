@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import afrieval
@@ -195,21 +196,19 @@ def test_an_interrupt_goes_through_and_keeps_what_is_done(tmp_path: Path, monkey
 
 ERRORS: dict[str, Callable[[], object]] = {
     "unknown task 'afrixnl' .did you mean afrixnli": lambda: afrieval.evaluate("demo", "afrixnl"),
-    "eval.limit must be 1 or more, not 0": lambda: afrieval.evaluate("demo", "afrixnli", limit=0),
-    'limit must be a whole number, not "3"': lambda: afrieval.evaluate("demo", "afrixnli", limit="3"),  # type: ignore[arg-type]
-    "task_name.0 must be text, not 3": lambda: afrieval.evaluate("demo", 3),  # type: ignore[arg-type]
-    "prompt_language must be eng, native or both": lambda: afrieval.evaluate("demo", "x", prompt_language="yor"),  # type: ignore[arg-type]
-    "languages is an empty list": lambda: afrieval.evaluate("demo", "afrixnli", languages=[]),
-    "the model has the type int .give a name": lambda: afrieval.evaluate(3, "afrixnli"),  # type: ignore[arg-type]
+    "evaluate: limit must be 1 or more, not 0": lambda: afrieval.evaluate("demo", "afrixnli", limit=0),
+    "languages must be text or a list or map that is not empty": lambda: afrieval.evaluate("demo", "x", languages=[]),
+    "no task is given .give tasks or suite": lambda: afrieval.evaluate("demo"),
+    "model must be text, a path, a map or a tuple of 2, not 3 .give a name": lambda: afrieval.evaluate(3, "afrixnli"),  # type: ignore[arg-type]
+    "chat_template: unknown key 'tag' .did you mean tags": lambda: afrieval.evaluate("demo", chat_template={"tag": {}}),  # type: ignore[arg-type]
+    "api: unknown key 'base_ur' .did you mean base_url": lambda: afrieval.ModelConfig(api={"base_ur": "x"}),  # type: ignore[arg-type]
+    "nowhere contains no tasks": lambda: afrieval.load_task("afrixnli", "nowhere"),
     "the model has the type str, which has no config": lambda: afrieval.evaluate(("gpt2", "gpt2"), "afrixnli"),
     "device must be text, not 3": lambda: afrieval.evaluate(afrieval.ModelConfig("demo", device=3), "afrixnli"),  # type: ignore[arg-type]
     "there is no run folder": lambda: afrieval.load_run("runs/nowhere"),
     "there is no run to compare": lambda: afrieval.compare([]),
     "has published scores, not a run": lambda: afrieval.compare("table.csv"),
-    "a path must be text, not None": lambda: afrieval.load_run(None),  # type: ignore[arg-type]
-    "a path must be text, not 5": lambda: afrieval.compare([5]),  # type: ignore[list-item]
-    "runs must be runs or their folders, not None": lambda: afrieval.write_report(None),  # type: ignore[arg-type]
-    "runs must be runs or their folders, not 5": lambda: afrieval.compare(5),  # type: ignore[arg-type]
+    "compare: runs.0 must be a Run, text or a path, not 5 .give one run": lambda: afrieval.compare([5]),  # type: ignore[list-item]
 }
 
 
@@ -220,6 +219,21 @@ def test_errors(message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     with pytest.raises(afrieval.UserError, match=message):
         ERRORS[message]()
     assert not list(tmp_path.iterdir())
+
+
+def test_values_of_numpy_pandas_and_generators_are_taken(run: afrieval.Run) -> None:
+    given: Any = {
+        "languages": pd.Series(["yor", "hau"]),
+        "prompts": (number for number in np.arange(1, 3)),
+        "limit": np.int64(2),
+        "batch_size": np.array(1),
+        "chat_template": np.bool_(False),
+        "prompt_language": np.str_("both"),
+        "data_source": Path("samples"),
+        "run_dir": run,
+    }
+    again = afrieval.evaluate(Path("demo"), iter(["afrixnli"]), **given)
+    assert again.path == run.path and again.scores().rows == run.scores().rows
 
 
 def test_an_unknown_cell_is_named(run: afrieval.Run) -> None:

@@ -27,7 +27,7 @@ def test_a_loaded_model_chats_as_told(tmp_path: Path) -> None:
 
 
 def test_settings_of_chats_that_do_not_exist() -> None:
-    with pytest.raises(afrieval.UserError, match="chat_day"):
-        afrieval.evaluate("demo", "afrixnli", chat_template={"day": "10 Apr 2025"}, **SMALL)
+    with pytest.raises(afrieval.UserError, match=r"unknown key 'day' .choose from tags, system, date"):
+        afrieval.evaluate("demo", "afrixnli", chat_template={"day": "10 Apr 2025"}, **SMALL)  # type: ignore[arg-type]
     with pytest.raises(afrieval.UserError, match=r"model\.chat_date is '2025'"):
         afrieval.evaluate("demo", "afrixnli", chat_template={"date": "2025"}, **SMALL)

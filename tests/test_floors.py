@@ -19,7 +19,7 @@ FLOORS = {
     "suites": {"config", "results", "scoring", "statistics", "tasks"},
     "review": {"data", "tasks"},
     "models": {"config", "data", "scoring", "templates"},
-    "quality": {"data", "scoring", "tasks"},
+    "quality": {"data", "scoring", "statistics", "tasks"},
     "harness": {"config", "data", "models", "results", "scoring", "statistics", "tasks", "templates"},
     "run": {"config", "data", "harness", "models", "results", "scoring", "suites", "tasks", "templates"},
     "foreign": {"data", "harness", "results", "scoring", "tasks"},

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.table import Table
 
-from afrieval.terminal import complain, console, note, one_line, prepare, say, visible
+from afrieval.terminal import complain, console, note, one_line, prepare, say, shortened, visible
 from tests.conftest import ROOT
 from tests.hostile import CONTROLS, HOSTILE, MARKUP, OF_A_TERMINAL, SEQUENCE, check, is_dangerous
 
@@ -93,7 +93,14 @@ def test_errors_are_two_lines(text: str) -> None:
 
 def test_a_note_about_a_megabyte_is_short(capsys: pytest.CaptureFixture[str]) -> None:
     complain("W" * 1_000_000, "hint")
-    assert len(shown := capsys.readouterr().err) < 5_000 and "996,007 characters are not shown" in shown
+    assert len(shown := capsys.readouterr().err) < 5_000 and "996,047 characters are not shown" in shown
+
+
+@given(st.text(max_size=2000), st.integers(60, 500))
+def test_long_texts_are_shortened(text: str, most: int) -> None:
+    found = shortened(text, most)
+    assert found == text if len(text) <= most else len(found) <= most
+    assert found[:10] == text[:10] and (not text or found[-6:] == text[-6:])
 
 
 def test_say_and_note(capsys: pytest.CaptureFixture[str]) -> None:

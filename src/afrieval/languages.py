@@ -1,5 +1,8 @@
-"""The language table: the suite's codes, names, scripts, families and regions."""
+"""The language table: the suite's codes, names, scripts, families and regions, and the codes of other standards."""
 
+import re
+import unicodedata
+from functools import cache
 from typing import NamedTuple
 
 
@@ -29,7 +32,7 @@ class Language(NamedTuple):
 
 ENGLISH = "eng"
 SCRIPTS = {"Arab": "Arabic", "Ethi": "Ethiopic", "Latn": "Latin", "Nkoo": "N'Ko", "Tfng": "Tifinagh"}
-# Two-letter codes, which web pages must have for languages that have one.
+# ISO 639-1, which web pages must have for languages that have such a code.
 SHORT = {
     "afr": "af", "aka": "ak", "amh": "am", "bam": "bm", "eng": "en", "ewe": "ee", "fra": "fr", "hau": "ha", "ibo": "ig",
     "kik": "ki", "kin": "rw", "kon": "kg", "lin": "ln", "lug": "lg", "mlg": "mg", "nde": "nd", "nya": "ny", "orm": "om",
@@ -114,6 +117,68 @@ LANGUAGES: dict[str, Language] = {
     "yor": Language("Yoruba", "Latn", "Niger-Congo", "West"),
     "zul": Language("Zulu", "Latn", "Niger-Congo", "Southern"),
 }
+
+
+# What else languages are called: ISO 639-2/B, macrolanguages and members of them that data sets mean by the suite's
+# code, and other names.
+ALSO = {
+    "ach": "acoli", "aeb": "tunisian", "aka": "akan twi", "arb": "ar, ara, arabic, modern standard arabic, msa",
+    "arq": "algerian, darja", "ary": "moroccan, darija", "arz": "egyptian", "bam": "bamanankan",
+    "bem": "chibemba, icibemba", "dik": "din, dinka", "dyu": "dioula, jula", "fon": "fongbe", "fra": "fre, francais",
+    "fuv": "ff, ful, fula, fulah, fulani, fulfulde", "kab": "taqbaylit", "kea": "cape verdean creole",
+    "kik": "gikuyu", "kin": "ikinyarwanda", "knc": "kr, kau, kanuri", "kon": "kongo", "lgg": "lugbarati",
+    "lua": "tshiluba", "lug": "ganda, oluganda", "luo": "dholuo", "mey": "hassaniya", "mos": "moore",
+    "nde": "north ndebele", "nso": "pedi, sepedi", "nya": "chewa, chichewa, cinyanja", "nyn": "nyankore, runyankole",
+    "orm": "gaz, afaan oromo, afaan oromoo, oromiffa, west central oromo", "pcm": "naija, pidgin, nigerian creole",
+    "run": "kirundi", "shi": "tashelhit", "sna": "chishona", "sot": "southern sotho", "ssw": "siswati, swazi",
+    "swa": "swh, kiswahili", "teo": "teso", "tsn": "setswana", "tso": "xitsonga",
+    "twi": "akuapem twi, asante twi, twi akuapem, twi asante", "ven": "tshivenda", "xho": "isixhosa", "zul": "isizulu",
+}  # fmt: skip
+_SCRIPT, _REGION, _VARIETY = "[A-Za-z]{4}", "[A-Za-z]{2}|[0-9]{3}", "[a-z]{4}[0-9]{4}"  # the last is Glottolog's
+_TAG = re.compile(rf"([A-Za-z]{{2,3}})(?:[-_]({_SCRIPT}))?(?:[-_]({_REGION}))?(?:[-_](?:{_VARIETY}))?")
+
+
+def language_of(text: str) -> str | None:
+    """Returns the suite's code of a language; None if the suite does not have it.
+
+    Args:
+        text: a code of ISO 639-1, 639-2 or 639-3, with or without script, region and Glottolog's code of a variety, as
+            in `yor_Latn`, `sw-KE` and `twi_Latn_akua1239`; or a name in English or the language's own, as in
+            `Nigerian Pidgin`, `Yorùbá` and `isiZulu`. Case does not matter.
+    """
+    if named := names().get(_plain(text)):
+        return named
+    found = _TAG.fullmatch(text.strip())
+    code = names().get(found[1].lower()) if found else None
+    if found is None or code is None or (found[3] and _is_pair(found)):
+        return None
+    script = (found[2] or LANGUAGES[code].script).title()
+    return code if script == LANGUAGES[code].script else names().get(f"{code} {script.lower()}")
+
+
+def _is_pair(found: re.Match[str]) -> bool:
+    """Returns whether a tag is a pair of languages, as in `en-am`; in `en-AM`, it is a region."""
+    return names().get(found[3].lower()) is not None and not (found[1].islower() and found[3].isupper())
+
+
+@cache
+def names() -> dict[str, str]:
+    """Returns all codes and names of languages, as `_plain` has them, with the suite's code of each."""
+    others = {name: code for code, of in ALSO.items() for name in of.split(", ")}
+    own = {_plain(name): code for code, of in LANGUAGES.items() for name in (code, SHORT.get(code, code), of.name)}
+    return others | own
+
+
+def _plain(text: str) -> str:
+    """Returns a name in small letters without accents and punctuation, with single blanks."""
+    letters = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return " ".join(re.sub(r"[^\w\s-]", "", letters).replace("_", " ").replace("-", " ").casefold().split())
+
+
+def is_african(language: str) -> bool:
+    """Returns whether a language counts in a mean over African languages; one that the suite does not have does not."""
+    code = language_of(language)
+    return code is not None and LANGUAGES[code].african
 
 
 def web_code(language: str) -> str:

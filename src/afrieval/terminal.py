@@ -25,7 +25,8 @@ _UNSEEN = (
     r"\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     r"\ud800-\udfff\U000e0000-\U000e007f"
 )
-LONGEST = 4_000  # characters of a note
+LONGEST, OF_A_CELL, OF_A_WORD = 4_000, 600, 120  # characters of a note, of a cell of a table, and of a word in it
+LONG = 180  # characters of a value in a sentence
 _DANGEROUS = re.compile(f"[{_UNSEEN}]")
 _OF_A_LINE = re.compile(f"[\t\n{_UNSEEN}]")
 
@@ -43,11 +44,27 @@ def one_line(text: object) -> str:
     return _OF_A_LINE.sub(_escape, str(text))
 
 
-def shortened(text: str, most: int) -> str:
-    """Returns a text of which at most about this many characters are left; the middle of others is left out."""
+def brief(text: object, most: int = LONGEST) -> str:
+    """Returns a text as `one_line` does, without the middle of long words and of what is very long.
+
+    Tables that are shown are made of such texts: a name of a model may have any length.
+
+    Args:
+        text: any.
+        most: about how many characters are left.
+    """
+    half = OF_A_WORD // 2
+    words = re.sub(rf"\S{{{OF_A_WORD + 1},}}", lambda word: f"{word[0][:half]}…{word[0][-half:]}", str(text))
+    return one_line(shortened(words, most))
+
+
+def shortened(text: str, most: int = LONG) -> str:
+    """Returns a text of at most this many characters; the middle of longer ones is left out, with a remark."""
     if len(text) <= most:
         return text
-    return f"{text[: most // 2]}… {len(text) - most:,} characters are not shown …{text[-most // 2 :]}"
+    left = max(most - 40, 3)  # the remark has some 35 characters
+    end = left // 3
+    return f"{text[: left - end]}… {len(text) - left:,} characters are not shown …{text[-end:]}"
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT, Cli
 
+from afrieval.files.yaml import read_map
+
 SAMPLES = ROOT / "tasks/afrixnli/sample"
 
 
@@ -78,6 +80,27 @@ def test_what_is_known_is_no_error(cli: Cli, data: Path, tmp_path: Path) -> None
         lines += [f"     witnesses: {{{witnesses}}}{rows}}}"]
     (tasks / "afrixnli/known_defects.yaml").write_text("\n".join(lines), encoding="utf-8")
     assert cli(*words).code == 0
+
+
+def test_baselines_are_printed_and_stored_with_the_task(cli: Cli, tmp_path: Path) -> None:
+    rows = [f"{'x ' * (4 + 9 * (number % 2))}\t{('negative', 'positive')[number % 2]}" for number in range(500)]
+    for code, some in {"ha": rows, "ig": rows[:101]}.items():  # the second is an excerpt
+        path = tmp_path / f"data/Davlan/nollysenti/data/{code}/test.tsv"
+        path.parent.mkdir(parents=True)
+        path.write_text("\n".join([f"{code}_review\tsentiment", *some]), encoding="utf-8")
+    tasks = tmp_path / "tasks"
+    shutil.copytree(ROOT / "tasks/nollysenti", tasks / "nollysenti")
+    before = read_map(tasks / "nollysenti/baselines.yaml")
+    words = ("check-data", "--data.source", tmp_path / "data", "--task.folder", tasks)
+    done = cli(*words, "nollysenti", "--task.languages", "hau,ibo", "--baselines", "--json", tmp_path / "found.json")
+    assert done.code == 0 and "too few rows to store: ibo" in done.err
+    assert "Hausa     500    50.0  50.0      100.0   100.0*" in done.out
+    after = read_map(tasks / "nollysenti/baselines.yaml")
+    assert after["hau"]["scores"]["length"]["acc"] == 1 and after["ibo"] == before["ibo"]
+    (table,) = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    assert table["rows"][0]["length"] == 1 and table["title"] == "nollysenti: without reading"
+    done = cli(*words, "nollysenti")
+    assert "nollysenti: without reading" in done.out
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -11,6 +12,9 @@ from typing import Any
 import pytest
 import yaml
 from tests.conftest import Cli
+
+from afrieval.results.packed import PACKED
+from afrieval.results.packing import pack
 
 WRONG: list[Any] = [
     None,
@@ -112,6 +116,11 @@ def as_folder(path: Path) -> None:
     path.mkdir()
 
 
+def as_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
 def as_loop(path: Path) -> None:
     path.unlink()
     path.symlink_to(path)
@@ -120,6 +129,7 @@ def as_loop(path: Path) -> None:
 FAULTS: dict[str, Callable[[Path], object]] = {
     "a folder": as_folder,
     "a link to itself": as_loop,
+    "a named pipe": as_pipe,
     "nothing": lambda path: path.write_text(""),
     "a number": lambda path: path.write_text("5\n"),
     "rows that are null": lambda path: path.write_text("null\nnull\n"),
@@ -132,8 +142,10 @@ FAULTS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_what_is_not_the_file_at_all(cli: Cli, sound: dict[str, Path], tmp_path: Path, fault: str) -> None:
-    for name in ("run.yaml", "samples_afrixnli_yor_eng_1.jsonl"):
+    for name in ("run.yaml", "samples_afrixnli_yor_eng_1.jsonl", PACKED):
         shutil.copytree(sound["choices"], folder := tmp_path / name)
+        if name == PACKED:
+            pack(folder)
         FAULTS[fault](folder / name)
         for given in (["compare", folder], ["samples", folder, "--language", "yor"], words("choices", folder)):
             done = cli(*given)

@@ -17,6 +17,15 @@ def run(run_demo: Cli, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_a_run_that_was_cut_off(cli: Cli, run: Path, tmp_path: Path, form: str) -> None:
+    text = (run / "run.yaml").read_text()
+    for end in ("  versions:\n", "- date: '"):
+        (run / "run.yaml").write_text(text.partition(end)[0] + (end if end.endswith("\n") else "- date: soon\n"))
+        done = cli("export", "--to", form, tmp_path / "new", "--run", run)
+        assert done.code == 2 and f"{run / 'run.yaml'}: the last of its visits" in done.err and "Trace" not in done.err
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_what_is_refused_for_every_form(cli: Cli, run: Path, tmp_path: Path, form: str) -> None:
     new, other = tmp_path / "new", tmp_path / "copy"
     shutil.copytree(run, other)

@@ -29,6 +29,8 @@ def test_all_that_is_known_of_a_task(cli: Cli) -> None:
     out = " ".join(cli("list", "meta_gpqa").out.split())
     assert "data meta-llama/MODEL-evals, latest split" in out and "1 language eng" in out
     assert "except the question itself" in cli("list", "belebele").out
+    out = " ".join(cli("list", "nollysenti").out.split())
+    assert "baselines majority (%): 50.0 in each length (%): eng 67.6 hau 71.2" in out
 
 
 def test_every_task_fits_80_columns(cli: Cli) -> None:

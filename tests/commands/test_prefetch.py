@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2 as httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from huggingface_hub.errors import (
     GatedRepoError,
@@ -37,6 +39,34 @@ def test_after_prefetch_a_run_makes_no_call(cli: Cli, run_demo: Cli, hub: FakeHu
 def test_what_the_hub_lacks_is_said(cli: Cli, hub: FakeHub) -> None:
     done = cli("prefetch", "--task.task_name", "afrimmlu", "--data.source", "hub", "--task.languages", "yor,hau")
     assert "3 files; the hub has no hau test, hau validation, hau dev" in done.out
+
+
+def test_a_mirror_has_what_the_tasks_read_and_needs_no_network(
+    cli: Cli, hub: FakeHub, small_tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files of a repository, and those of a conversion, which the hub keeps in another branch."""
+    monkeypatch.chdir(tmp_path)
+    converted = hub.remote / "masakhane/masakhaner2@refs/convert/parquet/swa"
+    for split in ("test", "validation"):
+        (converted / split).mkdir(parents=True)
+        rows = [{"tokens": ["Juma", "yuko", split], "ner_tags": [1, 0, 5]}] * 2
+        pq.write_table(pa.Table.from_pylist(rows), converted / split / "0000.parquet")
+    tasks = ("--task.folder", small_tasks, "--task.task_name", "afrimmlu,masakhaner", "--task.languages", "yor,swa")
+    done = cli("prefetch", *tasks, "--data.source", "hub", "--to", tmp_path / "mirror", "--lock")
+    assert done.code == 0 and f"--data.source {tmp_path}/mirror" in done.out, done.err
+    files = {path.relative_to(tmp_path / "mirror").as_posix() for path in (tmp_path / "mirror").rglob("*.*")}
+    assert files == {f"masakhane/afrimmlu/data/yor/{split}.tsv" for split in ("test", "val", "dev")} | {
+        f"masakhane/masakhaner2/swa/{split}/0000.parquet" for split in ("test", "validation")
+    }
+    hub.error = AssertionError("the network was asked")
+    for task, language in (("afrimmlu", "yor"), ("masakhaner", "swa")):
+        of_task = ("--task.folder", small_tasks, "--task.task_name", task, "--task.languages", language)
+        shown = cli("preview", *of_task, "--data.source", tmp_path / "mirror", "--eval.num_fewshot", 1)
+        assert shown.code == 0 and "few-shot rows" in shown.out, shown.err
+    (tmp_path / "mirror/masakhane/afrimmlu/data/yor/dev.tsv").write_text("mine")
+    refused = cli("prefetch", *tasks, "--data.source", "hub", "--to", tmp_path / "mirror")
+    assert refused.code == 2 and "dev.tsv is there, and differs from the hub's" in refused.err
+    assert cli("prefetch", *tasks, "--data.source", "hub", "--to", "/proc/x").code == 2
 
 
 def test_prefetch_of_a_folder_makes_no_sense(cli: Cli) -> None:

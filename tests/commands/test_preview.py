@@ -54,7 +54,7 @@ def test_a_row_that_is_left_out_says_so(cli: Cli) -> None:
         ("x", '--document must be a whole number, not "x"'),
         ("²", "--document must be a whole number"),
         ("-1", "--document must be 0 or more, not -1"),
-        ("9" * 5000, "--document must be a whole number"),
+        ("9" * 5000, "--document must be a smaller whole number"),
     ],
 )
 def test_a_document_that_is_not_there(cli: Cli, number: str, message: str) -> None:

@@ -6,6 +6,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 import yaml
+from openpyxl import load_workbook
+from openpyxl.styles import Font
 from tests.conftest import ROOT, Cli
 from tests.review.conftest import checkout, filled
 
@@ -136,6 +138,22 @@ def test_a_workbook_that_would_fill_the_memory(cli: Cli, tmp_path: Path) -> None
         packed.writestr("xl/workbook.xml", b"\0" * (2**26 + 1))
     done = cli("review", "read", path)
     assert done.code == 2 and "when it is unpacked" in done.err
+
+
+@pytest.mark.parametrize(("cell", "text"), [("A1048576", "x"), ("XFD1048576", "x"), ("A1048576", "")])
+def test_a_workbook_is_read_as_far_as_it_is_filled_in(cli: Cli, tmp_path: Path, cell: str, text: str) -> None:
+    """Programs keep styled cells, and the sizes that they state, far from what was written."""
+    path = tmp_path / "yor.xlsx"
+    cli("review", "sheet", "--language", "yor", "-o", path)
+    book = load_workbook(path)
+    book.worksheets[0][cell].value = text or None
+    book.worksheets[0][cell].font = Font(bold=True)
+    book.save(path)
+    done = cli("review", "read", path, "--reviewer", "Ade")
+    if (cell, text) == ("A1048576", "x"):
+        assert done.code == 2 and f"{path} has a row 1,048,576; 20,000 are the limit" in done.err
+    else:
+        assert done.code == 0 and "nothing changes" in done.out
 
 
 def test_a_sheet_without_verdicts(changeable: Path, cli: Cli, tmp_path: Path) -> None:

@@ -88,8 +88,11 @@ def test_runs_of_other_settings_have_folders_of_their_own() -> None:
         folder("--model.dtype", "float16"),
         folder("--model.revision", "v2"),
         folder("--model.backend_args.max_length", "512"),
+        folder("--eval.sample", "5"),
+        folder("--eval.sample", "5", "--eval.random_seed", "7"),
     ]
     assert len(set(others)) == len(others)
+    assert folder("--eval.sample", "9") == folder("--eval.sample", "5")
     assert folder("--eval.limit", "1") == folder("--task.languages", "yor") == folder()
 
 

@@ -217,9 +217,18 @@ def _shorter(run: Path, tasks: Path) -> None:
     path.write_text(path.read_text(encoding="utf-8").splitlines(keepends=True)[0], encoding="utf-8")
 
 
+def _unsaid(run: Path, tasks: Path) -> None:
+    """Without the hash of the prompt, nothing would show that it has changed."""
+    _prompt(run, tasks)
+    record = read_run(run)
+    record["identity"]["tasks"]["afrimgsm"]["prompts"] = {}
+    (run / "run.yaml").write_text(yaml.safe_dump(record), encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("break_it", "message"),
     [
+        (_unsaid, f"run.yaml does not say which prompts of {CELL} the run had"),
         (_prompt, "tasks.afrimgsm.prompts.eng.1 was "),
         (_data, "tasks.afrimgsm.data.yor.test was "),
         (_fields, f"{CELL}, document 0: the document has changed since the run"),

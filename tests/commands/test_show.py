@@ -78,9 +78,15 @@ def test_several_runs(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
     done = cli("show", runs["two"], other, "--csv", tmp_path / "all.csv")
     assert "demo, afrixnli: text, 0-shot" in done.out and "org/another, afrixnli: text, 0-shot" in done.out
     assert "afrimmlu: scores by language\n" in done.out and "Average over tasks" in done.out
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "all.csv").read_text())))
-    assert {row["model"] for row in rows if row["table"] == "scores"} == {"demo", "org/another"}
-    (heat,) = [row for row in rows if row["table"] == "heat" and row["task"] == "afrimmlu" and row["language"] == "yor"]
+    assert {path.name for path in tmp_path.glob("*.csv")} == {
+        f"all-{kind}.csv" for kind in ("scores", "contrast", "suite", "work", "heat")
+    }
+    files = {p.stem: list(csv.DictReader(io.StringIO(p.read_text()))) for p in tmp_path.glob("*.csv")}
+    assert all(f"wrote {tmp_path / name}.csv" in done.err for name in files)
+    assert {row["table"] for row in files["all-suite"]} == {"suite"}
+    assert all(0 <= float(row["mean"]) <= 1 for row in files["all-suite"]), "a share, as all scores of tasks are"
+    assert {row["model"] for row in files["all-scores"]} == {"demo", "org/another"}
+    (heat,) = [row for row in files["all-heat"] if row["task"] == "afrimmlu" and row["language"] == "yor"]
     assert heat["demo English"] == heat["org/another English"] != ""
 
 

@@ -212,7 +212,7 @@ BAD = {
     "nothing for a map": (["--model.backend_args=~"], "--model.backend_args must be a map", "a map"),
     "number in another form": (["--eval.batch_size=1:30"], "eval.batch_size is '1:30'", "1 or more"),
     "no map": (["--model.backend_args", "x"], '--model.backend_args must be a map, not "x"', "a map"),
-    "no mark": (["--model.thinking_end="], "model.thinking_end is empty", "</think>"),
+    "no mark": (["--model.thinking_end="], "model.thinking_end is empty", "leave it out"),
     "missing file": (["--model-config-yaml", "configs/models/dmo.yaml"], "dmo.yaml", "demo.yaml"),
 }
 
@@ -263,7 +263,7 @@ BAD_FILES = {
     "key that is no text": ("no: 5\n", "line 1, is not valid YAML: the key 'no' is not text", "correct that line"),
     "alias of itself": ("model_name: &a [*a]\n", "an alias refers to a value that contains it", "correct that line"),
     "many levels": ("model_name: " + "[" * 1000 + "]" * 1000, "nested too deeply", "configs/"),
-    "many digits": ("model_name: 1" + "1" * 5000, "characters)' is not a valid int", "correct that line"),
+    "many digits": ("model_name: 1" + "1" * 5000, "1' is not a valid int", "correct that line"),
     "many hexadecimal digits": ("model_name: 0x" + "f" * 5000, "line 1, is not valid YAML", "correct that line"),
     "text as a number": ("model_name: !!int x", "line 1, is not valid YAML: 'x' is not a valid int", "correct"),
     "nothing as a number": ("model_name: !!int ''", "'' is not a valid int", "correct that line"),

@@ -95,9 +95,15 @@ def test_any_text_is_a_number_or_refused(text: str) -> None:
         assert e.message.startswith("--coats must be ")
 
 
-@pytest.mark.parametrize("text", ["", " 1", "1_0", "1.0", "1e3", "٣", "³", "0x1", "9" * 5000, "nan", "1\n", "true"])
+@pytest.mark.parametrize("text", ["", " 1", "1_0", "1.0", "1e3", "٣", "³", "0x1", "nan", "1\n", "true"])
 def test_what_is_not_a_number(text: str) -> None:
     assert refused("north", "red", "--coats", text).message.startswith("--coats must be a whole number")
+
+
+def test_a_number_with_too_many_digits() -> None:
+    assert refused("north", "red", "--coats", "9" * 5000).message.startswith(
+        '--coats must be a smaller whole number, not "99'
+    )
 
 
 def test_docstrings_are_the_help() -> None:

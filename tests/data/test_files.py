@@ -109,6 +109,20 @@ def test_what_a_card_does_not_name(tmp_path: Path, config: str, split: str, mess
     assert hint in caught.value.hint
 
 
+def test_a_conversion_is_read_from_a_folder_after_all_files(tmp_path: Path) -> None:
+    write(tmp_path, None, "yor/test/0000.parquet", "yor/test/0001.parquet", "yor/test/0003.parquet")
+    write(tmp_path.parent / "both", None, "b.tsv", "yor/test/0000.parquet")
+    split = Wanted(REPOSITORY, "main", ["a.tsv", "b.tsv"], "test", converted="yor/test")
+    found = data_files(split, str(tmp_path), DataLock())
+    assert [file.name for file in found] == ["yor/test/0000.parquet", "yor/test/0001.parquet"]
+    assert {file.repository for file in found} == {f"{REPOSITORY}@refs/convert/parquet"}  # as on the hub, for locks
+    assert [file.name for file in data_files(split, str(tmp_path.parent / "both"), DataLock())] == ["b.tsv"]
+    copy = split._replace(repository="o/script", converted=f"{REPOSITORY}@yor/test")
+    assert data_files(copy, str(tmp_path), DataLock()) == found
+    card = split._replace(files="config:yor", converted="yor/test")
+    assert data_files(card, str(tmp_path), DataLock()) == found
+
+
 @pytest.mark.parametrize(
     "card", [None, "", "# Words alone\n", "---\nlicense: mit\n---\n", "---\n- a\n---\n", "---\nconfigs: 3\n---\n"]
 )
@@ -134,12 +148,10 @@ def test_a_card_that_is_no_yaml(tmp_path: Path) -> None:
     [
         ("b.txt", ["b.txt"]),
         (["a.txt", "b.txt", "c.txt"], ["b.txt"]),
-        (["parquet:b/test", "c.txt"], ["c.txt"]),  # a folder has no conversion by the hub
         (["a.txt", "config:two"], ["x/two.jsonl"]),
         ({"source": "b.txt", "target": "c.txt"}, ["b.txt", "c.txt"]),
         ([{"source": "b.txt", "target": "a.txt"}, "c.txt"], ["c.txt"]),
         ({"source": "b.txt", "target": "a.txt"}, []),
-        (["a.txt", "parquet:b/test"], []),
     ],
 )
 def test_the_first_source_that_exists_is_used(tmp_path: Path, files: Files, there: list[str]) -> None:

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
+from huggingface_hub.errors import RevisionNotFoundError
 from tests.data.test_files import CARD, PLACES, REPOSITORY, wanted, write
-from tests.fake_hub import FakeHub, fake_hub
+from tests.fake_hub import FakeHub, fake_hub, response
 
 from afrieval.data.files import HUB, Wanted, data_files
+from afrieval.data.hub import fetch
 from afrieval.data.lock import DataLock
 from afrieval.errors import UserError
 
@@ -63,7 +65,7 @@ def converted(hub: FakeHub, files: list[str]) -> Wanted:
         path = hub.remote / f"{REPOSITORY}@refs/convert/parquet" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
-    return Wanted(REPOSITORY, "main", ["data/yor/test.txt", "parquet:yor/test"], "test")
+    return Wanted(REPOSITORY, "main", "data/yor/test.txt", "test", converted="yor/test")
 
 
 def test_finding_17_a_loading_script_s_data_are_in_the_hub_s_conversion(hub: FakeHub) -> None:
@@ -78,10 +80,17 @@ def test_finding_17_a_loading_script_s_data_are_in_the_hub_s_conversion(hub: Fak
 
 def test_a_copy_may_be_the_conversion_of_another_data_set(hub: FakeHub) -> None:
     split = converted(hub, ["default/test/0000.parquet"])
-    other = Wanted("our/script", "main", ["test.txt", f"parquet:{REPOSITORY}@default/test"], "test")
+    other = Wanted("our/script", "main", "test.txt", "test", converted=f"{REPOSITORY}@default/test")
     (found,) = data_files(other, HUB, DataLock())
     assert found.repository == f"{REPOSITORY}@refs/convert/parquet" and found.name == "default/test/0000.parquet"
     assert data_files(split, HUB, DataLock()) == []
+
+
+def test_a_data_set_that_the_hub_has_not_converted_has_no_such_files(hub: FakeHub) -> None:
+    hub.error = RevisionNotFoundError("404", response=response(404))
+    assert fetch(REPOSITORY, "yor/test/0000.parquet", "refs/convert/parquet") is None
+    with pytest.raises(UserError, match="no revision 'main'"):
+        fetch(REPOSITORY, "yor/test.tsv", "main")
 
 
 def test_a_file_of_the_repository_comes_before_its_conversion(hub: FakeHub) -> None:

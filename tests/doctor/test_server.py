@@ -1,5 +1,7 @@
 """A server is asked for its models, and for nothing else."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx2
@@ -7,7 +9,7 @@ import pytest
 
 from afrieval.config.api import APIConfig
 from afrieval.config.settings import ModelConfig
-from afrieval.doctor.server import server_finding
+from afrieval.doctor.server import LARGEST, server_finding
 
 KEY = "sk-0123456789"
 HERE = {"base_url": "http://localhost:1/v1"}
@@ -15,7 +17,12 @@ LISTED = {"data": [{"id": "models/m"}, {"id": "n"}]}
 ANSWERS: dict[str, tuple[httpx2.Response | Exception, str, str]] = {
     "has it": (httpx2.Response(200, json=LISTED), "ok", "answers, and has m"),
     "other": (httpx2.Response(200, json={"data": [{"id": "n"}]}), "note", "does not list m"),
-    "no list": (httpx2.Response(200, text="<html>"), "ok", "answers"),
+    "a page": (httpx2.Response(200, text="<html>" + "x" * 10**6), "problem", "but not with a list of models: <html>xx"),
+    "brackets": (httpx2.Response(200, text="[" * 300_000), "problem", "but not with a list of models: [[["),
+    "another list": (httpx2.Response(200, json={"data": [5]}), "problem", "but not with a list of models"),
+    "no map": (httpx2.Response(200, json=[{"id": "m"}]), "ok", "answers, and has m"),
+    "too long": (httpx2.Response(200, content=b"[" + b" " * (LARGEST + 9) + b"]"), "problem", "a list of models: ["),
+    "nothing": (httpx2.Response(200, json={"data": []}), "note", "does not list m"),
     "no models": (httpx2.Response(404), "note", "does not list its models (status 404)"),
     "key": (httpx2.Response(401, text=KEY), "problem", "rejects the key (status 401)"),
     "down": (httpx2.ConnectError(f"refused {KEY}"), "problem", "cannot be reached: refused ***"),
@@ -31,17 +38,18 @@ def test_what_a_server_answers(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     answer, status, said = ANSWERS[name]
     asked: list[tuple[str, dict[str, Any]]] = []
 
-    def get(url: str, **options: Any) -> httpx2.Response:
+    @contextmanager
+    def stream(method: str, url: str, **options: Any) -> Iterator[httpx2.Response]:
         asked.append((url, options))
         if isinstance(answer, Exception):
             raise answer
-        return answer
+        yield answer
 
-    monkeypatch.setattr(httpx2, "get", get)
+    monkeypatch.setattr(httpx2, "stream", stream)
     monkeypatch.setenv("SOME_KEY", KEY)
     found = server_finding(config(**HERE, key_env="SOME_KEY"))
     assert (found.check, found.status) == ("model m", status) and said in found.found
-    assert bool(found.cure) == (status == "problem" or name == "other") and KEY not in str(found)
+    assert bool(found.cure) == (status == "problem" or name in ("other", "nothing")) and KEY not in str(found)
     ((url, options),) = asked
     assert url == "http://localhost:1/v1/models" and options["headers"] == {"Authorization": f"Bearer {KEY}"}
 

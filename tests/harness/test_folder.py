@@ -99,7 +99,7 @@ def test_exported_tasks_give_the_units_of_our_own_run(runs: Runs, capsys: pytest
         declared = {
             k: v
             for k, v in unit.declared.items()
-            if k not in ("unreviewed", "metrics", "contrast", "defective", "data")
+            if k not in ("unreviewed", "metrics", "contrast", "defective", "data", "sample_rows", "test_set")
         } | {"labels": []}
         assert other.declared == declared
     assert any(u.values.any() for u in own.values())

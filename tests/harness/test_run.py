@@ -16,6 +16,7 @@ from tests.harness_yaml import write_data, write_tasks
 from afrieval.harness.cell import BOOTSTRAP
 from afrieval.models.demo import demo_folder
 from afrieval.results.files import read_harness, sample_path
+from afrieval.results.reader import RunFolder
 from afrieval.results.samples import read_samples
 
 SEEDS = {"random_seed": 42, "numpy_random_seed": 42, "torch_random_seed": 42, "fewshot_random_seed": 42}
@@ -121,7 +122,7 @@ def test_samples_of_two_filters_are_kept_apart(harness: Run, tmp_path: Path) -> 
 
 def lines(out: str) -> dict[str, list[str]]:
     """Returns the words of each row of the table of harness tasks, by its first word or two."""
-    table = [line for line in re.split("\nharness tasks *\n", out)[-1].splitlines() if line.strip()]
+    table = [line for line in re.split("\nharness tasks.*\n", out)[-1].splitlines() if line.strip()]
     assert all(len(line) <= 80 for line in table if not line.startswith(("Run folder", "The demo model")))
     rows = [line.split() for line in table]
     return {" ".join(words[:2]) if words[0] == "=" else words[0]: words for words in rows}
@@ -201,6 +202,14 @@ def test_a_larger_limit_goes_on_and_other_settings_are_refused(harness: Run, tmp
     assert harness(*words, "--eval.limit", 2).code == 0
     assert harness(*words, "--eval.limit", 4).code == 0
     assert read_harness(tmp_path / "run", "mc_yor_1")["n"] == 4
+    sampled = ("--eval.sample", 3, "--run_dir", tmp_path / "sampled")
+    assert harness(*words, *sampled).code == 0
+    cell = RunFolder(tmp_path / "sampled").scores("mc_yor_1")
+    rows = [sample["doc_id"] for sample in read_samples(sample_path(tmp_path / "sampled", "mc_yor_1"))]
+    assert cell.harness is not None and cell.selection.kind == "sample"
+    assert (cell.rows, cell.harness["n"]) == (3, 3) and rows == sorted({*rows})
+    whole = read_harness(tmp_path / "run", "mc_yor_1")
+    assert cell.selection.of == whole["test_set"] > 4
     assert harness("--task.harness_tasks", "by_size", "--eval.limit", 2).code == 0
     for changed, said in {
         ("--eval.num_fewshot", 1): "harness_tasks.mc_yor_1.num_fewshot was 0 and is 1",
@@ -272,7 +281,7 @@ def test_ours_and_theirs_in_one_run(harness: Run, tmp_path: Path, monkeypatch: p
     )  # fmt: skip
     assert done.code == 0 and loads == [1], done.err
     assert set(results(tmp_path / "run")["results"]) == {"afrimmlu_yor_eng_1", "mc_yor_1", "perplexity"}
-    assert re.search(r"\nafrimmlu: text, 0-shot *\n.*\nharness tasks *\n", done.out, re.S)
+    assert re.search(r"\nafrimmlu: text, 0-shot, first 2 of .*\nharness tasks, first 2 of ", done.out, re.S)
     assert lines(done.out)["mc_yor_1"][1] == "Yoruba"
     assert done.out.count("\n" + "-" * 80 + "\n") == 6
     record = yaml.safe_load((tmp_path / "run/run.yaml").read_text())["identity"]

@@ -142,6 +142,24 @@ def test_a_larger_limit_and_a_stopped_run_ask_for_what_is_missing(ask: Ask, plac
     assert ask(*run, "--eval.limit", 3, "--dry-run").out.startswith("Nothing is left to run")
 
 
+def test_a_sample_of_rows_grows_without_asking_again(ask: Ask, place: Path, tmp_path: Path) -> None:
+    run = ["--task.languages", OTHER, *unseen(place), "--run_dir", tmp_path / "run"]
+    assert ask(*run, "--eval.sample", 2).code == 0
+    folder = RunFolder(tmp_path / "run")
+    kept = {name: folder.scores(name).ids.tolist() for name in folder.names}
+    (answers,) = (tmp_path / "run").glob("answers_*.jsonl")
+    first = answers.read_text(encoding="utf-8").splitlines()
+    assert ask(*run, "--eval.sample", 3).code == 0
+    assert answers.read_text(encoding="utf-8").splitlines()[: len(first)] == first
+    found = [folder.scores(name) for name in folder.names]
+    assert all({*kept[cell.name]} < {*cell.ids.tolist()} for cell in found)
+    assert [(cell.selection.kind, cell.selection.n) for cell in found] == [
+        ("sample", 43),
+        ("sample", 43),
+        ("sample", 3),
+    ]
+
+
 def test_a_sample_of_the_order_has_rows_orders_and_likelihoods(ask: Ask, tmp_path: Path) -> None:
     done = ask("--task.languages", SEEN, "--eval.limit", 1, "--run_dir", tmp_path / "run", "--eval.write_out")
     assert done.code == 0 and "shuffled 15" in done.out
@@ -152,6 +170,15 @@ def test_a_sample_of_the_order_has_rows_orders_and_likelihoods(ask: Ask, tmp_pat
     assert all(sorted(order) == orders[0] for order in orders) and len({*map(tuple, orders)}) == 16
     assert sample["measures"]["order_gain"][1:] == [likelihood for ((likelihood, *_),) in sample["resps"]]
     json.loads((tmp_path / "run/results.json").read_text(), parse_constant=lambda name: pytest.fail(name))
+
+
+@pytest.mark.parametrize(("column", "value"), [("language", "hausa"), ("language", 5), ("task", "no_such_task")])
+def test_unseen_rows_of_an_unknown_language_or_task_do_not_vanish(
+    ask: Ask, place: Path, tmp_path: Path, column: str, value: object
+) -> None:
+    write(tmp_path / "odd.jsonl", [{"text": "a", "language": SEEN}, {"text": "b", "language": SEEN, column: value}])
+    done = ask("--task.unseen", tmp_path / "odd.jsonl", "--task.languages", SEEN, "--run_dir", tmp_path / "run")
+    assert done.code == 2 and ("odd.jsonl, row 2: there is no" in done.err or "does not say" in done.err), done.err
 
 
 def test_another_file_of_unseen_rows_is_another_run(ask: Ask, place: Path, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from tests.models.tiny import tiny_llama
 from tests.sweeps.slow import slow_llama
 from tests.sweeps.slurm_node import slurm_node, why_not
 
-from afrieval.sweeps.jobs import job_folder, stored_jobs
+from afrieval.sweeps.jobs import job_folder, read_job, stored_jobs
 from afrieval.sweeps.state import read_state
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
@@ -73,7 +73,7 @@ def sweep(file: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def statuses(file: Path) -> dict[str, str]:
     folder = file.with_suffix("")
-    return {job.name: read_state(folder, job)["status"] for job in stored_jobs(folder)}
+    return {name: read_state(folder, read_job(folder, name))["status"] for name in stored_jobs(folder)}
 
 
 def wait(ready: Callable[[], bool], what: str, log: Callable[[], str]) -> None:

@@ -83,6 +83,30 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         "models.0.server is 'vllm', but model_type is hf",
         "",
     ),
+    "server and base_url": (
+        {"models": [{"model_name": "m", "model_type": "openai", "server": "vllm", "api": {"base_url": "http://x/v1"}}]},
+        "the model has server and base_url, http://x/v1",
+        "remove base_url",
+    ),
+    "base_url of a setting": (
+        {
+            "models": [{"model_name": "m", "model_type": "openai", "server": "vllm"}],
+            "settings": [{"model.api.base_url": "http://x/v1"}],
+        },
+        "the model has server and base_url",
+        "remove base_url",
+    ),
+    "prompt": ({"common": {"task.prompts": [1, 77]}}, "afrixnli has no prompt 77 in eng", "choose from 1, 2"),
+    "native prompt": (
+        {"common": {"task.prompts": [77], "task.prompt_language": "native", "task.languages": ["yor"]}},
+        "afrixnli has no prompt 77 in yor",
+        "choose from 1, 2",
+    ),
+    "prompt of the paper": (
+        {"common": {"task.prompts": [77], "task.prompt_set": "paper", "task.prompt_language": "eng"}},
+        "afrixnli has no prompt 77 of IrokoBench",
+        "choose from 1, 2",
+    ),
     "backend": ({"models": [{"model_name": "m", "backend_args": {"pefft": "x"}}]}, "pefft", "did you mean peft?"),
     "secret": (
         {"models": [{"model_name": "m", "model_type": "local-completions", "backend_args": {"api_key": "k"}}]},

@@ -202,5 +202,5 @@ def test_a_damaged_id(cluster: Path) -> None:
     folder = cluster / "sweep"
     jobs = jobs_in(folder, "a")
     (job_folder(folder, "a") / slurm.ID).write_text("7")
-    with pytest.raises(UserError, match=r"slurm\.json is damaged"):
+    with pytest.raises(UserError, match=r"slurm\.json: the content must be a map"):
         slurm.start(folder, jobs, sweep_of())

@@ -1,6 +1,7 @@
 """A worker in this process: shares add up to one run, and stops, failures and changes lose nothing."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,9 +17,10 @@ from afrieval.models.backends.hf import HF
 from afrieval.models.load import load_model
 from afrieval.results.files import read_run, sample_files
 from afrieval.sweeps import load
-from afrieval.sweeps.jobs import Job, job_folder
+from afrieval.sweeps.jobs import JOB, Job, job_folder, write_jobs
 from afrieval.sweeps.schema import Sweep
 from afrieval.sweeps.start import progress, start_left
+from afrieval.sweeps.state import STATE
 from afrieval.sweeps.work import work
 
 RUN = "afrixnli/demo/text-0shot-samples"
@@ -192,6 +194,18 @@ def test_a_larger_limit_and_other_shares_start_from_what_is_there(
     loads.clear()
     work(folder, job.name)
     assert not loads
+
+
+def test_a_damaged_file_of_one_job_hides_no_other(tmp_path: Path) -> None:
+    folder, jobs, _ = planned(write_sweep(tmp_path / "sweep.yaml", shares=3))
+    write_jobs(folder, [*jobs, Job("former", [])])
+    (job_folder(folder, jobs[0].name) / STATE).write_text("[" * 300_000)
+    os.mkfifo(job_folder(folder, jobs[1].name) / STATE)
+    (job_folder(folder, "former") / JOB).write_text("]")
+    found = {each.job.name: each.state for each in progress(folder, jobs)}
+    assert [state["status"] for state in found.values()] == ["failed", "failed", "waiting", "failed"]
+    for name, why in ((jobs[0].name, "is not valid JSON"), (jobs[1].name, "is a named pipe"), ("former", "line 1")):
+        assert why in found[name]["reason"]
 
 
 def test_settings_that_make_another_run_in_the_same_folder_are_refused(tmp_path: Path) -> None:

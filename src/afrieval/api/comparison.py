@@ -3,17 +3,21 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from afrieval.api.run import Run
 from afrieval.errors import UserError, nearest
+from afrieval.files.calls import checked_call
 from afrieval.files.paths import user_path
+from afrieval.files.schema import Seed
 
 if TYPE_CHECKING:
     from afrieval.analysis.inputs import Inputs
+    from afrieval.report.table import Table
     from afrieval.report.tables import Tables
 
 Source = Run | str | os.PathLike[str]
+Runs = Annotated[Source | Iterable[Source], "give one run or several, as runs or their folders"]
 
 
 class Comparison:
@@ -29,6 +33,7 @@ class Comparison:
         self._cells = [*given.own, *given.foreign]
         self._seed = seed
 
+    @checked_call
     def contrasts(self, dimension: str | None = None) -> "Tables":
         """Returns a table per pair of values of a dimension, with paired intervals and tests.
 
@@ -41,14 +46,14 @@ class Comparison:
         """
         from afrieval.analysis.compared import all_contrasts, check_compared
         from afrieval.report.comparison import contrast_tables
-        from afrieval.report.tables import Tables
         from afrieval.results.scores import DIMENSIONS
 
         _check_known("dimension", dimension, [*DIMENSIONS])
         found = all_contrasts(self._cells, self._foreign, [dimension] if dimension else None, self._seed)
         check_compared(found, self._cells, needed=True)
-        return Tables(contrast_tables(self._cells, found))
+        return self._named(contrast_tables(self._cells, found))
 
+    @checked_call
     def means(self, grouping: str = "Africa") -> "Tables":
         """Returns means over African languages, a table per task.
 
@@ -60,19 +65,18 @@ class Comparison:
         """
         from afrieval.analysis.means import GROUPINGS
         from afrieval.report.comparison import mean_tables
-        from afrieval.report.tables import Tables
 
         _check_known("grouping", grouping, [*GROUPINGS])
-        return Tables(mean_tables(self._cells, [grouping]))
+        return self._named(mean_tables(self._cells, [grouping]))
 
     def spread(self) -> "Tables":
         """Returns best, mean and worst prompt, a table per task that ran several."""
         from afrieval.report.comparison import spread_tables
-        from afrieval.report.tables import Tables
 
-        return Tables(spread_tables(self._cells))
+        return self._named(spread_tables(self._cells))
 
-    def by(self, field: str, published: Iterable[str] = ()) -> "Tables":
+    @checked_call
+    def by(self, field: str, published: str | Iterable[str] = ()) -> "Tables":
         """Returns scores by a field of the documents, such as `subject`; or for `confusion`, by label.
 
         Args:
@@ -85,11 +89,17 @@ class Comparison:
         """
         from afrieval.analysis.published_parts import check_published
         from afrieval.report.comparison import breakdown_tables, metrics_of
+
+        names = [published] if isinstance(published, str) else list(published)
+        check_published(self._cells, names)
+        return self._named(breakdown_tables(self._cells, field, metrics_of(self._cells), names))
+
+    def _named(self, tables: "Iterable[Table]") -> "Tables":
+        """Returns tables whose titles say which rows they are of."""
+        from afrieval.report.options import naming_rows
         from afrieval.report.tables import Tables
 
-        names = list(published)
-        check_published(self._cells, names)
-        return Tables(breakdown_tables(self._cells, field, metrics_of(self._cells), names))
+        return Tables(naming_rows(tables, self._cells))
 
     def _repr_html_(self) -> str:
         """Returns the contrasts as a notebook shows them."""
@@ -101,7 +111,8 @@ def _check_known(name: str, value: str | None, known: list[str]) -> None:
         raise UserError(f"there is no {name} {value!r}", nearest(str(value), known))
 
 
-def compare(runs: Source | Iterable[Source], *, metric: str | None = None, seed: int = 42) -> Comparison:
+@checked_call
+def compare(runs: Runs, *, metric: str | None = None, seed: Seed = 42) -> Comparison:
     """Returns a comparison of stored runs; no model is loaded.
 
     Args:
@@ -124,13 +135,7 @@ def compare(runs: Source | Iterable[Source], *, metric: str | None = None, seed:
     return Comparison(read_inputs(paths).on(metric), seed)
 
 
-def paths_of(runs: Source | Iterable[Source]) -> list[Path]:
-    """Returns the paths of one run or several.
-
-    Raises:
-        UserError: if one is neither a run nor a path.
-    """
+def paths_of(runs: Runs) -> list[Path]:
+    """Returns the paths of one run or several."""
     several = [runs] if isinstance(runs, Run | str | os.PathLike) else runs
-    if not isinstance(several, Iterable):
-        raise UserError(f"runs must be runs or their folders, not {several!r}", "give one run or several")
     return [run.path if isinstance(run, Run) else user_path(run) for run in several]

@@ -4,9 +4,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+from typing_extensions import TypedDict
 
 from afrieval.api.run import Run
+from afrieval.config.chat import ChatTags
 from afrieval.config.settings import (
     AnswerForm,
     DataConfig,
@@ -19,34 +22,55 @@ from afrieval.config.settings import (
     check,
 )
 from afrieval.errors import UserError
-from afrieval.files.schema import validated
+from afrieval.files.calls import checked_call
+from afrieval.files.schema import AT_LEAST_ONE, CLOSED, NotNegative, Positive, validated
 from afrieval.run.session import Load, Session
 from afrieval.run.session import run as run_session
 
 PathLike = str | os.PathLike[str]
-Model = PathLike | ModelConfig | tuple[Any, Any]
+Model = Annotated[
+    PathLike | ModelConfig | tuple[Any, Any],
+    "give a name, a folder, a ModelConfig, or (model, tokenizer) as transformers loads them",
+]
+Names = str | Annotated[Iterable[str], AT_LEAST_ONE]
 S = TypeVar("S", TaskConfig, EvalConfig)
-HINT = "give a name, a folder, a ModelConfig, or (model, tokenizer) as transformers loads them"
 
 
+class Chat(TypedDict, total=False):
+    """How a model chats.
+
+    Attributes:
+        tags: texts around turns.
+        system: system text of chats whose prompts have none.
+        date: for chat templates that write one.
+    """
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    tags: ChatTags
+    system: str
+    date: str
+
+
+@checked_call
 def evaluate(
     model: Model,
-    tasks: str | Iterable[str] | None = None,
+    tasks: Names | None = None,
     *,
     suite: PathLike | None = None,
     reference: Mapping[str, PathLike] | None = None,
-    languages: str | Iterable[str] | None = None,
-    prompts: int | Iterable[int] | None = None,
+    languages: Names | None = None,
+    prompts: int | Annotated[Iterable[int], AT_LEAST_ONE] | None = None,
     prompt_language: PromptLanguage | None = None,
     prompt_set: PromptSet = "suite",
     uncleaned: bool = False,
     answer_form: AnswerForm | None = None,
     extract: Mapping[str, bool] | None = None,
     options: Mapping[str, str] | None = None,
-    num_fewshot: int = 0,
-    limit: int | None = None,
+    num_fewshot: NotNegative = 0,
+    limit: Positive | None = None,
+    sample: Positive | None = None,
     batch_size: int | str = "auto",
-    chat_template: bool | Mapping[str, Any] = False,
+    chat_template: bool | Chat = False,
     data_source: PathLike | None = None,
     run_dir: PathLike | None = None,
     log: str | Iterable[str] = (),
@@ -71,7 +95,8 @@ def evaluate(
         extract: options of the extractors of generated answers to switch, such as `{"lone": True}` for MMLU-Pro.
         options: of tasks, such as `{"forget_split": "forget01"}` for TOFU.
         num_fewshot: worked examples before each question.
-        limit: only the first so many documents of each cell.
+        limit: only the first so many documents of each cell, for debugging: nothing is concluded from their scores.
+        sample: a representative sample of so many documents of each cell, for estimates.
         batch_size: answers generated side by side; `auto` finds a number on a GPU.
         chat_template: whether to wrap prompts in the chat template of the tokenizer; or how, as `tags`, `system` and
             `date`, such as `{"date": "10 Apr 2025"}` (`model.chat_tags`, `chat_system`, `chat_date`).
@@ -96,8 +121,10 @@ def evaluate(
         extract=None if extract is None else dict(extract),
         options=None if options is None else dict(options),
     )
+    if not task.task_name and not task.groups and not task.harness_tasks and not task.task_template:
+        raise UserError("evaluate: no task is given", "give tasks or suite; afrieval.task_names() lists the tasks")
     shots = num_fewshot or base.eval.shots
-    evaluation = replace(_but(base.eval, limit=limit), num_fewshot=shots, batch_size=batch_size)
+    evaluation = replace(_but(base.eval, limit=limit, sample=sample), num_fewshot=shots, batch_size=batch_size)
     chat = chat_template or base.model.chat_template
     data = DataConfig() if data_source is None else DataConfig(os.fspath(data_source))
     folder = None if run_dir is None else os.fspath(run_dir)
@@ -138,13 +165,11 @@ def _listed(values: Any) -> list[Any] | None:
     return [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
 
 
-def _chat(chat_template: bool | Mapping[str, Any]) -> dict[str, Any]:
+def _chat(chat_template: bool | Chat) -> dict[str, Any]:
     """Returns the settings of a model that say how it chats."""
     if isinstance(chat_template, bool):
         return {"chat_template": True} if chat_template else {}
-    given = {f"chat_{name}": value for name, value in chat_template.items()}
-    named = validated(ModelConfig, {"chat_template": True, **given}, "chat_template")
-    return {name: getattr(named, name) for name in ("chat_template", *given)}
+    return {"chat_template": True, **{f"chat_{name}": value for name, value in chat_template.items()}}
 
 
 @contextmanager
@@ -152,16 +177,14 @@ def _model(model: Model, chat: dict[str, Any], evaluation: EvalConfig) -> Iterat
     """Yields a model's settings, and what loads it if it is loaded already."""
     from afrieval.models.loaded import Loaded, left_as_it_was
 
-    if isinstance(model, tuple) and len(model) == 2:
+    if isinstance(model, tuple):
         with left_as_it_was(model[0]):
             loaded = Loaded(*model, evaluation)
             yield ModelConfig(model_name=loaded.name, **chat), loaded.load
     elif isinstance(model, ModelConfig):
         yield replace(model, **chat), None
-    elif isinstance(model, str | os.PathLike):
-        yield ModelConfig(model_name=os.fspath(model), **chat), None
     else:
-        raise UserError(f"the model has the type {type(model).__name__}", HINT)
+        yield ModelConfig(model_name=os.fspath(model), **chat), None
 
 
 def _run(config: RunConfig, load: Load | None) -> Run:

@@ -1,18 +1,20 @@
 """Stored runs as one page for a browser, for Python code and the command."""
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 
-from afrieval.api.comparison import Source, paths_of
+from afrieval.api.comparison import Runs, paths_of
 from afrieval.errors import UserError
+from afrieval.files.calls import checked_call
 from afrieval.files.paths import user_path
 from afrieval.files.whole import write_output
+from afrieval.terminal import note
 
 SUFFIXES = (".html", ".htm")
 
 
-def write_report(runs: Source | Iterable[Source], output: str | os.PathLike[str] = "report.html") -> Path:
+@checked_call
+def write_report(runs: Runs, output: str | os.PathLike[str] = "report.html") -> Path:
     """Writes stored runs as one page and returns the file; no model is loaded.
 
     Args:
@@ -36,7 +38,9 @@ def write_report(runs: Source | Iterable[Source], output: str | os.PathLike[str]
     if not paths:
         raise UserError("there is no run to show", "give one run or several")
     given = read_inputs(paths)
-    if not any(given):
+    for line in given.notes:
+        note(line)
+    if not (given.own or given.foreign or given.published):
         raise UserError(f"{paths[0]} has nothing to show", "give a run with scores")
     write_output(path, report(given))
     return path

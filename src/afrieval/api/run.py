@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from afrieval.errors import UserError, nearest
+from afrieval.files.calls import checked_call
 from afrieval.files.paths import user_path
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from afrieval.results.samples import Sample
 
 
+@checked_call
 class Run:
     """A run folder: what was run, its scores and its samples.
 
@@ -27,12 +29,12 @@ class Run:
         reference: name to folder or file of stored runs that derived metrics compare with.
     """
 
-    def __init__(self, path: Path, reference: Mapping[str, str | os.PathLike[str]] | None = None):
+    def __init__(self, path: str | os.PathLike[str], reference: Mapping[str, str | os.PathLike[str]] | None = None):
         from afrieval.results.reader import RunFolder
 
-        self.path = path
+        self.path: Path = user_path(path)
         self._reference = {name: os.fspath(of) for name, of in (reference or {}).items()}
-        self._folder = RunFolder(path)
+        self._folder = RunFolder(self.path)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -71,6 +73,7 @@ class Run:
         found = of_runs(run_cells(self._folder, label), self._reference)
         return Tables(table for suite, scores in found.items() for table in derived_tables(suite, scores))
 
+    @checked_call
     def samples(self, task: str, language: str, prompt_language: str = "eng", prompt: int = 1) -> "list[Sample]":
         """Returns the documents of a cell in order: prompt, answers, what was extracted, measures.
 
@@ -101,6 +104,7 @@ class Run:
         return self.scores()._repr_html_()
 
 
+@checked_call
 def load_run(folder: str | os.PathLike[str], reference: Mapping[str, str | os.PathLike[str]] | None = None) -> Run:
     """Returns a stored run; the run need not be finished.
 

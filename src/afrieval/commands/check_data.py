@@ -1,5 +1,6 @@
 """`afrieval check-data`: defects in the data of tasks. Loads no model."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from afrieval.commands.options import CheckData
@@ -8,6 +9,7 @@ from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import RunConfig
 from afrieval.data.lock import read_lock
 from afrieval.errors import UserError
+from afrieval.tasks.baselines import FEWEST, store_baselines
 from afrieval.tasks.select import chosen_tasks, named_languages, task_folder
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
 from afrieval.tasks.splits import check_source
@@ -23,11 +25,15 @@ def main(argv: list[str]) -> int:
     asked, given = read_given(CheckData, argv, "check-data")
     given += [("task.task_name", asked.tasks)] if asked.tasks else []
     config = run_config(given, needs_model=False, needs_task=False)
+    if asked.baselines:
+        return _write_baselines(config, asked)
+    from afrieval.quality.baselines import found_baselines
     from afrieval.quality.check import check_data
+    from afrieval.report.baselines import baseline_table
     from afrieval.report.findings import finding_table
 
     tables, new = [], False
-    for spec in _tasks(config):
+    for spec in _tasks(config, lambda spec: spec.parallel):
         languages = named_languages(spec, config.task)
         checked = check_data(spec, config.data.source, read_lock())
         for code in set(config.task.demanded) - checked.languages:
@@ -37,22 +43,44 @@ def main(argv: list[str]) -> int:
             note(f"{spec.name}: {line}")
         found = [finding for finding in checked.findings if finding.language in languages]
         tables.append(finding_table(spec.name, found, asked.rows))
+        above = [of for of in found_baselines(spec, languages, config.data.source, read_lock()) if of.above]
+        tables += [baseline_table(spec.name, above)] if above else []
         new = new or any(finding.is_new for finding in found)
     write_tables(tables, asked)
     return int(new)
 
 
-def _tasks(config: RunConfig) -> list[TaskSpec]:
-    """Returns the named tasks, or all with parallel languages whose data the source has."""
+def _write_baselines(config: RunConfig, asked: CheckData) -> int:
+    """Prints the baselines of tasks, and stores them in the tasks' folders; returns the exit code."""
+    from afrieval.quality.baselines import found_baselines
+    from afrieval.report.baselines import baseline_table
+
+    tables = []
+    for spec in _tasks(config, lambda spec: spec.scoring.answer.is_choice and not spec.evals):
+        languages = named_languages(spec, config.task)
+        if not (found := found_baselines(spec, languages, config.data.source, read_lock())):
+            note(f"{spec.name}: no rows, or answers that are not choices")
+            continue
+        tables.append(baseline_table(spec.name, found))
+        if few := [of.language for of in found if not of.whole or of.baselines.n < FEWEST]:
+            note(f"{spec.name}: too few rows to store: {' '.join(few)}")
+        if kept := {of.language: of.baselines for of in found if of.language not in few}:
+            note(f"wrote {store_baselines(spec, kept)}")
+    write_tables(tables, asked)
+    return 0
+
+
+def _tasks(config: RunConfig, checked: Callable[[TaskSpec], object]) -> list[TaskSpec]:
+    """Returns the named tasks, or all that can be checked and whose data the source has."""
     if config.task_names:
         specs = chosen_tasks(config)
         for spec in specs:
             check_source(spec, config.data.source)
         return specs
     folder = task_folder(config)
-    parallel = [name for name in task_names(folder) if load_task(name, folder).parallel]
+    names = [name for name in task_names(folder) if checked(load_task(name, folder))]
     found, errors = list[TaskSpec](), list[UserError]()
-    for spec in chosen_tasks(replace(config, task=replace(config.task, task_name=parallel))):
+    for spec in chosen_tasks(replace(config, task=replace(config.task, task_name=names))):
         try:
             check_source(spec, config.data.source)
             found.append(spec)

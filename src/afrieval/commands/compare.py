@@ -7,6 +7,7 @@ from afrieval.commands.outputs import write_tables
 from afrieval.config.arguments import read_options
 from afrieval.errors import UserError, nearest
 from afrieval.files.paths import user_path
+from afrieval.terminal import note
 
 
 def main(argv: list[str]) -> None:
@@ -27,6 +28,7 @@ def main(argv: list[str]) -> None:
     from afrieval.report.comparison import comparison_tables
     from afrieval.report.leaderboard import published_tables
     from afrieval.report.memorisation import memorisation_tables
+    from afrieval.report.options import naming_rows
     from afrieval.report.reference import reference_tables
     from afrieval.report.suites import suite_tables
     from afrieval.suites.run import of_runs
@@ -35,6 +37,8 @@ def main(argv: list[str]) -> None:
     published = [path for path in paths if is_published(path)]
     files = [p for p in paths if p.suffix == ".json" and p not in published and not is_foreign(p)]
     whole = read_inputs([path for path in paths if path not in files])
+    for line in whole.notes:
+        note(line)
     derived = of_runs(whole.own, options.reference, files)
     given = whole.on(options.metric)
     units = _chosen([*given.own, *given.foreign], options) if given.own or given.foreign else []
@@ -56,6 +60,7 @@ def main(argv: list[str]) -> None:
         *_derived_tables(derived, of_suites),
         *memorisation_tables([] if options.metric else remembered(units)),
     ]
+    tables = naming_rows(tables, units)
     if not tables:
         raise UserError(f"{options.runs[0]} alone has nothing to compare", "give a second run, or --by FIELD")
     write_tables(tables, options)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # `--help` does not need it
     from afrieval.results.reader import RunFolder
 
 MARKER = ".afrieval-leaderboard"
+SHOWN = 20  # lines about what is left out
 SECONDS = 3.0  # between two looks at the folder
 
 
@@ -50,8 +51,10 @@ def _build(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
     from afrieval.pages.leaderboard import site
 
     given = gathered(folder, found_below(folder, _is_site), runs)
-    for place, reason in given.left_out:
+    for place, reason in given.left_out[:SHOWN]:
         note(f"left out: {place}: {reason}")
+    if more := len(given.left_out[SHOWN:]):
+        note(f"left out: {more:,} more, which the pages list")
     if not given.cells and not given.rows:
         raise UserError(f"{folder} has no results", "name the folder that run folders or published tables are in")
     board = leaderboard(given)
@@ -78,10 +81,10 @@ def _is_site(folder: Path) -> bool:
 
 def _state(folder: Path) -> dict[Path, tuple[int, int]]:
     """Returns what changes when a file below a folder does, except in pages that this command writes."""
-    from afrieval.analysis.gathered import walked
+    from afrieval.files.walk import walked
 
     found = {}
-    for here, _, files in walked(folder, _is_site):
+    for here, _, files in walked(folder, _is_site, {}):
         for path in (here / name for name in files):
             with contextlib.suppress(OSError):  # it is gone, which the next look shows
                 found[path] = path.stat().st_mtime_ns, path.stat().st_size

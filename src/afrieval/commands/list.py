@@ -8,12 +8,15 @@ from afrieval.config.arguments import read_options
 from afrieval.config.memorisation import MEMORISATION
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.results.prompts import prompt_ranges
+from afrieval.results.scores import ACCURACY
+from afrieval.tasks.baselines import stored_baselines
 from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
 from afrieval.tasks.spec import TaskSpec, load_task, task_names
 from afrieval.terminal import say
 
 NO_PROMPTS = "none, the likelihood of whole texts is measured"
 WIDTH, LABEL = 80, 15
+UNBROKEN = "\xa0"  # a blank that lines do not break at
 HEAD = ("task", "kind", "lang.", "prompts", "native", "rows")
 NOTES = """
 lang.: African languages + others. prompts: numbers of the English prompts. native: languages that have prompts in the
@@ -45,7 +48,8 @@ def main(argv: list[str]) -> None:
         say(fill(f"{spec.name} (version {spec.version}): {spec.description}", WIDTH))
         for label, text in _facts(spec):
             head = f"  {label}".ljust(LABEL)
-            say(fill(text, WIDTH, initial_indent=head, subsequent_indent=" " * LABEL, break_on_hyphens=False))
+            lines = fill(text, WIDTH, initial_indent=head, subsequent_indent=" " * LABEL, break_on_hyphens=False)
+            say(lines.replace(UNBROKEN, " "))
         say()
 
 
@@ -103,6 +107,22 @@ def _facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
         yield "", f"{spec.paper.name} {prompt_ranges(spec.paper.prompts)}, with --task.prompt_set paper"
     for described, languages in natives.items():
         yield "", f"native {described}: {' '.join(languages)}"
+    for number, text in enumerate(_baselines(spec)):
+        yield "" if number else "baselines", text
+
+
+def _baselines(spec: TaskSpec) -> Iterator[str]:
+    """Yields what a model gets in each language that does not read the text."""
+    stored = stored_baselines(spec)
+    for name in dict.fromkeys(name for of in stored.values() for name in of.scores):
+        scores = {code: f"{100 * of.scores[name][ACCURACY]:.1f}" for code, of in stored.items() if name in of.scores}
+        alike = len(scores) > 1 and len({*scores.values()}) == 1
+        each = (
+            f"{next(iter(scores.values()))} in each"
+            if alike
+            else " ".join(f"{c}{UNBROKEN}{s}" for c, s in scores.items())
+        )
+        yield f"{name} (%): {each}"
 
 
 def _values(option: str | list[str]) -> str:

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from afrieval.commands.options_exchange import Export, Prefetch, Review
 from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
-from afrieval.config.settings import NotNegative, Seed, Source
-from afrieval.files.schema import Positive
+from afrieval.config.settings import Source
+from afrieval.files.schema import NotNegative, Positive, Seed
 
 Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
 Grouping = Literal["Africa", "family", "script", "region"]
@@ -68,7 +68,8 @@ class Tables(Options):
     json: File | None = None
     """File to write all tables to, as JSON; - is standard output. Default: no file."""
     csv: File | None = None
-    """The same, as CSV. Default: no file."""
+    """The same, as CSV. If there are several kinds of tables, each has a file, such as FILE-scores.csv, and their names
+    are printed. Default: no file."""
     markdown: File | None = None
     """The same, as Markdown. Default: no file."""
     latex: File | None = None
@@ -249,12 +250,16 @@ class CheckData(RunOptions, Tables):
     Examples:
         afrieval check-data afrixnli --data.source FOLDER
         afrieval check-data afrixnli --task.languages lin,swa --rows 100
+        afrieval check-data afrixnli --data.source FOLDER --baselines
     """
 
     tasks: Annotated[list[str], Word("[TASK ...]")] = field(default_factory=list)
     """Tasks to check. Default: those of task.task_name, or all with parallel languages."""
     rows: Positive = 10
     """Maximum number of row numbers to print for each finding. JSON and CSV have all of them."""
+    baselines: bool = False
+    """Make no other checks. Print what a model gets in each language that does not read the text, and write it to
+    baselines.yaml in the task's folder. Without TASK, do so for all tasks whose answers are choices."""
 
 
 @dataclass(frozen=True)

@@ -51,12 +51,16 @@ class Prefetch(RunOptions):
 
     Examples:
         afrieval prefetch --task.task_name afrixnli --task.languages yor,hau
+        afrieval prefetch --task-config-yaml configs/suites/afrobench-lite.yaml --to mirror
         afrieval prefetch --model-config-yaml configs/models/meta_llama_8b_instruct.yaml \
             --task-config-yaml configs/tasks/afrimmlu-direct.yaml --lock
     """
 
     lock: bool = False
     """Write commits and hashes of the data to data.lock. Later runs in the same folder check them."""
+    to: Annotated[str, Metavar("FOLDER")] | None = None
+    """Folder to copy the data's files to, laid out as on the hub, for --data.source FOLDER where there is no network.
+    Files that it has already stay. Default: none."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ OUTPUTS = ("json", "csv", "markdown", "latex")
 def write_tables(tables: "list[Table]", options: Tables) -> None:
     """Prints tables, and writes them to the requested files; prints only what goes to standard output, if any does.
 
+    CSV of several kinds of tables is written to a file for each kind.
+
     Args:
         tables: in order.
         options: those of the command.
@@ -25,7 +27,7 @@ def write_tables(tables: "list[Table]", options: Tables) -> None:
     Raises:
         UserError: if a file cannot be written, or two formats go to standard output.
     """
-    from afrieval.report.formats import show, write
+    from afrieval.report.formats import csv_files, show, write
 
     asked = {name: getattr(options, name) for name in OUTPUTS if getattr(options, name)}
     if list(asked.values()).count("-") > 1:
@@ -33,8 +35,13 @@ def write_tables(tables: "list[Table]", options: Tables) -> None:
     if "-" not in asked.values():
         show(tables)
     for name, path in asked.items():
-        text = write(tables, name)
-        say(text) if path == "-" else _to_file(user_path(path), text)
+        if path == "-":
+            say(write(tables, name))
+            continue
+        file = str(user_path(path))
+        texts = csv_files(file, tables) if name == "csv" else {file: write(tables, name)}
+        for each, text in texts.items():
+            _to_file(Path(each), text)
 
 
 def _to_file(path: Path, text: str) -> None:

@@ -2,15 +2,19 @@
 
 import hashlib
 from collections.abc import Iterator
+from pathlib import Path
 
 from afrieval.commands.options_exchange import Prefetch
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import DEMO, ModelConfig
-from afrieval.data.files import HUB, data_files
+from afrieval.data.files import HUB, card_of, data_files
 from afrieval.data.hub import commit
 from afrieval.data.lock import LOCK, DataLock, read_lock, write_lock
 from afrieval.errors import UserError
+from afrieval.files.content import read_bytes
+from afrieval.files.folders import made
 from afrieval.files.paths import user_path
+from afrieval.files.whole import write_output
 from afrieval.harness.plan import plan_harness
 from afrieval.languages import ENGLISH
 from afrieval.tasks.select import chosen_tasks, named_languages
@@ -30,8 +34,9 @@ def main(argv: list[str]) -> None:
     if config.data.source != HUB:
         raise UserError(f"data.source must be hub to prefetch, not {config.data.source!r}", "give --data.source hub")
     lock, found = DataLock() if asked.lock else read_lock(), DataLock()
+    mirror = made(user_path(asked.to)) if asked.to is not None else None
     for spec in chosen_tasks(config):
-        say(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task), lock, found)}")
+        say(f"{spec.name}: {_fetch_task(spec, named_languages(spec, config.task), lock, found, mirror)}")
         for metric in spec.scoring.metrics:
             try:
                 metric.fetch()
@@ -39,6 +44,8 @@ def main(argv: list[str]) -> None:
                 say(f"{spec.name}: {metric.name}: {e.message}; {e.hint}")
         for line in check_fetched(spec, lock):
             say(line)
+    if mirror:
+        say(f"the files are in {mirror}; give --data.source {mirror}")
     if asked.lock:
         write_lock(found)
         say(f"wrote {LOCK}")
@@ -49,8 +56,8 @@ def main(argv: list[str]) -> None:
         say(_fetch_model(config.model))
 
 
-def _fetch_task(spec: TaskSpec, languages: list[str], lock: DataLock, found: DataLock) -> str:
-    """Fetches a task's files, adds them to `found`, and returns a line with their number and gaps."""
+def _fetch_task(spec: TaskSpec, languages: list[str], lock: DataLock, found: DataLock, mirror: Path | None) -> str:
+    """Fetches a task's files, adds them to `found` and the mirror, and returns a line with their number and gaps."""
     files, missing = 0, []
     for of_task, language, split in _wanted(spec, languages):
         for wanted in wanted_files(of_task, language, split):
@@ -58,12 +65,26 @@ def _fetch_task(spec: TaskSpec, languages: list[str], lock: DataLock, found: Dat
             missing += [] if there else [f"{language} {wanted.split}"]
             files += len(there)
             for file in there:
-                sha256 = hashlib.sha256(file.path.read_bytes()).hexdigest()
+                content = read_bytes(file.path, "delete it, and fetch it again")
+                sha256 = hashlib.sha256(content).hexdigest()
                 lock.check(file.repository, file.name, sha256)
                 found.files.setdefault(file.repository, {})[file.name] = sha256
                 if known := commit(file.path):
                     found.commits[file.repository] = known
+                if mirror:
+                    _copy(content, mirror / file.repository.partition("@")[0] / file.name)
+            if mirror and there and (card := card_of(wanted, HUB, lock)):
+                _copy(read_bytes(card, "delete it, and fetch it again"), mirror / wanted.repository / card.name)
     return f"{files} files" + (f"; the hub has no {', '.join(missing)}" if missing else "")
+
+
+def _copy(content: bytes, path: Path) -> None:
+    """Writes a file of a mirror, and refuses one that is there with other content."""
+    if not path.exists():
+        made(path.parent)
+        write_output(path, content)
+    elif read_bytes(path, "name another folder with --to") != content:
+        raise UserError(f"{path} is there, and differs from the hub's", "delete it, or name another folder with --to")
 
 
 def _wanted(spec: TaskSpec, languages: list[str]) -> Iterator[tuple[TaskSpec, str, str]]:

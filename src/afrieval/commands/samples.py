@@ -68,7 +68,7 @@ def _sides(firsts: list[Line], asked: list[str] | None) -> list[str]:
         names = asked
     for name in names:
         if name not in cells:
-            raise UserError(f"the run has no prompt {name!r}", f"choose from {', '.join(cells)}")
+            raise UserError(f"the run has no prompt {name!r}", nearest(name, [*cells]))
     if len(names) > 2:
         raise UserError(f"--prompts must have one or two names, not {len(names)}", "give one or two")
     return [cells[name] for name in names]

@@ -9,8 +9,9 @@ from afrieval.config.merge import SECTIONS, Given, made, parse, read_file, run_c
 from afrieval.config.options import File, Option, Options, RunOptions, options_of
 from afrieval.config.settings import RunConfig
 from afrieval.errors import UserError
-from afrieval.files.paths import shortened, user_path
+from afrieval.files.paths import user_path
 from afrieval.resources import here_or_shipped
+from afrieval.terminal import shortened
 
 __all__ = ["Given", "read_config", "read_given", "read_options", "run_config", "sections_of"]
 

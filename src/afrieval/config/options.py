@@ -5,11 +5,13 @@ import re
 import types
 from dataclasses import MISSING, dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypeVar, Union, get_args, get_origin
 
 import yaml
-from jsonargparse import ArgumentParser, set_loader, set_parsing_settings
+from jsonargparse import SUPPRESS, ArgumentParser, set_loader, set_parsing_settings
+from typing_extensions import TypedDict
 
+from afrieval.files.schema import CLOSED
 from afrieval.files.yaml import parsed
 
 T = TypeVar("T")
@@ -38,6 +40,21 @@ File = Annotated[str, Metavar("FILE")]
 Folder = Annotated[str, Metavar("FOLDER")]
 NAMED = Metavar("NAME=PATH")
 References = Annotated[dict[str, str], NAMED]  # grows each time the option is given, as NAME=PATH
+
+
+class DerivedConfig(TypedDict):
+    """How a metric of a suite is computed.
+
+    Attributes:
+        how: the way, as in `auc`.
+        of: TASK.METRIC, or a derived metric declared before; one or several.
+        reference: name of a reference run, whose metrics are further inputs.
+    """
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    how: str
+    of: str | list[str]
+    reference: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -129,7 +146,7 @@ def options_of(kind: type) -> list[Option]:
     return [
         Option(each.dest, each._typehint, " ".join(str(each.help).split()), MISSING if each.required else each.default)
         for each in parser_of(kind)._actions
-        if hasattr(each, "_typehint")  # sections have none
+        if hasattr(each, "_typehint") and each.default != SUPPRESS  # sections have none; jsonargparse adds its own help
     ]
 
 

@@ -6,29 +6,26 @@
 import os
 import re
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Literal, NotRequired
-
-from annotated_types import Ge, Le
-from typing_extensions import TypedDict
+from typing import Annotated, Any, Literal
 
 from afrieval.config.api import OPENAI, APIConfig
 from afrieval.config.chat import ChatTags, check_chat
 from afrieval.config.memorisation import MEMORISATION, check_memorisation
-from afrieval.config.options import Folder, Metavar, References
+from afrieval.config.options import DerivedConfig, Folder, Metavar, References
 from afrieval.config.texts import check_text
 from afrieval.errors import UserError, nearest
+from afrieval.files.calls import checked_call
 from afrieval.files.paths import user_path
-from afrieval.files.schema import AT_LEAST_ONE, CLOSED, Positive, validated
+from afrieval.files.schema import AT_LEAST_ONE, CLOSED, NotNegative, Positive, Seed
 
 DEMO = "demo"
 Source = Annotated[str, Metavar("hub|samples|FOLDER")]
 AnswerForm = Literal["text", "letter", "generate"]
-NotNegative = Annotated[int, Ge(0)]
-Seed = Annotated[int, Ge(0), Le(2**32 - 1)]
 PromptLanguage = Literal["eng", "native", "both"]
 PromptSet = Literal["suite", "paper"]
 
 
+@checked_call
 @dataclass(frozen=True)
 class ModelConfig:
     """Model"""
@@ -79,9 +76,6 @@ class ModelConfig:
     """Server of model_type openai."""
 
     def __post_init__(self) -> None:
-        for name, kind in (("api", APIConfig), ("chat_tags", ChatTags)):
-            if not isinstance(given := getattr(self, name), kind):  # a map, from Python
-                object.__setattr__(self, name, validated(kind, given, f"ModelConfig.{name}"))
         if self.has_chat_tags:
             object.__setattr__(self, "chat_template", True)
         if self.is_api and self.api.endpoint == "chat":
@@ -101,21 +95,6 @@ class ModelConfig:
     def thinks(self) -> bool:
         """Whether the model thinks before it answers, and needs room for that."""
         return bool(self.thinking_end) or self.api.reasoning_effort not in (None, "none")
-
-
-class DerivedConfig(TypedDict):
-    """How a metric of a suite is computed.
-
-    Attributes:
-        how: the way, as in `auc`.
-        of: TASK.METRIC, or a derived metric declared before; one or several.
-        reference: name of a reference run, whose metrics are further inputs.
-    """
-
-    __pydantic_config__ = CLOSED  # type: ignore[misc]
-    how: str
-    of: str | list[str]
-    reference: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -198,7 +177,12 @@ class EvalConfig:
     """Use the same examples for all documents of a cell, or choose them anew for each document. Harness tasks use their
     own method."""
     limit: Positive | None = None
-    """Evaluate only the first N documents of each cell. Default: all documents."""
+    """For debugging: evaluate only the first N documents of each cell. For estimates, use eval.sample: test sets are
+    often sorted, so that the first documents are all alike. Default: all documents."""
+    sample: Positive | None = None
+    """For estimates: evaluate a representative sample of N documents of each cell, spread over right answers and
+    subjects in proportion, the same questions in all languages of a parallel data set. A larger sample contains the
+    smaller one, and continues its run. Default: all documents."""
     max_gen_toks: Positive | None = None
     """Maximum number of tokens in a generated answer. Default: derived from the lengths of the task's answers."""
     batch_size: int | Annotated[str, Metavar("N|auto|auto:N")] = "auto"
@@ -207,7 +191,7 @@ class EvalConfig:
     max_batch_size: Positive = 64
     """Largest batch size with auto, where the search starts. vllm ignores it."""
     random_seed: Seed = 42
-    """Seed of Python's random module, for libraries that use it, and of the orders that memorisation compares."""
+    """Seed of eval.sample, of the orders that memorisation compares, and of Python's random module, for libraries."""
     numpy_random_seed: Seed = 42
     """Seed of the bootstrap."""
     torch_random_seed: Seed = 42
@@ -304,6 +288,9 @@ def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> N
         user_path(path or ".")
     _check_model(config.model, needs_model)
     _check_task(config, needs_task)
+    if config.eval.limit is not None and config.eval.sample is not None:
+        problem = f"eval.limit is {config.eval.limit} and eval.sample is {config.eval.sample}, but only one can be used"
+        raise UserError(problem, "give --eval.sample for estimates, or --eval.limit for debugging")
     if not is_batch_size(config.eval.batch_size):
         raise UserError(f"eval.batch_size is {config.eval.batch_size!r}", "give 1 or more, auto or auto:N")
 
@@ -314,16 +301,6 @@ def _check_model(model: ModelConfig, needed: bool) -> None:
             "no model is given",
             "add --model-config-yaml configs/models/demo.yaml, or --model.model_name with a hub id or folder",
         )
-    hints = {
-        "model_name": "give a hub id or a folder",
-        "revision": "give a branch, tag or commit, or leave it out",
-        "device": "give cuda, cuda:1, mps or cpu, or leave it out",
-        "chat_system": "give the system text, or leave it out",
-        "thinking_end": "give the text that ends the thinking, such as </think>, or leave it out",
-    }
-    for name, hint in hints.items():
-        if (value := getattr(model, name)) is not None and not value.strip():
-            raise UserError(f"model.{name} is empty", hint)
     for code in model.languages_supported:
         if not re.fullmatch("[a-z]{3}", code):
             raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
@@ -365,8 +342,6 @@ def _check_task(config: RunConfig, needed: bool) -> None:
 def _check_groups(config: RunConfig) -> None:
     task = config.task
     grouped = [name for members in task.groups.values() for name in members]
-    if task.suite is not None and not task.suite.strip():
-        raise UserError("task.suite is empty", "name the suite, or leave it out")
     for name in ("groups", "derived"):
         if getattr(task, name) and not task.suite:
             raise UserError(f"task.{name} is given without task.suite", "name the suite with task.suite")

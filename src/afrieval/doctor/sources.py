@@ -11,6 +11,7 @@ from afrieval.data.hub import NotCachedError, check_access, fetch, only_cached
 from afrieval.data.lock import LOCK, DataLock
 from afrieval.doctor.finding import Finding, of_error
 from afrieval.errors import UserError
+from afrieval.files.content import opened
 from afrieval.files.paths import user_path
 from afrieval.tasks.select import chosen_tasks, named_languages
 from afrieval.tasks.spec import TaskSpec
@@ -168,9 +169,9 @@ def _locked(lock: DataLock, source: str) -> Finding:
 
 
 def _path(lock: DataLock, repository: str, name: str, source: str) -> Path | None:
-    if source != HUB:
-        return user_path(source) / repository / name
     hub, _, branch = repository.partition("@")
+    if source != HUB:
+        return user_path(source) / hub / name
     try:
         with only_cached():
             return fetch(hub, name, lock.commits.get(repository, branch or "main"))
@@ -179,5 +180,5 @@ def _path(lock: DataLock, repository: str, name: str, source: str) -> Path | Non
 
 
 def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
+    with opened(path, "give another file, or name another --data.source") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -17,7 +17,8 @@ def built(job: Job, documents: Sequence[int] | None = None) -> list[Any]:
         return []
     chat = {"apply_chat_template": True, "fewshot_as_multiturn": True} if job.chat else {}
     chat |= {"chat_template": job.model.apply_chat_template} if job.chat else {}
-    some = {"limit": job.limit} if documents is None else {"limit": None, "samples": list(documents)}
+    places = job.samples if documents is None else documents
+    some = {"limit": None, "samples": list(places)} if places else {"limit": job.limit}
     with job.around():
         job.task.build_all_requests(rank=0, world_size=1, system_instruction=job.system, **some, **chat)
     return [request for request in job.task.instances for _ in range(request.repeats or 1)]
@@ -32,7 +33,7 @@ def spread(job: Job, most: int) -> list[int] | None:
         job: that of the cell.
         most: number of documents.
     """
-    if job.task is None or job.limit is not None:
+    if job.task is None or job.limit is not None or job.samples:
         return None
     n = len(job.task.eval_docs)
     return list(range(0, n, -(-n // most))) if n > most else None

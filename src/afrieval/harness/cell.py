@@ -17,6 +17,7 @@ from afrieval.models.silence import quiet
 from afrieval.results.samples import Sample
 from afrieval.scoring.detailed import details_of, together
 from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, RunPart
+from afrieval.tasks.sampling import ChosenRows, chosen_rows, order_of_numbers
 from afrieval.tasks.shown import NOT_KEPT, Block, Shown, turns
 
 # Resamples for the standard error of metrics that are not means; the harness uses 100 for bleu and chrf.
@@ -44,17 +45,17 @@ def harness_cell(task: HarnessTask, language: str, config: RunConfig) -> Cell:
 
     built = fresh()
     first, docs, shots = requests(task.name, built, 1), list(built.eval_docs), built.config.num_fewshot
-    n = min(len(docs), config.eval.limit or len(docs))
-    leaf = _Leaf(task.name, language, fresh, shots, n, config)
+    rows = chosen_rows(config.eval, len(docs), lambda: order_of_numbers(len(docs), config.eval.random_seed))
+    leaf = _Leaf(task.name, language, fresh, shots, rows, config)
     return Cell(
         task.name,
         leaf.title,
         Coordinates(task.name, language, shots=shots),
         tuple(built.aggregation()),
         asks=frozenset(request.request_type for request in first),
-        n=n,
-        n_requests=n * len(first),
-        identity={"harness_tasks": {task.name: _identity(task, built, docs, config)}},
+        n=len(rows.places),
+        n_requests=len(rows.places) * len(first),
+        identity={"harness_tasks": {task.name: _identity(task, built, docs, config)}, **rows.identity},
         build=leaf.build,
         preview=leaf.preview,
         recall=leaf.recall,
@@ -83,7 +84,7 @@ class _Leaf:
     language: str
     fresh: Callable[[], Any]
     shots: int
-    n: int
+    rows: ChosenRows
     config: RunConfig
 
     @property
@@ -99,7 +100,8 @@ class _Leaf:
             PairsLM(model),
             lambda results: _outcome(self, task, results),
             chat=self.config.model.chat_template,
-            limit=self.n,
+            limit=None if self.rows.ranks else len(self.rows.places),
+            samples=self.rows.places if self.rows.ranks else (),
             bootstrap_iters=BOOTSTRAP,
             around=self._around,
         )
@@ -222,7 +224,8 @@ def _record(leaf: _Leaf, task: Any, results: dict[str, Any]) -> dict[str, Any]:
     return {
         "task": leaf.name,
         "language": leaf.language,
-        "n": leaf.n,
+        "n": len(leaf.rows.places),
+        "test_set": leaf.rows.of,
         "shots": leaf.shots,
         "clean_prompts": leaf.config.task.clean_prompts,
         "metrics": scores,
@@ -237,6 +240,7 @@ def _sample(leaf: _Leaf, task: Any, answered: Sample) -> Sample:
     choices = {"n_choices": len(task.doc_to_choice(answered["doc"]))} if task.OUTPUT_TYPE == "multiple_choice" else {}
     given = (details_of(answer) for answers in answered["resps"] for answer in answers)
     details = {"details": details} if (details := together(given)) else {}
-    ours = {"task": leaf.name, "language": leaf.language, "prompt": "", "prompt_language": ""}
+    ranks = {"sample_rank": leaf.rows.ranks[answered["doc_id"]]} if leaf.rows.ranks else {}
+    ours = {**ranks, "task": leaf.name, "language": leaf.language, "prompt": "", "prompt_language": ""}
     # the harness does not report the examples
     return {**sample, **ours, "fewshot_ids": [], "defect": "", **choices, **details}

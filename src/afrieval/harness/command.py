@@ -5,6 +5,7 @@ from pathlib import Path
 
 from afrieval.config.recipe import Recipe
 from afrieval.config.settings import RunConfig
+from afrieval.errors import UserError
 from afrieval.models.backends.vllm import vllm_arguments
 from afrieval.models.load import hf_arguments
 
@@ -16,8 +17,13 @@ def lm_eval_command(config: RunConfig, recipe: Recipe, tasks: Path) -> str:
         config: the recipe, with the user's options.
         recipe: all keys; verbosity and show_config are not in the config.
         tasks: folder with the exported task files.
+
+    Raises:
+        UserError: for a sample of documents, which lm_eval cannot draw.
     """
     model, evaluation = config.model, config.eval
+    if evaluation.sample is not None:
+        raise UserError("eval.sample has no equivalent in a command of lm_eval", "leave it out, or give --eval.limit")
     arguments = vllm_arguments(model, evaluation) if model.model_type == "vllm" else hf_arguments(model)
     words = ["lm_eval", "--model", model.model_type, "--model_args"]
     words += [",".join(f"{key}={value}" for key, value in arguments.items() if value is not None)]

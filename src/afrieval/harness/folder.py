@@ -10,7 +10,9 @@ from afrieval.harness.folder_names import Named, named
 from afrieval.harness.folder_settings import declared, may, must
 from afrieval.results.columns import continuations, sent_hashes
 from afrieval.results.derived import not_measured
+from afrieval.results.schema import Declared
 from afrieval.results.scores import CellScores
+from afrieval.results.selection import Selection, selection
 from afrieval.scoring.base import Metric
 from afrieval.terminal import note
 
@@ -84,12 +86,31 @@ def _scored_cell(task: ForeignTask, name: Named, model: str, metric: Metric, sam
         golds=np.array([_gold(s, exported, output_type) for s in samples], dtype=np.int64),
         picked=none,
         n_choices=none,
+        rows=len(samples),
+        selection=_selection(task, len(samples)),
         sent={what: np.array([hashes[what] for hashes in sent]) for what in sent[0]},
         must=must(task, samples),
         may=may(task),
         path=task.path,
-        declared=declared(name) if exported else {},
+        declared=_declared(task, name) if exported else {},
     )
+
+
+def _declared(task: ForeignTask, name: Named) -> Declared:
+    """Returns what the task file says of an exported task, and our export of whether its rows are the suite's own."""
+    own = task.name in ((task.results.get("config") or {}).get("sample_rows") or [])
+    return {**declared(name), "sample_rows": {name.language: True}} if own else declared(name)
+
+
+def _selection(task: ForeignTask, n: int) -> Selection:
+    """Returns which rows were run: the first ones, or those that are named; those without an answer count as run."""
+    config, counts = task.results.get("config") or {}, task.entry("n-samples")
+    of = counts.get("original") if isinstance(counts, dict) else None
+    if not (config.get("limit") or config.get("samples")):
+        return Selection("all", n)
+    if not isinstance(of, int):
+        return Selection("sample" if config.get("samples") else "first", n)
+    return selection(n, of, sampled=bool(config.get("samples")))
 
 
 def _metric(task: ForeignTask, samples: list[Sample]) -> Metric | None:

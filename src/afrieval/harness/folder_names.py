@@ -4,14 +4,15 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.languages import ENGLISH, LANGUAGES, names
 from afrieval.results.prompts import PromptId
 from afrieval.tasks.spec import load_task, task_names
 
 EXPORTED = re.compile(
     r"(.+)_([a-z]{3})_(eng|native)_(\d+|paper\d+(?:_uncleaned)?)"
 )  # as afrieval.harness.export names its cells
-LANGUAGE = r"(?<=_)({code})(?:_[A-Z][a-z]{{3}})?+(?=_|$)"  # yor or yor_Latn, but not part of a pair of languages
+# yor or yor_Latn, but not part of a pair of languages, nor agieval_lsat_ar (analytical reasoning) and blimp_nl's om_te.
+LANGUAGE = r"(?<=_)(?<!_lsat_)(?!om_te)({code})(?:_[A-Z][a-z]{{3}})?+(?=_|$)"
 WRITTEN = re.compile(r"_(en|eng|native)(?=_)")
 
 
@@ -77,8 +78,8 @@ def _complete() -> set[str]:
 
 @cache
 def _codes() -> dict[str, str]:
-    """Returns all names of languages to the suite's codes: the codes, the data sets' codes, the English names."""
+    """Returns all names of languages to the suite's codes: the data sets' own, and the codes and names of standards."""
     theirs = {code: ours for name in task_names() for ours, code in load_task(name).languages.items()}
     theirs = {code: ours for code, ours in theirs.items() if "-" not in code}  # en-yor is a pair of languages
     known = {code.split("_")[0]: ours for code, ours in theirs.items()}
-    return known | {language.name.lower(): code for code, language in LANGUAGES.items()} | {c: c for c in LANGUAGES}
+    return known | {name.replace(" ", "_"): code for name, code in names().items()} | {c: c for c in LANGUAGES}

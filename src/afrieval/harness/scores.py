@@ -8,6 +8,7 @@ from typing import Any
 
 from afrieval.results.schema import HarnessGroup, HarnessRecord
 from afrieval.results.scores import CellScores, Stated
+from afrieval.results.selection import ALL, Selection
 from afrieval.scoring.metrics import METRICS
 from afrieval.statistics.intervals import Z95, Interval, wilson
 
@@ -47,12 +48,13 @@ class HarnessTaskScores:
 
     record: HarnessRecord
     scores: list[HarnessScore]
+    selection: Selection = ALL
 
 
 def task_scores(cell: CellScores) -> HarnessTaskScores:
     """Returns the scores of a cell that is a task of the harness."""
     assert cell.harness
-    return HarnessTaskScores(cell.harness, [_score(cell.harness, stated) for stated in cell.stated])
+    return HarnessTaskScores(cell.harness, [_score(cell.harness, stated) for stated in cell.stated], cell.selection)
 
 
 def _score(record: HarnessRecord, stated: Stated) -> HarnessScore:

@@ -9,12 +9,11 @@ from itertools import combinations, product
 from typing import NamedTuple
 
 from afrieval.errors import UserError, nearest
-from afrieval.files.paths import shortened
 from afrieval.review.sheet import Row, Sheet
 from afrieval.tasks.prompts import Prompt
 from afrieval.tasks.reviews import VERDICTS, Verdict
 from afrieval.tasks.strings import String
-from afrieval.terminal import visible
+from afrieval.terminal import shortened, visible
 
 CURE = "write ok, change or unsure"
 _PLACEHOLDER = re.compile(r"{{.*?}}|{%.*?%}|{#.*?#}")

@@ -11,7 +11,7 @@ from afrieval.review.page import as_html
 from afrieval.review.sheet import TITLE, Sheet, cells_of, sheet_from
 from afrieval.review.xlsx import as_xlsx, from_xlsx
 
-LARGEST = 2**26  # bytes
+LARGEST = 2**22  # bytes
 SEND = "give the .xlsx or .csv file that the reviewer saved"
 
 

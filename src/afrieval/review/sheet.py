@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 
-from afrieval.errors import UserError
+from afrieval.errors import UserError, nearest
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.review.examples import examples, filled
 from afrieval.tasks.reviews import is_rewritten, read_reviews, status
@@ -107,7 +107,7 @@ def sheet_of(root: Path, language: str) -> Sheet:
     """
     known = native_languages(root)
     if language not in known:
-        raise UserError(f"{language!r} has no native prompts", f"choose from {', '.join(known)}")
+        raise UserError(f"{language!r} has no native prompts", nearest(language, known))
     rows = list(_rows(root, language))
     tasks = dict.fromkeys(row.task for row in rows)
     return Sheet(language, rows, titles={name: _title(root, name) for name in tasks})

@@ -2,7 +2,7 @@
 
 import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -13,7 +13,10 @@ from afrieval.languages import LANGUAGES
 from afrieval.review.sheet import COLUMNS, DIALECT, HOW_TO, NAME, RIGHT_TO_LEFT, TITLE, Sheet, cells_of, sheet_from
 from afrieval.tasks.reviews import VERDICTS
 
-LARGEST = 2**26  # bytes
+LARGEST = 2**24  # bytes
+ROWS, COLUMNS_READ = 20_000, 40  # of a sheet, which has a row per string
+LAST = 2**20  # the last row that a program can have
+EMPTY = "delete what is below the last string, or copy the rows to a new sheet"
 SEND = "open it in Excel or LibreOffice and save it as .xlsx again"
 # Widths of columns in characters; a line's height in points, and the most that a row may have.
 WIDTHS = {
@@ -129,23 +132,37 @@ def from_xlsx(path: Path) -> Sheet:
     try:
         if sum(part.file_size for part in ZipFile(content).infolist()) > LARGEST:
             raise UserError(f"{path} is larger than {LARGEST} bytes when it is unpacked", SEND)
-        cells = _cells(content)
+        cells = _cells(content, path)
     except UserError:
         raise
     except Exception as e:  # damage shows itself in many ways: zip, zlib, XML, and what openpyxl makes of them
         raise UserError(f"{path} is not a workbook, or damaged: {type(e).__name__}: {e}", SEND) from None
-    return sheet_from([list(_texts(row, path)) for row in cells], str(path))
+    return sheet_from(cells, str(path))
 
 
-def _cells(content: io.BytesIO) -> list[list[Any]]:
+def _cells(content: io.BytesIO, path: Path) -> list[list[str]]:
+    """Returns the texts of all rows up to the last one that has any; whatever size the sheet says it has."""
     from openpyxl import load_workbook
 
+    found: list[list[str]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about drop-down lists that Excel stores in its own way
-        return [list(row) for row in load_workbook(content).worksheets[0].iter_rows()]
+        page = load_workbook(content, read_only=True).worksheets[0]
+        page.reset_dimensions()
+        empty = None
+        for number, row in enumerate(page.iter_rows(max_col=COLUMNS_READ), 1):
+            texts = [] if row is empty else list(_texts(row, path))  # rows that were not written are one object
+            if number > (ROWS if any(texts) else LAST):
+                raise UserError(f"{path} has a row {number:,}; {ROWS:,} are the limit for a sheet", EMPTY)
+            if any(texts):
+                found += [[] for _ in range(number - 1 - len(found))]
+                found.append(texts)
+            else:
+                empty = row
+    return found
 
 
-def _texts(row: list[Any], path: Path) -> Iterator[str]:
+def _texts(row: Iterable[Any], path: Path) -> Iterator[str]:
     for cell in row:
         if cell.data_type in "fe":
             raise UserError(

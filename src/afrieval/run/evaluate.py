@@ -16,6 +16,7 @@ from afrieval.models.processes import ALONE, Processes
 from afrieval.results.files import read_run, write_harness, write_run, write_samples
 from afrieval.results.identity import check_same_run
 from afrieval.results.reader import RunFolder
+from afrieval.results.selection import identity_of
 from afrieval.run.manifest import answer_path, circumstances, identity, record, suite_of
 from afrieval.run.preflight import check_fit, first_tokens
 from afrieval.tasks.cell import Cell, Outcome, Plan
@@ -106,7 +107,7 @@ def missing_cells(stored: RunFolder, described: dict[str, Any], cells: Sequence[
     Raises:
         UserError: if the folder contains another run, or a damaged file.
     """
-    check_same_run(stored.record.get("identity", {}), described, stored.path)
+    check_same_run(identity_of(stored.record), described, stored.path)
     return [cell for cell in cells if stored.n_done(cell.name) < cell.n]
 
 
@@ -165,7 +166,7 @@ def _visit(config: RunConfig, plan: Plan, lm: Any, processes: Processes, share: 
 def _begin(plan: Plan, folder: Path, described: dict[str, Any], visit: dict[str, Any]) -> None:
     """Writes run.yaml; rejects another run's folder."""
     stored = read_run(folder)
-    check_same_run(stored.get("identity", {}), described, folder)
+    check_same_run(identity_of(stored), described, folder)
     write_run(folder, record(stored, plan, described, visit))
 
 
@@ -206,6 +207,7 @@ def run_cell(cell: Cell, model: Any) -> Outcome:
             job.model,
             {"tasks": {cell.name: job.task}, "groups": {}},
             limit=job.limit,
+            samples={cell.name: list(job.samples)} if job.samples else None,
             bootstrap_iters=job.bootstrap_iters,
             log_samples=True,
             apply_chat_template=job.chat,

@@ -6,7 +6,7 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 
-from afrieval.config.settings import ModelConfig, RunConfig
+from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.files.paths import user_path
 from afrieval.models.credentials import without_secrets
 from afrieval.models.identity import telling_api, telling_args
@@ -38,6 +38,7 @@ def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
     settings += [f"{evaluation.shots}shot" if given else "own-shots", *selection]
     if evaluation.shots or shots:
         settings += [f"seed{evaluation.fewshot_random_seed}"]
+    settings += [] if evaluation.sample is None else ["sample", *_other_seed(evaluation.random_seed)]
     settings += ["paper"] if config.task.prompt_set == "paper" else []
     settings += ["uncleaned"] if config.task.uncleaned else []
     settings += [name if on else f"no-{name}" for name, on in sorted(config.task.extract.items())]
@@ -63,6 +64,11 @@ def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
     name = folder.resolve().name if (folder := user_path(name)).is_dir() else name.replace("/", "__")
     revision = "" if model.revision == "main" else f"@{model.revision.replace('/', '__')}"
     return Path("runs") / _task_folder(config) / f"{name}{revision}" / "-".join(settings)
+
+
+def _other_seed(seed: int) -> list[str]:
+    """Returns the seed of samples, if it is not the usual one; the size is not part of the name, since it may grow."""
+    return [] if seed == EvalConfig.random_seed else [f"of-seed{seed}"]
 
 
 def _other_evals(config: RunConfig) -> str:

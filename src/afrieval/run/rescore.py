@@ -29,6 +29,7 @@ from afrieval.tasks.sources.plan import plan_declared
 from afrieval.tasks.sources.unchanged import RUN_AGAIN
 from afrieval.tasks.spec import task_files
 
+CHECKED = ("prompts", "data")  # hashes without which nothing shows that the same was asked
 NO_TOKENS = "the run kept no likelihoods of single tokens (eval.use_cache)"
 OTHER_DATA = "name the data of the run with --data.source; if they have changed, run the model again"
 OF_HARNESS = "a task of the harness, which scores it"
@@ -169,6 +170,7 @@ def planned_cells(run: RunFolder, source: str | None) -> list[Cell]:
     """
     every = [run.scores(name) for name in run.names]
     wanted = {of.name: of.rows for of in every if not (of.harness or MEMORISATION in of.declared)}
+    sampled = any(of.selection.kind == "sample" for of in every)
     likelihoods = any(task["answer_form"] != "generate" for task in run.record["identity"].get("tasks", {}).values())
     found: dict[str, Cell] = {}
     left_out: list[str] = []
@@ -180,8 +182,9 @@ def planned_cells(run: RunFolder, source: str | None) -> list[Cell]:
         left_out += planned.left_out
         found |= _fitting(planned, missing)
         others = {cell.name for cell in planned.cells} & missing.keys() - found.keys()
-        for rows in {missing[name] for name in others}:  # of a visit with another limit
-            limited = replace(config, eval=replace(config.eval, limit=rows))
+        for rows in {missing[name] for name in others}:  # of a visit with another limit or sample
+            limit, sample = (None, rows) if sampled else (rows, None)
+            limited = replace(config, eval=replace(config.eval, limit=limit, sample=sample))
             found |= _fitting(plan_declared(limited, likelihoods), missing)
     if lacking := [name for name in wanted if name not in found]:
         why = f" ({left_out[0]})" if left_out else ""
@@ -235,6 +238,17 @@ def _check_same(run: RunFolder, cells: Sequence[Cell]) -> None:
         if found := differences(run.record["identity"], asked):
             hint = OTHER_DATA if ".data." in found[0] else RUN_AGAIN
             raise UserError(f"{run.path} cannot be scored again: {found[0]}", hint)
+        for name, of in cell.identity["tasks"].items():
+            stored: Any = run.record["identity"].get("tasks", {}).get(name, {})
+            if lacking := [part for part in CHECKED if _names(of[part]) - _names(stored.get(part))]:
+                problem = f"{run.path / RUN} does not say which {lacking[0]} of {cell.name} the run had"
+                raise UserError(problem, "restore the file from a copy, or run the model again")
+
+
+def _names(part: Any) -> set[tuple[str, str]]:
+    """Returns the language and the prompt, or split, of each hash."""
+    languages = part if isinstance(part, dict) else {}
+    return {(code, str(name)) for code, of in languages.items() if isinstance(of, dict) for name in of}
 
 
 def _fixed(task: RunPart) -> RunPart:

@@ -22,7 +22,9 @@ from afrieval.run.folder_name import folder_of_form
 from afrieval.sweeps.entries import Model, model_entry, slug, suite_entry
 from afrieval.sweeps.jobs import Job
 from afrieval.sweeps.schema import Sweep
-from afrieval.tasks.select import chosen_tasks, named_languages
+from afrieval.tasks.select import chosen_tasks
+from afrieval.tasks.sources.plan import check_prompts
+from afrieval.terminal import shortened
 
 LONGEST = 40  # characters of a setting in the name of a job
 
@@ -88,9 +90,12 @@ def _config(given: dict[str, Any], where: str, checked: list[RunConfig]) -> RunC
         _check_secrets(given)
         config = run_config(list(given.items()), needs_model=True)
         check_backend_args(config.model)
+        if config.model.api.server and config.model.api.base_url:
+            problem = f"the model has server and base_url, {shortened(config.model.api.base_url)}"
+            raise UserError(problem, "remove base_url, since the sweep starts the server, or remove server")
         if not any((config.task, config.data) == (other.task, other.data) for other in checked):
             for spec in chosen_tasks(config):
-                named_languages(spec, config.task)
+                check_prompts(spec, config)
             checked.append(config)
         return config
     except UserError as e:

@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+from afrieval.files.content import read_text
+from afrieval.files.folders import made
 from afrieval.files.schema import OPEN, Positive
 from afrieval.files.whole import write_whole
 from afrieval.files.yaml import read_as
@@ -81,15 +83,14 @@ def write_jobs(folder: Path, jobs: Iterable[Job]) -> None:
         jobs: all of its file.
     """
     for job in jobs:
-        path = job_folder(folder, job.name) / JOB
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = made(job_folder(folder, job.name)) / JOB
         text = yaml.safe_dump(asdict(job), sort_keys=False, allow_unicode=True, width=120)
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
+        if not path.exists() or read_text(path, "delete it, and start the sweep again") != text:
             write_whole(path, text.encode())
 
 
-def stored_jobs(folder: Path) -> list[Job]:
-    """Returns all jobs of a sweep's folder, sorted by name; errors are those of `read_job`."""
+def stored_jobs(folder: Path) -> list[str]:
+    """Returns the names of all jobs of a sweep's folder, sorted."""
     there = folder / JOBS
     names = sorted(os.listdir(there)) if there.is_dir() else []  # noqa: PTH208
-    return [read_job(folder, name) for name in names if (there / name / JOB).exists()]
+    return [name for name in names if os.path.lexists(there / name / JOB)]

@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from afrieval.config.settings import ModelConfig
 from afrieval.errors import UserError
+from afrieval.files.content import read_bytes
 from afrieval.models.backends.openai.key import key_of
 from afrieval.models.credentials import is_secret, redacted
 from afrieval.sweeps.guard import GRACE
@@ -160,10 +161,10 @@ def _answers(url: str, key: str) -> bool:
 
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     with suppress(httpx2.HTTPError), httpx2.Client(trust_env=False, timeout=5, headers=headers) as client:
-        response = client.get(f"{url}/health")
-        if response.status_code == httpx2.codes.NOT_FOUND:
-            response = client.get(f"{url}/v1/models")
-        return response.is_success
+        for path in ("health", "v1/models"):
+            with client.stream("GET", f"{url}/{path}") as response:  # its body is not read
+                if response.status_code != httpx2.codes.NOT_FOUND:
+                    return response.is_success
     return False
 
 
@@ -186,6 +187,6 @@ def _stop(guard: "subprocess.Popen[bytes]") -> None:
 
 def _last_lines(log: Path, start: int) -> str:
     """Returns the end of what a server printed, without keys, as the end of a message."""
-    text = redacted(log.read_bytes()[start:].decode(errors="replace"))
+    text = redacted(read_bytes(log, "give the sweep another folder")[start:].decode(errors="replace"))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f": {' | '.join(lines[-3:])[-LAST:]}" if lines else ""

@@ -9,7 +9,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from afrieval.errors import UserError
+from afrieval.files.content import read_bytes
+from afrieval.files.schema import OPEN, validated_json
 from afrieval.files.whole import write_whole
 from afrieval.sweeps.elsewhere import passed_on
 from afrieval.sweeps.jobs import Job, job_folder
@@ -25,6 +29,13 @@ MINUTES = 60  # of a job, unless the sweep file has another time
 ENDLESS = 10**6  # times that submitit requeues a job; SlurmJob has a rule of its own
 # Options of sbatch that the sweep decides; keys are compared with underscores.
 DECIDED = {"array", "chdir", "error", "nodes", "ntasks", "ntasks_per_node", "open_mode", "output", "signal", "wrap"}
+
+
+class _Id(TypedDict):
+    """slurm.json."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    id: str
 
 
 def start(folder: Path, jobs: Sequence[Job], sweep: Sweep) -> None:
@@ -59,8 +70,8 @@ def with_queue(folder: Path, found: Sequence[Progress]) -> list[Progress]:
         found: the jobs, by what they have stored.
     """
     left = [each.job for each in found if each.state["status"] not in ("done", "failed")]
-    ids = _ids(folder, left)
     try:
+        ids = _ids(folder, left)
         known = states(set(ids.values()))
     except UserError as e:
         note(e.message)
@@ -167,7 +178,5 @@ def _ids(folder: Path, jobs: Sequence[Job]) -> dict[str, str]:
 
 
 def _id(path: Path) -> str:
-    try:
-        return str(json.loads(path.read_bytes())["id"])
-    except (ValueError, KeyError, TypeError):
-        raise UserError(f"{path} is damaged", "delete it, once squeue shows that the job is not queued") from None
+    hint = "delete it, once squeue shows that the job is not queued"
+    return validated_json(_Id, read_bytes(path, hint), str(path), hint)["id"]

@@ -4,12 +4,13 @@ import importlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from afrieval.errors import UserError
-from afrieval.sweeps.jobs import Job, stored_jobs, write_jobs
+from afrieval.errors import UserError, reason
+from afrieval.files.folders import made
+from afrieval.sweeps.jobs import Job, read_job, stored_jobs, write_jobs
 from afrieval.sweeps.locks import held
 from afrieval.sweeps.schema import Executor, Sweep
 from afrieval.sweeps.slurm import with_queue
-from afrieval.sweeps.state import Progress, read_state, write_state
+from afrieval.sweeps.state import Progress, new_state, read_state, write_state
 
 EXECUTORS: dict[Executor, str] = {"local": "local", "slurm": "slurm", "ray": "ray_cluster"}  # modules of this room
 
@@ -27,8 +28,7 @@ def start_left(folder: Path, jobs: Sequence[Job], sweep: Sweep, executor: Execut
     Raises:
         UserError: if another process has started the same sweep, or the executor cannot start them.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with held(folder, patience=0) as free:
+    with held(made(folder), patience=0) as free:
         if not free:
             raise UserError(f"the sweep in {folder} is in use by another process", "wait for it; --status shows it")
         write_jobs(folder, jobs)
@@ -46,14 +46,30 @@ def progress(folder: Path, jobs: Sequence[Job]) -> list[Progress]:
     Args:
         folder: of the sweep.
         jobs: those of its file.
-
-    Raises:
-        UserError: if a file of a job is damaged.
     """
     names = {job.name for job in jobs}
-    former = [job for job in stored_jobs(folder) if job.name not in names]
-    listed = [Progress(job, read_state(folder, job)) for job in jobs]
-    return with_queue(folder, [*listed, *(Progress(job, read_state(folder, job), listed=False) for job in former)])
+    former = [_former(folder, name) for name in stored_jobs(folder) if name not in names]
+    return with_queue(folder, [*(_progress(folder, job) for job in jobs), *former])
+
+
+def _progress(folder: Path, job: Job) -> Progress:
+    """Returns how far a job is; one whose state cannot be read has failed, and hides no other."""
+    try:
+        return Progress(job, read_state(folder, job))
+    except (UserError, OSError) as e:
+        return _unknown(job, e)
+
+
+def _former(folder: Path, name: str) -> Progress:
+    try:
+        found = _progress(folder, read_job(folder, name))
+    except (UserError, OSError) as e:
+        found = _unknown(Job(name, []), e)
+    return found._replace(listed=False)
+
+
+def _unknown(job: Job, error: UserError | OSError) -> Progress:
+    return Progress(job, {**new_state(job), "status": "failed", "reason": reason(error)})
 
 
 def _reset(folder: Path, job: Job) -> None:
