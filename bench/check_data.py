@@ -15,15 +15,14 @@ from functools import partial
 
 import numpy as np
 
-from afrieval.data.lock import DataLock
-from afrieval.quality.check import CHECKS
-from afrieval.quality.copied import copied
-from afrieval.quality.findings import DEFECTS, Finding
-from afrieval.quality.groups import Group, groups
-from afrieval.quality.order import out_of_order
-from afrieval.quality.profiles import other_languages
-from afrieval.tasks.documents import Document
-from afrieval.tasks.spec import load_task
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.lock import DataLock
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tools.data_checks.check import CHECKS
+from afrieval.tools.data_checks.groups import DEFECTS, Finding, Group, groups
+from afrieval.tools.data_checks.languages import other_languages
+from afrieval.tools.data_checks.pairing import out_of_order
+from afrieval.tools.data_checks.rows import copied
 
 SET = ("afrimgsm", "afrixnli")
 TESTED = ("afrimmlu", "belebele", "nollysenti", "sib200")

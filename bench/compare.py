@@ -18,11 +18,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from afrieval.analysis.contrasts import contrasts
+from afrieval.analysis.entrants import spreads
 from afrieval.analysis.means import means
-from afrieval.analysis.spread import spreads
 from afrieval.languages import LANGUAGES
-from afrieval.results.files import write_run, write_samples
-from afrieval.results.runs import read_runs
+from afrieval.results.comparable_runs import read_runs
+from afrieval.results.run_files import write_run, write_samples
 from afrieval.results.samples import Sample
 
 DOCUMENTS, CHOICES, BYTES = 500, 4, 2_400

@@ -10,7 +10,7 @@ from lm_eval.api.model import LM
 from afrieval.config.settings import AnswerForm, DataConfig, EvalConfig, RunConfig, TaskConfig
 from afrieval.models.engine.tree import plant
 from afrieval.run.evaluate import run_cell
-from afrieval.tasks.sources.plan import all_questions
+from afrieval.tasks.cells.plan import all_questions
 
 
 @dataclass(frozen=True)

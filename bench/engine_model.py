@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import load_split
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import load_task
 
 BEGIN, NEVER, PAD = SPECIAL = ["<s>", "<never>", "<pad>"]
 END = "</s>"  # the last token

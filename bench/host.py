@@ -43,7 +43,7 @@ def main() -> None:
         found = Path(work) / "stages.json"
         called([sys.executable, str(ROOT / "bench/host_stages.py"), str(found), *words])
         first = json.loads(found.read_text(encoding="utf-8"))
-        resumed = called([sys.executable, "-m", "afrieval.cli", *words])
+        resumed = called([sys.executable, "-m", "afrieval.cli.main", *words])
     print(table(first, resumed))
 
 

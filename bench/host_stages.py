@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 import torch
 
-from afrieval.cli import main as afrieval
+from afrieval.cli.main import main as afrieval
 from afrieval.models import load
 from afrieval.models.backends import hf
 from afrieval.models.load import load_model
@@ -29,25 +29,25 @@ from afrieval.models.response_cache import CachedLM
 ANSWER = " 3 and 4 are 7. The answer is 7."
 STAGES = {  # functions whose time, without that of those inside them, is a stage's
     "plan": ["afrieval.run.session:prepared"],
-    "read data": ["afrieval.tasks.sources.plan:load_split"],
+    "read data": ["afrieval.tasks.cells.plan:load_split"],
     "load the model": ["afrieval.models.load:load_model"],
-    "render prompts": ["afrieval.tasks.prompts:_render"],
+    "render prompts": ["afrieval.tasks.prompts.prompts:_render"],
     "build requests": [
-        "afrieval.tasks.sources.templated:TemplatedQuestions.build",
-        "afrieval.tasks.sources.in_memory:InMemoryTask.build_all_requests",
+        "afrieval.tasks.cells.templated:TemplatedQuestions.build",
+        "afrieval.tasks.cells.harness_tasks:InMemoryTask.build_all_requests",
     ],
     "hash requests, look up answers": ["afrieval.models.response_cache:CachedLM._ask"],
     "tokenize": ["afrieval.models.backends.hf:HF.loglikelihood", "afrieval.models.backends.hf:HF.generate_until"],
     "check and count tokens": ["afrieval.models.backends.hf:HF._loglikelihood_tokens"],
     "answer (stub)": [],
     "store answers": ["afrieval.models.response_cache:_Waiting.add_partial"],
-    "score": ["afrieval.tasks.sources.in_memory:InMemoryTask.process_results"],
+    "score": ["afrieval.tasks.cells.harness_tasks:InMemoryTask.process_results"],
     "the harness' loop": ["afrieval.run.evaluate:run_cell"],
     "make and write samples": [
-        "afrieval.tasks.sources.templated:TemplatedQuestions._collect",
+        "afrieval.tasks.cells.templated:TemplatedQuestions._collect",
         "afrieval.run.evaluate:_store",
     ],
-    "summary and tables": ["afrieval.commands.run:_finish"],
+    "summary and tables": ["afrieval.cli.commands.run:_finish"],
 }
 REST = "everything else, imports included"
 

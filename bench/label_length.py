@@ -18,11 +18,11 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from afrieval.scoring.base import Array, Likelihood, Question
 from afrieval.scoring.metrics import metric
-from afrieval.scoring.scorers import of_likelihoods
-from afrieval.tasks.prompts import Prompt, answers, load_prompts, render
-from afrieval.tasks.sources.templated import CONTENT_FREE
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import load_split
+from afrieval.scoring.responses import of_likelihoods
+from afrieval.tasks.cells.templated import CONTENT_FREE
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.prompts import Prompt, answers, load_prompts, render
 
 METRICS = ("acc", "acc_norm", "acc_bytes", "acc_tokens", "acc_pmi", "acc_matched")
 LANGUAGES, PROMPTS, LETTERED = ("amh", "hau", "yor"), (1, 2, 3), 6

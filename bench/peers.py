@@ -31,7 +31,7 @@ from engine_model import SHAPES, endless, english, random_model, saved
 from machine import cores_taken, machine, matrix_rate, taken_by_others
 from transformers import AutoTokenizer
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 
 COLUMNS = (
     "case", "program", "seconds", "documents/s", "tokens/document", "of the least work", "memory", "difference", "ratio"

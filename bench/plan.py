@@ -10,11 +10,11 @@ import sys
 import time
 from dataclasses import replace
 
+from afrieval._util.errors import UserError
 from afrieval.config.arguments import read_config
-from afrieval.errors import UserError
-from afrieval.estimates.by_bytes import Unloaded
 from afrieval.run.plan import plan
-from afrieval.tasks.cell import Cell
+from afrieval.tasks.cells.cell import Cell
+from afrieval.tools.plan.counting import Unloaded
 
 
 def main() -> None:

@@ -135,7 +135,7 @@ def records(of: Iterable[Run], data: str, flags: list[str]) -> Iterator[Record]:
 
 def called(words: list[str]) -> None:
     """Calls the command line in this process; what it says is shown only if it fails."""
-    from afrieval.cli import main as afrieval
+    from afrieval.cli.main import main as afrieval
 
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):

@@ -22,15 +22,15 @@ from typing import Any
 import numpy as np
 import orjson
 
+from afrieval._util.signals import stoppable
 from afrieval.languages import LANGUAGES
-from afrieval.results.files import read_run, sample_files, write_run
+from afrieval.results.comparable_runs import read_runs
 from afrieval.results.packed import PACKED
-from afrieval.results.runs import read_runs
+from afrieval.results.run_files import read_run, sample_files, write_run
 from afrieval.results.samples import read_samples
-from afrieval.stopping import stoppable
-from afrieval.tasks.spec import load_task
+from afrieval.tasks.declaration.spec import load_task
 
-AFRIEVAL = [sys.executable, "-m", "afrieval.cli"]
+AFRIEVAL = [sys.executable, "-m", "afrieval.cli.main"]
 DATA = ["--data.source", os.environ.get("AFRIEVAL_DATA", "samples")]
 
 

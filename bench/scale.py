@@ -21,21 +21,21 @@ from typing import Any
 
 import numpy as np
 
+from afrieval._util.signals import stoppable
 from afrieval.languages import LANGUAGES
-from afrieval.results.files import sample_path, write_run
+from afrieval.results.cell_scores import CellScores
 from afrieval.results.packed import PACKED
 from afrieval.results.packing import write_packed
-from afrieval.results.scores import CellScores
-from afrieval.results.stored import Stored
-from afrieval.stopping import stoppable
+from afrieval.results.run_files import sample_path, write_run
+from afrieval.results.sample_columns import Stored
 
 DOCUMENTS, PROMPTS, CHOICES = 1_000, 5, 4
 MODELS = 20
 SHAPES = {5: (1, 1), 6: (2, 5), 7: (5, 20), 8: (20, 50)}  # exponent to tasks and languages, of so many models
 AFRICAN = sorted(code for code, language in LANGUAGES.items() if language.african)
-READ = "import sys; from pathlib import Path; from afrieval.results.runs import read_runs; "
+READ = "import sys; from pathlib import Path; from afrieval.results.comparable_runs import read_runs; "
 READ += "print(len(read_runs(map(Path, sys.argv[1:]))), 'cells')"
-COMMAND = [sys.executable, "-m", "afrieval.cli"]
+COMMAND = [sys.executable, "-m", "afrieval.cli.main"]
 
 
 def main() -> int:

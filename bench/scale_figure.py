@@ -9,7 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from afrieval.plots.style import MARKS, SETTINGS, WIDTHS
+from afrieval.report.figures.style import MARKS, SETTINGS, WIDTHS
 
 STEPS = {"read": "read", "leaderboard": "leaderboard, 20 models", "compare": "compare, 2 models"}
 TICKS = {1: (3, 10, 30, 100, 300, 1_000), 2: (0.2, 0.5, 1, 2, 5)}  # of seconds and GB

@@ -96,9 +96,9 @@ def measured(work: Path, runs: int, own: bool) -> dict[str, list[float | None]]:
     return found
 
 
-def first_pass(words: list[str], module: str = "afrieval.cli") -> list[str]:
+def first_pass(words: list[str], module: str = "afrieval.cli.main") -> list[str]:
     """Returns a command that ends at the first forward pass."""
-    name, given = ("main", "sys.argv[1:]") if module == "afrieval.cli" else ("cli_evaluate", "")
+    name, given = ("main", "sys.argv[1:]") if module == "afrieval.cli.main" else ("cli_evaluate", "")
     return [sys.executable, "-c", UNTIL_FIRST.format(module=module, name=name, words=words, given=given)]
 
 

@@ -21,18 +21,18 @@ from typing import Any
 
 import numpy as np
 
-from afrieval.analysis.contrasts import Row, contrasts
-from afrieval.data.lock import read_lock
+from afrieval.analysis.contrasts import LanguageContrast, contrasts
 from afrieval.languages import ENGLISH
-from afrieval.results.scores import CellScores
+from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Array, Likelihood, Question, Response
 from afrieval.scoring.metrics import metric
-from afrieval.tasks.baselines import baselines
-from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import prompt_languages
-from afrieval.tasks.sampling import order_of_documents
-from afrieval.tasks.spec import TaskSpec, load_task, task_names
-from afrieval.tasks.splits import load_split
+from afrieval.tasks.data.baselines import baselines
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.lock import read_lock
+from afrieval.tasks.data.sampling import order_of_documents
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
+from afrieval.tasks.prompts.prompts import prompt_languages
 
 FAMILIES = ("constant", "answer length", "text length", "trigrams", "all of these")
 READING = "reading"  # a family that knows right answers, and native prompts better: it shows that verdicts are possible
@@ -140,7 +140,7 @@ def cell(spec: TaskSpec, data: Data, places: Any, likelihoods: Array, written: s
 
 def rows(
     spec: TaskSpec, languages: list[Data], size: int | None, shuffled: bool, families: Sequence[str] = FAMILIES
-) -> Iterator[tuple[str, Row]]:
+) -> Iterator[tuple[str, LanguageContrast]]:
     """Yields the family of each model, and what is found of it in each language."""
     for model in range(MODELS // len(FAMILIES) * len(families)):
         family, cells = families[model % len(families)], []
@@ -156,13 +156,13 @@ def rows(
         yield from ((family, row) for row in contrast.rows)
 
 
-def networks(spec: TaskSpec, languages: list[Data], source: str, count: int) -> list[Row]:
+def networks(spec: TaskSpec, languages: list[Data], source: str, count: int) -> list[LanguageContrast]:
     """Returns what is found of random networks on samples of 50 rows."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
     import afrieval
-    from afrieval.analysis.inputs import read_inputs
+    from afrieval.analysis.discovery import read_inputs
     from afrieval.models.demo import byte_tokenizer
 
     found = []
@@ -181,14 +181,14 @@ def networks(spec: TaskSpec, languages: list[Data], source: str, count: int) -> 
     return found
 
 
-def line(name: str, found: list[Row]) -> str:
+def line(name: str, found: list[LanguageContrast]) -> str:
     n, differ, said = len(found), sum(row.differs for row in found), sum(row.verdict != 0 for row in found)
     return f"| {name} | {n:,} | {100 * differ / n:.1f} % | {100 * said / n:.1f} % |"
 
 
 def table(names: list[str], source: str, of_networks: int) -> list[str]:
     """Returns the lines of the table, and prints them as they come."""
-    by: dict[str, list[Row]] = {}
+    by: dict[str, list[LanguageContrast]] = {}
     for name in names:
         spec = load_task(name)
         languages = of_task(spec, source)

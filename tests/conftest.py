@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
-from afrieval.tasks.spec import load_task, task_names
+from afrieval.tasks.declaration.spec import load_task, task_names
 
 pytest_plugins = ["tests.harness_collection", "tests.faults.summary"]
 
@@ -106,7 +106,7 @@ def small_tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Returns a function that runs `afrieval` with words and gives its outcome; AFRIEVAL_DATA is not set for it."""
-    from afrieval.cli import main
+    from afrieval.cli.main import main
 
     monkeypatch.delenv("AFRIEVAL_DATA", raising=False)
     monkeypatch.chdir(ROOT)

@@ -76,5 +76,5 @@ def fake_hub(root: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
     for split in ("test", "val", "dev"):
         write_tsv(fake.remote, "yor", split, [row(i) for i in range(5)])
     for name in ("download", "download_all"):
-        monkeypatch.setattr(f"afrieval.data.hub.{name}", getattr(fake, name))
+        monkeypatch.setattr(f"afrieval.tasks.data.hub.{name}", getattr(fake, name))
     return fake

@@ -27,7 +27,7 @@ def harness(cli: Cli, collection: Path, tmp_path: Path, monkeypatch: pytest.Monk
     from lm_eval.tasks import TaskManager
 
     index = TaskManager(include_path=str(collection / "tasks"), include_defaults=False)
-    monkeypatch.setattr("afrieval.harness.index.task_manager", lambda: index)
+    monkeypatch.setattr("afrieval.run.harness.index.task_manager", lambda: index)
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(collection / "cache"))
 
     def run(*words: object, command: str = "run") -> Outcome:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from afrieval.results.files import sample_path
-from afrieval.results.runs import read_runs
+from afrieval.results.comparable_runs import read_runs
+from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
 from tests.conftest import ROOT, Cli
 

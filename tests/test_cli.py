@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from afrieval.cli import COMMANDS, main
-from afrieval.commands.options import OPTIONS
+from afrieval.cli.commands.options import OPTIONS
+from afrieval.cli.main import COMMANDS, main
 from afrieval.config.arguments import read_given, read_options
-from afrieval.config.merge import SECTIONS
+from afrieval.config.files import SECTIONS
 from afrieval.config.options import RunOptions
 from tests.conftest import ROOT, Cli
 
@@ -24,7 +24,7 @@ HEAVY = ("torch", "transformers", "datasets", "lm_eval", "numpy", "rich")
 @pytest.mark.parametrize("words", [[], ["--help"], *([name, "--help"] for name in COMMANDS)], ids=" ".join)
 def test_help_loads_nothing_heavy(words: list[str]) -> None:
     code = (
-        "import sys\nfrom afrieval.cli import main\n"
+        "import sys\nfrom afrieval.cli.main import main\n"
         f"assert main({words!r}) == 0\n"
         f"print(*(m for m in {HEAVY!r} if m in sys.modules), file=sys.stderr)"
     )
@@ -79,14 +79,14 @@ def test_evaluate_py_has_the_help_of_run(capsys: pytest.CaptureFixture[str]) -> 
 def test_unknown_command(cli: Cli) -> None:
     done = cli("rnu")
     assert done.code == 2 and done.err == "error: there is no command 'rnu'\nhint: did you mean run?\n"
-    modules = {path.stem for path in (ROOT / "src/afrieval/commands").glob("*.py")}
+    modules = {path.stem for path in (ROOT / "src/afrieval/cli/commands").glob("*.py")}
     assert {*COMMANDS} == {
         m.replace("_", "-") for m in modules - {"__init__", "options", "options_exchange", "outputs", "writeout"}
     }
 
 
 def test_debug_shows_the_traceback() -> None:
-    from afrieval.errors import UserError
+    from afrieval._util.errors import UserError
 
     with pytest.raises(UserError):
         main(["run", "--debug"])
@@ -97,7 +97,7 @@ def test_ctrl_c_is_no_traceback(capfd: pytest.CaptureFixture[str], monkeypatch: 
         raise KeyboardInterrupt
 
     for command in ("list", "prefetch"):
-        monkeypatch.setattr(f"afrieval.commands.{command}.main", interrupt)
+        monkeypatch.setattr(f"afrieval.cli.commands.{command}.main", interrupt)
         assert main([command]) == 130
         more = "; the same command continues where this one stopped" if command == "prefetch" else ""
         assert capfd.readouterr().err == f"stopped{more}\n"
@@ -119,13 +119,13 @@ def test_no_global_state_is_touched_by_ours() -> None:
 def test_prompts_are_printed_in_an_ascii_locale() -> None:
     words = ["--task.task_name", "afrimmlu", "--task.languages", "amh", "--data.source", "samples"]
     ascii_only = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    command = [sys.executable, "-m", "afrieval.cli", "preview", *words, "--task.prompt_language", "native"]
+    command = [sys.executable, "-m", "afrieval.cli.main", "preview", *words, "--task.prompt_language", "native"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, env=ascii_only)
     assert done.returncode == 0 and "ጥያቄ" in done.stdout.decode("utf-8")
 
 
 def test_a_closed_pipe_is_no_traceback() -> None:
-    command = f"{sys.executable} -m afrieval.cli list | head -1 ; test ${{PIPESTATUS[0]}} -ne 1"
+    command = f"{sys.executable} -m afrieval.cli.main list | head -1 ; test ${{PIPESTATUS[0]}} -ne 1"
     done = subprocess.run(command, shell=True, executable="/bin/bash", cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.startswith("task ") and done.stderr == "" and done.returncode == 0
 
@@ -134,7 +134,7 @@ def test_a_disk_that_is_full(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(argv: list[str]) -> None:
         raise OSError(28, "No space left on device", "runs/x")
 
-    monkeypatch.setattr("afrieval.commands.list.main", full)
+    monkeypatch.setattr("afrieval.cli.commands.list.main", full)
     done = cli("list")
     assert done.code == 2 and "runs/x cannot be written: No space left" in done.err
 
@@ -143,13 +143,13 @@ def test_a_table_that_nobody_reads_is_no_traceback(run_demo: Cli, tmp_path: Path
     """Rich would end the process with another exit code."""
     folder = tmp_path / "run"
     assert run_demo("--task.languages", "yor", "--task.prompts", "1,2", "--eval.limit", 2).code == 0
-    command = f"{sys.executable} -m afrieval.cli compare {folder} | true ; exit ${{PIPESTATUS[0]}}"
+    command = f"{sys.executable} -m afrieval.cli.main compare {folder} | true ; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(command, shell=True, executable="/bin/bash", cwd=ROOT, capture_output=True, text=True)
     assert done.stderr == "" and done.returncode == 141
 
 
 def test_a_full_disk_where_the_output_goes() -> None:
-    command = f"{sys.executable} -m afrieval.cli list > /dev/full"
+    command = f"{sys.executable} -m afrieval.cli.main list > /dev/full"
     done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.startswith("error: a file cannot be written: No space left on device\n")
     assert done.stderr.count("\n") == 2
@@ -161,7 +161,7 @@ def test_files_that_fail(cli: Cli, monkeypatch: pytest.MonkeyPatch, number: int)
         raise OSError(number, os.strerror(number), "runs/x")
 
     for command in ("list", "run", "llama", "prefetch"):
-        monkeypatch.setattr(f"afrieval.commands.{command}.main", fail)
+        monkeypatch.setattr(f"afrieval.cli.commands.{command}.main", fail)
         done = cli(command)
         assert done.code == 2 and done.err.startswith("error: runs/x cannot be ") and "hint: " in done.err
         assert ("the same command continues" in done.err) == (command != "list")
@@ -171,7 +171,7 @@ def test_a_file_that_ought_to_be_there_is_a_bug(cli: Cli, monkeypatch: pytest.Mo
     def miss(argv: list[str]) -> None:
         raise FileNotFoundError(2, "No such file or directory", "x")
 
-    monkeypatch.setattr("afrieval.commands.list.main", miss)
+    monkeypatch.setattr("afrieval.cli.commands.list.main", miss)
     with pytest.raises(FileNotFoundError):
         cli("list")
 
@@ -179,7 +179,7 @@ def test_a_file_that_ought_to_be_there_is_a_bug(cli: Cli, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_written_to_as_little_as_dev_null(closed: str, tmp_path: Path) -> None:
     code = (
-        "from pathlib import Path; from afrieval import cli, terminal\n"
+        "from pathlib import Path; from afrieval._util import terminal; from afrieval.cli import main as cli\n"
         "def work(argv):\n"
         f"    with Path({str(tmp_path / 'file')!r}).open('w'):\n"
         "        terminal.say('to standard output'), terminal.note('to standard error'), os.write(2, b'stopped')\n"
@@ -202,6 +202,6 @@ def test_memory_that_is_full(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(argv: list[str]) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("afrieval.commands.list.main", fail)
+    monkeypatch.setattr("afrieval.cli.commands.list.main", fail)
     done = cli("list")
     assert done.code == 2 and done.err.startswith("error: there is not enough memory\nhint: ")

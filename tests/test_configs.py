@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from afrieval.config.arguments import read_config
-from afrieval.harness.plan import chat_notes, template_names
+from afrieval.run.harness.plan import chat_notes, template_names
 from afrieval.run.plan import plan
 
 ROOT = Path(__file__).parents[1]

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from afrieval.cli import COMMANDS
-from afrieval.commands.options import OPTIONS
+from afrieval.cli.commands.options import OPTIONS
+from afrieval.cli.main import COMMANDS
 from afrieval.config.arguments import SHORT, Files
 from afrieval.config.options import options_of
 from afrieval.config.settings import RunConfig
 from afrieval.languages import LANGUAGES
 from afrieval.models.demo import demo_folder
-from afrieval.results.files import sample_files, sample_path
+from afrieval.results.run_files import sample_files, sample_path
 from afrieval.results.samples import read_samples
-from afrieval.tasks.spec import load_task, task_names
+from afrieval.tasks.declaration.spec import load_task, task_names
 from tests.conftest import ROOT, Cli
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

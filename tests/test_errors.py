@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.errors import LINE, UserError, choices, nearest
+from afrieval._util.errors import LINE, UserError, choices, nearest
 from tests.hostile import HOSTILE, check
 
 NAMES = [f"name{number}" for number in range(200)]

@@ -10,14 +10,14 @@ import pytest
 
 import afrieval
 from tests.conftest import ROOT
-from tests.pages.small_runs import small_run
+from tests.report.html.small_runs import small_run
 
 HARNESS = ["lm_eval", "datasets", "pandas", "pyarrow", "huggingface_hub"]  # lm_eval imports the others
 ENGINE = [*HARNESS, "torch", "transformers", "accelerate", "scipy.optimize"]  # transformers imports the last
 LARGE = [*ENGINE, "scipy.stats", "sklearn", "nltk", "rouge_score", "matplotlib", "openai", "openpyxl", "peft"]
 SCRIPT = """
 import json, sys
-from afrieval.cli import main
+from afrieval.cli.main import main
 codes = [main(words) for words in {commands!r}]
 found = [codes, [name for name in {large!r} if name in sys.modules], len(sys.modules)]
 print(json.dumps(found), file=sys.stderr)

@@ -5,10 +5,10 @@ import os
 import pytest
 
 from afrieval.languages import ENGLISH
-from afrieval.review import generated
-from afrieval.review.generated import BEGIN, INDEX, PAGES, pages
-from afrieval.tasks.prompts import load_prompts, prompt_languages
-from afrieval.tasks.spec import load_task
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages
+from afrieval.tools.review import generated
+from afrieval.tools.review.generated import BEGIN, INDEX, PAGES, pages
 from tests.conftest import ROOT
 
 REWRITE = os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1"

@@ -5,11 +5,9 @@ import os
 import pytest
 
 from afrieval.languages import ENGLISH
-from afrieval.tasks.cleaning import clean
-from afrieval.tasks.harness_prompts import harness_file, read_harness_prompt
-from afrieval.tasks.paper import paper_prompts
-from afrieval.tasks.prompts import load_prompts, render
-from afrieval.tasks.spec import TaskSpec, load_task
+from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.prompts.paper import harness_file, paper_prompts, read_harness_prompt
+from afrieval.tasks.prompts.prompts import clean, load_prompts, render
 from tests.conftest import PAPERS, ROOT, TEMPLATED
 from tests.tasks.contract import placeholder
 

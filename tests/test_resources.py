@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from afrieval.resources import here_or_shipped, shipped
+from afrieval._util.resources import here_or_shipped, shipped
 from tests.conftest import ROOT, Cli
 
 DEMO = Path("configs/models/demo.yaml")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from afrieval.stopping import SIGNALS, Stopped, stoppable
+from afrieval._util.signals import SIGNALS, Stopped, stoppable
 from tests.conftest import ROOT
 
 GOES_ON = "; the same command continues where this one stopped"
@@ -25,7 +25,7 @@ def ended(code: str, **environment: str) -> tuple[int, str]:
     """Runs code that may use `send`, with a command `work` of the command line, and returns its end."""
     start = """
         import os, signal, sys, time
-        from afrieval import cli
+        from afrieval.cli import main as cli
 
         def send(number=signal.SIGINT):
             os.kill(os.getpid(), number)
@@ -127,7 +127,7 @@ LOST = {
                 raise ImportError("cannot import torch")
         stand_in(work)""",
     "as an error of the user": """
-        from afrieval.errors import UserError
+        from afrieval._util.errors import UserError
         def work():
             try:
                 send()
@@ -168,7 +168,7 @@ def test_a_copy_of_the_process_ends_as_any_other() -> None:
     assert ended(code) == (0, "")
 
 
-@pytest.mark.parametrize("entry", [["src/evaluate.py"], ["-m", "afrieval.cli", "run"]])
+@pytest.mark.parametrize("entry", [["src/evaluate.py"], ["-m", "afrieval.cli.main", "run"]])
 def test_while_modules_are_loaded(entry: list[str], tmp_path: Path) -> None:
     words = ["--model.model_name", "demo", "--data.source", "samples", "--task.task_name", "afrimmlu"]
     (tmp_path / "sitecustomize.py").write_text(

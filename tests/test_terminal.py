@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.table import Table
 
-from afrieval.terminal import complain, console, note, one_line, prepare, say, shortened, visible
+from afrieval._util.terminal import complain, console, note, one_line, prepare, say, shortened, visible
 from tests.conftest import ROOT
 from tests.hostile import CONTROLS, HOSTILE, MARKUP, OF_A_TERMINAL, SEQUENCE, check, is_dangerous
 
@@ -174,7 +174,7 @@ def test_logs_and_warnings_are_visible() -> None:
 
 PROGRAM = r"""
 import logging, sys, warnings
-from afrieval.terminal import console, note, prepare, say
+from afrieval._util.terminal import console, note, prepare, say
 prepare()
 text = "".join(map(chr, (0x1B, 0x5B, 0x32, 0x4A, 0xD800, 0x202E, 0x1348)))
 say(text); note(text); console().print(text); console(stderr=True).print(text)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from afrieval.resources import FOLDERS
+from afrieval._util.resources import FOLDERS
 from tests.conftest import ROOT
 
 CONFIGS = ["--model-config-yaml", "configs/models/demo.yaml", "--task-config-yaml", "configs/tasks/demo.yaml"]

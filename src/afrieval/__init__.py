@@ -7,15 +7,12 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from afrieval.api.comparison import Comparison, compare
-    from afrieval.api.evaluate import evaluate
-    from afrieval.api.report import write_report
-    from afrieval.api.run import Run, load_run
+    from afrieval._util.errors import UserError
+    from afrieval.api import Comparison, Run, compare, evaluate, load_run, write_report
     from afrieval.config.settings import ModelConfig
-    from afrieval.errors import UserError
+    from afrieval.report.run_tables import Tables
     from afrieval.report.table import Table
-    from afrieval.report.tables import Tables
-    from afrieval.tasks.spec import load_task, task_names
+    from afrieval.tasks.declaration.spec import load_task, task_names
 
     __version__: str
 
@@ -35,18 +32,18 @@ __all__ = [
     "write_report",
 ]
 _PLACES = {
-    "Comparison": "api.comparison",
+    "Comparison": "api",
     "ModelConfig": "config.settings",
-    "Run": "api.run",
+    "Run": "api",
     "Table": "report.table",
-    "Tables": "report.tables",
-    "UserError": "errors",
-    "compare": "api.comparison",
-    "evaluate": "api.evaluate",
-    "load_run": "api.run",
-    "load_task": "tasks.spec",
-    "task_names": "tasks.spec",
-    "write_report": "api.report",
+    "Tables": "report.run_tables",
+    "UserError": "_util.errors",
+    "compare": "api",
+    "evaluate": "api",
+    "load_run": "api",
+    "load_task": "tasks.declaration.spec",
+    "task_names": "tasks.declaration.spec",
+    "write_report": "api",
 }
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from afrieval.results.scores import CellScores
+from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import metric
 

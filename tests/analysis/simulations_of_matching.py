@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from tests.analysis.simulations import COVERS, COVERS_AT_LEAST, Simulation, covers, interval_of, repeated
 
-from afrieval.results.scores import Values
+from afrieval.results.cell_scores import Values
 from afrieval.scoring.metrics import metric
-from afrieval.statistics.intervals import wilson
+from afrieval.scoring.statistics.intervals import wilson
 
 MATCHED = metric("acc_matched")
 LONG, SHORT = np.array([-2.0, -9.0, -3.0]), np.zeros(3)  # what the length of each label adds

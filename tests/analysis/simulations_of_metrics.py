@@ -20,12 +20,12 @@ from tests.analysis.simulations import (
 
 from afrieval.analysis.differences import paired_test
 from afrieval.analysis.means import over_languages
-from afrieval.analysis.scores import Average
-from afrieval.results.scores import Values
+from afrieval.analysis.scores import PromptMean
+from afrieval.results.cell_scores import Values
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import metric
-from afrieval.statistics.influence import linear_values
-from afrieval.statistics.scores import score_interval
+from afrieval.scoring.statistics.intervals import linear_values
+from afrieval.scoring.statistics.scores import score_interval
 
 # macro F1 of three classes, one of them rare, and an F-score of n-gram counts.
 
@@ -81,10 +81,10 @@ def ngrams_rate(n: int, interval: Any) -> float:
     return repeated(2000, once)
 
 
-def f1_pair(rng: np.random.Generator, n: int, prompts: int, effect: float) -> tuple[Average, Average]:
+def f1_pair(rng: np.random.Generator, n: int, prompts: int, effect: float) -> tuple[PromptMean, PromptMean]:
     sides = f1_sides(rng, n, [0.0] * prompts + [effect] * prompts)
     cells = [scored(measures.tolist(), of=F1) for measures in sides]
-    return Average(cells[:prompts]), Average(cells[prompts:])
+    return PromptMean(cells[:prompts]), PromptMean(cells[prompts:])
 
 
 def f1_difference_rate(n: int, prompts: int, test: Any) -> float:

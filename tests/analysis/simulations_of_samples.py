@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from tests.analysis.simulations import COVERS, Simulation, covers, repeated
 
-from afrieval.statistics.intervals import wilson
-from afrieval.tasks.sampling import sample_order
+from afrieval.scoring.statistics.intervals import wilson
+from afrieval.tasks.data.sampling import sample_order
 
 SHARES = np.array([0.25, 0.2, 0.15, 0.12, 0.11, 0.09, 0.08])  # of classes, about those of SIB-200
 

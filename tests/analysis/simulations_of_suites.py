@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from tests.analysis.simulations import COVERS, OWN, Simulation, covers, logistic, logistic_mean, repeated
 
-from afrieval.analysis.widths import Share, half_width
+from afrieval.analysis.uncertainty import TaskWeight, half_width
 
 COMMON, SPECIAL, EASY, QUESTIONS = 0.5, 0.3, 1.2, 60
 ONE = -1  # instead of a number of languages: a task in one language, which is not drawn
@@ -39,7 +39,7 @@ def suite_rate(tasks: Sequence[Sequence[int]], same: bool, width: Any) -> float:
                 special = rng.normal(0, SPECIAL) if code != ONE else 0.0
                 chance = logistic(-0.5 + common[code] + special + hard + rng.normal(0, OWN, QUESTIONS))
                 found[code] = dict(enumerate((rng.random(QUESTIONS) < chance).astype(float).tolist()))
-            shares.append(Share(1 / len(tasks), "all" if same else str(number), found))
+            shares.append(TaskWeight(1 / len(tasks), "all" if same else str(number), found))
             score += float(np.mean([np.mean(list(of.values())) for of in found.values()])) / len(tasks)
         half = width(shares)
         return covers((score - half, score + half), truth)

@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from afrieval.statistics.intervals import bootstrap, clustered_wilson, standard_error, wilson
-from afrieval.statistics.paired import of_signs, smallest_mean
-from afrieval.statistics.significance import flips, holm, mcnemar
+from afrieval.scoring.statistics.intervals import bootstrap, clustered_wilson, standard_error, wilson
+from afrieval.scoring.statistics.paired import of_signs, smallest_mean
+from afrieval.scoring.statistics.tests import flips, holm, mcnemar
 
 SEEDS = range(5)
 

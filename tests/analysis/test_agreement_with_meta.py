@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.analysis.agreement import agreement
+from afrieval.analysis.published_evaluations import agreement
 
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=80)
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from tests.analysis.cells import scored
 
-from afrieval.analysis.breakdown import parts
 from afrieval.analysis.contrasts import contrasts
+from afrieval.analysis.entrants import spreads
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import averaged, by_language
-from afrieval.analysis.spread import spreads
+from afrieval.analysis.subgroups import parts
 from afrieval.report.contrasts import sentence
-from afrieval.results.scores import CellScores, Labels
+from afrieval.results.cell_scores import CellScores, Labels
 from afrieval.scoring.base import Array, Metric
 from afrieval.scoring.metrics import metric
 

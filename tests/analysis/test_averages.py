@@ -10,13 +10,13 @@ from scipy import stats
 from tests.analysis.cells import scored
 from tests.conftest import REAL_DATA
 
-from afrieval.analysis.averages import APART, suite_averages
-from afrieval.analysis.leaderboard import all_as_published
 from afrieval.analysis.means import means, over_languages
 from afrieval.analysis.published import averages, read_published
+from afrieval.analysis.published_comparison import all_as_published
 from afrieval.analysis.scores import by_language
-from afrieval.analysis.widths import Share, half_width
-from afrieval.results.scores import CellScores
+from afrieval.analysis.suites import APART, suite_averages
+from afrieval.analysis.uncertainty import TaskWeight, half_width
+from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import metric
 
@@ -87,15 +87,15 @@ def test_one_task_has_the_interval_of_its_mean_over_languages() -> None:
     rng = np.random.default_rng(2)
     languages = [dict(enumerate(rng.integers(0, 2, 30).astype(float))) for _ in range(5)]
     low, high = over_languages(languages, (-1.0, 2.0)) or (0, 0)
-    assert half_width([Share(1.0, "", dict(enumerate(languages)))]) == pytest.approx((high - low) / 2)
+    assert half_width([TaskWeight(1.0, "", dict(enumerate(languages)))]) == pytest.approx((high - low) / 2)
 
 
 def test_a_language_that_is_high_in_all_tasks_makes_the_interval_wider_than_languages_of_their_own() -> None:
     level = dict(zip("abcdefgh", np.linspace(0.1, 0.9, 8), strict=True))
     values = {code: dict(enumerate([1.0] * round(100 * p) + [0.0] * round(100 * (1 - p)))) for code, p in level.items()}
-    same = [Share(0.5, task, {c: {(c, q): v for q, v in of.items()} for c, of in values.items()}) for task in "xy"]
+    same = [TaskWeight(0.5, task, {c: {(c, q): v for q, v in of.items()} for c, of in values.items()}) for task in "xy"]
     apart = [
-        Share(0.5, task, {task + c: of for c, of in share.languages.items()})
+        TaskWeight(0.5, task, {task + c: of for c, of in share.languages.items()})
         for task, share in zip("xy", same, strict=True)
     ]
     assert half_width(same) > 1.3 * half_width(apart)
@@ -105,14 +105,14 @@ def test_tasks_on_the_same_documents_do_not_make_the_average_surer() -> None:
     rng = np.random.default_rng(3)
     hard = rng.random(200)
     languages = {c: dict(enumerate((rng.random(200) < hard).astype(float))) for c in "abcdef"}
-    alone, twice = (half_width([Share(w, "d", languages)] * n) for w, n in ((1.0, 1), (0.5, 2)))
+    alone, twice = (half_width([TaskWeight(w, "d", languages)] * n) for w, n in ((1.0, 1), (0.5, 2)))
     assert twice == pytest.approx(alone)
-    assert half_width([Share(0.5, "d", languages), Share(0.5, "e", languages)]) < alone
+    assert half_width([TaskWeight(0.5, "d", languages), TaskWeight(0.5, "e", languages)]) < alone
 
 
 def test_a_task_in_one_language_counts_and_only_its_documents_are_unsure() -> None:
     one = {"swa": dict(enumerate([0.0, 1.0] * 50))}
-    assert half_width([Share(1.0, "", one)]) == pytest.approx(stats.t.ppf(0.975, 99) * (0.25 / 99) ** 0.5)
+    assert half_width([TaskWeight(1.0, "", one)]) == pytest.approx(stats.t.ppf(0.975, 99) * (0.25 / 99) ** 0.5)
 
 
 def test_afrobench_pools_pairs_and_takes_the_best_prompt_of_a_group() -> None:

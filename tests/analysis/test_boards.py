@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from tests.analysis.cells import scored
 
-from afrieval.analysis.boards import averages, leaderboard, of_language, of_task
+from afrieval.analysis.discovery import Gathered
 from afrieval.analysis.entrants import tasks_with_entries
-from afrieval.analysis.gathered import Gathered
+from afrieval.analysis.leaderboard import averages, board, common_pairs, leaderboard, of_language, of_task
 from afrieval.analysis.published import PUBLISHED
-from afrieval.analysis.standings import board, common_pairs
-from afrieval.data.published import PublishedRow
-from afrieval.results.scores import CellScores
+from afrieval.results.cell_scores import CellScores
+from afrieval.tasks.data.published import PublishedRow
 
 
 def answers(share: float, n: int = 100) -> list[float]:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afrieval.analysis.by_question import ByQuestion, by_question, places
 from afrieval.analysis.means import over_languages
-from afrieval.analysis.pairs import Contest, pairs
-from afrieval.analysis.widths import Share, half_width
+from afrieval.analysis.ranks import Contest, pairs
+from afrieval.analysis.scores import ByQuestion, by_question, places
+from afrieval.analysis.uncertainty import TaskWeight, half_width
 
 ROWS = st.lists(st.tuples(st.integers(0, 6), st.integers(-1, 2), st.sampled_from([0.0, 1.0, 1 / 3])), min_size=1)
 
@@ -40,7 +40,7 @@ def test_everything_computed_from_it_is_equal(languages: list[list[tuple[int, in
     assert n == number and [of.tolist() for of in columns] == [of.tolist() for of in named]
 
     def computed(of: tuple[Mapping[Any, float], ...]) -> list[Any]:
-        shares = [Share(0.5, "d", dict(enumerate(of))), Share(0.5, "e", {0: of[0]})]
+        shares = [TaskWeight(0.5, "d", dict(enumerate(of))), TaskWeight(0.5, "e", {0: of[0]})]
         found = pairs(Contest(1.0, "d", [{"l": of[0], "m": of[1]}, {"l": of[1], "m": of[0]}], (0.0, 100.0)))
         return [over_languages(of), half_width(shares), *(each.tolist() for each in found)]
 

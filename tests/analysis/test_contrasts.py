@@ -8,11 +8,11 @@ import pytest
 from scipy import stats
 from tests.analysis.cells import scored
 
-from afrieval.analysis.compared import check_compared
+from afrieval._util.errors import UserError
 from afrieval.analysis.contrasts import Contrast, contrasts
-from afrieval.errors import UserError
-from afrieval.results.scores import CellScores
-from afrieval.results.selection import Selection
+from afrieval.analysis.run_contrasts import check_compared
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.identity import Selection
 from afrieval.scoring.metrics import metric
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.analysis.cells import scored
 
-from afrieval.analysis.fertility import OPTIONS, PROMPTS, Fertility, fertilities
-from afrieval.results.scores import CellScores
+from afrieval.analysis.tokenizer import OPTIONS, PROMPTS, Fertility, fertilities
+from afrieval.results.cell_scores import CellScores
 
 PARALLEL: Any = {"parallel": [["yor", "eng"]]}
 

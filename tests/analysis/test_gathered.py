@@ -7,17 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.foreign.lighteval_runs import write_lighteval
-from tests.pages.small_runs import small_run
+from tests.exchange.lighteval_runs import write_lighteval
+from tests.report.html.small_runs import small_run
 
-from afrieval.analysis.gathered import Gathered, LeftOut, found_below, gathered
-from afrieval.results.files import sample_path
+from afrieval.analysis.discovery import Gathered, LeftOut, found_below, gathered
+from afrieval.results.comparable_runs import run_cells
 from afrieval.results.packed import PACKED
 from afrieval.results.packing import pack
-from afrieval.results.reader import RunFolder
-from afrieval.results.runs import run_cells
+from afrieval.results.run_files import sample_path
+from afrieval.results.run_folder import RunFolder
 
-LOGS = Path(__file__).parents[1] / "foreign/logs"
+LOGS = Path(__file__).parents[1] / "exchange/logs"
 
 TABLE = "model,prompt,hau,yor\nother,prompt_1,40,50\n"
 
@@ -206,7 +206,7 @@ def test_what_cannot_be_entered_is_left_out(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_walk_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("afrieval.files.walk.MOST", 4)
+    monkeypatch.setattr("afrieval._util.files.MOST", 4)
     for name in "abcdef":
         small_run(tmp_path / name, name)
     found = read(tmp_path)
@@ -223,7 +223,7 @@ def test_a_run_that_does_not_fit_into_memory_hides_no_other(tmp_path: Path, monk
             raise MemoryError
         return run_cells(run, label)
 
-    monkeypatch.setattr("afrieval.results.runs.run_cells", full)
+    monkeypatch.setattr("afrieval.results.comparable_runs.run_cells", full)
     found = read(tmp_path)
     assert {cell.model for cell in found.cells} == {"b"} and "memory" in dict(found.left_out)["a"]
 
@@ -240,7 +240,7 @@ def test_a_run_that_is_removed_meanwhile_hides_no_other(
         shutil.rmtree(tmp_path / gone, ignore_errors=True)
         return cells
 
-    monkeypatch.setattr("afrieval.results.runs.run_cells", removing)
+    monkeypatch.setattr("afrieval.results.comparable_runs.run_cells", removing)
     found = read(tmp_path)
     assert {cell.model for cell in found.cells} == {"a", "b"} - {gone}
     assert [place for place, _ in found.left_out] == [gone]

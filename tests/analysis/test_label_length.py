@@ -10,10 +10,10 @@ from scipy.optimize import linear_sum_assignment
 
 import afrieval
 from afrieval.analysis.contrasts import Contrast, contrasts
-from afrieval.analysis.inputs import read_inputs
+from afrieval.analysis.discovery import read_inputs
 from afrieval.models.demo import byte_tokenizer
-from afrieval.results.scores import CellScores
-from afrieval.statistics.significance import LEVEL, holm
+from afrieval.results.cell_scores import CellScores
+from afrieval.scoring.statistics.tests import LEVEL, holm
 
 N = 90
 SEEDS = range(6)

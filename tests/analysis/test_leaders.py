@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from tests.analysis.cells import scored
 
-from afrieval.analysis.leaders import in_languages, over_languages
-from afrieval.results.scores import CellScores
+from afrieval.analysis.best import in_languages, over_languages
+from afrieval.results.cell_scores import CellScores
 
 GOOD, WEAK = [1.0] * 90 + [0.0] * 10, [0.0] * 60 + [1.0] * 40
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.analysis.cells import scored
 
+from afrieval.analysis.entrants import spreads
 from afrieval.analysis.means import means, over_languages
-from afrieval.analysis.spread import spreads
-from afrieval.analysis.widths import shared_variance
-from afrieval.results.scores import CellScores
+from afrieval.analysis.uncertainty import shared_variance
+from afrieval.results.cell_scores import CellScores
 
 
 def test_african_languages_count_the_same_and_no_others() -> None:

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from afrieval.analysis.memorisation import orders_found, remembered, rows_found
-from afrieval.report.memorisation import memorisation_tables
-from afrieval.results.reader import cell_scores
-from afrieval.results.scores import CellScores
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.run_folder import cell_scores
+from afrieval.tools.contamination.analysis import orders_found, remembered, rows_found
+from afrieval.tools.contamination.tables import memorisation_tables
 
 METRICS = {
     "completion": ["completion", "extraction", "completion_unseen", "completion_gain", "extraction_unseen"],

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from tests.conftest import REAL_DATA
 
-from afrieval.analysis.inputs import read_inputs
-from afrieval.analysis.published import PublishedRow, averages, published_scores, read_published
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
+from afrieval.analysis.discovery import read_inputs
+from afrieval.analysis.published import averages, published_means, read_published
+from afrieval.tasks.data.published import PublishedRow
 
 TABLE = """model,prompt,eng,fra,yor,hau,por,avg_score
 a,prompt_1,90,80,50,30.5,40,40.2
@@ -61,14 +62,14 @@ def test_a_tenth_is_consistent_and_more_is_not(tmp_path: Path) -> None:
 
 def test_best_and_mean_are_over_the_same_languages(tmp_path: Path) -> None:
     rows = rows_of(tmp_path, TABLE)
-    one, other = published_scores(rows, "afrimmlu", ["yor", "hau"])
+    one, other = published_means(rows, "afrimmlu", ["yor", "hau"])
     assert (one.model, one.shots, one.prompts) == ("a", 0, 2)
     assert (one.best, one.mean) == pytest.approx((0.4025, 0.40125))
     assert (other.best, other.mean) == (0.3, 0.25)
-    one, other = published_scores(rows, "afrimmlu", ["yor", "por"])
+    one, other = published_means(rows, "afrimmlu", ["yor", "por"])
     assert one.prompts == 1, "prompt 2 has no Portuguese"
-    assert published_scores(rows, "afrimmlu", ["yor", "zul"]) == []
-    assert published_scores(rows, "afrixnli", ["yor"]) == [] == published_scores(rows, "afrimmlu", [])
+    assert published_means(rows, "afrimmlu", ["yor", "zul"]) == []
+    assert published_means(rows, "afrixnli", ["yor"]) == [] == published_means(rows, "afrimmlu", [])
 
 
 def test_names_that_a_spreadsheet_counted_up_are_left_out(tmp_path: Path) -> None:
@@ -78,19 +79,19 @@ def test_names_that_a_spreadsheet_counted_up_are_left_out(tmp_path: Path) -> Non
     assert "pro-009 to pro-011" in said and "write its name in each line" in said
     for number in ("010", "011"):
         text = text.replace(f"pro-{number}", "pro-009")
-    v1, pro = published_scores(rows_of(tmp_path, text), "afrimmlu", ["yor"])
+    v1, pro = published_means(rows_of(tmp_path, text), "afrimmlu", ["yor"])
     assert (v1.model, pro.model, pro.prompts, pro.best) == ("v-1", "pro-009", 3, 0.3)
 
 
 @pytest.mark.parametrize("prompts", [("1", "1"), ("1", "3"), ("one", "two")])
 def test_versions_of_a_model_stay_apart(tmp_path: Path, prompts: tuple[str, str]) -> None:
     text = f"model,prompt,yor\nv-1,{prompts[0]},10\nv-2,{prompts[1]},30\n"
-    assert [s.model for s in published_scores(rows_of(tmp_path, text), "afrimmlu", ["yor"])] == [
+    assert [s.model for s in published_means(rows_of(tmp_path, text), "afrimmlu", ["yor"])] == [
         "v-1",
         "v-2",
     ]
     text = "model,prompt,yor\nv-1,1,10\nv-1,2,10\nv-2,2,30\nv-2,3,30\n"
-    assert len(published_scores(rows_of(tmp_path, text), "afrimmlu", ["yor"])) == 2
+    assert len(published_means(rows_of(tmp_path, text), "afrimmlu", ["yor"])) == 2
 
 
 @pytest.mark.parametrize(
@@ -208,7 +209,7 @@ def test_real_tables(tmp_path: Path) -> None:
         assert len(means) == 65 and inconsistent == []
     means, _ = averages(rows["belebele-0shot"])
     assert {(len(a.languages), a.row.average is None) for a in means} == {(29, False), (18, True)}
-    models = [score.model for score in published_scores(rows["sib-0shot"], "sib200", ["yor", "hau"])]
+    models = [score.model for score in published_means(rows["sib-0shot"], "sib200", ["yor", "hau"])]
     assert len(models) == 13 and {"gemini-1.5-pro-002", "gpt-4o-2024-08-06"} <= set(models)
 
 

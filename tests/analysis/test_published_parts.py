@@ -8,12 +8,12 @@ import pytest
 from tests.analysis.cells import scored
 from tests.results.test_grouped_fields import DECLARED
 
-from afrieval.analysis.published_parts import check_published, differing, published_for
-from afrieval.analysis.trees import Tree, trees
-from afrieval.errors import UserError
-from afrieval.results.grouped_fields import with_groups
-from afrieval.results.scores import CellScores, Labels
-from afrieval.tasks.published import published_scores
+from afrieval._util.errors import UserError
+from afrieval.analysis.published import check_published, differing, published_for
+from afrieval.analysis.subgroups import ScoreTree, trees
+from afrieval.results.cell_scores import CellScores, Labels
+from afrieval.results.derived import with_groups
+from afrieval.tasks.declaration.published import published_scores
 
 LLAMA, PHI = published_scores("mmlu")["Llama-3-8B"], published_scores("mmlu")["Phi-3-3.8B-4K"]
 
@@ -24,7 +24,7 @@ def cell(**changes: Any) -> CellScores:
     return scored([1.0, 0.0], declared=DECLARED, fields=fields, **given)
 
 
-def tree(**changes: Any) -> Tree:
+def tree(**changes: Any) -> ScoreTree:
     (found,) = trees([cell(**changes)], "subject")
     return found
 

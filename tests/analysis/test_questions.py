@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.analysis.cells import scored
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.questions import numbered
-from afrieval.results.scores import CellScores
+from afrieval.analysis.differences import numbered
+from afrieval.results.cell_scores import CellScores
 
 RNG = np.random.default_rng(6)
 GOLDS = RNG.integers(0, 4, 200)

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy import stats
 from tests.analysis.cells import scored
 
-from afrieval.analysis.pairs import Contest, pairs, stated
-from afrieval.analysis.ranks import Rank, compared, contest, ranked, ranks
-from afrieval.analysis.widths import Share, Stated, half_width
+from afrieval.analysis.ranks import Contest, Rank, compared, contest, pairs, ranked, ranks, stated
+from afrieval.analysis.uncertainty import ScoreWithoutDocuments, TaskWeight, half_width
 
 Answers = NDArray[np.float64]
 
@@ -55,7 +54,7 @@ def test_a_p_value_is_the_level_at_which_the_interval_reaches_0(tasks: int) -> N
     means, p_values = compared(contests)
     assert 0.001 < p_values[0, 1] < 0.9
     assert _half(answers, float(p_values[0, 1])) == pytest.approx(abs(means[0, 1]), rel=0.02)
-    shares = [Share(1 / tasks, f"d{at}", entries(a[:1] - a[1:])[0]) for at, a in enumerate(answers)]
+    shares = [TaskWeight(1 / tasks, f"d{at}", entries(a[:1] - a[1:])[0]) for at, a in enumerate(answers)]
     assert _half(answers, 0.05) == pytest.approx(half_width(shares))
 
 
@@ -78,7 +77,7 @@ def _half(answers: list[Answers], level: float) -> float:
 
 def test_a_few_right_answers_of_a_run_are_not_sure_next_to_published_scores() -> None:
     few = {"l": {(q, 0): 100.0 for q in range(5)}}
-    published = {"l": Stated(80.0, 100 * stated(0.8, 500).error, 500)}
+    published = {"l": ScoreWithoutDocuments(80.0, 100 * stated(0.8, 500).error, 500)}
     assert ranks([Contest(1.0, "d", [few, published], (0.0, 100.0))]) == [(1, 2), (1, 2)]
     many = {"l": {(q, 0): 100.0 for q in range(500)}}
     assert ranks([Contest(1.0, "d", [many, published], (0.0, 100.0))]) == [(1, 1), (2, 2)]
@@ -86,7 +85,7 @@ def test_a_few_right_answers_of_a_run_are_not_sure_next_to_published_scores() ->
 
 def test_a_run_has_the_error_of_a_published_accuracy_if_documents_are_not_shared() -> None:
     right = [{"l": {(q, 0): 100.0 * (q % 4 > 0) for q in range(at, at + 40)}} for at in (0, 40)]
-    told = [{"l": Stated(75.0, 100 * stated(0.75, 40).error, 40)} for _ in range(2)]
+    told = [{"l": ScoreWithoutDocuments(75.0, 100 * stated(0.75, 40).error, 40)} for _ in range(2)]
     of_runs, of_told = (pairs(Contest(1.0, "d", each, (0.0, 100.0))).shared for each in (right, told))
     assert of_runs == pytest.approx(of_told)
 
@@ -123,7 +122,11 @@ def test_published_scores_are_told_apart_by_the_errors_of_single_scores() -> Non
 
 def test_an_entrant_without_a_known_error_has_no_rank_and_does_not_count() -> None:
     entries = [{"yor": stated(p, 500)} for p in (0.9, 0.2)]
-    assert ranks([Contest(1.0, "d", [*entries, {"yor": Stated(0.5, math.nan, 500)}])]) == [Rank(1, 1), Rank(2, 2), None]
+    assert ranks([Contest(1.0, "d", [*entries, {"yor": ScoreWithoutDocuments(0.5, math.nan, 500)}])]) == [
+        Rank(1, 1),
+        Rank(2, 2),
+        None,
+    ]
 
 
 def test_a_run_and_a_published_score_are_compared() -> None:
@@ -139,7 +142,7 @@ def test_ranks_of_cells_average_over_prompts() -> None:
     }
     assert ranked(sides) == {"a": Rank(2, 2), "b": Rank(1, 1)}
     scores = contest(list(sides.values())).entries[1]["yor"]
-    assert not isinstance(scores, Stated)
+    assert not isinstance(scores, ScoreWithoutDocuments)
     assert np.mean(list(scores.values())) == pytest.approx(75)
 
 
@@ -198,8 +201,12 @@ def test_the_interval_of_published_scores_is_that_of_a_single_score_and_of_langu
     """By hand: one language has its own error; several have the spread over languages, and the error once."""
     one_score = stated(0.5, 496)
     assert one_score.error == pytest.approx(math.sqrt(0.25 / 500))
-    assert half_width([Share(1.0, "d", {"yor": one_score})]) == pytest.approx(stats.t.ppf(0.975, 495) * one_score.error)
-    several = {code: Stated(score, 0.02, 500) for code, score in (("yor", 0.4), ("hau", 0.5), ("ibo", 0.6))}
+    assert half_width([TaskWeight(1.0, "d", {"yor": one_score})]) == pytest.approx(
+        stats.t.ppf(0.975, 495) * one_score.error
+    )
+    several = {
+        code: ScoreWithoutDocuments(score, 0.02, 500) for code, score in (("yor", 0.4), ("hau", 0.5), ("ibo", 0.6))
+    }
     of_languages, of_documents = 0.01 / 3, 0.02**2
     expected = math.sqrt(stats.t.ppf(0.975, 2) ** 2 * of_languages + stats.t.ppf(0.975, 499) ** 2 * of_documents)
-    assert half_width([Share(1.0, "d", several)]) == pytest.approx(expected)
+    assert half_width([TaskWeight(1.0, "d", several)]) == pytest.approx(expected)

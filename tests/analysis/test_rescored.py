@@ -3,7 +3,7 @@
 import pytest
 from tests.analysis.cells import scored
 
-from afrieval.analysis.rescored import moves
+from afrieval.analysis.score_changes import moves
 
 
 def test_scores_are_means_over_prompts_and_documents_are_counted() -> None:

@@ -5,17 +5,16 @@ from typing import Any
 
 from tests.analysis.cells import scored
 from tests.conftest import Cli
-from tests.pages.small_runs import small_run
+from tests.report.html.small_runs import small_run
 
-from afrieval.analysis.boards import Leaderboard, leaderboard
-from afrieval.analysis.gathered import Gathered, found_below, gathered
-from afrieval.analysis.inputs import read_inputs
-from afrieval.analysis.leaders import in_languages, over_languages
-from afrieval.analysis.rows import OWN, Rows, concluding, marks, rows_of
-from afrieval.pages.report import report
-from afrieval.results.files import read_run, write_run
-from afrieval.results.scores import CellScores
-from afrieval.results.selection import Selection
+from afrieval.analysis.best import in_languages, over_languages
+from afrieval.analysis.discovery import Gathered, found_below, gathered, read_inputs
+from afrieval.analysis.leaderboard import Leaderboard, leaderboard
+from afrieval.analysis.verdicts import OWN, ScoredRows, concluding, marks, rows_of
+from afrieval.report.html.report import report
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.identity import Selection
+from afrieval.results.run_files import read_run, write_run
 
 SAMPLE, FIRST = Selection("sample", 50, 204), Selection("first", 50, 204)
 
@@ -37,11 +36,11 @@ def test_rows_in_words() -> None:
     every = [cell("a"), cell("b"), cell("c", data="0123456789abc"), cell("d", own=True, data="x")]
     every += [cell("e", selection=SAMPLE, path=Path("e/1")), cell("f", selection=FIRST, path=Path("f/1"))]
     assert rows_of(every) == [
-        Rows(), Rows(), Rows("other data (01234567)", False), Rows(OWN, False),
-        Rows("sample of 50 rows"), Rows("first 50 rows: for debugging", False),
+        ScoredRows(), ScoredRows(), ScoredRows("other data (01234567)", False), ScoredRows(OWN, False),
+        ScoredRows("sample of 50 rows"), ScoredRows("first 50 rows: for debugging", False),
     ]  # fmt: skip
     small = cell("e", selection=Selection("all", 40, 40), language="hau", path=Path("e/2"))
-    assert rows_of([every[4], small]) == [Rows("sample of 50 rows")] * 2, "a run has one selection"
+    assert rows_of([every[4], small]) == [ScoredRows("sample of 50 rows")] * 2, "a run has one selection"
     assert [words.partition(":")[0] for words in marks(every)] == [
         "Other data (01234567)", OWN.replace("the", "The", 1), "First 50 rows",
     ]  # fmt: skip

@@ -10,10 +10,10 @@ from tests.analysis.cells import scored
 
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import by_language
-from afrieval.results.reader import cell_scores
-from afrieval.results.scores import CellScores
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.run_folder import cell_scores
 from afrieval.results.summary import harness_results, summary_row
-from afrieval.statistics.intervals import clustered_wilson, wilson
+from afrieval.scoring.statistics.intervals import clustered_wilson, wilson
 
 
 def sample(doc_id: int, acc: float | None, **changes: Any) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 import numpy as np
 from tests.analysis.cells import scored
 
-from afrieval.analysis.selection import GAINED, LOST, MEASURED, RIGHT, WRONG, can_be_right, selections
-from afrieval.results.scores import CellScores
+from afrieval.analysis.selected_samples import GAINED, LOST, MEASURED, RIGHT, WRONG, can_be_right, selections
+from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.labels import NOT_PARSED
 from afrieval.scoring.metrics import metric
 

@@ -22,10 +22,10 @@ from tests.conftest import ROOT
 
 from afrieval.analysis.differences import paired_test
 from afrieval.analysis.means import over_languages
-from afrieval.analysis.widths import half_width
-from afrieval.statistics.intervals import Interval, wilson
-from afrieval.statistics.paired import PairedTest
-from afrieval.statistics.scores import mean_values
+from afrieval.analysis.uncertainty import half_width
+from afrieval.scoring.statistics.intervals import Interval, wilson
+from afrieval.scoring.statistics.paired import PairedTest
+from afrieval.scoring.statistics.scores import mean_values
 
 PAGE = ROOT / "docs/statistics.md"
 BEGIN, END = "<!-- rates: written by tests/analysis/test_simulation.py -->\n", "<!-- end of rates -->\n"

@@ -5,11 +5,11 @@ from tests.analysis.cells import scored
 from tests.conftest import ROOT
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.spread import spreads
+from afrieval.analysis.entrants import spreads
 from afrieval.report.values import shown_change, shown_score
-from afrieval.results.scores import CellScores
-from afrieval.statistics.intervals import clustered_wilson, wilson
-from afrieval.statistics.significance import bonferroni
+from afrieval.results.cell_scores import CellScores
+from afrieval.scoring.statistics.intervals import clustered_wilson, wilson
+from afrieval.scoring.statistics.tests import bonferroni
 
 OTHER_P = 0.02  # of the example's other language
 

@@ -8,13 +8,13 @@ import pytest
 from tests.analysis.cells import scored
 from tests.results.test_grouped_fields import DECLARED
 
-from afrieval.analysis.trees import outlines, trees
-from afrieval.errors import UserError
-from afrieval.results.grouped_fields import with_groups
+from afrieval._util.errors import UserError
+from afrieval.analysis.subgroups import outlines, trees
+from afrieval.results.cell_scores import CellScores, Labels
+from afrieval.results.derived import with_groups
 from afrieval.results.schema import Declared
-from afrieval.results.scores import CellScores, Labels
-from afrieval.statistics.intervals import wilson
-from afrieval.statistics.macro import macro
+from afrieval.scoring.statistics.intervals import wilson
+from afrieval.scoring.statistics.scores import macro
 
 SUBJECTS = ("maths", "music", "physics")  # sorted, as samples are read
 

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.analysis.cells import scored
 
+from afrieval.analysis.best import in_languages
 from afrieval.analysis.contrasts import Contrast, contrasts
-from afrieval.analysis.leaders import in_languages
-from afrieval.analysis.scores import Average
+from afrieval.analysis.scores import PromptMean
 from afrieval.analysis.verdicts import Floor, floor, not_above, one_answer, under_mean
 from afrieval.report.contrasts import contrast_table
 from afrieval.report.native import native_tables
 from afrieval.report.verdicts import one_answer_notes, rare_notes
-from afrieval.results.scores import CellScores
+from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.metrics import metric
-from afrieval.statistics.intervals import Interval
+from afrieval.scoring.statistics.intervals import Interval
 
 LABELS = ["negative", "neutral", "positive"]
 UNEVEN = np.repeat([0, 1, 2], [134, 22, 44])
@@ -82,11 +82,11 @@ def test_a_difference_below_what_length_gives_is_no_verdict() -> None:
 
 def test_without_baselines_the_most_frequent_answer_is_known() -> None:
     options = scored([1.0] * 90 + [0.0] * 110, golds=np.where(np.arange(200) < 80, 3, np.arange(200) % 3))
-    assert floor(Average([options])) == Floor("majority", 0.4)
-    assert not_above(Average([options])) == Floor("majority", 0.4), "45 % of 200 are not above 40"
-    assert not_above(Average([replace(options, measures={"acc": np.ones((200, 1))})])) is None
+    assert floor(PromptMean([options])) == Floor("majority", 0.4)
+    assert not_above(PromptMean([options])) == Floor("majority", 0.4), "45 % of 200 are not above 40"
+    assert not_above(PromptMean([replace(options, measures={"acc": np.ones((200, 1))})])) is None
     loss = scored([0.5] * 20, of="loss", n_choices=np.zeros(20, dtype=int))
-    assert floor(Average([loss])) is None and not_above(Average([loss])) is None
+    assert floor(PromptMean([loss])) is None and not_above(PromptMean([loss])) is None
 
 
 def test_the_best_of_many_models_must_be_above_chance_by_more() -> None:

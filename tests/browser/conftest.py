@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.pages.small_runs import small_run
+from tests.report.html.small_runs import small_run
 
-from afrieval.analysis.inputs import read_inputs
-from afrieval.cli import main
-from afrieval.pages.report import report
+from afrieval.analysis.discovery import read_inputs
+from afrieval.cli.main import main
+from afrieval.report.html.report import report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page, Request

@@ -9,12 +9,12 @@ import pytest
 from tests.analysis.cells import scored
 from tests.browser.conftest import NARROW, WIDTH, Open
 from tests.hostile import CONTROLS, HOSTILE, is_dangerous
-from tests.pages.small_runs import small_run
+from tests.report.html.small_runs import small_run
 
-from afrieval.analysis.inputs import Inputs, read_inputs
-from afrieval.cli import main
-from afrieval.data.published import PublishedRow
-from afrieval.pages.report import report
+from afrieval.analysis.discovery import Inputs, read_inputs
+from afrieval.cli.main import main
+from afrieval.report.html.report import report
+from afrieval.tasks.data.published import PublishedRow
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser-hostile")]
 ATTACKS = (

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from tests.browser.conftest import NARROW, Open
-from tests.pages.small_runs import small_run
+from tests.report.html.small_runs import small_run
 
-from afrieval.cli import main
+from afrieval.cli.main import main
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser-hostile")]
 

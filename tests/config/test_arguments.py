@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from afrieval._util.errors import UserError
 from afrieval.config.arguments import read_config, read_given
 from afrieval.config.options import RunOptions
 from afrieval.config.settings import RunConfig
-from afrieval.errors import UserError
 
 ENOUGH = ["--model.model_name", "demo", "--task.task_name", "afrimmlu"]
 

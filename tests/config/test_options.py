@@ -8,10 +8,9 @@ from annotated_types import Ge, Le
 from hypothesis import given
 from hypothesis import strategies as st
 
+from afrieval._util.errors import UserError
 from afrieval.config.arguments import read_options, sections_of
-from afrieval.config.help import help_text
-from afrieval.config.options import Options, Repeated, Word, options_of
-from afrieval.errors import UserError
+from afrieval.config.options import Options, Repeated, Word, help_text, options_of
 
 
 @dataclass(frozen=True)

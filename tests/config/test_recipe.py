@@ -13,13 +13,13 @@ import pytest
 import yaml
 from tests.conftest import ROOT, Cli
 
-from afrieval.commands.llama import LOGGERS
+from afrieval._util.errors import UserError
+from afrieval.cli.commands.llama import LOGGERS
 from afrieval.config.arguments import run_config
 from afrieval.config.recipe import Recipe, read_recipe, settings
 from afrieval.config.settings import RunConfig
-from afrieval.errors import UserError
-from afrieval.harness.command import lm_eval_command
-from afrieval.results.files import sample_files
+from afrieval.exchange.lm_eval_export import lm_eval_command
+from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 
 FILE = ROOT / "configs/llama/eval_config.yaml"

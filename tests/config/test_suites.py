@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from afrieval._util.errors import UserError
 from afrieval.config.arguments import read_config
 from afrieval.config.settings import RunConfig
-from afrieval.errors import UserError
 
 SUITE = "suite: lite\ngroups: {nli: [afrixnli], maths: [afrimgsm, afrimgsm_cot]}\n"
 

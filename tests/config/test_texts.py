@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from afrieval._util.errors import UserError
+from afrieval.config.sections import check_text
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
-from afrieval.config.texts import check_text
-from afrieval.errors import UserError
 
 
 def settings(name: str, value: Any) -> dict[str, Any]:

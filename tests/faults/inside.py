@@ -89,7 +89,7 @@ def _count(note: Callable[[str], None]) -> None:
 
 def _count_changes(place: str, at: list[Any], does: str, note: Callable[[str], None]) -> None:
     """Notes each change of a folder (`event WHAT FILE`), and breaks something before one of them."""
-    from afrieval.models.answer_file import AnswerFile
+    from afrieval.models.answers import AnswerFile
 
     times, sync, put = Counter[tuple[str, str]](), os.fsync, AnswerFile.put
 
@@ -143,7 +143,7 @@ def _collect(folder: Path) -> None:
     import datasets
     from lm_eval.tasks import TaskManager
 
-    from afrieval.harness import index
+    from afrieval.run.harness import index
 
     found = TaskManager(include_path=str(folder / "tasks"), include_defaults=False)
     index.task_manager = lambda: found

@@ -37,12 +37,12 @@ def no_waits() -> None:
     """Lets requests that failed be sent again at once."""
     import asyncio
 
-    from afrieval.models.backends.openai import retries
+    from afrieval.models.openai import schedule
 
     async def sleep(seconds: float) -> None:
         await asyncio.sleep(0)
 
-    retries.sleep = sleep
+    schedule.sleep = sleep
 
 
 def out_of_memory(every: int) -> None:

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from afrieval.results.files import RESULTS, SUMMARY, sample_files
+from afrieval.results.run_files import RESULTS, SUMMARY, sample_files
 
 CLOSE = 1e-6  # of log-likelihoods, where what is computed together differs
 CLOSE_Z = 1e-5  # of their distances from the mean, divided by a standard deviation that is small for the demo model

@@ -37,7 +37,7 @@ class Fetching:
     def __init__(self, hub: Hub, folder: Path, cache: Path, tasks: Path):
         self.folder, self._hub = folder, hub
         words = "prefetch --task.task_name afrimmlu --task.languages yor --data.source hub --lock --task.folder"
-        self._command = [sys.executable, "-m", "afrieval.cli", *words.split(), str(tasks)]
+        self._command = [sys.executable, "-m", "afrieval.cli.main", *words.split(), str(tasks)]
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")},
             **{"PYTHONPATH": str(ROOT / "src"), "HF_ENDPOINT": hub.url, "HF_HOME": str(cache)},

@@ -93,7 +93,7 @@ def check_error(status: int, said: str, message: str = "") -> None:
 
 
 def _serve(scratch: Path) -> None:
-    from afrieval.cli import main
+    from afrieval.cli.main import main
 
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
@@ -114,9 +114,9 @@ def _serve(scratch: Path) -> None:
 def _run(job: dict[str, Any]) -> None:
     from tests.faults.inside import install
 
-    from afrieval.cli import command
-    from afrieval.stopping import leave, listen, stoppable
-    from afrieval.sweeps.work import main as worker
+    from afrieval._util.signals import leave, listen, stoppable
+    from afrieval.cli.main import command
+    from afrieval.tools.sweep.worker import main as worker
 
     log = os.open(job["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     nowhere = os.open(os.devnull, os.O_RDONLY)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from afrieval.config.settings import ModelConfig
-from afrieval.sweeps.server import served
+from afrieval.tools.sweep.server import served
 
 SPEC = "transformers serve {model} --device cpu --host 127.0.0.1 --port {port}"
 

@@ -10,8 +10,8 @@ import pytest
 import yaml
 from tests.conftest import ROOT
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import ModelConfig
-from afrieval.errors import UserError
 from afrieval.models import backend_args
 from afrieval.models.backend_args import FORWARDED, check_backend_args
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from lm_eval.models import MODEL_MAPPING
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import ModelConfig
-from afrieval.errors import UserError
 from afrieval.models.base import Capabilities, UnknownTokenizer
 from afrieval.models.capabilities import capabilities
 

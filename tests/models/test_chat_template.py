@@ -15,16 +15,15 @@ from tests.conftest import Cli
 from tests.models.tiny import CHAT, tiny_llama
 from transformers.utils import chat_template_utils
 
-from afrieval.config.chat import ChatTags
+from afrieval._util.errors import UserError
+from afrieval._util.templates import TemplateFault
+from afrieval.config.sections import ChatTags
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.errors import UserError
 from afrieval.models.backends.vllm import backend
-from afrieval.models.chat_tags import template_of
-from afrieval.models.chat_template import KeepsSystemText, chat_text
+from afrieval.models.chat_template import KeepsSystemText, chat_text, template_of
 from afrieval.models.demo import byte_tokenizer
 from afrieval.models.load import load_model
-from afrieval.results.files import sample_files
-from afrieval.templates.fault import TemplateFault
+from afrieval.results.run_files import sample_files
 
 LLAMA = (
     "{{- bos_token }}{%- if not date_string is defined %}{%- set date_string = '26 Jul 2024' %}{%- endif %}\n"

@@ -14,7 +14,7 @@ from tests.models.damage import changed
 from tests.models.test_folder import load, refused
 from tests.models.tiny import tiny_llama, tiny_t5
 
-from afrieval.models.checkpoint import check_found
+from afrieval.models.checks import check_found
 from afrieval.models.demo import build_demo
 
 Tensors = dict[str, Any]

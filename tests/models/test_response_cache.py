@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.errors import UserError
-from afrieval.models.answer_file import AnswerFile, request_key
+from afrieval._util.errors import UserError
+from afrieval.models.answers import AnswerFile, request_key
 from afrieval.models.response_cache import CachedLM, PairsLM
-from afrieval.scoring.detailed import Scored, details_of
+from afrieval.scoring.responses import Scored, details_of
 
 
 class FakeLM:

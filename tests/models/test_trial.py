@@ -13,9 +13,9 @@ from tests.models.test_checkpoint import rewritten
 from tests.models.test_folder import load, refused
 from tests.models.tiny import tiny_llama
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
+from afrieval.models.checks import try_model
 from afrieval.models.demo import byte_tokenizer
-from afrieval.models.trial import try_model
 
 NAN = float("nan")
 

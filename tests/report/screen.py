@@ -1,7 +1,7 @@
 """What a terminal of 80 columns shows of a table."""
 
+from afrieval._util.terminal import console
 from afrieval.report.table import Table
-from afrieval.terminal import console
 
 
 def printed(table: Table, color: bool = False) -> str:

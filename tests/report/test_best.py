@@ -5,12 +5,12 @@ from dataclasses import replace
 from tests.analysis.cells import scored
 from tests.analysis.test_leaders import GOOD, WEAK
 
-from afrieval.analysis.leaders import in_languages, over_languages
+from afrieval.analysis.best import in_languages, over_languages
 from afrieval.report.best import all_scores, best_table, findings
-from afrieval.report.sides import Part, parts
+from afrieval.report.contrasts import ComparableScores, parts
 
 
-def part_of(*models: tuple[str, list[float]]) -> Part:
+def part_of(*models: tuple[str, list[float]]) -> ComparableScores:
     cells = [scored(v, language=code, model=m) for m, v in models for code in ("hau", "yor")]
     (part,) = parts(cells)
     return part

@@ -5,10 +5,18 @@ from typing import Any
 from tests.analysis.cells import scored
 from tests.analysis.test_boards import answers, cells, given, row
 
-from afrieval.analysis.boards import Leaderboard, leaderboard
 from afrieval.analysis.entrants import Entrant
-from afrieval.report.boards import average_tables, best_table, model_averages, model_table, pair_table, tasks_table
-from afrieval.report.entrants import numbers, titles
+from afrieval.analysis.leaderboard import Leaderboard, leaderboard
+from afrieval.report.boards import (
+    average_tables,
+    best_table,
+    model_averages,
+    model_table,
+    numbers,
+    pair_table,
+    tasks_table,
+    titles,
+)
 from afrieval.report.table import Table
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from afrieval.report.citing import bibtex, references, software
-from afrieval.tasks.spec import load_task, task_names
+from afrieval.tasks.declaration.spec import load_task, task_names
 
 
 def test_authors_title_year_and_place_are_told_apart() -> None:

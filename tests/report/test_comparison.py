@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from tests.analysis.cells import scored
 
-from afrieval.analysis.breakdown import Confusion
+from afrieval.analysis.entrants import Spread
 from afrieval.analysis.means import Mean
-from afrieval.analysis.spread import Spread
+from afrieval.analysis.subgroups import Confusion
 from afrieval.report.comparison import comparison_tables, confusion_table, mean_table, spread_table
 from afrieval.scoring.base import Metric
-from afrieval.statistics.intervals import Interval
+from afrieval.scoring.statistics.intervals import Interval
 
 PLACE = {"prompt_language": "eng", "model": "m", "shots": 0, "answer_form": "text"}
 CHRF = Metric("chrf", measure=lambda response, question: None, bounds=(0.0, 100.0))

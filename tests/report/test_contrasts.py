@@ -5,19 +5,21 @@ from typing import Any
 
 from tests.report.screen import printed
 
-from afrieval.analysis.contrasts import Contrast, Row
+from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.report.contrasts import contrast_table, sentence
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import metric
-from afrieval.statistics.intervals import Interval
+from afrieval.scoring.statistics.intervals import Interval
 
 
-def row(language: str, first: float, second: float, p: float = 0.001, **changes: Any) -> Row:
-    made = Row(language, [1, 2], 20, 0, first, second, Interval(-0.1, 0.3), p, p, 0.2, 4, 1)
+def row(language: str, first: float, second: float, p: float = 0.001, **changes: Any) -> LanguageContrast:
+    made = LanguageContrast(language, [1, 2], 20, 0, first, second, Interval(-0.1, 0.3), p, p, 0.2, 4, 1)
     return replace(made, **changes)
 
 
-def contrast(*rows: Row, dimension: str = "prompt_language", sides: tuple[Any, Any] = ("eng", "native")) -> Contrast:
+def contrast(
+    *rows: LanguageContrast, dimension: str = "prompt_language", sides: tuple[Any, Any] = ("eng", "native")
+) -> Contrast:
     return Contrast("afrixnli", dimension, *sides, {}, list(rows), [], [])
 
 

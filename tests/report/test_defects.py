@@ -7,15 +7,14 @@ from tests.analysis.cells import scored
 from tests.report.screen import printed
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.leaderboard import defective
 from afrieval.analysis.means import means
-from afrieval.analysis.published import PublishedRow
+from afrieval.analysis.published_comparison import defective
 from afrieval.analysis.scores import by_language
 from afrieval.report.comparison import comparison_tables
-from afrieval.report.defects import defects_of
-from afrieval.report.leaderboard import published_tables
-from afrieval.report.scores import run_table
-from afrieval.results.scores import CellScores
+from afrieval.report.published import published_tables
+from afrieval.report.scores import defects_of, run_table
+from afrieval.results.cell_scores import CellScores
+from afrieval.tasks.data.published import PublishedRow
 
 SHUFFLED: Any = {"defective": {"lin": "texts are shuffled"}, "parallel": [["eng", "lin", "swa", "yor"]]}
 

@@ -3,12 +3,12 @@
 import json
 from dataclasses import replace
 
-from afrieval.report.derived import derived_tables
 from afrieval.report.formats import write
-from afrieval.results.scores import CellScores
-from afrieval.statistics.intervals import Interval
-from afrieval.suites.published import PublishedScore
-from afrieval.suites.scores import DerivedScore
+from afrieval.report.suites import derived_tables
+from afrieval.results.cell_scores import CellScores
+from afrieval.run.suites.reference import PublishedScore
+from afrieval.run.suites.scores import DerivedScore
+from afrieval.scoring.statistics.intervals import Interval
 
 
 def cell(prompt: int) -> CellScores:

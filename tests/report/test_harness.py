@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report import screen
 
-from afrieval.harness.scores import HarnessScore, HarnessTaskScores, around, task_scores, with_groups
 from afrieval.languages import LANGUAGES
-from afrieval.report.harness import harness_table
+from afrieval.report.scores import harness_table
 from afrieval.report.values import number
-from afrieval.results.reader import harness_scores
-from afrieval.statistics.intervals import Interval, wilson
+from afrieval.results.run_folder import harness_scores
+from afrieval.run.harness.scores import HarnessScore, HarnessTaskScores, around, task_scores, with_groups
+from afrieval.scoring.statistics.intervals import Interval, wilson
 
 ONE = HarnessScore("task", "", "acc", "none", 0.5, 0.1, Interval(0.3, 0.7), 25, 0, True)
 

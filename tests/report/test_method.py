@@ -3,7 +3,7 @@
 import numpy as np
 from tests.analysis.cells import scored
 
-from afrieval.report.method import method
+from afrieval.report.citing import method
 
 
 def test_models_programs_tasks_prompts_and_documents_are_named() -> None:

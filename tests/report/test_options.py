@@ -1,9 +1,9 @@
 """Titles of tables name switched options of an extractor."""
 
-from afrieval.report.options import naming_options, shown_options
+from afrieval.report.scores import naming_options, shown_options
 from afrieval.report.table import Column, Table
+from afrieval.results.cell_scores import CellScores
 from afrieval.results.schema import Declared
-from afrieval.results.scores import CellScores
 
 
 def _cell(task: str, extract: dict[str, bool]) -> CellScores:

@@ -10,11 +10,11 @@ from tests.report.screen import printed
 from tests.results.test_instructions import LOOSE, STRICT, sample
 
 from afrieval.report.formats import markdown
-from afrieval.report.reference import reference_tables
+from afrieval.report.published import reference_tables
 from afrieval.report.table import Table
-from afrieval.results.reader import cell_scores
-from afrieval.results.scores import CellScores
-from afrieval.statistics.intervals import wilson
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.run_folder import cell_scores
+from afrieval.scoring.statistics.intervals import wilson
 
 MICRO = {"score": 47.0, "average": "micro", "setting": "5-shot CoT, Meta's own code", "source": "a README"}
 MACRO = MICRO | {"score": 48.3, "average": "macro", "source": "a card"}

@@ -8,7 +8,7 @@ from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore
 from afrieval.report.scores import run_table, score_table
 from afrieval.scoring.base import Metric
-from afrieval.statistics.intervals import Interval
+from afrieval.scoring.statistics.intervals import Interval
 
 WIDE = Interval(0.25, 0.75)
 CHRF = Metric("chrf", measure=lambda response, question: None, bounds=(0.0, 100.0))

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from afrieval.report.formats import write
-from afrieval.report.screen import SCALE, SHADES
+from afrieval._util.terminal import console
+from afrieval.report.formats import SCALE, SHADES, write
 from afrieval.report.table import Column, Table
-from afrieval.terminal import console
 
 COLUMNS = [Column("language", "language"), *[Column(f"score{i}", "score", f"metric_{i}") for i in range(9)]]
 WIDE = Table("t", "wide", COLUMNS, [["yor", *[i / 10 for i in range(9)]], ["hau", *[i / 20 for i in range(9)]]])

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import yaml
-from tests.pages.small_runs import small_run, two_models
+from tests.report.html.small_runs import small_run, two_models
 
-from afrieval.analysis.inputs import read_inputs
+from afrieval.analysis.discovery import read_inputs
 from afrieval.report.settings import Setting, differences, run_settings
 
 

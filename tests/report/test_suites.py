@@ -4,23 +4,23 @@ from typing import Any
 
 from tests.report.screen import printed
 
-from afrieval.analysis.averages import Average, Part
+from afrieval.analysis.suites import AveragedTask, SuiteAverage
 from afrieval.report.suites import suite_tables
-from afrieval.statistics.intervals import Interval
+from afrieval.scoring.statistics.intervals import Interval
 
 WIDE = Interval(25.0, 75.0)
 SIDE = {"prompt_language": "eng", "prompt_set": "suite", "model": "m", "shots": 0, "answer_form": ""}
 
 
-def part(task: str, group: str = "", **changes: Any) -> Part:
+def part(task: str, group: str = "", **changes: Any) -> AveragedTask:
     given: dict[str, Any] = {
         "metric": "acc", "weight": 0.5, "languages": ["hau", "yor"], "score": 50.0, "interval": WIDE, "apart": {},
     } | changes  # fmt: skip
-    return Part(group or task, task, **given)
+    return AveragedTask(group or task, task, **given)
 
 
-def average(*parts: Part, side: dict[str, Any] | None = None, **changes: Any) -> Average:
-    return Average("lite", SIDE | (side or {}), list(parts), 45.0, WIDE, **changes)
+def average(*parts: AveragedTask, side: dict[str, Any] | None = None, **changes: Any) -> SuiteAverage:
+    return SuiteAverage("lite", SIDE | (side or {}), list(parts), 45.0, WIDE, **changes)
 
 
 def test_a_row_for_each_task_and_one_for_the_average() -> None:

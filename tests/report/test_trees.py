@@ -7,14 +7,13 @@ import pytest
 from tests.analysis.test_trees import CELL, quiz
 from tests.report.screen import printed
 
-from afrieval.analysis.trees import trees
-from afrieval.report import published_parts
-from afrieval.report.comparison import breakdown_tables, metrics_of
+from afrieval.analysis.subgroups import trees
+from afrieval.report import comparison
+from afrieval.report.comparison import breakdown_tables, metrics_of, tree_tables
 from afrieval.report.formats import html, latex, markdown
 from afrieval.report.table import Table
-from afrieval.report.trees import tree_tables
 from afrieval.report.values import broken
-from afrieval.tasks.published import PublishedScores
+from afrieval.tasks.declaration.published import PublishedScores
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +56,7 @@ def test_languages_stand_in_one_table() -> None:
 
 def test_published_scores_stand_next_to_those_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = PublishedScores(5, "5-shot, somehow", "a page", 60.0, {"area": {"science": 99.0}}, n=7)
-    monkeypatch.setattr(published_parts, "published_for", lambda tree, names: {"Them": scores})
+    monkeypatch.setattr(comparison, "published_for", lambda tree, names: {"Them": scores})
     (table,) = tree_tables(trees([CELL], "area"), metrics_of([CELL]))
     rows = [[cell.strip("\xa0") for cell in row] for row in table.cells()]
     assert [[row[0], *row[4:]] for row in rows] == [
@@ -71,7 +70,7 @@ def test_published_scores_stand_next_to_those_of_the_run(monkeypatch: pytest.Mon
 
 def test_several_published_scores_have_their_names_as_heads(monkeypatch: pytest.MonkeyPatch) -> None:
     both = {name: PublishedScores(0, "0-shot", "a page", 50.0) for name in ("First", "Second")}
-    monkeypatch.setattr(published_parts, "published_for", lambda tree, names: both)
+    monkeypatch.setattr(comparison, "published_for", lambda tree, names: both)
     (table,) = tree_tables(trees([CELL], "area"), metrics_of([CELL]))
     assert table.heads[4:] == ["First", "Second"] and table.cells()[0][4:] == ["50.0", "50.0"]
     assert table.records()[0]["in interval Second"] == "yes"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.grouping import ranges
+from afrieval._util.grouping import ranges
 from afrieval.report.values import ANY, Bounds, broken, number, shown_change, shown_interval, shown_score
 
 PERCENT, LOSS = (0.0, 100.0), (0.0, math.inf)

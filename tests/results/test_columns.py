@@ -2,7 +2,7 @@
 
 import pytest
 
-from afrieval.results.columns import _lengths
+from afrieval.results.sample_columns import _lengths
 
 
 @pytest.mark.parametrize("tokens", [{"<b>": 1}, [2], "three", None])

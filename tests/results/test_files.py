@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.errors import UserError
-from afrieval.results.files import (
+from afrieval._util.errors import UserError
+from afrieval.results.identity import check_same_run, differences, merged
+from afrieval.results.run_files import (
     locked,
     read_run,
     sample_path,
@@ -27,7 +28,6 @@ from afrieval.results.files import (
     write_samples,
     write_summary,
 )
-from afrieval.results.identity import check_same_run, differences, merged
 from afrieval.results.samples import Sample, read_samples
 
 SAMPLE: Sample = {
@@ -86,7 +86,7 @@ def test_run_yaml_reads_back(tmp_path: Path) -> None:
 
 def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
     code = (
-        "import sys, time, pathlib\nfrom afrieval.results.files import locked\n"
+        "import sys, time, pathlib\nfrom afrieval.results.run_files import locked\n"
         "with locked(pathlib.Path(sys.argv[1])):\n    print('in', flush=True)\n    time.sleep(60)\n"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE) as other:

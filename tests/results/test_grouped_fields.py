@@ -4,11 +4,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from afrieval.analysis.breakdown import parts
-from afrieval.results.grouped_fields import levels, ordered, smallest, with_groups
-from afrieval.results.reader import cell_scores
+from afrieval.analysis.subgroups import parts
+from afrieval.results.cell_scores import Labels
+from afrieval.results.derived import levels, ordered, smallest, with_groups
+from afrieval.results.run_folder import cell_scores
 from afrieval.results.schema import Declared
-from afrieval.results.scores import Labels
 
 GROUPS = {
     "area": {"of": "subject", "groups": {"science": ["physics", "maths"], "arts": ["music"]}},

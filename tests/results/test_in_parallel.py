@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from tests.results.test_reader import line, record
 
-from afrieval.errors import UserError
-from afrieval.results import in_parallel, reader
-from afrieval.results.files import sample_path, write_run, write_samples
-from afrieval.results.runs import read_runs
+from afrieval._util.errors import UserError
+from afrieval.results import in_parallel, run_folder
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.comparable_runs import read_runs
+from afrieval.results.run_files import sample_path, write_run, write_samples
 from afrieval.results.samples import Sample
-from afrieval.results.scores import CellScores
 
 CELLS = [f"t_yor_eng_{prompt}" for prompt in (1, 2)]
 DECLARED = {"t": {"metrics": ["acc", "f1"], "groups": {"hard": {"subject": ["physics"]}}, "derived": {
@@ -33,8 +33,8 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         read.append(name)
         return plain(folder, name)
 
-    plain = reader.cell_lines
-    monkeypatch.setattr(reader, "cell_lines", cell_lines)
+    plain = run_folder.cell_lines
+    monkeypatch.setattr(run_folder, "cell_lines", cell_lines)
     monkeypatch.setattr(in_parallel, "LARGE", 0)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     monkeypatch.setattr(threading, "active_count", lambda: 1)
@@ -66,7 +66,7 @@ def told(cells: list[CellScores]) -> list[str]:
 
 def test_several_processes_read_the_same_as_one(tmp_path: Path, here: list[str], monkeypatch: Any) -> None:
     runs = [run(tmp_path / name, name) for name in "ab"]
-    monkeypatch.setattr("afrieval.results.runs._check_once", lambda cells: None)  # both are of one model
+    monkeypatch.setattr("afrieval.results.comparable_runs._check_once", lambda cells: None)  # both are of one model
     cells = read_runs(runs)
     assert not here and len(cells) == 4 and "both" in cells[0].metrics
     monkeypatch.setattr(in_parallel, "LARGE", 10**9)

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from afrieval.results.likelihoods import source_of_likelihoods
+from afrieval.results.comparable_runs import source_of_likelihoods
 from afrieval.results.schema import RunRecord
 
 SOURCES: dict[str, tuple[dict[str, Any], list[str | None], str]] = {

@@ -9,17 +9,17 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from afrieval.errors import UserError
-from afrieval.results import merge as merging
-from afrieval.results.files import read_run, sample_files, write_run
-from afrieval.results.merge import begin_share, merge, remove_share
-from afrieval.results.reader import RunFolder
+from afrieval._util.errors import UserError
+from afrieval.results.run_files import read_run, sample_files, write_run
+from afrieval.results.run_folder import RunFolder
+from afrieval.tools.sweep import merge as merging
+from afrieval.tools.sweep.merge import begin_share, merge, remove_share
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns a run folder of four cells."""
-    from afrieval.cli import main
+    from afrieval.cli.main import main
 
     folder = tmp_path_factory.mktemp("merge") / "whole"
     words = ["--task.languages", "yor,hau", "--task.prompts", "1,2", "--eval.limit", "2", "--data.source", "samples"]

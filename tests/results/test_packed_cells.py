@@ -11,14 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.results.test_reader import line, written
 
-from afrieval.results import reader
-from afrieval.results.files import sample_path, write_run
+from afrieval.results import run_folder
+from afrieval.results.cell_scores import Labels
 from afrieval.results.packed import packed
 from afrieval.results.packed_cells import packed_scores
 from afrieval.results.packing import pack, unpack
-from afrieval.results.reader import RunFolder
-from afrieval.results.scores import Labels
-from afrieval.results.stored import Stored
+from afrieval.results.run_files import sample_path, write_run
+from afrieval.results.run_folder import RunFolder
+from afrieval.results.sample_columns import Stored
 
 NAME = "t_yor_eng_1"
 DECLARED: dict[str, Any] = {
@@ -110,7 +110,7 @@ def test_metrics_of_packed_cells_have_the_same_scores(tmp_path: Path, monkeypatc
     stored(tmp_path, lines)
     loose = RunFolder(tmp_path).scores(NAME)
     pack(tmp_path)
-    monkeypatch.setattr(reader, "cell_lines", None)  # no line is parsed
+    monkeypatch.setattr(run_folder, "cell_lines", None)  # no line is parsed
     tight = RunFolder(tmp_path).scores(NAME)
     assert list(tight.metrics) == ["acc", "chrf", "hard.acc", "both"]
     assert [tight.on(name).score for name in tight.metrics] == [loose.on(name).score for name in loose.metrics]

@@ -9,15 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.results.test_reader import line, record
 
-from afrieval.errors import UserError
-from afrieval.files.content import read_bytes
+from afrieval._util.errors import UserError
+from afrieval._util.files import read_bytes
 from afrieval.results import packing
-from afrieval.results.files import locked, sample_files, sample_path, write_run, write_samples
+from afrieval.results.comparable_runs import read_runs
 from afrieval.results.packed import FILE, PACKED, Packed, head
 from afrieval.results.packing import _lines, pack, unpack
-from afrieval.results.reader import RunFolder
-from afrieval.results.rows import read_rows
-from afrieval.results.runs import read_runs
+from afrieval.results.run_files import locked, sample_files, sample_path, write_run, write_samples
+from afrieval.results.run_folder import RunFolder, read_rows
 from afrieval.results.samples import read_samples
 
 NAMES = ["t_yor_eng_1", "t_yor_eng_2"]

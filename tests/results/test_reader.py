@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from afrieval._util.errors import UserError
 from afrieval.analysis.scores import by_language
-from afrieval.errors import UserError
-from afrieval.results import reader, samples
-from afrieval.results.files import sample_path, write_run, write_samples
-from afrieval.results.reader import RunFolder, cell_scores
-from afrieval.results.runs import read_runs
-from afrieval.results.scores import CellScores
+from afrieval.results import run_folder, samples
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.comparable_runs import read_runs
+from afrieval.results.run_files import sample_path, write_run, write_samples
+from afrieval.results.run_folder import RunFolder, cell_scores
 from afrieval.results.summary import harness_results, summary_columns, summary_row
-from afrieval.statistics.intervals import wilson
+from afrieval.scoring.statistics.intervals import wilson
 
 F1 = {"name": "f1", "average": "macro"}
 
@@ -183,7 +183,7 @@ def test_columns_are_those_of_the_metrics_that_are_there() -> None:
 def test_each_file_is_read_once_and_again_if_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
     of_file = samples.read_lines
-    monkeypatch.setattr(reader, "read_lines", lambda path: read.append(path) or of_file(path))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(run_folder, "read_lines", lambda path: read.append(path) or of_file(path))  # type: ignore[func-returns-value]
     run = RunFolder(written(tmp_path, CHRF))
     cells: list[CellScores] = [run.scores("t_yor_eng_1") for _ in range(3)]
     assert len(read) == 1 and cells[0].rows == 8

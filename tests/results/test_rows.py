@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from afrieval.errors import UserError
-from afrieval.results.rows import read_rows
+from afrieval._util.errors import UserError
+from afrieval.results.run_folder import read_rows
 
 LINE = {"task": "t", "language": "yor", "prompt": 1, "prompt_language": "eng", "metrics": ["acc"], "resps": [["a"]]}
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from tests.analysis.cells import scored
 
-from afrieval.report.options import naming_rows
+from afrieval.report.scores import naming_rows
 from afrieval.report.table import Column, Table
-from afrieval.results.selection import Selection, identity_of, selection, selection_of_older, words
+from afrieval.results.identity import Selection, identity_of, selection, selection_of_older, words
 
 FIRST, SAMPLE, ALL = Selection("first", 50, 204), Selection("sample", 50, 204), Selection("all", 204, 204)
 

@@ -5,8 +5,8 @@ import gc
 import numpy as np
 import pytest
 
-from afrieval.results import shared as module
-from afrieval.results.shared import shared
+from afrieval.results import cell_scores as module
+from afrieval.results.cell_scores import shared
 
 
 def test_arrays_that_are_alike_are_one() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 
-from afrieval.cli import main
-from afrieval.models.answer_file import request_key
+from afrieval.cli.main import main
+from afrieval.models.answers import request_key
 from afrieval.models.backends.hf import HF
 from afrieval.models.engine import memory
 from afrieval.models.engine.forward import Forward

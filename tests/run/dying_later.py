@@ -5,8 +5,8 @@ import signal
 import sys
 from typing import Any
 
-from afrieval.cli import main
-from afrieval.models.answer_file import AnswerFile
+from afrieval.cli.main import main
+from afrieval.models.answers import AnswerFile
 
 if __name__ == "__main__":
     put, left = AnswerFile.put, int(sys.argv[1])

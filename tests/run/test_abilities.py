@@ -7,12 +7,11 @@ import pytest
 from tests.harness_collection import Run
 from tests.models.loopback import serving
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
-from afrieval.errors import UserError
 from afrieval.models.base import Capabilities
-from afrieval.results.files import read_harness
-from afrieval.run.abilities import check_chat, check_requests, length_notes
-from afrieval.run.plan import plan
+from afrieval.results.run_files import read_harness
+from afrieval.run.plan import check_chat, check_requests, length_notes, plan
 
 MODEL = ModelConfig("m", "local-completions")
 

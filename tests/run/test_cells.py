@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 from tests.conftest import Cli
 
+from afrieval._util import yaml_files
 from afrieval.config.settings import DEMO, DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
-from afrieval.files import yaml
-from afrieval.results.files import read_run, sample_path
-from afrieval.results.reader import RunFolder
+from afrieval.results.run_files import read_run, sample_path
+from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import read_samples
 from afrieval.run.evaluate import evaluate, run_cell
-from afrieval.tasks.cell import Cell, Coordinates, Job, Outcome, Plan
-from afrieval.tasks.shown import Shown
-from afrieval.tasks.sources.plan import all_questions
-from afrieval.tasks.sources.rows import Row
+from afrieval.tasks.cells.cell import Cell, Coordinates, HarnessCall, Outcome, Plan, Shown
+from afrieval.tasks.cells.plan import all_questions
+from afrieval.tasks.cells.sample_lines import DocumentRow
 
 CONFIG = RunConfig(
     model=ModelConfig(model_name=DEMO),
@@ -28,10 +27,10 @@ CONFIG = RunConfig(
 LINE = {"task": "own", "language": "", "prompt": "", "prompt_language": "", "filter": "none", "doc_id": 0}
 
 
-def nothing_is_asked(model: Any) -> Job:
+def nothing_is_asked(model: Any) -> HarnessCall:
     record = {"task": "own", "language": "", "n": 1, "shots": 0, "metrics": [], "harness": {"results": {}}}
     samples = [{**LINE, "metrics": ["acc"], "acc": 1.0, "resps": [["x"]]}]
-    return Job(None, model, lambda results: Outcome(samples, record), chat=False)
+    return HarnessCall(None, model, lambda results: Outcome(samples, record), chat=False)
 
 
 def test_a_cell_of_no_source_is_run_and_stored(tmp_path: Path) -> None:
@@ -50,13 +49,13 @@ def test_a_cell_of_no_source_is_run_and_stored(tmp_path: Path) -> None:
 
 def test_prompt_files_are_parsed_once(run_demo: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[str] = []
-    read = yaml.read_map_file
+    read = yaml_files.read_map_file
 
     def counting(path: Path) -> Any:
         parsed.append(path.stem)
         return read(path)
 
-    monkeypatch.setattr("afrieval.tasks.prompts.read_map_file", counting)
+    monkeypatch.setattr("afrieval.tasks.prompts.prompts.read_map_file", counting)
     words = ("--task.task_name", "afrimgsm", "--task.languages", "yor,hau", "--task.prompt_language", "both")
     assert run_demo(*words, "--task.prompts", "1,2", "--eval.limit", 1).code == 0
     assert sorted(parsed) == ["eng", "hau", "yor"]
@@ -67,7 +66,7 @@ def test_rows_of_the_harness_are_documents_and_stay_what_is_hashed() -> None:
     from datasets import Dataset
 
     for questions in all_questions(CONFIG)[0]:
-        rows = [Row(document) for document in questions.scorable]
+        rows = [DocumentRow(document) for document in questions.scorable]
         assert [row.document for row in rows] == questions.scorable
         assert list(map(json.dumps, rows)) == list(map(json.dumps, Dataset.from_list(rows)))
 

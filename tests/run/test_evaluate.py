@@ -16,7 +16,7 @@ from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 from tests.run.slow import slow_loglikelihood
 
 from afrieval.models.demo import demo_folder
-from afrieval.results.files import sample_files, sample_path
+from afrieval.results.run_files import sample_files, sample_path
 from afrieval.results.samples import read_samples
 
 
@@ -151,14 +151,14 @@ def test_other_weights_under_the_same_name_are_refused(run_demo: Cli, tmp_path: 
 def test_changed_data_or_prompts_are_refused(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("--task.languages", "yor", "--task.prompts", 1, "--eval.limit", 1)
     run_demo(*words)
-    monkeypatch.setattr("afrieval.tasks.prompts.Prompt.hash", property(lambda self: "other"))
+    monkeypatch.setattr("afrieval.tasks.prompts.prompts.Prompt.hash", property(lambda self: "other"))
     done = run_demo(*words)
     assert done.code == 2 and "tasks.afrimmlu.prompts.eng.1" in done.err
 
 
 def test_another_reading_of_the_rows_is_refused(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_demo("--task.languages", "yor", "--task.prompts", 1, "--eval.limit", 1)
-    monkeypatch.setattr("afrieval.tasks.spec.TaskSpec.declaration", property(lambda self: "other"))
+    monkeypatch.setattr("afrieval.tasks.declaration.spec.TaskSpec.declaration", property(lambda self: "other"))
     done = run_demo("--task.languages", "yor", "--task.prompts", 2, "--eval.limit", 1)
     assert done.code == 2 and "tasks.afrimmlu.declaration" in done.err
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT, Cli
 
-from afrieval.results.files import sample_files
+from afrieval.results.run_files import sample_files
 
 WORDS = "--model.model_name demo --data.source samples --eval.max_gen_toks 8"
 

@@ -12,18 +12,17 @@ import yaml
 from tests.conftest import Cli
 from tests.tasks.meta_rows import TASKS, read
 
+from afrieval._util.errors import UserError
 from afrieval.config.arguments import read_config
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
-from afrieval.errors import UserError
 from afrieval.models.backends.hf import HF
-from afrieval.results.files import sample_files
+from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
-from afrieval.run.folder_name import default_folder
-from afrieval.run.plan import plan
-from afrieval.run.preflight import check_fit
-from afrieval.scoring.scorers import Generation
-from afrieval.tasks.limits import generation
-from afrieval.tasks.sources.plan import all_questions
+from afrieval.run.manifest import default_folder
+from afrieval.run.plan import check_fit, plan
+from afrieval.scoring.responses import Generation
+from afrieval.tasks.cells.plan import all_questions
+from afrieval.tasks.cells.questions import generation
 
 EVALS = "meta-llama/Llama-3.1-8B-Instruct-evals"
 SHORT = ("--eval.max_gen_toks", 8)

@@ -9,11 +9,11 @@ from tests.models.tiny import CHAT, tiny_llama
 from afrieval.config.arguments import read_config
 from afrieval.config.settings import RunConfig
 from afrieval.models.load import load_model
-from afrieval.results.files import sample_files
+from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
-from afrieval.tasks.limits import generation
-from afrieval.tasks.sources.plan import all_questions
-from afrieval.tasks.sources.templated import TemplatedQuestions
+from afrieval.tasks.cells.plan import all_questions
+from afrieval.tasks.cells.questions import generation
+from afrieval.tasks.cells.templated import TemplateCell
 
 SOME = ("--task.languages", "yor", "--task.prompts", "1", "--task.prompt_language", "native")
 
@@ -23,7 +23,7 @@ def config(*words: object) -> RunConfig:
     return read_config([str(w) for w in given], command="run", needs_model=False)
 
 
-def cell(*words: object) -> TemplatedQuestions:
+def cell(*words: object) -> TemplateCell:
     return all_questions(config(*words))[0][0]
 
 

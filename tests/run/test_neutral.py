@@ -12,10 +12,10 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from afrieval.config.arguments import read_config
 from afrieval.models.demo import demo_folder
-from afrieval.results.files import sample_files
-from afrieval.results.reader import RunFolder
+from afrieval.results.run_files import sample_files
+from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, read_samples
-from afrieval.tasks.sources.plan import all_questions
+from afrieval.tasks.cells.plan import all_questions
 
 WORDS = ["--model.model_name", "demo", "--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", "1",
          "--data.source", "samples"]  # fmt: skip

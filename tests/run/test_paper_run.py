@@ -9,11 +9,11 @@ import afrieval
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import by_language
 from afrieval.config.settings import ModelConfig, RunConfig, TaskConfig
-from afrieval.harness.folder_names import named
-from afrieval.results.reader import RunFolder
-from afrieval.results.runs import read_runs
-from afrieval.run.folder_name import default_folder
-from afrieval.tasks.cell import Plan
+from afrieval.exchange.lm_eval_runs import named
+from afrieval.results.comparable_runs import read_runs
+from afrieval.results.run_folder import RunFolder
+from afrieval.run.manifest import default_folder
+from afrieval.tasks.cells.cell import Plan
 
 RUN = ("--model.model_name", "demo", "--task.task_name", "afrixnli", "--task.languages", "yor,hau")
 FEW = ("--data.source", "samples", "--eval.limit", "3")

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from afrieval.run.progress import Progress
-from afrieval.tasks.cell import Cell, Coordinates, Job
-from afrieval.tasks.shown import Shown
+from afrieval.run.progress import RunProgress
+from afrieval.tasks.cells.cell import Cell, Coordinates, HarnessCall, Shown
 
 
 def cell(name: str, asks: str, n_requests: int) -> Cell:
-    def build(model: object) -> Job:
+    def build(model: object) -> HarnessCall:
         raise NotImplementedError
 
     shown = Shown("")
@@ -26,7 +25,7 @@ def test_each_kind_has_a_pace(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     likelihoods = cell("a", "loglikelihood", 100)
     answers = cell("c", "generate_until", 10)
     cells = [likelihoods, replace(likelihoods, title="b"), answers, replace(answers, title="d")]
-    with Progress(cells) as shown:
+    with RunProgress(cells) as shown:
         for each, seconds in zip(cells, (1, 3, 50, 70), strict=True):
             shown.begin(each)
             now += seconds
@@ -42,7 +41,7 @@ def test_each_kind_has_a_pace(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 def test_what_answers_cost_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     some = cell("a", "generate_until", 1)
-    with Progress([some], spending=lambda: "120 tokens, $0.0003") as shown:
+    with RunProgress([some], spending=lambda: "120 tokens, $0.0003") as shown:
         shown.begin(some)
         shown.tick(1)
         shown.end(some)

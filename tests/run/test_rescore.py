@@ -9,7 +9,7 @@ from tests.models.loopback import serving
 from tests.models.tiny import CHAT, tiny_llama
 
 from afrieval.models.backends.hf import HF
-from afrieval.results.files import sample_files
+from afrieval.results.run_files import sample_files
 
 IN_ENGLISH = "--task.suite all --task.languages eng --task.prompts 1 --eval.limit 2 --task.task_name"
 SUITE = IN_ENGLISH.replace("eng", "yor,eng")
@@ -88,7 +88,7 @@ def check_same(cli: Cli, monkeypatch: pytest.MonkeyPatch, folder: Path, fitted: 
     assert "nothing moved" in again.err
     assert content(folder) == before, "nothing is written"
     written = {path: path.stat().st_mtime_ns for path in sample_files(folder)}
-    monkeypatch.setattr("afrieval.tasks.sources.rescored.alike", lambda one, other: False)
+    monkeypatch.setattr("afrieval.tasks.cells.rescored.alike", lambda one, other: False)
     assert cli("score", folder).code == 0
     scored = [p for p in written if b'"resps": [[' in before[p.name]]
     assert scored and all(path.stat().st_mtime_ns != written[path] for path in scored), "all were written again"

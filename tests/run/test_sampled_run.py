@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from tests.conftest import Cli
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
+from afrieval.results.identity import Selection
 from afrieval.results.packing import pack
-from afrieval.results.reader import RunFolder
-from afrieval.results.rows import read_rows
+from afrieval.results.run_folder import RunFolder, read_rows
 from afrieval.results.samples import read_samples
-from afrieval.results.selection import Selection
 
 WORDS = ("--task.task_name", "sib200", "--task.languages", "yor,hau", "--task.prompts", "1", "--eval.num_fewshot", "1")
 YOR, HAU = (f"samples_sib200_{code}_eng_1.jsonl" for code in ("yor", "hau"))

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from tests.conftest import ROOT, Cli
 
-from afrieval.results.files import sample_files
+from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 
 TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "src/evaluate.py")

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
-from afrieval.errors import UserError
-from afrieval.results.files import read_run
-from afrieval.results.reader import RunFolder
+from afrieval.results.run_files import read_run
+from afrieval.results.run_folder import RunFolder
 from afrieval.run.evaluate import evaluate
-from afrieval.run.folder_name import default_folder
+from afrieval.run.manifest import default_folder
 from afrieval.run.plan import plan
-from afrieval.tasks.cell import Plan
+from afrieval.tasks.cells.cell import Plan
 
 CONFIG = RunConfig(
     model=ModelConfig(model_name="demo"),

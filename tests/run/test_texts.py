@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import Cli
 from tests.tasks.texts import TASK, WHOLE, row, write_task
 
-from afrieval.results.files import sample_path
+from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
 
 ROWS = [row("Ada"), row("Musa") | {"wrong": []}, row("Bola")]

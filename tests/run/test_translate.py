@@ -7,17 +7,17 @@ from tests.conftest import Cli
 
 from afrieval.config.arguments import read_config
 from afrieval.languages import ENGLISH
-from afrieval.results.files import sample_files
+from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
-from afrieval.tasks.prompts import load_prompts, render
-from afrieval.tasks.sources.plan import all_questions
-from afrieval.tasks.sources.templated import TemplatedQuestions
-from afrieval.tasks.spec import load_task
+from afrieval.tasks.cells.plan import all_questions
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.prompts import load_prompts, render
 
 TASKS = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")
 
 
-def cells(task: str, *words: object) -> list[TemplatedQuestions]:
+def cells(task: str, *words: object) -> list[TemplateCell]:
     given = ["--data.source", "samples", "--task.task_name", task, *words]
     config = read_config([str(w) for w in given], command="run", needs_model=False)
     return all_questions(config)[0]

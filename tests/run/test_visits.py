@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.conftest import Cli
 
-from afrieval.results.files import RUN, read_run, write_run
+from afrieval.results.run_files import RUN, read_run, write_run
 
 SOME = ("--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", 1)
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from tests.conftest import ROOT, Cli
 
-from afrieval.results.files import read_run, sample_files
+from afrieval.results.run_files import read_run, sample_files
 from afrieval.results.samples import read_samples
 from afrieval.scoring import derived, metrics
 from afrieval.scoring.base import Derived, Input, Metric, Question, Response
-from afrieval.scoring.named import makers
+from afrieval.scoring.registry import makers
 
 PAGE = (ROOT / "docs/adding-a-metric.md").read_text(encoding="utf-8")
 TASK = """\

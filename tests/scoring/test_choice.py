@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from afrieval.scoring.base import Likelihood, Question
 from afrieval.scoring.metrics import metric
-from afrieval.scoring.scorers import of_likelihoods, scored
+from afrieval.scoring.responses import of_likelihoods, scored
 
 ACCURACIES = ("acc", "acc_norm", "acc_bytes", "acc_tokens")
 

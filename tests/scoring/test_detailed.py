@@ -1,6 +1,6 @@
 """What answers took is added up, and counted once."""
 
-from afrieval.scoring.detailed import Generated, Scored, at_no_cost, details_of, together
+from afrieval.scoring.responses import Generated, Scored, at_no_cost, details_of, together
 
 
 def test_what_several_answers_took_is_added_up() -> None:

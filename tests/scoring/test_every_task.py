@@ -16,18 +16,17 @@ import pytest
 from tests.conftest import REAL_DATA, TEMPLATED
 
 from afrieval.config.settings import RunConfig
-from afrieval.data.files import SAMPLES
 from afrieval.languages import ENGLISH
 from afrieval.models.base import UnknownTokenizer
-from afrieval.scoring.scorers import Generation
-from afrieval.tasks.documents import Document
-from afrieval.tasks.limits import generation
-from afrieval.tasks.presets import by_likelihood
-from afrieval.tasks.prompts import Prompt, PromptFiles, answers, example_answer
-from afrieval.tasks.questions import scorer
-from afrieval.tasks.sources.templated import TemplatedQuestions
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import has_split, load_split
+from afrieval.scoring.responses import Generation
+from afrieval.tasks.cells.questions import generation, scorer
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.data.splits import has_split, load_split
+from afrieval.tasks.declaration.presets import by_likelihood
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, answers, example_answer
 
 pytestmark = pytest.mark.usefixtures("flores200")
 spec_of = cache(load_task)
@@ -41,7 +40,7 @@ FIRST = 20  # rows of each language
 ABSENT = {"unparsed", "empty"}  # shares of what an echo never is
 OF_OTHERS = {"copied", "output_language", "acc_matched"}  # depend on more than the answer and the right answer
 OF_SOME = ("span_f1_", "tone_acc", "dot_acc")  # 1 where no right answer has such a span or mark
-Given = Callable[[TemplatedQuestions, Document], list[Any]]
+Given = Callable[[TemplateCell, Document], list[Any]]
 
 
 def sample_languages(task: str) -> list[str]:
@@ -65,16 +64,16 @@ def prompts(task: str, language: str, every: bool) -> list[tuple[str, Prompt]]:
     return found if every and spec_of(task).labels else found[:1]
 
 
-def questions(task: str, language: str, form: str, source: str) -> list[TemplatedQuestions]:
+def questions(task: str, language: str, form: str, source: str) -> list[TemplateCell]:
     spec, files = spec_of(task), PromptFiles(spec_of(task))
     split = load_split(spec, language, spec.data.evaluate, source)
     assert split
     few = split._replace(documents=[d for d in split.documents if d.gold is not None][:FIRST])
     of = prompts(task, language, source == SAMPLES)
-    return [TemplatedQuestions(spec, language, p, by, form, few, None, RunConfig(), files) for by, p in of]
+    return [TemplateCell(spec, language, p, by, form, few, None, RunConfig(), files) for by, p in of]
 
 
-def scores(asked: TemplatedQuestions, given: Given) -> dict[str, float]:
+def scores(asked: TemplateCell, given: Given) -> dict[str, float]:
     """Returns the score of each metric, and checks that it is within its bounds."""
     ends = generation(asked, UnknownTokenizer()) if asked.generates else Generation(1)
     score = scorer(asked.task, asked.prompt, (), asked.answer_form, ends, asked.task.answers_in(asked.language))
@@ -89,7 +88,7 @@ def scores(asked: TemplatedQuestions, given: Given) -> dict[str, float]:
     return found
 
 
-def echo(asked: TemplatedQuestions, document: Document) -> list[Any]:
+def echo(asked: TemplateCell, document: Document) -> list[Any]:
     """Returns what a model gives that knows the answer."""
     if by_likelihood(asked.answer_form):
         n = len(answers(asked.prompt, document, asked.answer_form))

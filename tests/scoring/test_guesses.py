@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 
-from afrieval.scoring.base import Asked, Guess, Question
-from afrieval.scoring.detailed import Generated
+from afrieval.scoring.base import ExtractionContext, Guess, Question
 from afrieval.scoring.extract import extractor, switches
 from afrieval.scoring.guesses import drawn, taken
-from afrieval.scoring.metrics.guessed import guessed
-from afrieval.scoring.scorers import of_text, scored
+from afrieval.scoring.metrics.flags import guessed
+from afrieval.scoring.responses import Generated, of_text, scored
 
 LETTERS = "ABCDEFGHIJ"
 STRICT = {"name": "phrase", "after": "answer is", "which": "first", "bare": False}
 
 
 def _found(text: str, n: int = 10, **options: bool) -> Any:
-    return extractor({**STRICT, **options})(text, Question(0, LETTERS[:n], LETTERS[:n]), Asked())
+    return extractor({**STRICT, **options})(text, Question(0, LETTERS[:n], LETTERS[:n]), ExtractionContext())
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def test_the_announcement_that_counts(which: str) -> None:
 def test_a_guess_is_marked_and_counted() -> None:
     question = Question(6, LETTERS, LETTERS)
     for text, how, share in [("Nothing here.", "drawn", 1.0), ("The answer is (G).", "", 0.0)]:
-        response = of_text(text, question, extractor({**STRICT, "guess": True}), Asked())
+        response = of_text(text, question, extractor({**STRICT, "guess": True}), ExtractionContext())
         score = scored(response, question, [guessed()])
         assert (response.answer, score.answer, score.guessed, score.measures) == (6, 6, how, {"guessed": [share]})
 
@@ -140,5 +139,7 @@ def test_a_letter_is_drawn_for_an_empty_answer_but_not_for_a_refused_one(
     refused: bool, expected: tuple[int | None, str]
 ) -> None:
     text = Generated("", {"refused": True} if refused else {"requests": 1})
-    found = of_text(text, Question(0, "wxyz", "ABCD"), extractor({**STRICT, "lone": True, "guess": True}), Asked())
+    found = of_text(
+        text, Question(0, "wxyz", "ABCD"), extractor({**STRICT, "lone": True, "guess": True}), ExtractionContext()
+    )
     assert (found.answer, found.guessed) == expected and found.refused == refused

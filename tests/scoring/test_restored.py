@@ -7,7 +7,7 @@ import pytest
 
 from afrieval.scoring.base import Question, Response
 from afrieval.scoring.metrics import metric
-from afrieval.scoring.restored import without_marks
+from afrieval.scoring.tagging import without_marks
 
 GOLD = "Ọjọ́ náà dára, ó sì tutù bí omi"  # eight words: seven with tone marks, one of them with dots too
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.scoring.same_text import same_text
+from afrieval.scoring.texts import same_text
 
 REAL_DATA = Path(os.environ.get("AFRIEVAL_DATA", ""))
 

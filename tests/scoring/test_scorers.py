@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 from tests.tasks.meta_rows import TASKS, read
 
-from afrieval.data.files import SAMPLES
 from afrieval.languages import ENGLISH
 from afrieval.scoring.ifeval.instructions import FOLLOWED
-from afrieval.scoring.scorers import Generation, shown
-from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import load_prompts
-from afrieval.tasks.questions import scorer
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import load_split
+from afrieval.scoring.responses import Generation, shown
+from afrieval.tasks.cells.questions import scorer
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.prompts import load_prompts
 
 GENERATED = [task for task in TASKS if task != "meta_mmlu"]
 

@@ -8,12 +8,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
+from afrieval._util.bounded_templates import names
 from afrieval.config.settings import EvalConfig, RunConfig
-from afrieval.data.files import SAMPLES
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.scoring.tagged import NONE
-from afrieval.tasks.documents import LETTERS, Document
-from afrieval.tasks.prompts import (
+from afrieval.scoring.tagging import NONE
+from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.data.documents import LETTERS, Document
+from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.data.splits import Split, has_split, load_split
+from afrieval.tasks.declaration.spec import TaskSpec
+from afrieval.tasks.prompts.prompts import (
     Prompt,
     PromptFiles,
     answers,
@@ -23,11 +28,6 @@ from afrieval.tasks.prompts import (
     render_header,
     suits,
 )
-from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
-from afrieval.tasks.sources.templated import TemplatedQuestions
-from afrieval.tasks.spec import TaskSpec
-from afrieval.tasks.splits import Split, has_split, load_split
-from afrieval.templates.bounded import names
 
 Complaints = list[str]
 Splits = dict[str, list[Document]]
@@ -256,7 +256,7 @@ def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
     answer = {d.id: " " + example_answer(case.spec, case.prompt, d, form) for d in pool}
     config = RunConfig(eval=EvalConfig(num_fewshot=SHOTS))
     split, files = Split(asked, "", {}), PromptFiles(case.spec)
-    cell = TemplatedQuestions(case.spec, case.language, case.prompt, "eng", form, split, None, config, files)
+    cell = TemplateCell(case.spec, case.language, case.prompt, "eng", form, split, None, config, files)
     task = InMemoryTask(task_config(cell), asked, lambda document, shots: pool[:shots], header=cell.header)
     task.build_all_requests()
     contexts = {r.doc_id: r.args[0] for r in task.instances}

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tests.tasks.contract import MIN_SAMPLES, Complaints, flat, kinds, placeholder, sample_splits
 
-from afrieval.files.yaml import read_map
+from afrieval._util.yaml_files import read_map
 from afrieval.languages import ENGLISH
-from afrieval.tasks.documents import LETTERS, UNMARKED, Document
-from afrieval.tasks.prompts import load_prompts, prompt_languages, render
-from afrieval.tasks.spec import TaskSpec
+from afrieval.tasks.data.documents import LETTERS, UNMARKED, Document
+from afrieval.tasks.declaration.spec import TaskSpec
+from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages, render
 
 
 def gold_is_a_choice(where: str, documents: Sequence[Document]) -> Complaints:

@@ -3,8 +3,8 @@
 from tests.tasks.contract import Case, Complaints
 
 from afrieval.scoring.extract.number import ANSWER, read_number
-from afrieval.tasks.documents import HEADING, Document
-from afrieval.tasks.prompts import example_answer, question_label
+from afrieval.tasks.data.documents import HEADING, Document
+from afrieval.tasks.prompts.prompts import example_answer, question_label
 
 OTHERS = ("0", "7", "12,345")  # numbers that a run-on text may bring
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from tests.tasks.meta_rows import PARTNERS, Row, read
 
-from afrieval.data.schema import JoinSpec
-from afrieval.tasks.meta import WITH_EVALS, of_evals
-from afrieval.tasks.spec import TaskSpec, load_task
+from afrieval.tasks.data.schema import JoinSpec
+from afrieval.tasks.declaration.meta import WITH_EVALS, of_evals
+from afrieval.tasks.declaration.spec import TaskSpec, load_task
 
 SHARD = "{config}/part-{number:05}-of-00002.parquet.gzip"
 

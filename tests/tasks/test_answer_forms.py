@@ -2,12 +2,12 @@
 
 import pytest
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig, TaskConfig
-from afrieval.errors import UserError
-from afrieval.tasks.prompts import PromptFiles
-from afrieval.tasks.select import answer_form
-from afrieval.tasks.sources.plan import chosen_prompts
-from afrieval.tasks.spec import load_task
+from afrieval.tasks.cells.plan import chosen_prompts
+from afrieval.tasks.declaration.selection import answer_form
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.prompts import PromptFiles
 
 
 def run(task: str = "afrixnli", **chosen: object) -> tuple[str, list[int]]:

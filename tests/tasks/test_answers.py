@@ -5,13 +5,13 @@ from typing import Any, get_args
 
 import pytest
 
-from afrieval.scoring.scorers import Generation
-from afrieval.tasks.answers import ANSWERS, Tagged
-from afrieval.tasks.documents import Document, documents
-from afrieval.tasks.presets import PRESETS, Kind
-from afrieval.tasks.prompts import example_answer, load_prompts
-from afrieval.tasks.questions import scorer
-from afrieval.tasks.spec import TaskSpec, load_task
+from afrieval.scoring.responses import Generation
+from afrieval.tasks.cells.questions import scorer
+from afrieval.tasks.data.documents import Document, documents
+from afrieval.tasks.declaration.answers import ANSWERS, Tagged
+from afrieval.tasks.declaration.presets import PRESETS, Kind
+from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.prompts.prompts import example_answer, load_prompts
 
 NAMES = ["O", "B-PER", "I-PER", "B-LOC"]
 TASK = """\

@@ -13,13 +13,13 @@ from sklearn.metrics import balanced_accuracy_score, f1_score
 from tests.conftest import ROOT
 
 import afrieval
-from afrieval.errors import UserError
-from afrieval.files.yaml import read_map
-from afrieval.results.reader import RunFolder
-from afrieval.results.scores import CellScores
-from afrieval.tasks.baselines import FEWEST, FILE, baselines, computed, store_baselines, stored_baselines
-from afrieval.tasks.documents import Document
-from afrieval.tasks.spec import TaskSpec, load_task
+from afrieval._util.errors import UserError
+from afrieval._util.yaml_files import read_map
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.run_folder import RunFolder
+from afrieval.tasks.data.baselines import FEWEST, FILE, baselines, computed, store_baselines, stored_baselines
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.declaration.spec import TaskSpec, load_task
 
 LABELS = ("negative", "positive")
 

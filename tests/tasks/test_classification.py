@@ -11,7 +11,7 @@ import yaml
 from sklearn.metrics import f1_score
 from tests.conftest import ROOT, Cli
 
-from afrieval.results.files import read_run, sample_files
+from afrieval.results.run_files import read_run, sample_files
 from afrieval.results.samples import read_samples
 
 PAGE = (ROOT / "docs/adding-a-task.md").read_text(encoding="utf-8")
@@ -68,7 +68,7 @@ def test_its_scores_are_scikit_learns_in_the_harness_too(words: list[str], tmp_p
     import lm_eval
 
     from afrieval.config.arguments import read_config
-    from afrieval.harness.export import task_manager
+    from afrieval.exchange.lm_eval_export import task_manager
     from afrieval.models.demo import demo_folder
 
     config = read_config(words, command="preview", needs_model=False)

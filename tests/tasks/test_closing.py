@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afrieval.scoring.extract.number import read_number
-from afrieval.tasks.closing import closing_lead_in
-from afrieval.tasks.documents import Document, documents
-from afrieval.tasks.spec import load_task
+from afrieval.tasks.data.documents import Document, documents
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.prompts import closing_lead_in
 
 COT = load_task("afrimgsm_cot")
 CLOSINGS = {

@@ -8,10 +8,9 @@ import pytest
 import yaml
 from tests.conftest import Cli
 
-from afrieval.errors import UserError
-from afrieval.tasks.columns import in_language, with_columns
-from afrieval.tasks.spec import TaskSpec, load_task
-from afrieval.tasks.splits import Split, load_split
+from afrieval._util.errors import UserError
+from afrieval.tasks.data.splits import Split, in_language, load_split, with_columns
+from afrieval.tasks.declaration.spec import TaskSpec, load_task
 
 Row = dict[str, Any]
 TASK: Row = {

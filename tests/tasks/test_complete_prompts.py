@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.data.tables import Row
-from afrieval.errors import UserError
-from afrieval.tasks.complete_prompts import recorded_documents
-from afrieval.tasks.documents import Document
-from afrieval.tasks.spec import load_task
+from afrieval._util.errors import UserError
+from afrieval._util.tables import Row
+from afrieval.tasks.data.complete_prompts import recorded_documents
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.declaration.spec import load_task
 
 GPQA, MMLU, BBH, MATH, IFEVAL = (load_task(f"meta_{name}") for name in ("gpqa", "mmlu", "bbh", "math", "ifeval"))
 FOUR = {"A": "a", "B": "b", "C": "c", "D": "d"}

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from afrieval.errors import UserError
-from afrieval.tasks.complete_prompts import recorded_documents
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import check_count
+from afrieval._util.errors import UserError
+from afrieval.tasks.data.complete_prompts import recorded_documents
+from afrieval.tasks.data.splits import check_count
+from afrieval.tasks.declaration.spec import load_task
 
 LETTERS = "ABCDEFGHIJ"
 

@@ -10,13 +10,13 @@ from tests.scoring.ifeval.sentence_model import sentence_model
 from tests.tasks.test_complete_prompts import BBH, GPQA, IFEVAL, MATH, document, row
 from tests.tasks.test_dialogs import WAYS
 
-from afrieval.data.join import joined
-from afrieval.data.tables import DEFECT, Row
-from afrieval.errors import UserError
-from afrieval.scoring.scorers import Generation
-from afrieval.tasks.complete_prompts import recorded_documents
-from afrieval.tasks.prompts import load_prompts
-from afrieval.tasks.questions import scorer
+from afrieval._util.errors import UserError
+from afrieval._util.tables import DEFECT, Row
+from afrieval.scoring.responses import Generation
+from afrieval.tasks.cells.questions import scorer
+from afrieval.tasks.data.complete_prompts import recorded_documents
+from afrieval.tasks.data.join import joined
+from afrieval.tasks.prompts.prompts import load_prompts
 
 
 @pytest.mark.parametrize("gold", ["B", "B.", " B ", "(B)", "(B).", "Answer: B", "The best answer is B."])

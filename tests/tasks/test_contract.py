@@ -11,10 +11,10 @@ from tests.tasks import contract, contract_files, contract_numbers
 from tests.tasks.contract import Case, Complaints, Splits
 
 from afrieval.languages import ENGLISH
-from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages
-from afrieval.tasks.sampling import order_of_documents
-from afrieval.tasks.spec import load_task
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.sampling import order_of_documents
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.prompts import Prompt, load_prompts, prompt_languages
 
 # Rows whose answer is not that of the other languages: (task, split, language) to row numbers.
 DIFFERING_SAMPLES = {

@@ -12,10 +12,10 @@ import yaml
 from tests.tasks import contract, contract_files
 from tests.tasks.contract import Case, Complaints
 
-from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import Prompt, load_prompts, render
-from afrieval.tasks.sources import in_memory as build
-from afrieval.tasks.spec import TASKS, TaskSpec, load_task
+from afrieval.tasks.cells import harness_tasks as build
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.declaration.spec import TASKS, TaskSpec, load_task
+from afrieval.tasks.prompts.prompts import Prompt, load_prompts, render
 
 Rows = list[dict[str, Any]]
 
@@ -196,7 +196,7 @@ def test_text_that_names_other_letters() -> None:
 
 
 def test_two_blanks_before_an_examples_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("afrieval.tasks.sources.templated.render", lambda *given: render(*given) + " ")
+    monkeypatch.setattr("afrieval.tasks.cells.templated.render", lambda *given: render(*given) + " ")
     assert caught(contract.few_shot_answers_look_scored(a_case(MMLU)), "asked is")
 
 

@@ -7,8 +7,8 @@ from tests.tasks import contract, contract_numbers
 from tests.tasks.contract import Case
 from tests.tasks.test_contract_catches import a_case, caught, with_template
 
-from afrieval.tasks.documents import Document
-from afrieval.tasks.spec import load_task
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.declaration.spec import load_task
 
 DIRECT, WORKED = load_task("afrimgsm"), load_task("afrimgsm_cot")
 

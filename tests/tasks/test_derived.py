@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig, TaskConfig
-from afrieval.errors import UserError
-from afrieval.tasks.derived import check_derived
+from afrieval.tasks.declaration.selection import check_derived
 
 ATTACK = {"how": "auc", "of": ["afrixnli.acc", "belebele.acc"]}
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.data.join import LONGEST, first_turn
+from afrieval.tasks.data.join import LONGEST, first_turn
 
 WORDS = {"None": "null", "True": "true", "False": "false"}
 

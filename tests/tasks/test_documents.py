@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.errors import UserError
-from afrieval.tasks.answers import normalise
-from afrieval.tasks.documents import LETTERS, Document, documents
-from afrieval.tasks.spec import load_task
+from afrieval._util.errors import UserError
+from afrieval.tasks.data.documents import LETTERS, Document, documents
+from afrieval.tasks.declaration.answers import normalise
+from afrieval.tasks.declaration.spec import load_task
 
 MMLU, XNLI = load_task("afrimmlu"), load_task("afrixnli")
 

@@ -14,13 +14,12 @@ from tests.scoring.ifeval.sentence_model import sentence_model
 from tests.tasks.meta_mirror import fitting, on_evals, sample_rows, write_repository
 from tests.tasks.meta_rows import TASKS as OF_META
 
-from afrieval.data.patterns import fill
-from afrieval.errors import UserError
-from afrieval.tasks.answers import ANSWERS
-from afrieval.tasks.columns import in_language, placeholders
-from afrieval.tasks.schema import WITH_COLUMNS, column_names
-from afrieval.tasks.spec import TaskSpec, load_task, task_names, translated
-from afrieval.tasks.splits import Split, check_source, load_split, where_from
+from afrieval._util.errors import UserError
+from afrieval.tasks.data.schema import fill
+from afrieval.tasks.data.splits import Split, check_source, in_language, load_split, placeholders, where_from
+from afrieval.tasks.declaration.answers import ANSWERS
+from afrieval.tasks.declaration.schema import WITH_COLUMNS, column_names
+from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
 
 TEXT, GOLD = "oro", "ọ̀rọ̀"  # without marks, and with those that some tasks restore
 GOLDS = {"number": "5", "texts": [GOLD], "entries": [GOLD]}

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from tests.conftest import ROOT
 
-from afrieval.config.merge import read_file, run_config
-from afrieval.errors import UserError
-from afrieval.files.yaml import YamlFile, read_as, read_map_file
-from afrieval.sweeps.combinations import jobs_of
-from afrieval.sweeps.schema import read_sweep
-from afrieval.tasks.prompts import load_prompts
-from afrieval.tasks.select import chosen_tasks
-from afrieval.tasks.spec import TASKS, load_task, task_files
-from afrieval.tasks.vocabulary import Vocabulary
+from afrieval._util.errors import UserError
+from afrieval._util.yaml_files import YamlFile, read_as, read_map_file
+from afrieval.config.files import read_file, run_config
+from afrieval.tasks.declaration.selection import chosen_tasks
+from afrieval.tasks.declaration.spec import TASKS, load_task, task_files
+from afrieval.tasks.prompts.prompts import load_prompts
+from afrieval.tasks.prompts.vocabulary import Vocabulary
+from afrieval.tools.sweep.combinations import jobs_of
+from afrieval.tools.sweep.sweep_file import read_sweep
 
 Place = tuple[str | int, ...]
 WRONG: list[Any] = ["", " ", {}, [], None, 5, {"a": {"b": 1}}, [""], ["x", "x"], "no such name"]
@@ -64,7 +64,7 @@ def test_each_wrong_value_is_named(task: str, monkeypatch: pytest.MonkeyPatch) -
         for value in WRONG:
             given = YamlFile(path, changed(content, place, value), None)
             monkeypatch.setattr(
-                "afrieval.tasks.spec.read_map_file",
+                "afrieval.tasks.declaration.spec.read_map_file",
                 lambda of, given=given: given if of == given.path else YamlFile(of, content_of(of), None),
             )
             key, keys = ".".join(map(str, place)), [str(step) for step in place]
@@ -89,7 +89,7 @@ def error_of(task: str, monkeypatch: pytest.MonkeyPatch, *changes: tuple[Place, 
         content = changed(content, place, value)
     given = YamlFile(path, content, None)
     monkeypatch.setattr(
-        "afrieval.tasks.spec.read_map_file",
+        "afrieval.tasks.declaration.spec.read_map_file",
         lambda of: given if of == path else YamlFile(of, content_of(of), None),
     )
     with pytest.raises(UserError) as caught:
@@ -141,21 +141,21 @@ FILES: dict[str, tuple[str, Callable[[Path], object], str, str]] = {
     "prompts": (
         "tasks/afrixnli/prompts/yor.yaml",
         lambda path: load_prompts(load_task("afrixnli"), path.stem),
-        "afrieval.tasks.prompts",
+        "afrieval.tasks.prompts.prompts",
         "written_by reviewed_by reviewed_on system lead_in source header",
     ),
     "vocabulary": (
         "vocabulary/yor.yaml",
         partial(read_as, Vocabulary),
-        "afrieval.files.yaml",
+        "afrieval._util.yaml_files",
         "notes languages words back evidence doubt",
     ),
-    "model": ("configs/models/claude_sonnet_4.5.yaml", _model, "afrieval.config.merge", "api prices input output"),
-    "suite": ("configs/suites/irokobench.yaml", _suite, "afrieval.config.merge", "derived reference"),
+    "model": ("configs/models/claude_sonnet_4.5.yaml", _model, "afrieval.config.files", "api prices input output"),
+    "suite": ("configs/suites/irokobench.yaml", _suite, "afrieval.config.files", "derived reference"),
     "sweep": (
         "configs/sweeps/demo.yaml",
         lambda path: jobs_of(*read_sweep(path)),
-        "afrieval.sweeps.schema",
+        "afrieval.tools.sweep.sweep_file",
         "common settings 0 limit languages prompts",
     ),
 }

@@ -10,7 +10,7 @@ from tests.conftest import Cli
 from tests.models.tiny import tiny_llama
 from transformers import AutoTokenizer
 
-from afrieval.results.files import sample_files
+from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
 
 SUBJECTS = ("abstract_algebra", "world_religions")

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from afrieval._util.errors import UserError
 from afrieval.config.arguments import read_config
-from afrieval.errors import UserError
-from afrieval.tasks.documents import Document
-from afrieval.tasks.fewshot import examples, ranking
-from afrieval.tasks.sources.plan import all_questions
-from afrieval.tasks.sources.templated import TemplatedQuestions
+from afrieval.tasks.cells.examples import examples, ranking
+from afrieval.tasks.cells.plan import all_questions
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.data.documents import Document
 
 
 def pool(n: int, defective: frozenset[int] = frozenset()) -> list[Document]:
@@ -68,13 +68,13 @@ def test_too_many_shots_is_an_error_that_says_how_many_there_are() -> None:
     assert caught.value.hint == "give 0"
 
 
-def cells(*words: str) -> dict[str, TemplatedQuestions]:
+def cells(*words: str) -> dict[str, TemplateCell]:
     base = ["--task.task_name", "afrimmlu,afrixnli", "--data.source", "samples", "--eval.num_fewshot", "3"]
     config = read_config([*base, "--task.prompt_language", "both", *words], command="run", needs_model=False)
     return {cell.name: cell for cell in all_questions(config)[0]}
 
 
-def chosen(cell: TemplatedQuestions, document: int = 0) -> list[int]:
+def chosen(cell: TemplateCell, document: int = 0) -> list[int]:
     return ids(cell.examples(cell.data.documents[document]))
 
 

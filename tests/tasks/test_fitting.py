@@ -12,12 +12,12 @@ from tests.conftest import Cli
 from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 from transformers import AutoTokenizer
 
-from afrieval.errors import UserError
-from afrieval.results.files import sample_files
+from afrieval._util.errors import UserError
+from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
-from afrieval.tasks.documents import Document
-from afrieval.tasks.fitting import Fit, cut, longest
-from afrieval.tasks.spec import load_task
+from afrieval.tasks.cells.examples import Fit, cut, longest
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.declaration.spec import load_task
 
 LABELS = ["weather", "sport"]
 TASK = {

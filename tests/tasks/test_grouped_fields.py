@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 import yaml
 
-from afrieval.data.tables import DEFECT
-from afrieval.errors import UserError
-from afrieval.tasks.documents import documents
-from afrieval.tasks.prompts import load_prompts, render
-from afrieval.tasks.spec import TaskSpec, load_task
-from afrieval.tasks.splits import load_split
+from afrieval._util.errors import UserError
+from afrieval._util.tables import DEFECT
+from afrieval.tasks.data.documents import documents
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.prompts.prompts import load_prompts, render
 
 AREA = {"of": "subject", "groups": {"science": ["physics", "maths"], "arts": ["history"]}}
 FIELD = {"of": "area", "groups": {"all": ["science", "arts"]}}

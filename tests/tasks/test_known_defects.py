@@ -6,19 +6,19 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConfig
-from afrieval.data.lock import read_lock
-from afrieval.errors import UserError
 from afrieval.results.identity import check_same_run
-from afrieval.tasks.cell import RunPart
-from afrieval.tasks.documents import Document
-from afrieval.tasks.fewshot import ranking
-from afrieval.tasks.known_defects import known_defects, marked, witness
-from afrieval.tasks.select import chosen_tasks
-from afrieval.tasks.sources.plan import task_questions
-from afrieval.tasks.sources.templated import TemplatedQuestions
-from afrieval.tasks.spec import TaskSpec, load_task, task_names, translated
-from afrieval.tasks.splits import load_split
+from afrieval.tasks.cells.cell import RunPart
+from afrieval.tasks.cells.examples import ranking
+from afrieval.tasks.cells.plan import task_questions
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.lock import read_lock
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.published import known_defects, marked, witness
+from afrieval.tasks.declaration.selection import chosen_tasks
+from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
 
 ENTRY = """defects:
   - language: yor
@@ -37,7 +37,7 @@ def spec(tmp_path: Path) -> TaskSpec:
     return load_task("afrixnli", tmp_path)
 
 
-def plan_of(config: RunConfig) -> list[TemplatedQuestions]:
+def plan_of(config: RunConfig) -> list[TemplateCell]:
     (chosen,) = chosen_tasks(config)
     return task_questions(chosen, config, read_lock())[0]
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from afrieval.errors import UserError
-from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import load_prompts, prompt_languages, render
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import load_split
+from afrieval._util.errors import UserError
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages, render
 
 FROM_ENGLISH = {
     "name": "from_eng",

@@ -8,7 +8,7 @@ from tests.conftest import Cli
 from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 
 from afrieval.models.load import load_model
-from afrieval.results.files import sample_files
+from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 
 WORDS = ("--task.answer_form", "generate", "--task.languages", "yor,amh", "--task.prompts", "1")

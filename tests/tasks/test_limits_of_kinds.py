@@ -8,8 +8,8 @@ import pytest
 from tests.scoring.kinds import KINDS, write_task
 
 from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
-from afrieval.tasks.limits import generation
-from afrieval.tasks.sources.plan import all_questions
+from afrieval.tasks.cells.plan import all_questions
+from afrieval.tasks.cells.questions import generation
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from tests.tasks.meta_rows import TASKS as NAMES
 
-from afrieval.errors import UserError
-from afrieval.tasks.meta import GROUPS, WITH_EVALS, chosen_evals, llama, members, of_evals, published
-from afrieval.tasks.spec import TASKS, load_task, task_names
+from afrieval._util.errors import UserError
+from afrieval.tasks.declaration.meta import GROUPS, WITH_EVALS, chosen_evals, llama, members, of_evals, published
+from afrieval.tasks.declaration.spec import TASKS, load_task, task_names
 
 SPECS = [load_task(name) for name in task_names(TASKS / "llama")]
 INSTRUCT_31, PRETRAINED_32 = "meta-llama/Llama-3.1-8B-Instruct-evals", "meta-llama/Llama-3.2-1B-evals"

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from tests.tasks.meta_rows import MATH, PARTNERS, TASKS, WORDINGS, body, partner, read, words
 
-from afrieval.scoring.extract.boxed import last_boxed
+from afrieval.scoring.extract.phrase import last_boxed
 from afrieval.scoring.ifeval.instructions import build_checkers
 
 

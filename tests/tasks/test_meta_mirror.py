@@ -8,10 +8,10 @@ from tests.scoring.ifeval.sentence_model import sentence_model
 from tests.tasks.meta_mirror import fitting, on_evals, sample_rows, write_mirror
 from tests.tasks.meta_rows import PARTNERS, TASKS
 
-from afrieval.data.files import SAMPLES
-from afrieval.errors import UserError
-from afrieval.tasks.spec import TaskSpec
-from afrieval.tasks.splits import Split, check_source, load_split
+from afrieval._util.errors import UserError
+from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.data.splits import Split, check_source, load_split
+from afrieval.tasks.declaration.spec import TaskSpec
 
 
 def load(spec: TaskSpec, source: object) -> Split:

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from tests.tasks.meta_rows import LETTERED, MATH, TASKS, body, partner, read
 
-from afrieval.scoring.extract.boxed import last_boxed
+from afrieval.scoring.extract.phrase import last_boxed
 from afrieval.scoring.ifeval.instructions import followed
 from afrieval.scoring.mathematics.same_answer import same_answer
 

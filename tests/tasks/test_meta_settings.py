@@ -2,7 +2,7 @@
 
 import pytest
 
-from afrieval.tasks.spec import load_task
+from afrieval.tasks.declaration.spec import load_task
 
 NONE: list[str] = []
 ONE_MORE = ["\n\nQ: "]

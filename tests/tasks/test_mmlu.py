@@ -14,15 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 from tests.conftest import Cli
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConfig
-from afrieval.data.files import SAMPLES
-from afrieval.errors import UserError
-from afrieval.tasks.documents import Document
-from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
-from afrieval.tasks.sources.plan import all_questions, plan_declared
-from afrieval.tasks.sources.templated import TemplatedQuestions
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import load_split
+from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
+from afrieval.tasks.cells.plan import all_questions, plan_declared
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import load_task
 
 DATA = Path(os.environ.get("AFRIEVAL_DATA", "")) / "hendrycks/test"
 GOLDEN = Path(__file__).parent / "mmlu_subjects.txt"
@@ -37,12 +37,12 @@ def config(source: Path | str, shots: int = SHOTS) -> RunConfig:
     return RunConfig(task=task, data=DataConfig(str(source)), eval=EvalConfig(num_fewshot=shots))
 
 
-def asked(source: Path | str) -> TemplatedQuestions:
+def asked(source: Path | str) -> TemplateCell:
     (questions,), _ = all_questions(config(source))
     return questions
 
 
-def contexts(questions: TemplatedQuestions, documents: Sequence[Document]) -> dict[int, str]:
+def contexts(questions: TemplateCell, documents: Sequence[Document]) -> dict[int, str]:
     """Returns document number to what the harness asks a model, without the answer."""
     task = InMemoryTask(task_config(questions), documents, lambda d, n: questions.examples(d), header=questions.header)
     task.build_all_requests()

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 import afrieval
+from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
-from afrieval.errors import UserError
-from afrieval.results.reader import RunFolder
+from afrieval.results.run_folder import RunFolder
 from afrieval.run.session import run
-from afrieval.tasks.published import published_scores
-from afrieval.tasks.select import switched
-from afrieval.tasks.sources.plan import all_questions
-from afrieval.tasks.sources.templated import TemplatedQuestions
-from afrieval.tasks.spec import load_task
+from afrieval.tasks.cells.plan import all_questions
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.declaration.published import published_scores
+from afrieval.tasks.declaration.selection import switched
+from afrieval.tasks.declaration.spec import load_task
 
 Row = dict[str, Any]
 REAL_DATA = Path(os.environ.get("AFRIEVAL_DATA", "")) / "TIGER-Lab" / "MMLU-Pro"
@@ -48,7 +48,7 @@ def _by_authors(test: Row, validation: list[Row], shots: int) -> str:
     return prompt
 
 
-def _questions(source: str, shots: int, **task: Any) -> TemplatedQuestions:
+def _questions(source: str, shots: int, **task: Any) -> TemplateCell:
     config = RunConfig(
         ModelConfig("demo"),
         TaskConfig(task_name="mmlu_pro", **task),
@@ -126,7 +126,7 @@ def test_the_prompt_of_real_rows_is_the_authors() -> None:
 @pytest.mark.data
 def test_recorded_answers_have_the_authors_accuracy() -> None:
     """Their program draws by the number of options where it recorded no letter; the recorded ones contain its G."""
-    from afrieval.tasks.questions import scorer
+    from afrieval.tasks.cells.questions import scorer
 
     rows = _rows(REAL_DATA / "test.jsonl")
     questions = _questions(os.environ["AFRIEVAL_DATA"], 0, extract={"lone": True, "guess": True})

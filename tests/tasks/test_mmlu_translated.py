@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from tests.conftest import Cli
 
-from afrieval.errors import UserError
-from afrieval.tasks.spec import TASKS, load_task
-from afrieval.tasks.splits import load_split
+from afrieval._util.errors import UserError
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import TASKS, load_task
 
 MMMLU, GLOBAL = load_task("mmmlu"), load_task("global_mmlu")
 

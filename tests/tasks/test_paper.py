@@ -6,14 +6,13 @@ from dataclasses import replace
 import pytest
 from tests.conftest import PAPERS
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig, TaskConfig
-from afrieval.errors import UserError
-from afrieval.tasks.documents import Document
-from afrieval.tasks.harness_prompts import harness_file
-from afrieval.tasks.paper import chosen_paper_prompts, left_out_of_paper, paper_prompts
-from afrieval.tasks.prompts import load_prompts, render
-from afrieval.tasks.schema import Correction, PaperPromptSpec, PaperSpec
-from afrieval.tasks.spec import TaskSpec, load_task, translated
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.declaration.schema import Correction, PaperPromptSpec, PaperSpec
+from afrieval.tasks.declaration.spec import TaskSpec, load_task, translated
+from afrieval.tasks.prompts.paper import chosen_paper_prompts, harness_file, left_out_of_paper, paper_prompts
+from afrieval.tasks.prompts.prompts import load_prompts, render
 
 # Languages for which the harness has no prompts, by task.
 LACKING = {"belebele": {"nso"}, "sib200": {"arb", "knc_Arab", "nqo", "taq_Tfng", "tsn"}}

@@ -9,18 +9,17 @@ from lm_eval.api.task import ConfigurableTask
 from lm_eval.tasks._yaml_loader import load_yaml
 from tests.conftest import PAPERS, REAL_DATA
 
+from afrieval._util.tables import read_rows
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
-from afrieval.data.files import SAMPLES, data_files
-from afrieval.data.lock import read_lock
-from afrieval.data.tables import read_rows
-from afrieval.tasks.columns import in_language, with_columns
-from afrieval.tasks.harness_prompts import harness_file
-from afrieval.tasks.select import chosen_tasks
-from afrieval.tasks.sources.in_memory import NO_DOCUMENT
-from afrieval.tasks.sources.plan import task_questions
-from afrieval.tasks.sources.templated import TemplatedQuestions
-from afrieval.tasks.spec import TaskSpec, load_task
-from afrieval.tasks.splits import UNLOCKED, has_split, wanted_files
+from afrieval.tasks.cells.harness_tasks import NO_DOCUMENT
+from afrieval.tasks.cells.plan import task_questions
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.data.files import SAMPLES, data_files
+from afrieval.tasks.data.lock import read_lock
+from afrieval.tasks.data.splits import UNLOCKED, has_split, in_language, wanted_files, with_columns
+from afrieval.tasks.declaration.selection import chosen_tasks
+from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.prompts.paper import harness_file
 
 Row = dict[str, Any]
 ROWS = 50  # of real data
@@ -61,7 +60,7 @@ def harness_row(spec: TaskSpec, row: Row) -> Row:
 
 
 @cache
-def cells(task: str, language: str, source: str) -> list[TemplatedQuestions]:
+def cells(task: str, language: str, source: str) -> list[TemplateCell]:
     chosen = TaskConfig(task_name=task, languages=[language], prompt_set="paper", uncleaned=True)
     config = RunConfig(task=chosen, data=DataConfig(source))
     (spec,) = chosen_tasks(config)

@@ -10,13 +10,13 @@ from tests.conftest import PAPERS
 from tests.tasks import contract, contract_numbers
 from tests.tasks.contract import Case, Complaints
 
-from afrieval.data.files import SAMPLES
 from afrieval.languages import ENGLISH
-from afrieval.tasks.documents import Document
-from afrieval.tasks.paper import paper_prompts
-from afrieval.tasks.prompts import Prompt
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import has_split
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.data.splits import has_split
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.paper import paper_prompts
+from afrieval.tasks.prompts.prompts import Prompt
 
 DATA = os.environ.get("AFRIEVAL_DATA", "")
 FIRST = 50

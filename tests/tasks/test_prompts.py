@@ -7,12 +7,21 @@ import pytest
 import yaml
 from tests.conftest import ROOT
 
-from afrieval.errors import UserError
-from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import Prompt, answers, example_answer, load_prompts, question_label, render, suits, telling
-from afrieval.tasks.questions import scorer
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.strings import prompt_strings
+from afrieval._util.errors import UserError
+from afrieval.tasks.cells.questions import scorer
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.prompts import (
+    Prompt,
+    answers,
+    example_answer,
+    load_prompts,
+    question_label,
+    render,
+    suits,
+    telling,
+)
+from afrieval.tasks.prompts.vocabulary import prompt_strings
 
 DOCUMENT = Document(17, {"premise": "A cat.", "hypothesis": "An animal."}, ("entailment", "neutral"), 0)
 PROMPT = Prompt("eng", 2, "{{ premise }} {{ labels.entailment }}", labels={"entailment": "Yes"}, path="a/eng.yaml")

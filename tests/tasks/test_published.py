@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from tests.conftest import REAL_DATA, ROOT
 
-from afrieval.errors import UserError
-from afrieval.tasks import published
-from afrieval.tasks.published import FILE, published_scores
-from afrieval.tasks.spec import load_task
+from afrieval._util.errors import UserError
+from afrieval.tasks.declaration import published
+from afrieval.tasks.declaration.published import FILE, published_scores
+from afrieval.tasks.declaration.spec import load_task
 
 SPEC, SCORES = load_task("mmlu"), published_scores("mmlu")
 CATEGORY, SUBCATEGORY = (SPEC.grouped_fields[name].group_of for name in ("category", "subcategory"))

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from afrieval.errors import UserError
-from afrieval.tasks.documents import Document
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import load_split
+from afrieval._util.errors import UserError
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import load_task
 
 Row = dict[str, Any]
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afrieval.config.settings import EvalConfig
-from afrieval.tasks.sampling import chosen_rows, order_of_numbers, sample_order
+from afrieval.tasks.data.sampling import chosen_rows, order_of_numbers, sample_order
 
 CLASSES = st.lists(st.integers(0, 4), min_size=1, max_size=60)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.scoring.ifeval.instructions import FOLLOWED
-from afrieval.tasks.prompts import load_prompts
-from afrieval.tasks.spec import load_task, task_names
+from afrieval.tasks.declaration.spec import load_task, task_names
+from afrieval.tasks.prompts.prompts import load_prompts
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import REAL_DATA
 
+from afrieval._util.errors import UserError
+from afrieval._util.tables import read_rows
 from afrieval.config.arguments import read_config
-from afrieval.data.tables import read_rows
-from afrieval.errors import UserError
 from afrieval.run.plan import plan
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import check_source, load_split
+from afrieval.tasks.data.splits import check_source, load_split
+from afrieval.tasks.declaration.spec import load_task
 
 DECLARED = load_task("afrimmlu")
 MMLU = replace(DECLARED, data=replace(DECLARED.data, rows=None))  # for data of a few rows

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from tests.tasks.texts import TASK, WHOLE, answer, config, row, write_task
 
-from afrieval.errors import UserError
-from afrieval.scoring.detailed import details_of
-from afrieval.tasks.sources.lines import recalled, sample_line
-from afrieval.tasks.sources.plan import all_questions, plan_declared
-from afrieval.tasks.sources.templated import TemplatedQuestions
-from afrieval.tasks.spec import load_task
+from afrieval._util.errors import UserError
+from afrieval.scoring.responses import details_of
+from afrieval.tasks.cells.plan import all_questions, plan_declared
+from afrieval.tasks.cells.sample_lines import recalled, sample_line
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.declaration.spec import load_task
 
 NAMES = ["Ada", "Musa", "Bola"]
 ANSWERS = [
@@ -23,12 +23,12 @@ ANSWERS = [
 ]
 
 
-def questions(folder: Path, **task: Any) -> TemplatedQuestions:
+def questions(folder: Path, **task: Any) -> TemplateCell:
     (found,), _ = all_questions(config(folder, **task))
     return found
 
 
-def requests(asked: TemplatedQuestions) -> list[Any]:
+def requests(asked: TemplateCell) -> list[Any]:
     task = asked._task(asked.scorable)
     task.build_all_requests()
     return [(r.request_type, r.args) for r in task.instances]

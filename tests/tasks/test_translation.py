@@ -8,7 +8,7 @@ import pytest
 from sacrebleu import corpus_bleu, corpus_chrf
 from tests.conftest import Cli
 
-from afrieval.results.files import sample_files
+from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 
 GIVEN = [" Soko hufunguliwa asubuhi.", "", " Dada yangu alinunua mkate.\nEnglish: The", " How much does it cost?"]

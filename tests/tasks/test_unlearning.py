@@ -9,12 +9,12 @@ import pytest
 from scipy.stats import ks_2samp
 from tests.tasks.texts import answer
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
-from afrieval.errors import UserError
 from afrieval.models.base import UnknownTokenizer
-from afrieval.tasks.sources.plan import all_questions, plan_declared
-from afrieval.tasks.sources.templated import TemplatedQuestions
-from afrieval.tasks.spec import load_task, task_names
+from afrieval.tasks.cells.plan import all_questions, plan_declared
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.declaration.spec import load_task, task_names
 
 REAL_DATA = os.environ.get("AFRIEVAL_DATA", "")
 NAMES = [name for name in task_names() if name.startswith(("tofu_", "muse_"))]
@@ -35,7 +35,7 @@ KNOWN = {  # by a model that is sure of each correct text and of no wrong one
 }
 
 
-def asked(name: str, source: str = "samples", shots: int | None = None, **task: Any) -> TemplatedQuestions:
+def asked(name: str, source: str = "samples", shots: int | None = None, **task: Any) -> TemplateCell:
     of = TaskConfig(task_name=name, prompts=[1], **task)
     (found, *_), _ = all_questions(
         RunConfig(ModelConfig("demo"), of, EvalConfig(num_fewshot=shots), DataConfig(source))

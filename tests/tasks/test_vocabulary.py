@@ -11,13 +11,12 @@ import pytest
 import yaml
 from tests.conftest import ROOT, TEMPLATED
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH, LANGUAGES
-from afrieval.tasks import vocabulary
-from afrieval.tasks.prompts import Prompt, load_prompts
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.strings import strings
-from afrieval.tasks.vocabulary import VOCABULARY, load_vocabulary
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts import vocabulary
+from afrieval.tasks.prompts.prompts import Prompt, load_prompts
+from afrieval.tasks.prompts.vocabulary import VOCABULARY, load_vocabulary, strings
 
 ENGLISH_WORDS = load_vocabulary(VOCABULARY / f"{ENGLISH}.yaml").words
 CODES = sorted(path.stem for path in VOCABULARY.glob("*.yaml"))

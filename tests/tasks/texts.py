@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
-from afrieval.scoring.detailed import Scored
+from afrieval.scoring.responses import Scored
 
 TASK = """\
 name: bakers

@@ -1,0 +1,1 @@
+"""What numbers say: means, contrasts, ranks, leaderboards and verdicts."""

@@ -7,17 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from afrieval.analysis.differences import difference
-from afrieval.analysis.questions import numbered
-from afrieval.analysis.scores import Average, averaged
+from afrieval._util.grouping import grouped
+from afrieval.analysis.differences import difference, numbered
+from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.analysis.verdicts import Floor, better_not_above, is_accuracy
-from afrieval.grouping import grouped
 from afrieval.languages import ENGLISH
-from afrieval.results.prompts import prompt_order
-from afrieval.results.scores import KEPT_APART, CellScores, Numbers
+from afrieval.results.cell_scores import KEPT_APART, CellScores, Numbers
+from afrieval.results.identity import prompt_order
 from afrieval.scoring.base import Metric
-from afrieval.statistics.intervals import Interval
-from afrieval.statistics.significance import LEVEL
+from afrieval.scoring.statistics.intervals import Interval
+from afrieval.scoring.statistics.tests import LEVEL
 
 # What a dimension changes by its nature, and so may differ between its two sides.
 CHANGES = {
@@ -31,7 +30,7 @@ CHANGES = {
 
 
 @dataclass(frozen=True)
-class Row:
+class LanguageContrast:
     """A language's two scores on the same documents.
 
     Attributes:
@@ -64,7 +63,7 @@ class Row:
     lost: int
     floor: Floor | None = None
     concludes: bool = True
-    sides: tuple[Average, ...] = field(default=(), repr=False, compare=False)
+    sides: tuple[PromptMean, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def difference(self) -> float:
@@ -102,7 +101,7 @@ class Contrast:
     first: Any
     second: Any
     fixed: dict[str, Any]
-    rows: list[Row]
+    rows: list[LanguageContrast]
     refused: list[str]
     settings: list[str]
     metric: Metric | None = None
@@ -268,12 +267,12 @@ def _row(
     balanced: bool,
     tests: int,
     seed: int,
-) -> Row:
+) -> LanguageContrast:
     """Returns the comparison of a language; `tests` says how many there are in its family."""
     everything = reduce(np.union1d, [cell.ids for pair in pairs for cell in pair])
     first, second = (averaged([pair[side] for pair in pairs], common, balanced) for side in (0, 1))
     found = difference(first, second, tests, seed)
-    return Row(
+    return LanguageContrast(
         language=language,
         prompts=sorted({one.prompt for one, _ in pairs}, key=prompt_order),
         n=len(common),

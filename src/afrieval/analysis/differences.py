@@ -1,19 +1,18 @@
-"""The difference of two sides on the same documents, under any metric: its interval, and whether it is chance."""
+"""The difference of two sides on the same documents, and which questions of several languages are one question."""
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from afrieval.analysis.scores import Average
-from afrieval.results.scores import Values
-from afrieval.statistics.influence import linear_values
-from afrieval.statistics.intervals import Interval
-from afrieval.statistics.paired import PERMUTATIONS as SIGNS
-from afrieval.statistics.paired import PairedTest, of_draws, of_flips, of_signs, smallest_flips, smallest_mean
-from afrieval.statistics.resampling import PERMUTATIONS, swap_draws
-from afrieval.statistics.significance import LEVEL, bonferroni, flips
+from afrieval.analysis.scores import PromptMean
+from afrieval.results.cell_scores import CellScores, Numbers, Values
+from afrieval.scoring.statistics.intervals import Interval, linear_values
+from afrieval.scoring.statistics.paired import PERMUTATIONS as SIGNS
+from afrieval.scoring.statistics.paired import PairedTest, of_draws, of_flips, of_signs, smallest_flips, smallest_mean
+from afrieval.scoring.statistics.tests import LEVEL, PERMUTATIONS, bonferroni, flips, swap_draws
 
 
 class Difference(NamedTuple):
@@ -37,7 +36,7 @@ class Difference(NamedTuple):
     lost: int
 
 
-def difference(first: Average, second: Average, tests: int, seed: int) -> Difference:
+def difference(first: PromptMean, second: PromptMean, tests: int, seed: int) -> Difference:
     """Returns how the second side differs from the first.
 
     Args:
@@ -59,7 +58,11 @@ def difference(first: Average, second: Average, tests: int, seed: int) -> Differ
 
 
 def paired_test(
-    first: Average, second: Average, rng: np.random.Generator, level: float = LEVEL, permutations: int | None = None
+    first: PromptMean,
+    second: PromptMean,
+    rng: np.random.Generator,
+    level: float = LEVEL,
+    permutations: int | None = None,
 ) -> PairedTest:
     """Returns the test of a difference; arguments as in `difference` and `of_signs`."""
     n, differences = len(first.ids), second.values - first.values
@@ -73,11 +76,11 @@ def paired_test(
     return of_draws(total, drawn, float(np.mean(drawn**2)), (n, differing), level)
 
 
-def _is_binary(first: Average, second: Average) -> bool:
+def _is_binary(first: PromptMean, second: PromptMean) -> bool:
     return first.metric.is_mean and set(np.unique([first.values, second.values])) <= {0.0, 1.0}
 
 
-def _swapped(first: Average, second: Average, swapped: Values) -> Values:
+def _swapped(first: PromptMean, second: PromptMean, swapped: Values) -> Values:
     """Returns the difference where some documents' measures are on the other side, shape (b,)."""
     metric, stays = first.metric, 1 - swapped
     found = []
@@ -88,7 +91,7 @@ def _swapped(first: Average, second: Average, swapped: Values) -> Values:
     return np.asarray(np.mean(found, axis=0))
 
 
-def _on_one_scale(first: Average, second: Average) -> tuple[Values, Values]:
+def _on_one_scale(first: PromptMean, second: PromptMean) -> tuple[Values, Values]:
     """Returns what documents add on each side, as if they were of one set, so that like measures give like values."""
     if first.metric.is_mean:
         return first.values, second.values
@@ -96,3 +99,79 @@ def _on_one_scale(first: Average, second: Average) -> tuple[Values, Values]:
     pairs = zip(first.measures, second.measures, strict=True)
     values = np.mean([linear_values(first.metric, np.concatenate(pair)) for pair in pairs], axis=0)
     return values[:n].round(9), values[n:].round(9)
+
+
+AGREE = 0.6  # of right answers, at least, if rows are translations; a guess among two agrees in half of them
+Golds = tuple[Numbers, Numbers]
+
+
+def numbered(cells: list[CellScores]) -> list[CellScores]:
+    """Returns cells of one task whose ids are the same number where they ask the same question, in any language.
+
+    Languages share questions if their task declares them parallel: those with the same key, or with the same row number
+    if one of the cells has no keys. The data that ran may not be as declared, so the right answers have to agree: a
+    language that differs from the others in more than four questions of ten shares none.
+
+    Args:
+        cells: cells of any number of languages.
+    """
+    with_keys = [cell.keys for cell in cells if cell.keys is not None]
+    named = with_keys if len(with_keys) == len(cells) else [cell.ids for cell in cells]
+    questions, flat = np.unique(np.concatenate(named), return_inverse=True)
+    rows = np.split(flat, np.cumsum([len(names) for names in named])[:-1])
+    groups = _groups(cells)
+    place = {name: at * len(questions) for at, name in enumerate(dict.fromkeys([*groups.values(), *groups]))}
+    golds = {
+        cell.language: (row[cell.golds >= 0] + place[groups[cell.language]], cell.golds[cell.golds >= 0])
+        for cell, row in zip(cells, rows, strict=True)
+    }
+    groups |= {language: language for language in _differing(golds)}
+    return [_renumbered(cell, row + place[groups[cell.language]]) for cell, row in zip(cells, rows, strict=True)]
+
+
+def _groups(cells: list[CellScores]) -> dict[str, str]:
+    """Returns each language's group, named after its members; what is parallel to one is to all that this one is."""
+    declared = {frozenset(group) for cell in cells for group in cell.declared.get("parallel", [])}
+    groups = {}
+    for language in dict.fromkeys(cell.language for cell in cells):
+        members, size = {language}, 0
+        while size < len(members):
+            size = len(members)
+            members = members.union(*(group for group in declared if group & members))
+        groups[language] = " ".join(sorted(members))
+    return groups
+
+
+def _differing(golds: dict[str, Golds]) -> list[str]:
+    """Returns the languages whose right answers are not those of the others, the worst first."""
+    found: list[str] = []
+    while len(golds) > 1:
+        agreement = _agreement(golds)
+        worst = min(agreement, key=lambda language: agreement[language])
+        if agreement[worst] >= AGREE:
+            break
+        found.append(worst)
+        golds = {language: of for language, of in golds.items() if language != worst}
+    return found
+
+
+def _agreement(golds: dict[str, Golds]) -> dict[str, float]:
+    """Returns how many right answers of other languages to its questions a language agrees with, as a share."""
+    questions, flat = np.unique(np.concatenate([numbers for numbers, _ in golds.values()]), return_inverse=True)
+    given = np.concatenate([right for _, right in golds.values()])
+    votes = np.zeros((len(questions), int(given.max(initial=0)) + 1), dtype=np.int64)
+    np.add.at(votes, (flat, given), 1)
+    shares = {}
+    for language, (numbers, right) in golds.items():
+        of_question = votes[np.searchsorted(questions, numbers)]
+        others = int(of_question.sum()) - len(right)
+        alike = int(of_question[np.arange(len(right)), right].sum()) - len(right)
+        shares[language] = alike / others if others else 1.0
+    return shares
+
+
+def _renumbered(cell: CellScores, ids: Numbers) -> CellScores:
+    if np.all(ids[1:] > ids[:-1]):
+        return replace(cell, ids=ids)
+    order = np.argsort(ids)
+    return replace(cell.take(order), ids=ids[order])

@@ -1,33 +1,32 @@
-"""The entrants of a leaderboard: a model under one kind of prompts, and its scores by task and language."""
+"""The models of a leaderboard under one kind of prompts, and what the choice of the prompt does."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from afrieval.analysis.averages import by_form, percent
-from afrieval.analysis.by_question import Scores
-from afrieval.analysis.gathered import Gathered
-from afrieval.analysis.leaderboard import defective
+from afrieval._util.grouping import grouped
+from afrieval.analysis.differences import numbered
+from afrieval.analysis.discovery import Gathered
 from afrieval.analysis.means import of_questions
-from afrieval.analysis.memorisation import about
-from afrieval.analysis.pairs import PERCENT, stated
 from afrieval.analysis.published import PUBLISHED, prompts_of
-from afrieval.analysis.questions import numbered
-from afrieval.analysis.rows import Rows, rows_of
-from afrieval.analysis.scores import averaged
-from afrieval.analysis.verdicts import Floor, floor
-from afrieval.analysis.widths import Stated
-from afrieval.data.published import PublishedRow
-from afrieval.foreign.record_names import metric_of
-from afrieval.grouping import grouped
-from afrieval.results.scores import CellScores
+from afrieval.analysis.published_comparison import defective
+from afrieval.analysis.ranks import PERCENT, stated
+from afrieval.analysis.scores import Scores, averaged
+from afrieval.analysis.suites import by_form, percent
+from afrieval.analysis.uncertainty import ScoreWithoutDocuments
+from afrieval.analysis.verdicts import Floor, ScoredRows, floor, rows_of
+from afrieval.exchange.foreign_cells import metric_of
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.identity import prompt_order
 from afrieval.scoring.base import Metric
-from afrieval.statistics.intervals import Interval, wilson
-from afrieval.tasks.spec import load_task, task_names
+from afrieval.scoring.statistics.intervals import Interval, wilson
+from afrieval.tasks.data.published import PublishedRow
+from afrieval.tasks.declaration.spec import load_task, task_names
+from afrieval.tools.contamination.analysis import about
 
 Known = tuple[PublishedRow, str]  # with its source
 
@@ -47,7 +46,7 @@ class Entrant(NamedTuple):
     prompt_language: str
     shots: int | None
     answer_form: str
-    rows: Rows = Rows()
+    rows: ScoredRows = ScoredRows()
 
     @property
     def published(self) -> bool:
@@ -55,7 +54,7 @@ class Entrant(NamedTuple):
         return self.prompt_set.startswith(PUBLISHED)
 
 
-class Entry(NamedTuple):
+class TaskEntry(NamedTuple):
     """The score of an entrant in a task and language.
 
     Attributes:
@@ -71,8 +70,8 @@ class Entry(NamedTuple):
     interval: Interval | None
     n: int | None
     prompts: list[str]
-    scores: Scores | Stated
-    by_prompt: Mapping[str, Scores | Stated]
+    scores: Scores | ScoreWithoutDocuments
+    by_prompt: Mapping[str, Scores | ScoreWithoutDocuments]
     source: str
 
 
@@ -94,7 +93,7 @@ class TaskEntries:
     data: str
     averaged: bool
     defects: dict[str, str]
-    entries: dict[Entrant, dict[str, Entry]] = field(default_factory=dict)
+    entries: dict[Entrant, dict[str, TaskEntry]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     floors: dict[str, Floor] = field(default_factory=dict)
 
@@ -112,7 +111,7 @@ class TaskEntries:
     def is_sure(self) -> bool:
         """Whether the errors of all scores are known."""
         every = [entry.scores for of in self.entries.values() for entry in of.values()]
-        return not any(isinstance(scores, Stated) and np.isnan(scores.error) for scores in every)
+        return not any(isinstance(scores, ScoreWithoutDocuments) and np.isnan(scores.error) for scores in every)
 
     @property
     def languages(self) -> list[str]:
@@ -194,34 +193,34 @@ def _data_set(task: str) -> str:
     return load_task(task).data.hub or task if task in task_names() else task
 
 
-def _own(cells: dict[Entrant, list[CellScores]], factor: float) -> dict[Entrant, dict[str, Entry]]:
+def _own(cells: dict[Entrant, list[CellScores]], factor: float) -> dict[Entrant, dict[str, TaskEntry]]:
     every = [(entrant, cell) for entrant, of in cells.items() for cell in of]
     if not every:
         return {}
     pairs = zip((entrant for entrant, _ in every), numbered([cell for _, cell in every]), strict=True)
-    found: dict[Entrant, dict[str, Entry]] = {entrant: {} for entrant, of in cells.items() if of}
+    found: dict[Entrant, dict[str, TaskEntry]] = {entrant: {} for entrant, of in cells.items() if of}
     for (entrant, language), of in grouped(pairs, lambda pair: (pair[0], pair[1].language)).items():
         found[entrant][language] = _entry([cell for _, cell in of], factor)
     return found
 
 
-def _entry(cells: list[CellScores], factor: float) -> Entry:
+def _entry(cells: list[CellScores], factor: float) -> TaskEntry:
     mean, first = averaged(cells), cells[0]
     by_prompt = {str(cell.prompt): _scaled([cell], factor) for cell in cells}
     scores = _scaled(cells, factor) if len(cells) > 1 else next(iter(by_prompt.values()))
     source = first.folder.name if first.folder else ""
-    return Entry(mean.score, mean.interval, len(mean.ids), list(by_prompt), scores, by_prompt, source)
+    return TaskEntry(mean.score, mean.interval, len(mean.ids), list(by_prompt), scores, by_prompt, source)
 
 
-def _scaled(cells: list[CellScores], factor: float) -> Scores | Stated:
+def _scaled(cells: list[CellScores], factor: float) -> Scores | ScoreWithoutDocuments:
     scores = of_questions(cells).times(factor)
     if cells[0].metric.interval == "none":
-        return Stated(float(np.mean(scores.scores)), np.nan, len(scores))
+        return ScoreWithoutDocuments(float(np.mean(scores.scores)), np.nan, len(scores))
     return scores
 
 
-def _published(rows: list[Known], known: Metric | None) -> dict[Entrant, dict[str, Entry]]:
-    found: dict[Entrant, dict[str, Entry]] = {}
+def _published(rows: list[Known], known: Metric | None) -> dict[Entrant, dict[str, TaskEntry]]:
+    found: dict[Entrant, dict[str, TaskEntry]] = {}
     sides = grouped(rows, lambda pair: _entrant_of(pair[0]))
     for entrant, of_side in sides.items():
         languages = dict.fromkeys(code for row, _ in of_side for code in row.scores)
@@ -235,7 +234,7 @@ def _entrant_of(row: PublishedRow) -> Entrant:
     return Entrant(row.model, prompts_of(row), row.prompt_language, row.shots, "")
 
 
-def _published_entry(rows: list[Known], code: str, known: Metric | None) -> Entry:
+def _published_entry(rows: list[Known], code: str, known: Metric | None) -> TaskEntry:
     """Returns the mean over prompts, whose errors are taken to be the same in all of them."""
     is_accuracy = known is not None and known.is_mean and known.interval == "wilson"
     counts = [row.n.get(code, _size(row.task, code)) for row, _ in rows]
@@ -243,15 +242,21 @@ def _published_entry(rows: list[Known], code: str, known: Metric | None) -> Entr
     for (row, _), n in zip(rows, counts, strict=True):
         share = row.scores[code] / 100
         error = 100 * stated(share, n).error if is_accuracy and n else np.nan
-        by_prompt[row.prompt] = Stated(100 * share, error, n or 0)
+        by_prompt[row.prompt] = ScoreWithoutDocuments(100 * share, error, n or 0)
     every = list(by_prompt.values())
     score, error = (float(np.mean([each[at] for each in every])) for at in range(2))
     sources = ", ".join(dict.fromkeys(source for _, source in rows))
     n = min((each.n for each in every), default=0)
     highest = known.bounds[1] if known and np.isfinite(known.bounds[1]) else 1.0
     interval = Interval(*(highest * end for end in wilson(n * score / 100, n))) if is_accuracy and n else None
-    return Entry(
-        highest * score / 100, interval, n or None, list(by_prompt), Stated(score, error, n), by_prompt, sources
+    return TaskEntry(
+        highest * score / 100,
+        interval,
+        n or None,
+        list(by_prompt),
+        ScoreWithoutDocuments(score, error, n),
+        by_prompt,
+        sources,
     )
 
 
@@ -263,3 +268,53 @@ def _differing(cells: Sequence[CellScores]) -> list[str]:
             if len({str(cell.must.get(name)) for cell in same}) > 1:
                 names[name] = None
     return [f"Runs differ in {', '.join(names)}: compare them with care."] if names else []
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A language's scores over its prompts, on the documents that all of them have.
+
+    Attributes:
+        dimensions: what the cells are, but for the prompt.
+        best: number of the prompt with the best score, chosen on the evaluated documents themselves.
+        highest: its score, which is the lowest where less is better.
+        cells: of each prompt, with the documents that all have; in the order of `prompts`.
+    """
+
+    task: str
+    dimensions: dict[str, Any]
+    prompts: list[Any]
+    best: Any
+    highest: float
+    mean: float
+    worst: Any
+    lowest: float
+    cells: Sequence[CellScores] = field(default=(), repr=False, compare=False)
+
+    @property
+    def spread(self) -> float:
+        """Best less worst, without a sign."""
+        return abs(self.highest - self.lowest)
+
+
+def spreads(cells: list[CellScores]) -> list[Spread]:
+    """Returns the spread of each language that has two prompts or more, in the order of the cells."""
+    groups = grouped(cells, lambda c: (c.task, *c.but("prompt").items()))
+    return [_spread(of) for of in groups.values() if len(of) > 1]
+
+
+def _spread(cells: list[CellScores]) -> Spread:
+    average = averaged(sorted(cells, key=lambda c: prompt_order(c.prompt)))  # of equal scores the first counts
+    sign = 1 if average.metric.higher_is_better else -1
+    worst, best = (of(average.cells, key=lambda c: sign * c.score) for of in (min, max))
+    return Spread(
+        task=cells[0].task,
+        dimensions=cells[0].but("prompt"),
+        prompts=[c.prompt for c in average.cells],
+        best=best.prompt,
+        highest=best.score,
+        mean=average.score,
+        worst=worst.prompt,
+        lowest=worst.score,
+        cells=average.cells,
+    )

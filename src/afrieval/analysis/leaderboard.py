@@ -1,106 +1,318 @@
-"""Models of stored runs and of published tables, averaged over the same languages."""
+"""Leaderboards: where models stand, all averages by name, and who is best in each language and task."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 
-from afrieval.analysis.published import AFROBENCH, PublishedRow, Standing, published_scores
-from afrieval.grouping import grouped
-from afrieval.languages import is_african
-from afrieval.results.prompts import PAPER, SUITE, UNCLEANED
-from afrieval.results.scores import CellScores
-from afrieval.tasks.known_defects import known_defects
-from afrieval.tasks.spec import load_task, task_names
+from afrieval._util.grouping import grouped
+from afrieval.analysis.discovery import Gathered, LeftOut
+from afrieval.analysis.entrants import Entrant, TaskEntries, TaskEntry, tasks_with_entries
+from afrieval.analysis.ranks import Contest, Rank, best_first, ranks
+from afrieval.analysis.scores import Scores, values_of
+from afrieval.analysis.suites import RULES
+from afrieval.analysis.uncertainty import ScoreWithoutDocuments, TaskWeight, half_width, interval_of
+from afrieval.languages import LANGUAGES, is_african
+from afrieval.results.schema import RunRecord
+from afrieval.scoring.statistics.intervals import Interval
+
+Pair = tuple[str, str]  # task and language
 
 
-def standings(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> tuple[list[Standing], list[str]]:
-    """Returns the models, the highest mean first, and the languages averaged over; none if they share no language.
+class Standing(NamedTuple):
+    """An entrant's place.
+
+    Attributes:
+        score: in percent of the metrics' ranges; of a single task on its metric's scale.
+        rank: None if it is over other pairs than the board, or its error is not known, or nothing can be concluded
+            from its rows.
+        pairs: how many of all pairs it has.
+        whole: whether its score is over the pairs of the board; if not, it is over those that it has.
+        n: the smallest number of documents in a pair; None if it is not known.
+    """
+
+    entrant: Entrant
+    score: float
+    interval: Interval | None
+    rank: Rank | None
+    pairs: int
+    whole: bool
+    n: int | None
+
+
+@dataclass(frozen=True)
+class Board:
+    """Entrants, the best first; those that lack some pair of the board are last, or have rows that conclude nothing.
+
+    Attributes:
+        name: such as `suite`; unique.
+        pairs: those averaged over.
+        of: number of pairs of any entrant.
+    """
+
+    name: str
+    pairs: list[Pair]
+    of: int
+    standings: list[Standing]
+
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks averaged over."""
+        return list(dict.fromkeys(task for task, _ in self.pairs))
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages averaged over, sorted."""
+        return sorted({language for _, language in self.pairs})
+
+    @property
+    def first(self) -> list[Standing]:
+        """Those that may be the best: the first, and all that cannot be told apart from the best rank."""
+        ranked = [standing for standing in self.standings if standing.rank]
+        return [standing for standing in ranked if standing.rank and standing.rank.first == 1]
+
+
+def board(
+    tasks: Sequence[TaskEntries],
+    name: str,
+    includes: Callable[[str, bool], bool],
+    best: bool = False,
+    own_scale: bool = False,
+) -> Board:
+    """Returns the entrants by their mean over tasks of the mean over languages.
 
     Args:
-        task: its name.
-        cells: of our runs; English prompts are taken, as the published scores have.
-        rows: of published tables.
+        tasks: those that can be averaged are.
+        name: of the board.
+        includes: takes a language and whether its data is defective; returns whether it is averaged over.
+        best: whether each task is scored with the prompt that is best on these languages, not with the mean over them.
+        own_scale: whether scores are on the scale of the metric, not in percent of its range; of a single task.
     """
-    own = [c for c in cells if c.task == task and c.prompt_language == "eng"]
-    of_task = [row for row in rows if row.task == task and row.prompt_language == "eng"]
-    languages = common_languages(own, of_task)
-    if not of_task or not languages:
-        return [], []
-    published = published_scores(of_task, task, languages)
-    return sorted([*_own(own, languages), *published], key=lambda standing: -standing.mean), languages
+    used = [task for task in tasks if task.averaged or own_scale]
+    has: dict[Entrant, set[Pair]] = {}
+    for task in used:
+        for entrant, of in task.entries.items():
+            pairs = {(task.task, code) for code in of if includes(code, code in task.defects)}
+            has.setdefault(entrant, set()).update(pairs)
+    has = _distinct({entrant: pairs for entrant, pairs in has.items() if pairs}, used)
+    fit = {entrant: pairs for entrant, pairs in has.items() if entrant.rows.concludes}
+    chosen = sorted(common_pairs(list(fit.values())))
+    whole = [entrant for entrant, pairs in fit.items() if chosen and pairs >= set(chosen)]
+    known = {task.task: task for task in used}
+    found = _ranked(known, whole, chosen, best) if whole else []
+    found += [_scored(known, entrant, sorted(has[entrant]), best) for entrant in has if entrant not in set(whole)]
+    found = [standing._replace(pairs=len(has[standing.entrant])) for standing in found]
+    found.sort(key=lambda s: (not s.whole, not s.entrant.rows.concludes, -s.score, s.entrant.model))
+    order = best_first(found, lambda s: s.rank)
+    standings = [_on_scale(standing, used[0].factor) for standing in order] if own_scale else order
+    return Board(name, chosen, len(set().union(*has.values())), standings)
 
 
-def as_published(task: str, cells: list[CellScores]) -> tuple[list[CellScores], str | None]:
-    """Returns a task's cells with the metric of its published scores, and its name if that is not the main one.
+def _distinct(has: dict[Entrant, set[Pair]], tasks: Sequence[TaskEntries]) -> dict[Entrant, set[Pair]]:
+    """Returns the entrants without those that differ from another one in tasks only that the board does not have.
 
-    Cells without it are left out.
-
-    Args:
-        task: its name; published tables have tasks that the suite does not have, too.
-        cells: of our runs.
+    A model with two forms of answer is two entrants, both with the tasks that have one form.
     """
-    paper = load_task(task).paper if task in task_names() else None
-    of_task = [c for c in cells if c.task == task]
-    if paper is None or paper.metric is None:
-        return of_task, None
-    return [c.on(paper.metric) for c in of_task if paper.metric in c.metrics], paper.metric
-
-
-def all_as_published(cells: list[CellScores]) -> list[CellScores]:
-    """Returns the cells of all tasks, each with the metric of its published scores; cells without it are left out."""
-    return [cell for task in dict.fromkeys(cell.task for cell in cells) for cell in as_published(task, cells)[0]]
-
-
-def defective(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> dict[str, str]:
-    """Returns the languages whose data is known to be defective as a whole, in the runs or the published scores.
-
-    Args:
-        task: its name; published tables have tasks that the suite does not have, too.
-        cells: of our runs.
-        rows: of published tables.
-    """
-    scored = {code for row in rows if row.task == task for code in row.scores}
-    spec = load_task(task) if task in task_names() else None
-    known = [d for d in known_defects(spec) if d.split == spec.data.evaluate] if spec else []
-    published = {d.language: d.what for d in known if d.whole and AFROBENCH in d.published and d.language in scored}
-    return published | {c.language: c.defect for c in cells if c.task == task and c.defect}
-
-
-def common_languages(cells: list[CellScores], rows: list[PublishedRow]) -> list[str]:
-    """Returns the African languages that all models have, those of the table alone where there are no runs.
-
-    Languages whose data is known to be defective as a whole are left out.
-    """
-    sets = [{c.language for c in of_model} for of_model in _by_model(cells)]
-    models = {row.model: set[str]() for row in rows}
-    for row in rows:
-        models[row.model] |= set(row.scores)
-    common = set.intersection(*sets, *models.values()) if models else set()
-    common -= set(defective(rows[0].task, cells, rows)) if rows else set()
-    return sorted(filter(is_african, common))
-
-
-def _by_model(cells: list[CellScores]) -> list[list[CellScores]]:
-    return list(grouped(cells, lambda c: (c.model, c.shots, c.answer_form, c.prompt_set)).values())
-
-
-def name_of_run(cell: CellScores) -> str:
-    """Returns what a run is called in the column of sources, with the set that its prompts belong to."""
-    return {SUITE: "run", PAPER: "run, paper", UNCLEANED: "run, paper uncleaned"}[cell.prompt_set]
-
-
-def as_share(cell: CellScores) -> float:
-    """Returns a cell's score from 0 to 1, as published scores are in percent, whatever the scale of its metric."""
-    highest = cell.metric.bounds[1]
-    return cell.score / highest if np.isfinite(highest) else cell.score
-
-
-def _own(cells: list[CellScores], languages: list[str]) -> list[Standing]:
-    found = []
-    for of_model in _by_model(cells):
-        prompts = [{c.language: as_share(c) for c in of} for of in grouped(of_model, lambda c: c.prompt).values()]
-        means = [np.mean([s[code] for code in languages]) for s in prompts if set(languages) <= set(s)]
-        model, shots = of_model[0].model, of_model[0].shots
-        if means:
-            found.append(
-                Standing(model, name_of_run(of_model[0]), shots, len(means), float(max(means)), float(np.mean(means)))
-            )
+    known = {task.task: task for task in tasks}
+    seen: dict[Entrant, list[list[TaskEntry]]] = {}
+    found = {}
+    for entrant, pairs in has.items():
+        entries = [known[task].entries[entrant][code] for task, code in sorted(pairs)]
+        others = seen.setdefault(entrant._replace(answer_form=""), [])
+        if entries not in others:
+            others.append(entries)
+            found[entrant] = pairs
     return found
+
+
+def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:
+    """Returns the pairs to average over: where the number of models that have all, times their number, is highest.
+
+    A single model cannot be compared, so two or more are preferred. Candidates are what each model has in common with
+    the k that share most with it.
+
+    Args:
+        sets: the pairs that each model has.
+    """
+    distinct = sorted(dict.fromkeys(map(frozenset, sets)), key=len, reverse=True)
+    candidates: dict[frozenset[Pair], None] = {}
+    for start in distinct:
+        nearest = sorted(distinct, key=lambda other: -len(start & other))
+        candidates |= dict.fromkeys(accumulate(nearest, frozenset.intersection, initial=start))
+    return set(max(candidates, key=lambda common: _spread(common, sets), default=()))
+
+
+def _spread(common: frozenset[Pair], sets: Sequence[set[Pair]]) -> tuple[bool, int, int]:
+    models = sum(common <= pairs for pairs in sets)
+    return models > 1 and bool(common), len(common) * models, len(common)
+
+
+def _ranked(tasks: Mapping[str, TaskEntries], entrants: list[Entrant], pairs: list[Pair], best: bool) -> list[Standing]:
+    """Returns the standings of entrants that have all pairs."""
+    shares = [_shares(tasks, entrant, pairs, best) for entrant in entrants]
+    of_tasks = [tasks[task] for task in dict.fromkeys(task for task, _ in pairs)]
+    contests = [
+        Contest(of[0].weight, of[0].data, [share.languages for share in of], task.scale)
+        for task, of in zip(of_tasks, zip(*shares, strict=True), strict=True)
+    ]
+    standings = [_scored(tasks, entrant, pairs, best) for entrant in entrants]
+    return [s._replace(rank=rank, whole=True) for s, rank in zip(standings, ranks(contests), strict=True)]
+
+
+def _shares(tasks: Mapping[str, TaskEntries], entrant: Entrant, pairs: Sequence[Pair], best: bool) -> list[TaskWeight]:
+    """Returns the scores in each task."""
+    of_tasks = grouped(pairs, lambda pair: pair[0])
+    return [
+        TaskWeight(1 / len(of_tasks), tasks[task].data, _scores(tasks[task], entrant, [code for _, code in of], best))
+        for task, of in of_tasks.items()
+    ]
+
+
+def _scores(
+    task: TaskEntries, entrant: Entrant, languages: list[str], best: bool
+) -> dict[str, Scores | ScoreWithoutDocuments]:
+    entries = {code: task.entries[entrant][code] for code in languages}
+    prompts = set.intersection(*({*entry.by_prompt} for entry in entries.values())) if best else set()
+    of_prompts = [{code: entry.by_prompt[prompt] for code, entry in entries.items()} for prompt in sorted(prompts)]
+    whole = {code: entry.scores for code, entry in entries.items()}
+    return max(of_prompts, key=lambda of: np.mean([*map(mean_of, of.values())]), default=whole)
+
+
+def mean_of(scores: Scores | ScoreWithoutDocuments) -> float:
+    """Returns the score of a language."""
+    return scores.score if isinstance(scores, ScoreWithoutDocuments) else float(np.mean(values_of(scores)))
+
+
+def _scored(tasks: Mapping[str, TaskEntries], entrant: Entrant, pairs: list[Pair], best: bool) -> Standing:
+    """Returns the standing of an entrant on some pairs, without a rank."""
+    shares = _shares(tasks, entrant, pairs, best)
+    counts = [tasks[task].entries[entrant][code].n for task, code in pairs]
+    n = None if None in counts else min(n for n in counts if n is not None)
+    score = sum(share.weight * float(np.mean([*map(mean_of, share.languages.values())])) for share in shares)
+    interval = None
+    if not any(
+        isinstance(s, ScoreWithoutDocuments) and math.isnan(s.error) for of in shares for s in of.languages.values()
+    ):
+        single = len(pairs) == 1 and not best
+        interval = _of_pair(tasks, entrant, pairs[0]) if single else _interval(score, shares, tasks)
+    return Standing(entrant, score, interval, None, len(pairs), False, n)
+
+
+def _of_pair(tasks: Mapping[str, TaskEntries], entrant: Entrant, pair: Pair) -> Interval | None:
+    """Returns the interval of a single score, which has its metric's own kind."""
+    task, code = tasks[pair[0]], pair[1]
+    interval = task.entries[entrant][code].interval
+    return Interval(*sorted(task.factor * end for end in interval)) if interval else None
+
+
+def _interval(score: float, shares: list[TaskWeight], tasks: Mapping[str, TaskEntries]) -> Interval | None:
+    if all(task.averaged for task in tasks.values()):
+        return interval_of(score, shares)
+    half = half_width(shares)
+    return Interval(score - half, score + half)
+
+
+def _on_scale(standing: Standing, factor: float) -> Standing:
+    """Returns a standing on the scale of the metric of a single task."""
+    interval = Interval(*sorted(end / factor for end in standing.interval)) if standing.interval else None
+    return standing._replace(score=standing.score / factor, interval=interval)
+
+
+LEAST = 3  # languages of a family with an average: the interval of a mean over two says nothing
+OTHER = "other"  # family of languages that the suite does not have
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """All boards.
+
+    Attributes:
+        averages: over tasks, by name.
+        languages: of each language, the mean over tasks.
+        pairs: of each task and language.
+        means: of each task, the mean over African languages.
+        records, settings, left_out: as in `Gathered`.
+    """
+
+    tasks: list[TaskEntries]
+    averages: list[Board]
+    languages: dict[str, Board]
+    pairs: dict[Pair, Board]
+    means: dict[str, Board]
+    records: dict[str, list[tuple[str, RunRecord]]]
+    settings: dict[str, list[tuple[str, Mapping[str, object]]]]
+    left_out: list[LeftOut]
+
+    @property
+    def entrants(self) -> list[Entrant]:
+        """All entrants, sorted."""
+        every = {entrant for task in self.tasks for entrant in task.entries}
+        return sorted(every, key=lambda entrant: tuple(map(str, entrant)))
+
+    @property
+    def order(self) -> list[Entrant]:
+        """All entrants in the order of the first average; those without one are last."""
+        first = [standing.entrant for average in self.averages[:1] for standing in average.standings]
+        return list(dict.fromkeys([*first, *self.entrants]))
+
+    @property
+    def models(self) -> list[str]:
+        """All models, sorted."""
+        return sorted({entrant.model for entrant in self.entrants})
+
+
+def leaderboard(given: Gathered) -> Leaderboard:
+    """Returns all boards of what was gathered."""
+    tasks = tasks_with_entries(given)
+    codes = sorted({code for task in tasks for code in task.languages})
+    return Leaderboard(
+        tasks,
+        averages(tasks),
+        {code: found for code in codes if (found := of_language(tasks, code)).standings},
+        {(task.task, code): of_pair(task, code) for task in tasks for code in task.languages},
+        {task.task: of_task(task) for task in tasks},
+        given.records,
+        given.settings,
+        given.left_out,
+    )
+
+
+def averages(tasks: Sequence[TaskEntries]) -> list[Board]:
+    """Returns the averages over tasks by name: suite, afrobench, and one per family of African languages."""
+    found = [board(tasks, name, RULES[name].includes, RULES[name].best) for name in ("suite", "afrobench")]
+    african = [code for task in tasks for code in task.languages if is_african(code)]
+    for family, codes in sorted(grouped(dict.fromkeys(african), family_of).items()):
+        if len(codes) >= LEAST:
+            found.append(board(tasks, family, partial(_is_of_family, family)))
+    return [each for each in found if each.standings]
+
+
+def _is_of_family(family: str, code: str, defective: bool) -> bool:
+    return is_african(code) and not defective and family_of(code) == family
+
+
+def of_language(tasks: Sequence[TaskEntries], language: str) -> Board:
+    """Returns the mean over tasks in a language: over those without a defect and with known errors, if any are."""
+    here = [task for task in tasks if language in task.languages]
+    sound = [task for task in here if language not in task.defects] or here
+    sure = [task for task in sound if task.is_sure and task.averaged]
+    return board(sure or sound, language, lambda code, _: code == language)
+
+
+def of_task(task: TaskEntries) -> Board:
+    """Returns the mean over a task's African languages."""
+    return board([task], task.task, RULES["suite"].includes, own_scale=True)
+
+
+def of_pair(task: TaskEntries, language: str) -> Board:
+    """Returns the entrants in one task and language."""
+    return board([task], f"{task.task} {language}", lambda code, _: code == language, own_scale=True)
+
+
+def family_of(code: str) -> str:
+    """Returns a language's family."""
+    return LANGUAGES[code].family if code in LANGUAGES else OTHER

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from afrieval.analysis.by_question import ANSWERS, ByQuestion, Scores, by_question, places, values_of
-from afrieval.analysis.questions import numbered
-from afrieval.analysis.scores import averaged
-from afrieval.analysis.widths import Share, interval_of
-from afrieval.grouping import grouped
+from afrieval._util.grouping import grouped
+from afrieval.analysis.differences import numbered
+from afrieval.analysis.scores import ANSWERS, ByQuestion, Scores, averaged, by_question, places, values_of
+from afrieval.analysis.uncertainty import TaskWeight, interval_of
 from afrieval.languages import LANGUAGES
-from afrieval.results.scores import CellScores
-from afrieval.statistics.intervals import Interval
+from afrieval.results.cell_scores import CellScores
+from afrieval.scoring.statistics.intervals import Interval
 
 GROUPINGS: dict[str, Callable[[str], str]] = {
     "Africa": lambda code: "Africa",
@@ -107,4 +106,4 @@ def over_languages(languages: Sequence[Scores], bounds: tuple[float, float] = (0
         bounds: lowest and highest score.
     """
     mean = float(np.mean([np.mean(values_of(scores)) for scores in languages]))
-    return interval_of(mean, [Share(1.0, "", dict(enumerate(languages)))], bounds)
+    return interval_of(mean, [TaskWeight(1.0, "", dict(enumerate(languages)))], bounds)

@@ -1,25 +1,24 @@
 """Published scores: one row per model and prompt, a score per language, in percent."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from afrieval.data.published import PublishedRow, PublishedTable, shown
-from afrieval.data.published import read_published as read_table
-from afrieval.foreign.every_eval_ever import read_records
-from afrieval.foreign.record_names import UNKNOWN
-from afrieval.grouping import grouped
+from afrieval._util.errors import UserError, nearest
+from afrieval._util.grouping import grouped
+from afrieval.analysis.subgroups import ScoreTree
+from afrieval.exchange.every_eval_ever import read_records
+from afrieval.exchange.foreign_cells import UNKNOWN
 from afrieval.languages import LANGUAGES, language_of
-from afrieval.results.prompts import SUITE
-from afrieval.tasks.spec import TaskSpec, load_task, task_names
-
-__all__ = [
-    "AFROBENCH", "Average", "PublishedRow", "PublishedTable", "Standing", "averages", "prompts_of", "published_scores",
-    "read_published",
-]  # fmt: skip
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.identity import SUITE
+from afrieval.tasks.data.published import PublishedRow, PublishedTable, shown
+from afrieval.tasks.data.published import read_published as read_table
+from afrieval.tasks.declaration.published import PublishedScores, published_scores
+from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 
 AFROBENCH = "AfroBench"
 PUBLISHED = "published"  # how sources of published scores begin
@@ -76,7 +75,7 @@ def _in_our_names(row: PublishedRow, task: str, codes: Mapping[str, str]) -> Pub
 
 
 @dataclass(frozen=True)
-class Average:
+class AuthorsAverage:
     """AfroBench's own average of a row: the mean over all languages that the row has, but English and French.
 
     Attributes:
@@ -96,7 +95,7 @@ class Average:
         return self.row.average is None or abs(self.value - self.row.average) <= TOLERANCE
 
 
-def averages(rows: list[PublishedRow]) -> tuple[list[Average], list[Average]]:
+def averages(rows: list[PublishedRow]) -> tuple[list[AuthorsAverage], list[AuthorsAverage]]:
     """Returns AfroBench's average of each row, and those of them that are not what the table says.
 
     Rows that have neither a language but English and French are left out.
@@ -105,7 +104,7 @@ def averages(rows: list[PublishedRow]) -> tuple[list[Average], list[Average]]:
     for row in rows:
         languages = [code for code in row.scores if code not in NOT_AVERAGED]
         if languages:
-            found.append(Average(row, languages, float(np.mean([row.scores[code] for code in languages]))))
+            found.append(AuthorsAverage(row, languages, float(np.mean([row.scores[code] for code in languages]))))
     return found, [average for average in found if not average.consistent]
 
 
@@ -115,7 +114,7 @@ def prompts_of(row: PublishedRow) -> str:
     return f"{PUBLISHED}, {kind}" if kind else PUBLISHED
 
 
-class Standing(NamedTuple):
+class PublishedMean(NamedTuple):
     """A model's scores over its prompts, each the mean over the same languages; 0 to 1.
 
     Attributes:
@@ -132,7 +131,7 @@ class Standing(NamedTuple):
     mean: float
 
 
-def published_scores(rows: list[PublishedRow], task: str, languages: list[str]) -> list[Standing]:
+def published_means(rows: list[PublishedRow], task: str, languages: list[str]) -> list[PublishedMean]:
     """Returns best and mean over prompts of each model, in the order of the tables.
 
     Args:
@@ -145,5 +144,63 @@ def published_scores(rows: list[PublishedRow], task: str, languages: list[str]) 
     found = []
     for (model, shots, source), of_model in grouped(whole, lambda r: (r.model, r.shots, prompts_of(r))).items():
         means = [float(np.mean([row.scores[code] for code in languages])) / 100 for row in of_model]
-        found.append(Standing(model, source, shots, len(means), max(means), float(np.mean(means))))
+        found.append(PublishedMean(model, source, shots, len(means), max(means), float(np.mean(means))))
     return found
+
+
+def check_published(cells: Iterable[CellScores], names: Sequence[str]) -> None:
+    """Rejects names that no task has published scores of.
+
+    Raises:
+        UserError: names the first of them.
+    """
+    known = list(dict.fromkeys(name for task in {cell.task: None for cell in cells} for name in published_scores(task)))
+    if unknown := [name for name in names if name not in known]:
+        problem = f"no task here has published scores of {unknown[0]!r}"
+        raise UserError(problem, nearest(unknown[0], known) if known else "leave --published out")
+
+
+def published_for(tree: ScoreTree, names: Sequence[str]) -> dict[str, PublishedScores]:
+    """Returns the published scores to show with a tree: those that are asked for, or else those of its model.
+
+    Args:
+        tree: scores of a model.
+        names: of published scores; empty for those of the model, without those that are doubtful.
+
+    Returns:
+        Scores by name; none if the tree is of another metric than the task's main one.
+    """
+    known, first = published_scores(tree.task), tree.cells[0]
+    if not known or first.main != load_task(tree.task).scoring.metrics[0].name:
+        return {}
+    if names:
+        return {name: known[name] for name in names if name in known}
+    model = _last(first.model.partition(" (")[0])
+    return {name: of for name, of in known.items() if not of.doubt and model in map(_last, of.models)}
+
+
+def _last(model: str) -> str:
+    """Returns the end of a hub id or of a folder, which are often the same."""
+    return model.rstrip("/").rpartition("/")[2]
+
+
+def _options(here: Mapping[str, bool], there: Mapping[str, bool]) -> dict[str, bool]:
+    """Returns options of the extractor in words, each with whether only one side has it."""
+    names = {**there, **here}
+    return {f"{'with' if here.get(n) else 'without'} {n}": here.get(n, False) != there.get(n, False) for n in names}
+
+
+def differing(tree: ScoreTree, scores: PublishedScores) -> list[str]:
+    """Returns what in a run is not as it was for published scores, in words; what is not known is left out."""
+    first, n = tree.cells[0], tree.n
+    forms, prompts = scores.answer_form, [cell.prompt for cell in tree.cells]
+    found = {
+        f"{first.shots}-shot": first.shots != scores.shots,
+        f"answers by {first.answer_form}": forms not in (None, first.answer_form),
+        f"prompt{'s' if len(prompts) > 1 else ''} {', '.join(map(str, prompts))}": scores.prompt is not None
+        and prompts != [scores.prompt],
+        **_options(first.declared.get("extract", {}), scores.extract),
+        "a chat template": bool(first.may.get("chat_template")),
+        f"{n:,} of {scores.n:,} questions" if scores.n else "": scores.n not in (None, n),
+    }
+    return [words for words, differs in found.items() if differs]

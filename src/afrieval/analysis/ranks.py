@@ -1,29 +1,161 @@
-"""Ranks of models that say how sure they are: 1 to 3 for one that may be first, second or third.
-
-Two entrants are told apart by the mean of their differences on the same questions, as sure as `widths` has it: both
-languages and documents are drawn, and documents alone where there is one language. Over all pairs, Holm's correction
-makes it unlikely, at 5 %, that a single pair is put in the wrong order or that a tie is broken. So all true ranks are
-inside the ranks shown at once, in 95 % of cases (Mogstad, Romano, Shaikh & Wilhelm 2024, "Inference for Ranks with
-Applications to Mobility across Neighbourhoods and Academic Achievement across Countries", Review of Economic Studies).
-"""
+"""Rank ranges, such as 1-3 for a model that may be first, second or third, from differences of pairs."""
 
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from scipy import special
 
-from afrieval.analysis.averages import percent
-from afrieval.analysis.by_question import Scores
+from afrieval._util.grouping import grouped
+from afrieval.analysis.differences import numbered
 from afrieval.analysis.means import of_questions
-from afrieval.analysis.pairs import PERCENT, Contest, Pairs, pairs
-from afrieval.analysis.questions import numbered
-from afrieval.analysis.widths import Stated, Values
-from afrieval.grouping import grouped
-from afrieval.results.scores import CellScores
-from afrieval.statistics.significance import LEVEL, holm
+from afrieval.analysis.scores import Scores, places, values_of
+from afrieval.analysis.suites import percent
+from afrieval.analysis.uncertainty import ScoreWithoutDocuments, Values, mean_covariance
+from afrieval.results.cell_scores import CellScores, Numbers
+from afrieval.scoring.statistics.tests import LEVEL, holm
+
+PERCENT = (0.0, 100.0)
+
+
+class Contest(NamedTuple):
+    """A task in which entrants are compared.
+
+    Attributes:
+        weight: in the average over tasks.
+        data: the data set; tasks on the same one share documents.
+        entries: of each entrant, its scores by language, all of the same languages; higher is better.
+        bounds: the lowest and the highest score that there are; empty if scores are not in percent.
+    """
+
+    weight: float
+    data: str
+    entries: Sequence[Mapping[Any, Scores | ScoreWithoutDocuments]]
+    bounds: tuple[float, ...] = ()
+
+
+class Pairs(NamedTuple):
+    """What is known of the differences of all k entrants in one task, in l languages.
+
+    Attributes:
+        differences: of the first entrant less the second, shape (k, k, l).
+        shared: variance of the mean difference that all languages have in common, shape (k, k).
+        own: what the documents of each language add to it, shape (k, k).
+        questions: how many both have, shape (k, k).
+    """
+
+    differences: Values
+    shared: Values
+    own: Values
+    questions: Values
+
+
+class _Asked(NamedTuple):
+    """An entrant's scores by question in each language, and the places of the questions among n."""
+
+    scores: list[Values]
+    columns: list[Numbers]
+    n: int
+
+    def arrays(self) -> tuple[Values, Values]:
+        """Returns the scores, shape (l, n), and where there is one; those of all entrants do not fit into memory."""
+        values, here = np.zeros((2, len(self.scores), self.n))
+        for row, (scores, columns) in enumerate(zip(self.scores, self.columns, strict=True)):
+            values[row, columns], here[row, columns] = scores, 1.0
+        return values, here
+
+
+def pairs(contest: Contest) -> Pairs:
+    """Returns the differences of all pairs.
+
+    Args:
+        contest: entrants with a known error.
+    """
+    languages = list(contest.entries[0])
+    stated = [[_stated(entry[code], contest.bounds) for code in languages] for entry in contest.entries]
+    scores, errors, counts = (np.array([[s[at] for s in row] for row in stated]) for at in range(3))
+    error, least = errors.mean(axis=1), counts.min(axis=1)
+    found = Pairs(
+        scores[:, None] - scores[None],
+        np.add.outer(error**2, error**2),
+        np.zeros((len(scores), len(scores))),
+        np.minimum.outer(least, least).astype(np.float64),
+    )
+    asked = _asked(contest.entries, languages)
+    for i, others in ((i, [j for j in asked if j > i]) for i in asked):
+        scores, here = asked[i].arrays()
+        for j in others:
+            of_other, there = asked[j].arrays()
+            both = here * there
+            if both.any(axis=1).all():
+                _pair(found, i, j, (scores - of_other) * both, both)
+    return found
+
+
+def stated(score: float, n: int) -> ScoreWithoutDocuments:
+    """Returns a published accuracy with its standard error, never 0: as if two more documents were right and two wrong.
+
+    Agresti & Coull 1998, "Approximate Is Better than Exact for Interval Estimation of Binomial Proportions".
+
+    Args:
+        score: 0 to 1.
+        n: number of documents.
+    """
+    p = (n * score + 2) / (n + 4)
+    return ScoreWithoutDocuments(score, math.sqrt(p * (1 - p) / (n + 4)), n)
+
+
+def _stated(scores: Scores | ScoreWithoutDocuments, bounds: tuple[float, ...]) -> ScoreWithoutDocuments:
+    """Returns a score as if its documents were not known, and with four more, two of the lowest and two of the highest.
+
+    A few documents that are all right show no error; for accuracies, that with four more is the one of `stated`.
+    """
+    if isinstance(scores, ScoreWithoutDocuments):
+        return scores._replace(score=(scores.n * scores.score + 2 * sum(bounds)) / (scores.n + 2 * len(bounds)))
+    values = values_of(scores)
+    every = np.concatenate([values, np.repeat(bounds, 2)])
+    error = float(every.std(ddof=0 if bounds else 1)) / math.sqrt(len(every)) if len(every) > 1 else math.inf
+    return ScoreWithoutDocuments(float(every.mean()), error, len(values))
+
+
+def _asked(
+    entries: Sequence[Mapping[Any, Scores | ScoreWithoutDocuments]], languages: Sequence[Any]
+) -> dict[int, _Asked]:
+    """Returns the scores by question of all entrants that have them."""
+    with_questions: dict[int, list[Scores]] = {}
+    for at, entry in enumerate(entries):
+        of_languages = [
+            scores for scores in (entry[code] for code in languages) if not isinstance(scores, ScoreWithoutDocuments)
+        ]
+        if len(of_languages) == len(languages):
+            with_questions[at] = of_languages
+    columns, n = places([scores for of in with_questions.values() for scores in of]) if with_questions else ([], 0)
+    found, size = {}, len(languages)
+    for row, (at, of_languages) in enumerate(with_questions.items()):
+        found[at] = _Asked([values_of(scores) for scores in of_languages], columns[row * size : (row + 1) * size], n)
+    return found
+
+
+def _pair(found: Pairs, i: int, j: int, differences: Values, both: Values) -> None:
+    """Fills in a pair that answered the same questions.
+
+    Where both score alike on nearly all questions, the few that differ show too little of the variance. So each
+    language gets two more, one each way, as large as those that differ (Bonett & Price 2012, "Adjusted Wald Confidence
+    Interval for a Difference of Binomial Proportions Based on Paired Data", whose interval this is for accuracies).
+    """
+    counts = both.sum(axis=1)
+    squares, differing = (differences**2).sum(axis=1), np.count_nonzero(differences, axis=1)
+    means = differences.sum(axis=1) / (counts + 2)
+    of_each = (squares * (1 + 2 / np.maximum(differing, 1)) / (counts + 2) - means**2) / (counts + 2)
+    variance = float(of_each.mean())
+    shared = mean_covariance(differences, both) if len(counts) > 1 else variance
+    found.differences[i, j], found.differences[j, i] = means, -means
+    found.shared[[i, j], [j, i]] = shared
+    found.own[[i, j], [j, i]] = variance - shared
+    found.questions[[i, j], [j, i]] = np.count_nonzero(both.any(axis=0))
+
 
 K = TypeVar("K")
 HALVINGS = 24  # p-values are then known to a share of 3e-6
@@ -79,12 +211,12 @@ def contest(sides: Sequence[Sequence[CellScores]], weight: float = 1.0) -> Conte
     metric = every[0][1].metric
     factor = percent(metric) or (1.0 if metric.higher_is_better else -1.0)
     numbers = numbered([cell for _, cell in every])
-    of_sides: list[dict[str, Scores | Stated]] = [{} for _ in sides]
+    of_sides: list[dict[str, Scores | ScoreWithoutDocuments]] = [{} for _ in sides]
     of_each = grouped(zip((at for at, _ in every), numbers, strict=True), lambda pair: (pair[0], pair[1].language))
     for (at, language), found in of_each.items():
         scores = of_questions([cell for _, cell in found]).times(factor)
         mean = float(np.mean(scores.scores))
-        of_sides[at][language] = Stated(mean, math.nan, 0) if metric.interval == "none" else scores
+        of_sides[at][language] = ScoreWithoutDocuments(mean, math.nan, 0) if metric.interval == "none" else scores
     return Contest(weight, every[0][1].data_set or every[0][1].task, of_sides, PERCENT if percent(metric) else ())
 
 
@@ -108,8 +240,8 @@ def ranks(contests: Sequence[Contest]) -> list[Rank | None]:
     return found
 
 
-def _is_known(entry: Mapping[str, Scores | Stated]) -> bool:
-    return not any(isinstance(scores, Stated) and math.isnan(scores.error) for scores in entry.values())
+def _is_known(entry: Mapping[str, Scores | ScoreWithoutDocuments]) -> bool:
+    return not any(isinstance(scores, ScoreWithoutDocuments) and math.isnan(scores.error) for scores in entry.values())
 
 
 def _adjusted(p_values: Values) -> Values:

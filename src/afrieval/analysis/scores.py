@@ -1,23 +1,23 @@
 """The mean over prompts: of a language, of a part of its documents, of one side of a comparison."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
-from afrieval.grouping import grouped
-from afrieval.results.prompts import PromptId, prompt_order, prompt_set
-from afrieval.results.scores import CellScores, Numbers, Values
+from afrieval._util.grouping import grouped
+from afrieval.results.cell_scores import CellScores, Numbers, Values, shared
+from afrieval.results.identity import PromptId, prompt_order, prompt_set
 from afrieval.scoring.base import Metric
-from afrieval.statistics.intervals import Z95, Interval
-from afrieval.statistics.macro import Macro, macro, over_parts
-from afrieval.statistics.scores import mean_values, score_interval
+from afrieval.scoring.statistics.intervals import Z95, Interval
+from afrieval.scoring.statistics.scores import Macro, macro, mean_values, over_parts, score_interval
 
 
 @dataclass(frozen=True)
-class Average:
+class PromptMean:
     """The mean score of one prompt or several.
 
     Attributes:
@@ -86,12 +86,12 @@ class Average:
         parts = self.cells[0].parts
         return macro(self.values, parts.codes) if parts is not None and self.metric.is_mean else None
 
-    def take(self, places: Numbers) -> "Average":
+    def take(self, places: Numbers) -> "PromptMean":
         """Returns the average over some of the documents."""
-        return Average([cell.take(places) for cell in self.cells], self.balanced)
+        return PromptMean([cell.take(places) for cell in self.cells], self.balanced)
 
 
-def averaged(cells: Sequence[CellScores], rows: Numbers | None = None, balanced: bool = False) -> Average:
+def averaged(cells: Sequence[CellScores], rows: Numbers | None = None, balanced: bool = False) -> PromptMean:
     """Returns the average of cells with the same main metric, over the documents that all of them have.
 
     Args:
@@ -102,7 +102,7 @@ def averaged(cells: Sequence[CellScores], rows: Numbers | None = None, balanced:
     common = _common(cells) if rows is None else rows
     whole = [np.array_equal(cell.ids, common) for cell in cells]
     taken = [c if all_ else c.take(np.searchsorted(c.ids, common)) for c, all_ in zip(cells, whole, strict=True)]
-    return Average(taken, balanced)
+    return PromptMean(taken, balanced)
 
 
 def _common(cells: Sequence[CellScores]) -> Numbers:
@@ -171,3 +171,91 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
         defect=first.defect,
         baselines=first.baseline_scores,
     )
+
+
+Question = tuple[int, int]  # its number, and the right answer
+ANSWERS = 1 << 32  # right answers of a question, at most
+
+
+@dataclass(frozen=True, eq=False)
+class ByQuestion(Mapping[Question, float]):
+    """The scores of a language by question and right answer, each once, in order; `by_question` makes one.
+
+    Attributes:
+        codes: a number for each question and right answer, shape (n,).
+        scores: shape (n,).
+    """
+
+    codes: Numbers
+    scores: Values
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __iter__(self) -> Iterator[Question]:
+        return zip((self.codes // ANSWERS).tolist(), (self.codes % ANSWERS - 1).tolist(), strict=True)
+
+    def __getitem__(self, question: Question) -> float:
+        found = self.scores[self.codes == question[0] * ANSWERS + question[1] + 1]
+        if not len(found):
+            raise KeyError(question)
+        return float(found[0])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ByQuestion):
+            return super().__eq__(other)
+        return np.array_equal(self.codes, other.codes) and np.array_equal(self.scores, other.scores)
+
+    def times(self, factor: float) -> "ByQuestion":
+        """Returns all scores times a factor."""
+        return ByQuestion(self.codes, factor * self.scores)
+
+
+Scores = Mapping[Any, float]  # of one language, by question; a question of several has the same name in all
+
+
+def by_question(numbers: Numbers, golds: Numbers, scores: Values) -> ByQuestion:
+    """Returns scores by question; of a question that a language has twice, the last one.
+
+    Args:
+        numbers: of questions, shape (n,).
+        golds: right answers, -1 or more, shape (n,).
+        scores: shape (n,).
+    """
+    codes = numbers * ANSWERS + golds + 1
+    if np.all(codes[1:] > codes[:-1]):
+        return ByQuestion(shared(codes), scores)
+    distinct, first, place = np.unique(codes, return_index=True, return_inverse=True)
+    last, order = np.empty(len(distinct)), np.argsort(first)
+    last[place] = scores
+    return ByQuestion(shared(distinct[order]), last[order])
+
+
+def values_of(scores: Scores) -> Values:
+    """Returns the scores of all questions."""
+    return scores.scores if isinstance(scores, ByQuestion) else np.array(list(scores.values()))
+
+
+def places(languages: Sequence[Scores]) -> tuple[list[Numbers], int]:
+    """Returns a place for each question of each language, and how many there are; they are in the order of first use.
+
+    Args:
+        languages: each language's scores by question.
+    """
+    arrays = [scores.codes for scores in languages if isinstance(scores, ByQuestion)]
+    if len(arrays) < len(languages):
+        return _named(languages)
+    if all(codes is arrays[0] for codes in arrays):
+        return [np.arange(len(arrays[0]))] * len(arrays), len(arrays[0])
+    every, first, flat = np.unique(np.concatenate(arrays), return_index=True, return_inverse=True)
+    place = np.empty(len(every), dtype=np.int64)
+    place[np.argsort(first)] = np.arange(len(every))
+    return np.split(place[flat], np.cumsum([len(codes) for codes in arrays])[:-1]), len(every)
+
+
+def _named(languages: Sequence[Scores]) -> tuple[list[Numbers], int]:
+    place: dict[Hashable, int] = {}
+    for scores in languages:
+        for question in scores:
+            place.setdefault(question, len(place))
+    return [np.array([place[question] for question in scores], dtype=np.int64) for scores in languages], len(place)

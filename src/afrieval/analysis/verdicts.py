@@ -1,23 +1,17 @@
-"""What may be concluded of scores: that a side is better, or the best, only if it is above all that do not read.
-
-A model whose answers depend on the length of the text, or that always gives the same one, may well be "better" with
-prompts in one language than in another: the difference is real, but nothing was read. So the better side must also be
-above chance and above the baselines of its data, by the lower end of its interval at the level of the comparison. Both
-must hold for a verdict, so it is wrong no more often than the test alone (Berger 1982, "Multiparameter Hypothesis
-Testing and Acceptance Sampling").
-"""
+"""What may be concluded of scores: on which rows they are, and what they must be above."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from afrieval.analysis.scores import Average, averaged
-from afrieval.grouping import grouped
-from afrieval.results.scores import CellScores
-from afrieval.statistics.intervals import Interval
-from afrieval.statistics.significance import LEVEL
+from afrieval._util.grouping import grouped
+from afrieval.analysis.scores import PromptMean, averaged
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.identity import Selection
+from afrieval.scoring.statistics.intervals import Interval
+from afrieval.scoring.statistics.tests import LEVEL
 
 CHANCE, CONSTANT, SEVERAL = "chance", "majority", "several"
 BALANCED, PLAIN = "balanced", "acc"  # how baselines name the accuracy over classes, and that over documents
@@ -49,7 +43,7 @@ class OneAnswer(NamedTuple):
     share: float
 
 
-def floor(average: Average) -> Floor | None:
+def floor(average: PromptMean) -> Floor | None:
     """Returns the highest score that is known to take no reading; None if none is known."""
     first, known = average.cells[0], _of_baselines(average)
     if is_accuracy(average.cells[0]):
@@ -67,7 +61,7 @@ def is_accuracy(cell: CellScores) -> bool:
     return of_shares and cell.n > 0 and bool((cell.n_choices > 0).all() and (cell.golds >= 0).all())
 
 
-def _of_baselines(average: Average) -> dict[str, float]:
+def _of_baselines(average: PromptMean) -> dict[str, float]:
     wanted = (
         [BALANCED] if average.balanced else [average.metric.name, *([PLAIN] if is_accuracy(average.cells[0]) else [])]
     )
@@ -78,7 +72,7 @@ def _of_baselines(average: Average) -> dict[str, float]:
     return found
 
 
-def not_above(average: Average, level: float = LEVEL) -> Floor | None:
+def not_above(average: PromptMean, level: float = LEVEL) -> Floor | None:
     """Returns the highest score without reading, if an average is not above it beyond chance; else None.
 
     Args:
@@ -90,7 +84,7 @@ def not_above(average: Average, level: float = LEVEL) -> Floor | None:
     return highest if highest and (interval is None or interval.low <= highest.score) else None
 
 
-def better_not_above(first: Average, second: Average, level: float) -> Floor | None:
+def better_not_above(first: PromptMean, second: PromptMean, level: float) -> Floor | None:
     """Returns the same for the better one of two sides of a comparison."""
     return not_above(max(first, second, key=lambda side: side.score), level)
 
@@ -130,3 +124,101 @@ def one_answer(cells: Iterable[CellScores]) -> list[OneAnswer]:
             share = float(counts.max() / len(cell.picked))
             found += [OneAnswer(cell, int(answers[counts.argmax()]), share)] if share >= NEARLY_ALL else []
     return found
+
+
+OWN = "the suite's own sample rows, written by hand"
+OTHER = "other data"
+ORDER = ("all", "sample", "first")  # of selections, the best first
+
+
+class ScoredRows(NamedTuple):
+    """The rows that scores are on.
+
+    Attributes:
+        words: what they are called; empty for all rows of a data set.
+        concludes: whether scores on them may have a rank.
+    """
+
+    words: str = ""
+    concludes: bool = True
+
+
+def rows_of(cells: Sequence[CellScores]) -> list[ScoredRows]:
+    """Returns the rows of each cell.
+
+    A run has one selection of rows, although some of its test sets may be smaller than its sample. In a task and
+    language, ranks are on the data that most models have, then on that with most rows.
+
+    Args:
+        cells: of any runs.
+    """
+    selected = {folder: _selected(of_run) for folder, of_run in grouped(cells, lambda cell: cell.folder).items()}
+    usual = {
+        place: _usual([cell for cell in here if not cell.own_rows])
+        for place, here in grouped(cells, lambda cell: (cell.task, cell.language)).items()
+    }
+    return [_rows(cell, selected[cell.folder], usual[cell.task, cell.language]) for cell in cells]
+
+
+def _rows(cell: CellScores, selection: Selection, usual: object) -> ScoredRows:
+    if cell.own_rows:
+        return ScoredRows(OWN, concludes=False)
+    if (data := data_of(cell)) and data != usual:
+        return ScoredRows(f"{OTHER} ({str(data)[:8]})", concludes=False)
+    if selection.kind == "all":
+        return ScoredRows()
+    rows = f"{selection.kind} {selection.n:,} rows" if selection.kind == "first" else f"sample of {selection.n:,} rows"
+    return ScoredRows(rows if selection.concludes else f"{rows}: for debugging", selection.concludes)
+
+
+def _selected(cells: Sequence[CellScores]) -> Selection:
+    """Returns the selection of a run: that of its largest test sets."""
+    return max((cell.selection for cell in cells), key=lambda of: (ORDER.index(of.kind), of.n))
+
+
+def _usual(cells: Sequence[CellScores]) -> object:
+    """Returns the data that most models have, then that with most rows."""
+    models: dict[object, set[str]] = {}
+    sizes: dict[object, int] = {}
+    for cell in cells:
+        data = data_of(cell)
+        models.setdefault(data, set()).add(cell.model)
+        sizes[data] = max(sizes.get(data, 0), cell.rows)
+    return max(models, key=lambda data: (len(models[data]), sizes[data], str(data)), default=None)
+
+
+def data_of(cell: CellScores) -> object:
+    """Returns the hash of a cell's data; None of other programs' runs, whose documents are compared one by one."""
+    return None if cell.sent else cell.must.get("data")
+
+
+def preference(cell: CellScores) -> tuple[bool, int, int]:
+    """Returns what makes a cell preferred to another one of the same model, task, language and prompt, if higher.
+
+    Rows of a data set are preferred to sample rows of the suite, all to a sample, and both to the first rows.
+    """
+    return not cell.own_rows, -ORDER.index(cell.selection.kind), cell.n
+
+
+def concluding(sides: Mapping[str, Sequence[CellScores]]) -> list[str]:
+    """Returns the sides that may have ranks among each other; others have other data, or rows that conclude nothing.
+
+    Args:
+        sides: cells of one task and metric.
+    """
+    every = [(side, cell) for side, cells in sides.items() for cell in cells]
+    found = zip((side for side, _ in every), rows_of([cell for _, cell in every]), strict=True)
+    return [side for side, of in grouped(found, lambda pair: pair[0]).items() if all(rows.concludes for _, rows in of)]
+
+
+def marks(cells: Iterable[CellScores]) -> list[str]:
+    """Returns a sentence for each kind of rows that have no ranks, with what they are of."""
+    every = list(cells)
+    found = grouped(zip(every, rows_of(every), strict=True), lambda pair: pair[1])
+    return [_mark(rows, [cell for cell, _ in of]) for rows, of in found.items() if not rows.concludes]
+
+
+def _mark(rows: ScoredRows, cells: Sequence[CellScores]) -> str:
+    names = dict.fromkeys(f"{cell.model}, {cell.task}" for cell in cells)
+    said = "Nothing can be concluded from these rows, so they have no ranks."
+    return f"{rows.words[0].upper()}{rows.words[1:]}: {'; '.join(names)}. {said}"

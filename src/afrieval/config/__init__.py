@@ -1,0 +1,1 @@
+"""What users can set: dataclasses of settings, and how files and flags add up to them."""

@@ -5,13 +5,13 @@ import re
 from dataclasses import MISSING, dataclass
 from typing import Any, TypeVar
 
-from afrieval.config.merge import SECTIONS, Given, made, parse, read_file, run_config
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
+from afrieval._util.resources import here_or_shipped
+from afrieval._util.terminal import shortened
+from afrieval.config.files import SECTIONS, Given, made, parse, read_file, run_config
 from afrieval.config.options import File, Option, Options, RunOptions, options_of
 from afrieval.config.settings import RunConfig
-from afrieval.errors import UserError
-from afrieval.files.paths import user_path
-from afrieval.resources import here_or_shipped
-from afrieval.terminal import shortened
 
 __all__ = ["Given", "read_config", "read_given", "read_options", "run_config", "sections_of"]
 

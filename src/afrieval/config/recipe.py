@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Gt, Le, MinLen
 
-from afrieval.errors import UserError
-from afrieval.files.paths import user_path
-from afrieval.files.schema import CLOSED, Positive
-from afrieval.files.yaml import read_as
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
+from afrieval._util.schema import CLOSED, Positive
+from afrieval._util.yaml_files import read_as
 
 Text = Annotated[str, MinLen(1)]
 

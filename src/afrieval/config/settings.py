@@ -8,15 +8,20 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal
 
-from afrieval.config.api import OPENAI, APIConfig
-from afrieval.config.chat import ChatTags, check_chat
-from afrieval.config.memorisation import MEMORISATION, check_memorisation
+from afrieval._util.calls import checked_call
+from afrieval._util.errors import UserError, nearest
+from afrieval._util.files import user_path
+from afrieval._util.schema import AT_LEAST_ONE, CLOSED, NotNegative, Positive, Seed
 from afrieval.config.options import DerivedConfig, Folder, Metavar, References
-from afrieval.config.texts import check_text
-from afrieval.errors import UserError, nearest
-from afrieval.files.calls import checked_call
-from afrieval.files.paths import user_path
-from afrieval.files.schema import AT_LEAST_ONE, CLOSED, NotNegative, Positive, Seed
+from afrieval.config.sections import (
+    MEMORISATION,
+    OPENAI,
+    APIConfig,
+    ChatTags,
+    check_chat,
+    check_memorisation,
+    check_text,
+)
 
 DEMO = "demo"
 Source = Annotated[str, Metavar("hub|samples|FOLDER")]

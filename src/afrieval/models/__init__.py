@@ -1,0 +1,1 @@
+"""Who is asked: backends, how models are loaded and checked, and the answers that they gave."""

@@ -12,12 +12,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import ModelConfig, is_batch_size
-from afrieval.errors import UserError
-from afrieval.models.backends.openai.check import check_api
 from afrieval.models.capabilities import RECORDED, backend_class, is_server, missing, parameters
 from afrieval.models.credentials import bare_address, is_address, is_secret
-from afrieval.models.recorded_file import check_recorded
+from afrieval.models.openai.settings import check_api
+from afrieval.models.recorded import check_recorded
 
 BACKENDS = {
     "hf": ("models/huggingface.py", "HFLM"),

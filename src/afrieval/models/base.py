@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from afrieval.models.fingerprint import fingerprint
-from afrieval.scoring.detailed import Details
+from afrieval.scoring.responses import Details
 
 
 @dataclass(frozen=True)

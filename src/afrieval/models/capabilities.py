@@ -6,11 +6,11 @@ import textwrap
 from functools import cache
 from typing import Any
 
-from afrieval.config.api import OPENAI, APIConfig
+from afrieval._util.errors import UserError, nearest
+from afrieval._util.terminal import shortened
+from afrieval.config.sections import OPENAI, APIConfig
 from afrieval.config.settings import ModelConfig
-from afrieval.errors import UserError, nearest
 from afrieval.models.base import Capabilities
-from afrieval.terminal import shortened
 
 OURS = ("hf", "vllm")  # extended by the suite; they support everything, and take seconds to import
 RECORDED = "recorded"  # answers of a file

@@ -1,12 +1,15 @@
 """Renders chat templates within limits of time and memory, and keeps the system text."""
 
+import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
-from afrieval.errors import UserError
-from afrieval.templates.bounded import SECONDS, ask
-from afrieval.templates.fault import TemplateFault, checked, fault
+from afrieval._util.bounded_templates import SECONDS, ask
+from afrieval._util.errors import UserError
+from afrieval._util.templates import TemplateFault, checked, fault
+from afrieval.config.sections import ChatTags
 
 WORKER = "afrieval.models.chat_template_worker"
 MARK = "system text"
@@ -114,3 +117,16 @@ def without_system_turn(turns: Turns) -> Turns:
     others = [dict(turn) for turn in turns if turn["role"] != "system"]
     others[0]["content"] = "\n\n".join([*system, others[0]["content"]])
     return others
+
+
+def template_of(tags: ChatTags) -> str:
+    """Returns a chat template that writes the tags; it renders system turns only if there are tags for them."""
+    of = {name: json.dumps(text, ensure_ascii=False) for name, text in asdict(tags).items()}
+    roles = ["user", "assistant", *(["system"] if tags.system_start or tags.system_end else [])]
+    turns = "".join(
+        f"{{%- if turn.role == '{role}' %}}{{{{- {of[f'{role}_start']} + turn.content + {of[f'{role}_end']} -}}}}"
+        "{%- endif %}"
+        for role in roles
+    )
+    ending = f"{{%- if add_generation_prompt %}}{{{{- {of['assistant_start']} -}}}}{{%- endif %}}"
+    return f"{{%- for turn in messages %}}{turns}{{%- endfor %}}{ending}"

@@ -10,9 +10,9 @@ from typing import Any
 
 from transformers.utils import chat_template_utils
 
-from afrieval.config.chat import DATE_FORM
-from afrieval.isolated.serve import serve
-from afrieval.templates.fault import MEMORY, checked, replying
+from afrieval._util.templates import MEMORY, checked, replying
+from afrieval._util.worker_process import serve
+from afrieval.config.sections import DATE_FORM
 
 
 def answer(question: tuple[str, dict[str, Any]]) -> str:

@@ -1,8 +1,12 @@
-"""Removes secret keys and passwords from stored and printed text."""
+"""Removes secret keys and passwords from stored and printed text, and silences the harness."""
 
 import base64
+import contextlib
+import io
+import logging
 import os
 import re
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -75,3 +79,31 @@ def redacted(text: str, url: str = "") -> str:
     for key in sorted(keys, key=len, reverse=True):
         text = text.replace(key, HIDDEN)
     return text
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Suppresses the harness' progress bars, logs and output, but not errors."""
+    import datasets
+    from tqdm import tqdm
+
+    loggers = [logging.getLogger(name) for name in ("lm_eval", "datasets")]
+    levels = [logger.level for logger in loggers]
+    begin, bars = tqdm.__init__, not datasets.are_progress_bars_disabled()
+
+    def begin_unseen(self: Any, *args: Any, **options: Any) -> None:
+        begin(self, *args, **{**options, "disable": True})
+
+    tqdm.__init__ = begin_unseen
+    datasets.disable_progress_bars()
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        tqdm.__init__ = begin
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+        if bars:
+            datasets.enable_progress_bars()

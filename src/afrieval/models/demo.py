@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from afrieval.errors import UserError
-from afrieval.files.paths import user_path
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
 
 VERSION = 2
 SEED = 42

@@ -6,10 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from afrieval.errors import UserError
-from afrieval.files.content import check_file, read_bytes
-from afrieval.files.paths import user_path
-from afrieval.files.schema import parsed_json
+from afrieval._util.errors import UserError
+from afrieval._util.files import check_file, read_bytes, user_path
+from afrieval._util.schema import parsed_json
 
 AGAIN = "fetch the model again, or restore that file from its source"
 OBJECTS = (

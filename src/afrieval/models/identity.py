@@ -6,13 +6,12 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from afrieval._util.files import user_path
 from afrieval.config.settings import DEMO, ModelConfig
-from afrieval.files.paths import user_path
 from afrieval.models.capabilities import OURS, RECORDED
 from afrieval.models.credentials import without_secrets
-from afrieval.models.device import device_name
-from afrieval.models.fingerprint import model_settings
-from afrieval.models.recorded_file import hash_of
+from afrieval.models.fingerprint import device_name, model_settings
+from afrieval.models.recorded import hash_of
 
 # Settings that change how a model is run, but not which model it is.
 FREE = ("device", "parallelize", "engine", "languages_supported", "trust_remote_code")

@@ -7,20 +7,19 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
 from afrieval.config.settings import DEMO, EvalConfig, ModelConfig
-from afrieval.errors import UserError
-from afrieval.files.paths import user_path
 from afrieval.models.backend_args import check_backend_args
-from afrieval.models.backends.other import load_other
+from afrieval.models.backends.harness import load_other
 from afrieval.models.backends.vllm import load_vllm
 from afrieval.models.capabilities import OURS, RECORDED
-from afrieval.models.chat_tags import template_of
-from afrieval.models.chat_template import KeepsSystemText
+from afrieval.models.chat_template import KeepsSystemText, template_of
+from afrieval.models.checks import try_model
 from afrieval.models.demo import demo_folder
 from afrieval.models.faults import loading
 from afrieval.models.folder import Shapes, check_adapter, check_files, model_folder
 from afrieval.models.processes import ALONE, Processes
-from afrieval.models.trial import try_model
 
 CPU_BATCH = 8
 
@@ -49,7 +48,7 @@ def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes
 
 def _load_api(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Any:
     """Returns a model behind an OpenAI-compatible server, without sending a request."""
-    from afrieval.models.backends.openai.model import OpenAI
+    from afrieval.models.openai.model import OpenAI
 
     if processes.count > 1:
         hint = "start one process; --model.api.max_concurrency sets the number of requests at a time"

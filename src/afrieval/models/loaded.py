@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.errors import UserError
-from afrieval.files.paths import user_path
 from afrieval.models.faults import loading
 from afrieval.models.load import ready, wrapped
 from afrieval.models.processes import Processes

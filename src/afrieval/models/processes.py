@@ -13,8 +13,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from afrieval.errors import UserError
-from afrieval.stopping import exit_code
+from afrieval._util.errors import UserError
+from afrieval._util.signals import exit_code
 
 T = TypeVar("T")
 MEETING = timedelta(minutes=10)  # time limit for all processes to join

@@ -10,11 +10,11 @@ from typing import Any
 
 from lm_eval.api.model import LM
 
-from afrieval.errors import UserError
-from afrieval.models.answer_file import AnswerFile, request_key
+from afrieval._util.errors import UserError
+from afrieval.models.answers import AnswerFile, request_key
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.work import Work, total
-from afrieval.scoring.detailed import Details, Scored, at_no_cost, detailed, details_of
+from afrieval.scoring.responses import Details, Scored, at_no_cost, detailed, details_of
 
 log = logging.getLogger("afrieval")
 

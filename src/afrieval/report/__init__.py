@@ -1,0 +1,1 @@
+"""What people see: tables and their formats, pages and figures."""

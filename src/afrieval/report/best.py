@@ -1,19 +1,22 @@
-"""Who is best in each language, and how sure that is: tables and sentences."""
+"""Who is best in each language, and how sure that is; scores of all models at a glance."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from afrieval.analysis.leaders import Entry, MeanEntry
+from afrieval._util.grouping import grouped
+from afrieval.analysis.best import LanguageEntry, MeanEntry
 from afrieval.analysis.ranks import Rank
-from afrieval.report.defects import marked
-from afrieval.report.scores import INTERVAL
-from afrieval.report.sides import Part
+from afrieval.analysis.scores import LanguageScore, by_language
+from afrieval.languages import LANGUAGES
+from afrieval.report.contrasts import ComparableScores
+from afrieval.report.scores import INTERVAL, UNREVIEWED, marked, named, varying
 from afrieval.report.table import Column, Table
-from afrieval.report.values import shown_interval, shown_score
+from afrieval.report.values import language_name, language_names, listed, shown_interval, shown_score, titled
 from afrieval.report.verdicts import not_above, not_above_in, unread_words
-from afrieval.report.words import language_name, language_names, listed
+from afrieval.results.cell_scores import CellScores
+from afrieval.scoring.base import Metric
 
-Entries = Mapping[str, Sequence[Entry]]
+Entries = Mapping[str, Sequence[LanguageEntry]]
 RANKS = (
     "rank: 1-3 is first, second or third; the ranks of all models in a language are right at once with 95% confidence."
 )
@@ -30,17 +33,17 @@ def shown_rank(rank: Rank | None) -> str:
     return str(rank.first) if rank.first == rank.last else f"{rank.first}-{rank.last}"
 
 
-def rivals(entries: Sequence[Entry]) -> list[str]:
+def rivals(entries: Sequence[LanguageEntry]) -> list[str]:
     """Returns the sides, other than the one with the highest score, that may be the best."""
     return [entry.side for entry in entries[1:] if entry.rank and entry.rank.first == 1]
 
 
-def is_clear(entries: Sequence[Entry]) -> bool:
+def is_clear(entries: Sequence[LanguageEntry]) -> bool:
     """Returns whether one side is the best: ahead of all others, and above what takes no reading."""
     return bool(entries[0].rank) and not entries[0].floor and not rivals(entries)
 
 
-def best_table(part: Part, entries: Entries) -> Table:
+def best_table(part: ComparableScores, entries: Entries) -> Table:
     """Returns the best side of each language, of those that conclude; languages are in alphabetical order.
 
     Args:
@@ -61,7 +64,7 @@ def best_table(part: Part, entries: Entries) -> Table:
     return marked(table, _defects(entries))
 
 
-def _worse(part: Part) -> str:
+def _worse(part: ComparableScores) -> str:
     return "lower" if part.metric.higher_is_better else "higher"
 
 
@@ -73,7 +76,7 @@ def _defects(entries: Entries) -> dict[str, str]:
     return {code: first.score.defect for code, (first, *_) in entries.items() if first.score.defect}
 
 
-def _best(code: str, entries: Sequence[Entry], part: Part) -> list[Any]:
+def _best(code: str, entries: Sequence[LanguageEntry], part: ComparableScores) -> list[Any]:
     first, score = entries[0], entries[0].score
     unsure = "none" if first.rank else ""
     unread = [unread_words(first.floor, part.metric.bounds)] if first.floor else []
@@ -82,7 +85,7 @@ def _best(code: str, entries: Sequence[Entry], part: Part) -> list[Any]:
     return [code, first.side, model, score.score, score.interval, others, len(entries), score.n]
 
 
-def all_scores(part: Part, entries: Entries) -> Table:
+def all_scores(part: ComparableScores, entries: Entries) -> Table:
     """Returns the scores of all sides in all languages; arguments as for `best_table`."""
     bounds = part.metric.bounds
     columns = [
@@ -98,13 +101,13 @@ def all_scores(part: Part, entries: Entries) -> Table:
     return marked(table, _defects(entries))
 
 
-def _entry(code: str, entry: Entry, part: Part) -> list[Any]:
+def _entry(code: str, entry: LanguageEntry, part: ComparableScores) -> list[Any]:
     score, ends = entry.score, entry.rank or (None, None)
     place = [code, entry.side, part.sides[entry.side][0].model]
     return [*place, score.score, score.interval, shown_rank(entry.rank), *ends, score.n, score.n_defect]
 
 
-def findings(part: Part, standings: Sequence[MeanEntry], entries: Entries) -> list[str]:
+def findings(part: ComparableScores, standings: Sequence[MeanEntry], entries: Entries) -> list[str]:
     """Returns in sentences who is best over languages, and in which languages one is clearly the best.
 
     Args:
@@ -137,7 +140,7 @@ def findings(part: Part, standings: Sequence[MeanEntry], entries: Entries) -> li
     return found
 
 
-def _over_languages(part: Part, standings: Sequence[MeanEntry], lacking: bool) -> str:
+def _over_languages(part: ComparableScores, standings: Sequence[MeanEntry], lacking: bool) -> str:
     """Returns who has the best mean; `lacking` says whether some models lack languages."""
     first, bounds = standings[0], part.metric.bounds
     mean = first.mean
@@ -155,9 +158,94 @@ def _over_languages(part: Part, standings: Sequence[MeanEntry], lacking: bool) -
     return f"{text}; {rest}."
 
 
-def _of_one(part: Part, entries: Entries) -> list[str]:
+def _of_one(part: ComparableScores, entries: Entries) -> list[str]:
     """Returns where a single side is not above what takes no reading."""
     floors = {language_name(code): entry.floor for code, (entry, *_) in entries.items() if entry.floor}
     side = next(iter(part.sides))
     unread = not_above_in(floors, part.metric.bounds)
     return [f"{part.title}: {side} {'; '.join(unread)}."] if unread else []
+
+
+NAMED = 2  # columns of names
+HEAD = ("model", "shots", "answer_form", "prompt_set", "prompt_language")  # the parts of a head, in order
+
+
+class _Side(NamedTuple):
+    """A column of numbers: a task, a model and its prompts.
+
+    Attributes:
+        dimensions: what it is, but for the task.
+        scores: by language.
+        starred: languages whose native prompts are unreviewed.
+    """
+
+    task: str
+    metric: Metric
+    dimensions: dict[str, Any]
+    scores: dict[str, LanguageScore]
+    starred: set[str]
+
+
+def heat_tables(cells: Sequence[CellScores]) -> list[Table]:
+    """Returns scores by language: of several models a table for each task, of one model a table of all tasks.
+
+    With one language, or with one task and model, it returns none: other tables have the same numbers.
+
+    Args:
+        cells: of the suite's own tasks, from any number of runs.
+    """
+    found = grouped((c for c in cells if c.n), lambda c: (c.task, *c.but("language", "prompt").items()))
+    sides = [_side(of_side) for of_side in found.values()]
+    of_tasks = grouped(sides, lambda side: side.task)
+    models = {side.dimensions["model"] for side in sides}
+    if len(models) < 2 and len(of_tasks) < 2:
+        return []
+    tables = [_table(of) for of in (of_tasks.values() if len(models) > 1 else [sides])]
+    return [table for table in tables if len(table.rows) > 1]
+
+
+def _side(cells: list[CellScores]) -> _Side:
+    first = cells[0]
+    native = first.prompt_language == "native"
+    unreviewed = {*first.declared.get("unreviewed", {})} if native else set()
+    scores = {score.language: score for score in by_language(cells)}
+    return _Side(first.task, first.metric, first.but("language", "prompt"), scores, unreviewed & {*scores})
+
+
+def _table(sides: list[_Side]) -> Table:
+    tasks = {side.task: side.metric for side in sides}
+    codes = {code for side in sides for code in side.scores}
+    languages = sorted(codes, key=lambda code: (LANGUAGES[code].family, LANGUAGES[code].name))
+    varied = sorted({*varying([side.dimensions for side in sides])} - {"language"}, key=HEAD.index)
+    columns = [Column("family"), Column("language", "language")]
+    rows: list[list[Any]] = [[LANGUAGES[code].family, code] for code in languages]
+    for side in sides:
+        head = [*([side.task] if len(tasks) > 1 else []), *(named(side.dimensions, name) for name in varied)]
+        columns.append(Column(" ".join(head), "score", "", side.metric.bounds))
+        for code, row in zip(languages, rows, strict=True):
+            row.append(side.scores[code].score if code in side.scores else None)
+    title = "Scores by language" if len(tasks) > 1 else f"{titled(*next(iter(tasks.items())))}: scores by language"
+    marks = {code: "*" for side in sides for code in side.starred}
+    about = {} if len(tasks) > 1 else {"task": sides[0].task}
+    return Table("heat", title, columns, rows, _notes(sides), about=about, marks=marks, shades=_shades(rows, sides))
+
+
+def _notes(sides: list[_Side]) -> list[str]:
+    notes = ["Means over prompts."]
+    notes += [UNREVIEWED] if any(side.starred for side in sides) else []
+    defective = [(side.task, score) for side in sides for score in side.scores.values() if score.defect]
+    lines = [f"Known defect of {task} {LANGUAGES[score.language].name}: {score.defect}." for task, score in defective]
+    return notes + list(dict.fromkeys(lines))
+
+
+def _shades(rows: list[list[Any]], sides: list[_Side]) -> dict[tuple[int, int], float]:
+    """Returns how high each score is between the lowest and the highest of its task."""
+    places = grouped(range(len(sides)), lambda at: sides[at].task)
+    found: dict[tuple[int, int], float] = {}
+    for columns in places.values():
+        cells = {(row, at + NAMED): of[at + NAMED] for row, of in enumerate(rows) for at in columns}
+        scores = {place: score for place, score in cells.items() if score is not None}
+        low, high = min(scores.values()), max(scores.values())
+        if low < high:
+            found |= {place: (score - low) / (high - low) for place, score in scores.items()}
+    return found

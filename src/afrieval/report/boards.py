@@ -1,20 +1,68 @@
 """Leaderboards as tables: averages by name, the best in each language, scores of a task in a language."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from afrieval.analysis.averages import RULES
-from afrieval.analysis.entrants import TaskEntries
-from afrieval.analysis.pairs import PERCENT
-from afrieval.analysis.standings import Board, Standing
+from afrieval._util.grouping import ranges
+from afrieval.analysis.entrants import Entrant, TaskEntries
+from afrieval.analysis.leaderboard import Board, Standing
+from afrieval.analysis.ranks import PERCENT
+from afrieval.analysis.suites import RULES
 from afrieval.analysis.verdicts import under_mean
 from afrieval.languages import LANGUAGES
-from afrieval.report.entrants import kinds_of, numbers, titles, value_of
-from afrieval.report.scores import INTERVAL
+from afrieval.report.scores import INTERVAL, SETS, WRITTEN
 from afrieval.report.suites import shares
 from afrieval.report.table import Column, Table
 from afrieval.report.values import SHARE, Bounds
 from afrieval.report.verdicts import unread_words
+from afrieval.results.identity import SUITE
+
+HEADS = {"kind": "prompts", "shots": "shots", "answer_form": "answer form", "rows": "rows"}  # of entrants of one model
+
+
+def prompts_of(entrant: Entrant) -> str:
+    """Returns what an entrant's prompts are called."""
+    if entrant.published:
+        return entrant.prompt_set if entrant.prompt_language == "eng" else f"{entrant.prompt_set}, native"
+    return WRITTEN[entrant.prompt_language] if entrant.prompt_set == SUITE else SETS[entrant.prompt_set]
+
+
+def titles(entrants: Iterable[Entrant]) -> dict[Entrant, str]:
+    """Returns a name for each entrant: the model, and all that differs among those of one model."""
+    every = list(dict.fromkeys(entrants))
+    varying = _varying(every)
+    return {
+        each: ", ".join([each.model, *(text for name in varying if (text := value_of(each, name)))]) for each in every
+    }
+
+
+def kinds_of(entrants: Sequence[Entrant]) -> list[Column]:
+    """Returns the columns of what varies; published scores are always marked."""
+    always = ["kind"] if any(entrant.published for entrant in entrants) else []
+    return [Column(HEADS[name], "text", name) for name in dict.fromkeys([*always, *_varying(entrants)])]
+
+
+def _varying(entrants: Sequence[Entrant]) -> list[str]:
+    values = {name: {value_of(e, name) for e in entrants} - {""} for name in HEADS}
+    return [name for name, of in values.items() if len(of) > (name != "rows")]  # rows are named if they are not all
+
+
+def value_of(entrant: Entrant, name: str) -> Any:
+    """Returns what an entrant is along one of `HEADS`, as tables have it."""
+    if name == "kind":
+        return prompts_of(entrant)
+    if name == "rows":
+        return entrant.rows.words
+    value = getattr(entrant, name)
+    return f"{value} shots" if name == "shots" and value is not None else value or ""
+
+
+def numbers(prompts: Sequence[str]) -> str:
+    """Returns prompts in short, such as 1-5."""
+    numbers = sorted(int(prompt) for prompt in prompts if prompt.isdecimal())
+    others = [prompt for prompt in prompts if not prompt.isdecimal()]
+    return " ".join([*([ranges(numbers)] if numbers else []), *others])
+
 
 NAMED = 3  # models that a cell names; the others are counted
 RANKS = (

@@ -1,4 +1,4 @@
-"""What compare says, as tables: contrasts, spread over prompts, means over languages, breakdowns."""
+"""What compare says, as tables: contrasts, spread over prompts, means over languages, scores of parts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,23 +6,87 @@ from typing import Any
 
 import numpy as np
 
-from afrieval.analysis.breakdown import CONFUSION, Confusion, Part, confusions, parts, with_field
+from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast
+from afrieval.analysis.entrants import Spread, spreads
 from afrieval.analysis.means import Mean, means
-from afrieval.analysis.spread import Spread, spreads
-from afrieval.analysis.trees import has_tree, trees
-from afrieval.grouping import grouped
+from afrieval.analysis.published import differing, published_for
+from afrieval.analysis.subgroups import (
+    CONFUSION,
+    Branch,
+    Confusion,
+    ScoreTree,
+    Subgroup,
+    confusions,
+    has_tree,
+    parts,
+    trees,
+    with_field,
+)
 from afrieval.report.contrasts import contrast_table, side_name
-from afrieval.report.defects import defects_of, marked, without
-from afrieval.report.dimensions import column_of, named, varying
-from afrieval.report.options import naming_options
-from afrieval.report.scores import INTERVAL
+from afrieval.report.scores import INTERVAL, column_of, defects_of, marked, named, naming_options, varying, without
 from afrieval.report.table import Column, Table
-from afrieval.report.trees import tree_tables
 from afrieval.report.values import bounds_of, titled
-from afrieval.results.prompts import SUITE
-from afrieval.results.scores import CellScores
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.identity import SUITE
 from afrieval.scoring.base import Metric
+from afrieval.tasks.declaration.published import PublishedScores
+
+MICRO, MACRO = "micro", "macro"
+
+
+def tree_tables(found: list[ScoreTree], metrics: Mapping[str, Metric], published: Sequence[str] = ()) -> list[Table]:
+    """Returns a table per task and field.
+
+    Args:
+        found: scores; languages and prompt languages of one task stand in one table.
+        metrics: each task's main metric.
+        published: names of published scores to show; if empty, those of the same model are shown.
+    """
+    of_fields = grouped(found, lambda tree: (tree.task, *tree.levels))
+    return [_table(trees, metrics.get(task), published) for (task, *_), trees in of_fields.items()]
+
+
+def _table(trees: list[ScoreTree], metric: Metric | None, published: Sequence[str]) -> Table:
+    first, bounds, others = trees[0], bounds_of(metric), chosen(trees, published)
+    dimensions = [tree.dimensions for tree in trees]
+    places = [place for place in varying(dimensions) if len({each[place] for each in dimensions}) > 1]
+    columns = [*map(column_of, places), Column(", ".join(first.levels), "branch", "-")]
+    columns += [Column("score", "score", "", bounds), Column(INTERVAL, "interval", "interval", bounds)]
+    columns += [Column("n", "count"), *published_columns(others)]
+    columns += [Column("", "hidden", key) for key in ("average", *first.levels)]
+    rows: list[list[Any]] = []
+    ends: list[int] = []
+    for tree, of_tree in zip(trees, others, strict=True):
+        ends += [len(rows) + at - 1 for at in _tops(tree)]
+        place = [named(tree.dimensions, dimension) for dimension in places]
+        beside = (cells(branch, of_tree, others) for branch in tree.branches)
+        rows += [[*place, *_row(b, tree.levels, cells)] for b, cells in zip(tree.branches, beside, strict=True)]
+    about = {"task": first.task, "field": first.levels[-1]}
+    title = f"{titled(first.task, metric)}: by {first.levels[-1]}"
+    notes = [*_notes(trees), *published_notes(trees, others)]
+    return Table("breakdown", title, columns, rows, notes, about=about, ends=[at for at in ends if at >= 0])
+
+
+def _tops(tree: ScoreTree) -> list[int]:
+    """Returns the rows of a tree that a blank line stands above."""
+    return [at for at, branch in enumerate(tree.branches) if at == 0 or (len(branch.path) == 1 < len(tree.levels))]
+
+
+def _row(branch: Branch, levels: list[str], beside: list[Any]) -> list[Any]:
+    average = None if branch.path else MACRO if branch.parts else MICRO
+    names = [*branch.path.values()] or [f"{MACRO}, mean of {branch.parts}" if branch.parts else MICRO]
+    shown = len(names) - 1, names[-1]
+    values = [branch.path.get(name) for name in levels]
+    return [shown, branch.score, branch.interval, branch.n, *beside, average, *values]
+
+
+def _notes(trees: list[ScoreTree]) -> list[str]:
+    macro = trees[0].cells[0].declared.get("macro")
+    if not any(branch.parts for tree in trees for branch in tree.branches):
+        return []
+    return [f"micro: all questions have the same weight, also within a group; macro: each {macro} has."]
+
 
 WIDE, FREQUENT = 12, 20  # labels up to which all pairs fit into a table; pairs that are shown of more
 
@@ -167,7 +231,7 @@ def breakdown_tables(
     return [marked(table, defects_of(c for c in cells if c.task == table.about["task"])) for table in tables]
 
 
-def _breakdown(task: str, found: list[Part], name: str, metric: Metric | None) -> Table:
+def _breakdown(task: str, found: list[Subgroup], name: str, metric: Metric | None) -> Table:
     places, bounds = varying([p.dimensions for p in found]), bounds_of(metric)
     columns = [*map(column_of, places), Column(name, "name"), Column("score", "score", "", bounds)]
     columns += [Column(INTERVAL, "interval", "interval", bounds), Column("n", "count")]
@@ -197,3 +261,63 @@ def _mistakes(confusion: Confusion) -> list[list[Any]]:
     order = np.argsort(-counts, axis=None, kind="stable")[:FREQUENT]
     pairs = [(int(i), int(j)) for i, j in zip(*np.unravel_index(order, counts.shape), strict=True)]
     return [[given[i], given[j], int(counts[i, j])] for i, j in pairs if counts[i, j]]
+
+
+Chosen = list[dict[str, PublishedScores]]  # of each tree, by name
+
+
+def chosen(trees: Sequence[ScoreTree], names: Sequence[str]) -> Chosen:
+    """Returns the published scores to show with each tree; arguments as for `published_for`."""
+    return [published_for(tree, names) for tree in trees]
+
+
+def _names(found: Chosen) -> list[str]:
+    return list(dict.fromkeys(name for of_tree in found for name in of_tree))
+
+
+def published_columns(found: Chosen) -> list[Column]:
+    """Returns the columns of published scores: score, difference, and whether the run's interval includes it.
+
+    Of several published scores, people see the scores alone, for which there is room.
+    """
+    names = _names(found)
+    if len(names) == 1:
+        return _columns(names[0], ("publ.", "score"), ("diff.", "change"), ("in CI", "text"))
+    return [column for name in names for column in _columns(name, (name, "score"), ("", "hidden"), ("", "hidden"))]
+
+
+def _columns(name: str, *shown: tuple[str, str]) -> list[Column]:
+    keys = ("published", "difference", "in interval")
+    return [Column(head, form, f"{key} {name}") for key, (head, form) in zip(keys, shown, strict=True)]
+
+
+def cells(branch: Branch, of_tree: dict[str, PublishedScores], found: Chosen) -> list[Any]:
+    """Returns the cells of a branch in these columns; empty where nothing is published."""
+    return [cell for name in _names(found) for cell in _cells(branch, of_tree.get(name))]
+
+
+def _cells(branch: Branch, scores: PublishedScores | None) -> list[Any]:
+    published = scores.score(dict(branch.path)) if scores and branch.parts is None else None
+    if published is None:
+        return [None, None, None]
+    low, high = branch.interval or (published, published)
+    return [published, branch.score - published, "yes" if low <= published <= high else "no"]
+
+
+def published_notes(trees: Sequence[ScoreTree], found: Chosen) -> list[str]:
+    """Returns whose scores the published ones are, how they were measured, and what differs in the run."""
+    names = _names(found)
+    if not names:
+        return []
+    said = []
+    for name in names:
+        shown = [(tree, of_tree[name]) for tree, of_tree in zip(trees, found, strict=True) if name in of_tree]
+        scores = shown[0][1]
+        doubt = f"; {scores.doubt}" if scores.doubt else ""
+        what = f"publ.: published scores of {name}" if len(names) == 1 else f"{name}, published"
+        said.append(f"{what}: {scores.setting} ({scores.source}{doubt}).")
+        if differs := dict.fromkeys(words for tree, of in shown for words in differing(tree, of)):
+            said.append(f"Different here: {', '.join(differs)}.")
+    if len(names) > 1:
+        return said
+    return [*said, f"in CI: whether the {INTERVAL} of this run's score includes the published one, which has its own."]

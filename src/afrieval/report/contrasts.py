@@ -1,15 +1,18 @@
-"""Contrasts as tables, and in words what they show."""
+"""Contrasts as tables, and in words what they show; the sides that they compare."""
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
-from afrieval.analysis.contrasts import Contrast, Row
+from afrieval._util.grouping import grouped
+from afrieval.analysis.contrasts import Contrast, LanguageContrast
+from afrieval.analysis.verdicts import OWN
 from afrieval.languages import LANGUAGES
 from afrieval.report.scores import INTERVAL, SETS, UNREVIEWED, WRITTEN
 from afrieval.report.table import Column, Table
 from afrieval.report.values import SHARE, Bounds, bounds_of, titled
 from afrieval.report.verdicts import floors, not_above_in, one_answer_notes, withheld
-from afrieval.results.prompts import prompt_ranges
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.identity import prompt_ranges, words
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS
 
@@ -109,7 +112,7 @@ def _columns(heads: tuple[str, str], with_prompts: bool, bounds: Bounds, alone: 
     ]
 
 
-def _row(row: Row, with_prompts: bool) -> list[Any]:
+def _row(row: LanguageContrast, with_prompts: bool) -> list[Any]:
     flips = f"{row.gained}/{row.lost}"
     head = [
         row.language,
@@ -161,7 +164,7 @@ def sentence(contrast: Contrast, metric: Metric | None = None) -> str:
     return f"{subject} {text}{against}."
 
 
-def outcome(row: Row) -> int | None:
+def outcome(row: LanguageContrast) -> int | None:
     """Returns the verdict of a row, or None where nothing is concluded."""
     return row.verdict if row.concludes else None
 
@@ -183,3 +186,65 @@ def _subject(contrast: Contrast, value: Any) -> str:
 
 def _listed(names: list[str]) -> str:
     return "".join(names) if len(names) < 2 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+SETTINGS = ("shots", "answer_form", "prompt_set")
+
+
+class ComparableScores(NamedTuple):
+    """Scores that can be compared: of one task, under one metric, with prompts in one language.
+
+    Attributes:
+        kind: language of the prompts: `eng` or `native`.
+        sides: name to cells.
+        named: whether its title says the language of the prompts.
+    """
+
+    task: str
+    kind: str
+    metric: Metric
+    sides: dict[str, list[CellScores]]
+    named: bool
+
+    @property
+    def title(self) -> str:
+        """Returns what it is called."""
+        every = [cell for cells in self.sides.values() for cell in cells]
+        rows = OWN if any(cell.own_rows for cell in every) else words(cell.selection for cell in every)
+        written = f"{WRITTEN[self.kind]} prompts" if self.named else ""
+        return ", ".join(filter(None, (titled(self.task, self.metric), written, rows)))
+
+    @property
+    def concluding(self) -> list[str]:
+        """The sides from whose scores something can be concluded."""
+        return [side for side, cells in self.sides.items() if all(cell.concludes for cell in cells)]
+
+
+def by_side(cells: Sequence[CellScores]) -> dict[str, list[CellScores]]:
+    """Returns cells under the names of their sides, in the order of the cells.
+
+    A side is a model; settings are named where a task has several of them.
+
+    Args:
+        cells: of any number of tasks.
+    """
+    of_tasks = grouped(cells, lambda cell: cell.task).values()
+    several = [d for d in SETTINGS if any(len({c.dimensions[d] for c in of_task}) > 1 for of_task in of_tasks)]
+    return grouped(cells, lambda c: ", ".join([c.model, *(side_name(d, c.dimensions[d]) for d in several)]))
+
+
+def parts(cells: Sequence[CellScores]) -> list[ComparableScores]:
+    """Returns the parts of a report, English prompts of a task before native ones.
+
+    Args:
+        cells: those without a scored document are left out.
+    """
+    scored = [cell for cell in cells if cell.n]
+    side_of = {id(cell): side for side, of_side in by_side(scored).items() for cell in of_side}
+    kinds = {cell.prompt_language for cell in scored}
+    found = []
+    for of_task in grouped(scored, lambda c: (c.task, c.main)).values():
+        for kind, of_kind in sorted(grouped(of_task, lambda c: c.prompt_language).items()):
+            sides = grouped(of_kind, lambda c: side_of[id(c)])
+            found.append(ComparableScores(of_kind[0].task, kind, of_kind[0].metric, sides, len(kinds) > 1))
+    return found

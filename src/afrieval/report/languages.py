@@ -3,23 +3,20 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from afrieval.analysis.fertility import OPTIONS, Fertility
-from afrieval.analysis.published import PublishedRow, published_scores
+from afrieval._util.grouping import grouped
+from afrieval.analysis.published import published_means
 from afrieval.analysis.ranks import Rank, ranked
 from afrieval.analysis.scores import LanguageScore, by_language
-from afrieval.grouping import grouped
-from afrieval.report.defects import defects_of, marked
-from afrieval.report.dimensions import HEADS, named
-from afrieval.report.options import naming_rows
-from afrieval.report.scores import INTERVAL, UNREVIEWED, WRITTEN, unread
+from afrieval.analysis.tokenizer import OPTIONS, Fertility
+from afrieval.report.scores import HEADS, INTERVAL, UNREVIEWED, WRITTEN, defects_of, marked, named, naming_rows, unread
+from afrieval.report.summary import SHOWN
 from afrieval.report.table import Column, Table
-from afrieval.report.usage import SHOWN
-from afrieval.report.values import shown_score, titled
-from afrieval.report.words import language_name
-from afrieval.results.prompts import prompt_ranges
-from afrieval.results.scores import CellScores
-from afrieval.results.usage import usage_rows
+from afrieval.report.values import language_name, shown_score, titled
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.identity import prompt_ranges
+from afrieval.results.summary import usage_rows
 from afrieval.scoring.labels import DESCRIPTIONS, NOT_PARSED, REFUSED, label
+from afrieval.tasks.data.published import PublishedRow
 
 RANKS = (
     "rank: 1-3 is first, second or third among the models with the same kind of prompts; all ranks are right at once "
@@ -28,7 +25,7 @@ RANKS = (
 SIDE = ("model", "prompt_set", "shots", "answer_form")
 
 
-class Line(NamedTuple):
+class ScoreLine(NamedTuple):
     """A score, what it is of, and its rank among the scores with the same kind of prompts."""
 
     dimensions: dict[str, Any]
@@ -36,7 +33,7 @@ class Line(NamedTuple):
     rank: Rank | None
 
 
-def language_table(lines: Sequence[Line], cells: Sequence[CellScores], several: Sequence[str]) -> Table:
+def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], several: Sequence[str]) -> Table:
     """Returns the scores of all models in a language under a task.
 
     Args:
@@ -67,7 +64,7 @@ def language_table(lines: Sequence[Line], cells: Sequence[CellScores], several: 
     return marked(naming_rows([table], cells)[0], defects_of(cells))
 
 
-def language_lines(cells: Sequence[CellScores]) -> list[Line]:
+def language_lines(cells: Sequence[CellScores]) -> list[ScoreLine]:
     """Returns the scores of all models in a language under a task, the best first.
 
     Args:
@@ -78,12 +75,12 @@ def language_lines(cells: Sequence[CellScores]) -> list[Line]:
         sides = grouped(of_prompts, lambda c: tuple(c.dimensions[d] for d in SIDE))
         ranks = ranked(sides) if len(sides) > 1 and len({c.main for c in of_prompts}) == 1 else {}
         for side, of_side in sides.items():
-            found += [Line(of_side[0].dimensions, s, ranks.get(side)) for s in by_language(of_side)]
+            found += [ScoreLine(of_side[0].dimensions, s, ranks.get(side)) for s in by_language(of_side)]
     sign = -1 if cells[0].metric.higher_is_better else 1
     return sorted(found, key=lambda line: sign * line.score.score)
 
 
-def _row(line: Line, places: list[str], shares: list[str], unreviewed: bool) -> list[Any]:
+def _row(line: ScoreLine, places: list[str], shares: list[str], unreviewed: bool) -> list[Any]:
     score = line.score
     star = "*" if unreviewed and score.prompt_language == "native" else ""
     written = f"{WRITTEN[score.prompt_language]} {prompt_ranges(score.prompts)}{star}"
@@ -92,7 +89,7 @@ def _row(line: Line, places: list[str], shares: list[str], unreviewed: bool) -> 
     return [line.dimensions["model"], *place, written, score.prompt_language, *values, score.n, score.n_defect]
 
 
-def _notes(lines: Sequence[Line], shares: list[str], unreviewed: bool) -> list[str]:
+def _notes(lines: Sequence[ScoreLine], shares: list[str], unreviewed: bool) -> list[str]:
     chance = lines[0].score.chance
     notes = [f"A random guess scores {shown_score(chance)}%."] if chance == chance else []
     notes += unread([line.score for line in lines])
@@ -104,7 +101,7 @@ def _notes(lines: Sequence[Line], shares: list[str], unreviewed: bool) -> list[s
 
 def published_tables(rows: Sequence[PublishedRow], task: str, language: str) -> list[Table]:
     """Returns the published scores of a task in a language, the best first; empty if there are none."""
-    found = published_scores(list(rows), task, [language])
+    found = published_means(list(rows), task, [language])
     if not found:
         return []
     columns = [Column("model"), Column("source"), Column("shots", "count"), Column("prompts", "count")]

@@ -1,19 +1,20 @@
-"""English against native prompts: tables with a verdict per language, and in sentences where native prompts help."""
+"""English against native prompts and the spread over prompts: tables with a verdict, and sentences."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from afrieval.analysis.contrasts import Contrast, Row
-from afrieval.grouping import grouped
+import numpy as np
+
+from afrieval._util.grouping import grouped
+from afrieval.analysis.contrasts import Contrast, LanguageContrast
+from afrieval.analysis.entrants import Spread
 from afrieval.report.comparison import metrics_of
 from afrieval.report.contrasts import NOTHING, contrast_table, outcome, side_name
-from afrieval.report.defects import defects_of, marked
-from afrieval.report.options import naming_rows
+from afrieval.report.scores import defects_of, marked, naming_rows, varying
 from afrieval.report.table import Column, Table
-from afrieval.report.values import bounds_of
+from afrieval.report.values import bounds_of, language_name, language_names, shown_score
 from afrieval.report.verdicts import floors, not_above_in, withheld
-from afrieval.report.words import language_name, language_names
-from afrieval.results.scores import CellScores
+from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 
 VERDICTS = {1: "▲ help", -1: "▼ hurt", 0: "no visible difference", None: NOTHING}
@@ -24,7 +25,7 @@ def by_difference(contrast: Contrast) -> Contrast:
     return replace(contrast, rows=sorted(contrast.rows, key=lambda row: -row.difference))
 
 
-def verdict(row: Row, metric: Metric | None) -> int | None:
+def verdict(row: LanguageContrast, metric: Metric | None) -> int | None:
     """Returns 1 if the second side is better beyond chance, -1 if it is worse, 0 if nothing can be seen.
 
     None if nothing is concluded.
@@ -77,7 +78,7 @@ def _said(contrast: Contrast) -> str:
     return " ".join(filter(None, [said, apart if of[None] else ""]))
 
 
-def findings(task: str, found: Sequence[Contrast]) -> list[str]:
+def native_findings(task: str, found: Sequence[Contrast]) -> list[str]:
     """Returns in a sentence where native prompts help in a task; of several models, how often.
 
     Args:
@@ -97,3 +98,22 @@ def findings(task: str, found: Sequence[Contrast]) -> list[str]:
     return [
         f"{task}: native prompts were compared with English ones {len(verdicts)} times (models and languages); {seen}."
     ]
+
+
+def findings(task: str, found: Sequence[Spread], metric: Metric) -> list[str]:
+    """Returns how far the best and the worst prompt are apart, on average and at most.
+
+    Args:
+        task: what it is called.
+        found: its spreads.
+        metric: of the scores.
+    """
+    if not all(cell.selection.concludes for spread in found for cell in spread.cells):
+        return [f"{task}: {NOTHING}."]
+    widest = max(found, key=lambda spread: spread.spread)
+    others = [d for d in varying([spread.dimensions for spread in found]) if d != "language"]
+    where = "".join(f", {side_name(d, widest.dimensions[d])}" for d in others)
+    middle = shown_score(float(np.median([spread.spread for spread in found])), metric.bounds)
+    most = shown_score(widest.spread, metric.bounds)
+    language = language_name(widest.dimensions["language"])
+    return [f"{task}: the best and the worst prompt differ by {middle} (median), at most by {most}: {language}{where}."]

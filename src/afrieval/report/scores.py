@@ -1,17 +1,19 @@
-"""Scores per language at the end of a run, and their means over languages."""
+"""Scores per language at the end of a run, their means, and what their titles, columns and marks say."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from afrieval._util.grouping import grouped
 from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore
-from afrieval.grouping import grouped
 from afrieval.languages import LANGUAGES
 from afrieval.report.table import Column, Table
-from afrieval.report.values import ANY, SHARE, Bounds, bounds_of, shown_interval, shown_score
-from afrieval.report.words import language_names
-from afrieval.results.prompts import PAPER, SUITE, UNCLEANED, prompt_ranges
+from afrieval.report.values import ANY, SHARE, Bounds, bounds_of, language_names, shown_interval, shown_score
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.identity import PAPER, SUITE, UNCLEANED, prompt_ranges, words
+from afrieval.run.harness.scores import HarnessScore
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import DESCRIPTIONS, label
 
@@ -50,7 +52,7 @@ def score_table(
         kind="scores",
         title=title,
         columns=_columns(main, others, bounds),
-        rows=[_row(row, others, unreviewed) for row in scores],
+        rows=[_row_scores(row, others, unreviewed) for row in scores],
         notes=[*notes, *described, *_legend(scores, unreviewed, bool(marks))],
         findings=[*_not_better(scores), *(_mean_line(mean, bounds[main]) for mean in means if len(mean.members) > 1)],
         about={"task": scores[0].task},
@@ -71,7 +73,7 @@ def run_table(
     """
     others = [of for of in dict.fromkeys(bounds) if of != SHARE]
     scale = others[0] if len(others) == 1 else ANY
-    rows = [_row(row, [], unreviewed.get(row.task, set())) for row in scores]
+    rows = [_row_scores(row, [], unreviewed.get(row.task, set())) for row in scores]
     starred = any(row[1].endswith("*") for row in rows)
     for row, score_of in zip(rows, scores, strict=True):
         row[1] += DEFECTIVE if score_of.defect else ""
@@ -123,7 +125,7 @@ def _columns(main: str, others: list[str], bounds: Mapping[str, Bounds]) -> list
     ]
 
 
-def _row(row: LanguageScore, others: list[str], unreviewed: set[str]) -> list[Any]:
+def _row_scores(row: LanguageScore, others: list[str], unreviewed: set[str]) -> list[Any]:
     star = "*" if row.prompt_language == "native" and row.language in unreviewed else ""
     prompts = f"{WRITTEN[row.prompt_language]} {prompt_ranges(row.prompts)}{star}" if row.prompts else ""
     score = [row.score, row.interval, *(row.others.get(name) for name in others)]
@@ -177,3 +179,161 @@ def _prompts(mean: Mean) -> str:
     """Returns what the prompts of a mean are called."""
     of_set = mean.dimensions["prompt_set"]
     return f"{WRITTEN[mean.dimensions['prompt_language']]} prompts" if of_set == SUITE else SETS[of_set]
+
+
+HEADS = {"prompt_set": "prompt set", "prompt_language": "prompt language", "answer_form": "answer form"}
+
+
+def varying(dimensions: list[dict[str, Any]]) -> list[str]:
+    """Returns the dimensions that have several values, the language first."""
+    names = [d for d in ("language", "prompt_set", "prompt_language", "model", "shots", "answer_form") if dimensions]
+    return [d for d in names if d == "language" or len({str(x.get(d)) for x in dimensions}) > 1]
+
+
+def column_of(name: str) -> Column:
+    """Returns the column of a dimension."""
+    return Column(HEADS.get(name, name), "language" if name == "language" else "text", name)
+
+
+def named(dimensions: dict[str, Any], name: str) -> str:
+    """Returns a dimension's value as tables have it."""
+    value = dimensions[name]
+    if name == "prompt_set":
+        return SETS[value]
+    return WRITTEN[value] if name == "prompt_language" else str(value)
+
+
+def naming_options(tables: Iterable[Table], cells: Iterable[CellScores]) -> list[Table]:
+    """Returns tables whose titles name the options of their task, since scores depend on them.
+
+    Args:
+        tables: of tasks.
+        cells: those that the tables are about.
+    """
+    options = {
+        c.task: [*c.declared.get("options", {}).values(), *filter(None, [shown_options(c.declared.get("extract", {}))])]
+        for c in cells
+    }
+    return [replace(t, title=", ".join([t.title, *options.get(t.about["task"], [])])) for t in tables]
+
+
+def naming_rows(tables: Iterable[Table], cells: Iterable[CellScores]) -> list[Table]:
+    """Returns tables whose titles and records say which rows of the test sets they are of, if not of all.
+
+    Args:
+        tables: of one task or several.
+        cells: those that the tables are about.
+    """
+    every = list(cells)
+    return [_naming_rows(table, [cell for cell in every if _is_about(table, cell)]) for table in tables]
+
+
+def _naming_rows(table: Table, cells: list[CellScores]) -> Table:
+    said = words(cell.selection for cell in cells)
+    if not said:
+        return table
+    return replace(table, title=f"{table.title}, {said}", about={**table.about, "selection": said})
+
+
+def _is_about(table: Table, cell: CellScores) -> bool:
+    """Returns whether a table is about a cell, as far as it says what it is about."""
+    own, about = {"task": cell.task, **cell.dimensions}, table.about
+    sides = (about["first"], about["second"]) if "first" in about else ()
+    return all(own[name] == about[name] for name in own if name in about) and (
+        not sides or own[about["dimension"]] in sides
+    )
+
+
+def shown_options(options: Mapping[str, bool]) -> str:
+    """Returns options for people: the names of those that are on, and `no NAME` for the others."""
+    return ", ".join(name if on else f"no {name}" for name, on in options.items())
+
+
+APART = "left out of means and of comparisons between languages"
+
+
+def defects_of(cells: Iterable[CellScores]) -> dict[str, str]:
+    """Returns the languages of cells whose data has a known defect as a whole, with that defect."""
+    return {cell.language: cell.defect for cell in cells if cell.defect}
+
+
+def marked(table: Table, defects: Mapping[str, str]) -> Table:
+    """Returns a table in which the languages with a defect have a mark, and a note says why.
+
+    Args:
+        table: a table about one task.
+        defects: language to defect.
+    """
+    places = [at for at, column in enumerate(table.columns) if column.form == "language"]
+    shown = {table.about.get("language"), *(row[at] for row in table.rows for at in places)}
+    here = [code for code in defects if code in shown]
+    marks = {**table.marks, **{code: f"{table.marks.get(code, '')}{DEFECTIVE}" for code in here}}
+    return replace(table, marks=marks, notes=[*table.notes, *(note_on(code, defects[code]) for code in here)])
+
+
+def without(table: Table, defects: Mapping[str, str]) -> Table:
+    """Returns a table of means with a note on each African language that is left out of them."""
+    african = [code for code in defects if LANGUAGES[code].african]
+    notes = [f"Left out: {LANGUAGES[code].name}, known defect of its data: {defects[code]}." for code in african]
+    return replace(table, notes=[*table.notes, *notes])
+
+
+def note_on(code: str, defect: str) -> str:
+    """Returns a note on a language whose data has a known defect as a whole."""
+    return f"{DEFECTIVE}: {LANGUAGES[code].name}, known defect of its data: {defect}; {APART}."
+
+
+COLUMNS = [
+    Column("task", "text", "-"),
+    Column("language", "language", "-"),
+    Column("metric", "text", "-"),
+    Column("value", "score", "", ANY),
+    Column(INTERVAL, "interval", "interval", ANY),
+    Column("n", "count"),
+    Column("shots", "count"),
+    *(Column("", "hidden", name) for name in ("task", "language", "metric", "filter", "members", "macro")),
+]
+
+
+def harness_table(scores: list[HarnessScore], cleaned: bool, rows_run: str = "") -> Table:
+    """Returns the table of harness tasks, one row per metric; what repeats from row to row is left blank.
+
+    Args:
+        scores: metrics of tasks and groups, in order.
+        cleaned: whether stray blanks were taken out of the prompts.
+        rows_run: which rows of the test sets ran, in words; empty for all.
+    """
+    rows = [_row_harness(score, i > 0 and score.task == scores[i - 1].task) for i, score in enumerate(scores)]
+    columns = list(COLUMNS)
+    if not any(score.language for score in scores):
+        columns[1] = columns[1]._replace(form="hidden")
+    title = "harness tasks" + (", prompts cleaned" if cleaned else "")
+    about = {"selection": rows_run} if rows_run else {}
+    named = ", ".join(filter(None, (title, rows_run)))
+    return Table("harness", named, columns, rows, _notes(scores, cleaned), about=about)
+
+
+def _row_harness(score: HarnessScore, again: bool) -> list[Any]:
+    named = ["", ""] if again else [f"= {score.task}" if score.members else score.task, score.language]
+    raw = [score.task, score.language, score.metric, score.filter, score.members, score.macro]
+    return [*named, _metric(score), score.value, score.interval, score.n, score.shots, *raw]
+
+
+def _metric(score: HarnessScore) -> str:
+    name = score.metric if score.filter == "none" else f"{score.metric}, {score.filter}"
+    name += ", macro" if score.macro else ""
+    return f"{name} ↓" if score.higher_is_better is False else name
+
+
+def _notes(scores: list[HarnessScore], cleaned: bool) -> list[str]:
+    notes = {
+        "Values are as the harness computes them.": True,
+        "= a group of the tasks above it.": any(s.members for s in scores),
+        "macro: all tasks of a group have the same weight; the harness weighs them by size.": any(
+            s.macro for s in scores
+        ),
+        "↓ lower is better.": any(s.higher_is_better is False for s in scores),
+        "none: the harness gives no standard error.": any(s.interval is None for s in scores),
+        "Prompts differ from the harness's own (clean_prompts).": cleaned,
+    }
+    return [note for note, holds in notes.items() if holds]

@@ -1,20 +1,24 @@
-"""Averages over the tasks of a suite, with the tasks that they are made of."""
+"""Averages over the tasks of a suite and its derived metrics as tables."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from afrieval.analysis.averages import APART, RULES, Average, Part
+from afrieval.analysis.suites import APART, RULES, AveragedTask, SuiteAverage
 from afrieval.languages import LANGUAGES
 from afrieval.report.scores import INTERVAL, SETS, WRITTEN
 from afrieval.report.table import Column, Table
-from afrieval.results.prompts import SUITE
-from afrieval.scoring.labels import label
-from afrieval.statistics.intervals import Interval
+from afrieval.report.values import ANY, SHARE
+from afrieval.results.identity import SUITE
+from afrieval.run.suites.reference import PublishedScore
+from afrieval.run.suites.scores import DIMENSIONS, DerivedScore
+from afrieval.scoring.labels import label, words
+from afrieval.scoring.statistics.intervals import Interval
 
 PERCENT = (0.0, 100.0)  # what averages are in before they are in a table, which has shares
 KEPT = ("model", "shots", "answer_form")  # named where several of them are at hand
 
 
-def suite_tables(found: list[Average], rule: str = "suite") -> list[Table]:
+def suite_tables(found: list[SuiteAverage], rule: str = "suite") -> list[Table]:
     """Returns the table of tasks and averages; none for a single task.
 
     Args:
@@ -36,7 +40,7 @@ def suite_tables(found: list[Average], rule: str = "suite") -> list[Table]:
     rows, ends = [], []
     for average in several:
         of_side = [average.dimensions[name] for name in varying]
-        own = [_row(part, average, of_side) for part in average.parts]
+        own = [_row_suites(part, average, of_side) for part in average.parts]
         rows += [row if grouped else row[1:] for row in (*own, _last(average, of_side))]
         ends += [len(rows) - 2, len(rows) - 1]
     suite = next((average.suite for average in several if average.suite), "")
@@ -44,7 +48,7 @@ def suite_tables(found: list[Average], rule: str = "suite") -> list[Table]:
     return [Table("suite", title, columns, rows, _notes(several, rule), about={"suite": suite}, ends=ends)]
 
 
-def _row(part: Part, average: Average, of_side: list[Any]) -> list[Any]:
+def _row_suites(part: AveragedTask, average: SuiteAverage, of_side: list[Any]) -> list[Any]:
     place = [part.group, part.task, *of_side, *_prompts(average, part), label(part.metric)]
     apart = [part.apart[code] / 100 if code in part.apart else None for code in APART]
     return [*place, *shares(part.score, part.interval), len(part.languages), part.languages, *apart]
@@ -55,20 +59,20 @@ def shares(score: float, interval: Interval | None) -> tuple[float, Interval | N
     return score / 100, Interval(*(end / 100 for end in interval)) if interval else None
 
 
-def _last(average: Average, of_side: list[Any]) -> list[Any]:
+def _last(average: SuiteAverage, of_side: list[Any]) -> list[Any]:
     languages = list(dict.fromkeys(code for part in average.parts for code in part.languages))
     place = ["", "average", *of_side, *_prompts(average), ""]
     return [*place, *shares(average.score, average.interval), len(languages), sorted(languages), None, None]
 
 
-def _prompts(average: Average, part: Part | None = None) -> list[Any]:
+def _prompts(average: SuiteAverage, part: AveragedTask | None = None) -> list[Any]:
     """Returns what the prompts are called, and their language."""
     kind, of_set = average.dimensions["prompt_language"], average.dimensions["prompt_set"]
     chosen = f" {part.prompt}" if part and part.prompt is not None else ""
     return [f"{WRITTEN[kind] if of_set == SUITE else SETS[of_set]}{chosen}", kind]
 
 
-def _notes(found: list[Average], rule: str) -> list[str]:
+def _notes(found: list[SuiteAverage], rule: str) -> list[str]:
     notes = ["Scores are in percent of the metric's range. n: languages.", RULES[rule].says]
     notes += ["The interval is over languages and documents."]
     for average in found:
@@ -84,3 +88,73 @@ def _notes(found: list[Average], rule: str) -> list[str]:
     if len(members) == 1:
         notes.append(f"Languages: {' '.join(next(iter(members)))}.")
     return list(dict.fromkeys(notes))
+
+
+HEADS = {"model": "model", "language": "language", "prompt_language": "prompts", "prompt": "prompt"}
+Place = dict[str, object]
+
+
+def derived_tables(suite: str, found: Sequence[DerivedScore], published: Sequence[PublishedScore] = ()) -> list[Table]:
+    """Returns the table of a suite's derived metrics, a row for each; none if there are none.
+
+    Args:
+        suite: its name.
+        found: of one run, or several.
+        published: scores to show below those of the same metric.
+    """
+    if not found:
+        return []
+    lines = [line for name in dict.fromkeys(s.name for s in found) for line in _lines(name, found, published)]
+    places = [_place(line) for line in lines]
+    varying = [name for name in HEADS if len({place[name] for place in places} - {None}) > 1]
+    columns = [Column("metric", "derived", "metric"), *(_column(name) for name in varying)]
+    columns += [Column("score", "exact"), Column(INTERVAL, "limits", "interval", ANY), Column("n", "count")]
+    columns += [Column("needs", "text", "references"), Column("", "hidden", "reason")]
+    rows = [_row_derived(line, [place[name] for name in varying]) for line, place in zip(lines, places, strict=True)]
+    notes = [f"{words(score.name)}: {note}." for score in found for note in score.notes]
+    notes += (
+        ["Shares and probabilities are between 0 and 1, not in percent."]
+        if any(s.bounds == SHARE for s in found)
+        else []
+    )
+    notes += [f"Published scores are those of {of.source}." for of in published]
+    dimmed = [number for number, line in enumerate(lines) if isinstance(line, PublishedScore)]
+    about, notes = {"suite": suite}, list(dict.fromkeys(notes))
+    return [Table("derived", suite, columns, rows, notes, _absent(found), about=about, dimmed=dimmed)]
+
+
+def _absent(found: Sequence[DerivedScore]) -> list[str]:
+    """Returns a line for each reason why a metric has no score."""
+    several = len({score.model for score in found}) > 1
+    reasons: dict[str, list[str]] = {}
+    for score in found:
+        if score.reason:
+            whose = f" of {score.model}" if several else ""
+            reasons.setdefault(score.reason, []).append(f"{words(score.name)}{whose}")
+    return [f"Without a score: {', '.join(dict.fromkeys(names))}: {reason}." for reason, names in reasons.items()]
+
+
+def _lines(
+    name: str, found: Sequence[DerivedScore], published: Sequence[PublishedScore]
+) -> list[DerivedScore | PublishedScore]:
+    return [*(score for score in found if score.name == name), *(of for of in published if of.metric == name)]
+
+
+def _column(name: str) -> Column:
+    return Column(HEADS[name], "language" if name == "language" else "text", name)
+
+
+def _row_derived(line: DerivedScore | PublishedScore, place: list[object]) -> list[Any]:
+    if isinstance(line, PublishedScore):
+        return [line.metric, *place, line.score, None, None, "", ""]
+    references = " ".join(line.references)
+    return [line.name, *place, line.score, line.interval, line.n or None, references, line.reason]
+
+
+def _place(line: DerivedScore | PublishedScore) -> Place:
+    if isinstance(line, PublishedScore):
+        return {**dict.fromkeys(HEADS), "model": line.model}
+    cells = list(line.cells.values())
+    of = {name: {getattr(cell, name) for cell in cells} for name in DIMENSIONS}
+    place: Place = {name: next(iter(values)) if len(values) == 1 else None for name, values in of.items()}
+    return {"model": line.model, **place, "prompt_language": WRITTEN.get(str(place["prompt_language"]))}

@@ -1,43 +1,106 @@
 """A run folder's sample files to summary.csv, results.json and the tables at the end of a run."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from afrieval.analysis.averages import suite_averages
+from afrieval._util.grouping import grouped
+from afrieval._util.terminal import note
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
-from afrieval.analysis.memorisation import about, remembered
-from afrieval.analysis.reference import has_evals
+from afrieval.analysis.published_evaluations import has_evals
 from afrieval.analysis.scores import by_language
-from afrieval.analysis.trees import outlines
-from afrieval.grouping import grouped
-from afrieval.harness.scores import HarnessTaskScores, merged_results, summary_rows, task_scores, with_groups
+from afrieval.analysis.subgroups import outlines
+from afrieval.analysis.suites import suite_averages
+from afrieval.report.citing import likelihoods
+from afrieval.report.comparison import tree_tables
 from afrieval.report.contrasts import contrast_table
-from afrieval.report.defects import defects_of, marked
-from afrieval.report.harness import harness_table
-from afrieval.report.memorisation import memorisation_tables
-from afrieval.report.method import likelihoods
-from afrieval.report.options import naming_options, naming_rows
-from afrieval.report.reference import reference_tables
-from afrieval.report.scores import score_table
+from afrieval.report.published import reference_tables
+from afrieval.report.scores import defects_of, harness_table, marked, naming_options, naming_rows, score_table
 from afrieval.report.suites import suite_tables
-from afrieval.report.table import Table
-from afrieval.report.trees import tree_tables
-from afrieval.report.usage import cut_off, missing_letters, usage_tables
+from afrieval.report.table import Column, Table
 from afrieval.report.verdicts import one_answer_notes, rare_notes
-from afrieval.results.files import write_results, write_summary, write_usage
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.comparable_runs import described, model_labels
+from afrieval.results.identity import words
 from afrieval.results.probabilities import write_probabilities
-from afrieval.results.reader import RunFolder
-from afrieval.results.runs import described, model_labels
+from afrieval.results.run_files import RUN, read_run, write_results, write_summary, write_usage
+from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import HarnessGroup, Identity, RunRecord
-from afrieval.results.scores import CellScores
-from afrieval.results.selection import words
-from afrieval.results.summary import harness_results, summary_columns, summary_row
-from afrieval.results.usage import COLUMNS, usage_rows
+from afrieval.results.summary import (
+    COLUMNS,
+    Row,
+    VisitWork,
+    harness_results,
+    summary_columns,
+    summary_row,
+    usage_rows,
+    works,
+)
+from afrieval.run.harness.scores import HarnessTaskScores, merged_results, summary_rows, task_scores, with_groups
 from afrieval.scoring.base import Metric
-from afrieval.terminal import note
+from afrieval.tools.contamination.analysis import about, remembered
+from afrieval.tools.contamination.tables import memorisation_tables
+
+SHOWN = {
+    "requests": "requests",
+    "prompt_tokens": "prompt tokens",
+    "completion_tokens": "answer tokens",
+    "reasoning_tokens": "thinking",
+}
+
+
+def usage_tables(rows: Sequence[Row]) -> list[Table]:
+    """Returns what answers took, by task and language and in all; empty if no backend tells.
+
+    Args:
+        rows: those of usage.csv.
+    """
+    if not rows:
+        return []
+    names = [name for name in SHOWN if name != "reasoning_tokens" or any(row[name] for row in rows)]
+    priced = ["cost"] if any(row["cost"] is not None for row in rows) else []
+    columns = [Column("task"), Column("language", "language"), *(Column(SHOWN[n], "amount", n) for n in names)]
+    found = [[row[name] for name in ("task", "language", *names, *priced)] for row in rows]
+    ends = (len(found) - 1,) if len(found) > 1 else ()
+    total = [["total", "", *map(_total, list(zip(*found, strict=True))[2:])]] if ends else []
+    columns += [Column(name, "money") for name in priced]
+    return [Table("usage", "Requests and tokens", columns, [*found, *total], _notes(rows), ends=ends)]
+
+
+def cut_off(cells: Iterable[CellScores]) -> list[str]:
+    """Returns how many answers ended at their limit of tokens; empty for none."""
+    every = list(cells)
+    n, cut = (int(sum(cell.usage.get(name, 0) for cell in every)) for name in ("answers", "cut_off"))
+    thinks = any(cell.usage.get("reasoning_tokens") for cell in every)
+    cure = "; --model.api.reasoning_effort leaves more room for thinking" if thinks else ""
+    return [f"{cut:,} of {n:,} answers were cut off at max_gen_toks{cure}."] if cut else []
+
+
+def missing_letters(cells: Iterable[CellScores]) -> list[str]:
+    """Returns how many letters had no likelihood, if answers are letters; empty if all had one."""
+    every = list(cells)
+    names = ("missing_letters", "letters", "no_letter", "answers")
+    missing, letters, none, answers = (int(sum(cell.usage.get(name, 0) for cell in every)) for name in names)
+    if not missing:
+        return []
+    of_all = f"{none:,} of {answers:,} questions, whose answers are unparsed"
+    return [f"{missing:,} of {letters:,} letters were not among the tokens that the server returns; all in {of_all}."]
+
+
+def _total(values: Iterable[Any]) -> Any:
+    return sum(value for value in values if value is not None)
+
+
+def _notes(rows: Sequence[Row]) -> list[str]:
+    answers, unknown = (sum(row[name] for row in rows) for name in ("answers", "unknown"))
+    if not unknown:
+        return []
+    of = f"{unknown:,} of {answers:,} answers; they are in no sum and no cost."
+    return [f"The server states no usable number of tokens for {of}"]
 
 
 @dataclass(frozen=True)
@@ -167,3 +230,51 @@ def _dropped(cells: list[CellScores]) -> list[str]:
     named = " ".join(dict.fromkeys(cell.language for cell in cells if cell.fewer_examples))
     few = f"{min(shown)} at least, {np.mean(shown):.1f} on average"
     return [f"{len(shown):,} of {n:,} prompts have fewer examples, to fit the model's context ({named}): {few}."]
+
+
+WORK_COLUMNS = [
+    Column("visit"),
+    Column("requests for"),
+    Column("requests", "amount"),
+    Column("plain tokens", "amount", "plain_tokens"),
+    Column("computed", "amount", "computed_tokens"),
+    Column("in answers", "amount", "answer_tokens"),
+    Column("seconds", "amount"),
+    Column("tokens/s", "amount", "tokens_per_second"),
+]
+NOTES = [
+    "Plain tokens are those that the harness computes, with the whole prompt for each choice.",
+    "Computed tokens are those of the forward passes, padding and generated answers included.",
+]
+
+
+def work_tables(visits: Iterable[VisitWork]) -> list[Table]:
+    """Returns what visits took, a row for each kind of request; empty if none is stored.
+
+    Args:
+        visits: in order.
+    """
+    rows = [_row(visit) for visit in visits]
+    counted = any(row[3] or row[4] for row in rows)
+    written = any(row[5] for row in rows)
+    hidden = {} if counted else dict.fromkeys(("plain_tokens", "computed_tokens", "tokens_per_second"), "hidden")
+    hidden |= {} if written else {"answer_tokens": "hidden"}
+    columns = [column._replace(form=hidden.get(column.key, column.form)) for column in WORK_COLUMNS]
+    return [Table("work", "What the run took", columns, rows, NOTES if counted else [])] if rows else []
+
+
+def work_of(folder: Path) -> list[Table]:
+    """Returns what the visits to a run folder took; empty for other programs' folders.
+
+    Raises:
+        UserError: if run.yaml cannot be read.
+    """
+    return work_tables(works(read_run(folder), folder)) if (folder / RUN).exists() else []
+
+
+def _row(visit: VisitWork) -> list[Any]:
+    taken = visit.taken
+    computed, seconds = taken.get("computed"), taken["seconds"]
+    rate = round(computed / seconds) if computed and seconds else None
+    counts = [taken["requests"], taken.get("plain"), computed, taken.get("written")]
+    return [visit.date[:16].replace("T", " "), visit.kind, *counts, round(seconds, 1), rate]

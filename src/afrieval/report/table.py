@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from afrieval._util.terminal import OF_A_CELL, brief
 from afrieval.languages import LANGUAGES
 from afrieval.report.values import SHARE, Bounds, shown_change, shown_exact, shown_interval, shown_score, shown_time
 from afrieval.scoring.labels import words
-from afrieval.terminal import OF_A_CELL, brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,7 +154,7 @@ class Table:
 
     def __rich_console__(self, console: Any, options: Any) -> "Iterator[Any]":
         """Yields the table as a terminal shows it."""
-        from afrieval.report.screen import terminal
+        from afrieval.report.formats import terminal
 
         yield from terminal(self, options.max_width, console.color_system in COLOURFUL and not console.no_color)
 

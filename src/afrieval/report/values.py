@@ -1,11 +1,12 @@
-"""Values as people read them: scores, differences, intervals, ranges of numbers, names broken into lines."""
+"""Values as people read them: scores, differences, intervals, ranges of numbers, names in sentences."""
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from afrieval._util.terminal import one_line
+from afrieval.languages import LANGUAGES
 from afrieval.scoring.base import Metric
-from afrieval.terminal import one_line
 
 Bounds = tuple[float, float]
 SHARE: Bounds = (0.0, 1.0)  # shown in percent; all other scores on their own scale
@@ -96,3 +97,20 @@ def broken(name: str, width: int) -> str:
                 lines.append(indent)
             lines[-1] += part
     return "\n".join(line.rstrip() for line in lines)
+
+
+def language_name(code: str) -> str:
+    """Returns a language's name; the code itself if it is not one of the suite's."""
+    return LANGUAGES[code].name if code in LANGUAGES else code
+
+
+def language_names(codes: Iterable[str], most: int = 8) -> str:
+    """Returns languages in alphabetical order for a sentence; those beyond a number of them are counted."""
+    return listed(sorted(map(language_name, codes)), most)
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Returns names for a sentence; those beyond a number of them are counted."""
+    if len(names) > most + 1:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)

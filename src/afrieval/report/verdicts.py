@@ -1,15 +1,17 @@
-"""In words: why nothing is concluded where scores differ, and where nearly all answers are the same."""
+"""Why nothing is concluded where scores differ, and what a model gets that does not read."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from afrieval.analysis.contrasts import Contrast, Row
+from afrieval.analysis.baselines import LanguageBaselines
+from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.verdicts import Floor, one_answer
 from afrieval.report.scores import WRITTEN
-from afrieval.report.values import Bounds, shown_score
-from afrieval.report.words import language_name, listed
-from afrieval.results.scores import CellScores
+from afrieval.report.table import Column, Table
+from afrieval.report.values import Bounds, language_name, listed, shown_score
+from afrieval.results.cell_scores import ACCURACY, BALANCED, CellScores
+from afrieval.tasks.data.baselines import LENGTH
 
 UNREAD = {
     "chance": "chance",
@@ -63,7 +65,7 @@ def floors(contrast: Contrast) -> dict[str, Floor]:
     return {row.language: row.floor for row in contrast.rows if row.floor and row.concludes}
 
 
-def withheld(row: Row, bounds: Bounds) -> str:
+def withheld(row: LanguageContrast, bounds: Bounds) -> str:
     """Returns why nothing follows from a row whose sides differ; empty if something does, or if it has other rows."""
     return not_above(row.floor, bounds) if row.floor and row.concludes else ""
 
@@ -99,3 +101,41 @@ def rare_notes(cells: Iterable[CellScores]) -> list[str]:
 def _answer(cell: CellScores, answer: int) -> str:
     labels = cell.declared.get("labels") or []
     return labels[answer] if answer < len(labels) else f"answer {answer + 1}"
+
+
+TOLD_BY_LENGTH = (LENGTH, BALANCED)
+ABOVE = "*"
+NOTE = "What a model gets that does not read the text; docs/baselines.md explains it."
+LEGEND = f"{ABOVE}: above chance, beyond what chance explains (binomial test, Holm over the table)."
+
+
+def baseline_table(task: str, found: Sequence[LanguageBaselines]) -> Table:
+    """Returns a row per language: each baseline's accuracy, and where labels are fixed balanced accuracy by lengths.
+
+    Args:
+        task: the task's name.
+        found: its baselines, at least one.
+    """
+    every = [(name, metric) for of in found for name, scores in of.baselines.scores.items() for metric in scores]
+    shown = [pair for pair in dict.fromkeys(every) if pair[1] == ACCURACY or pair == TOLD_BY_LENGTH]
+    columns = [Column("language", "language"), Column("n", "count"), Column("chance", "score")]
+    for name, metric in shown:
+        key = name if metric == ACCURACY else f"{name}_{metric}"
+        columns += [Column(key.replace("_", ", "), "text", "-"), Column("", "hidden", key)]
+    return Table(
+        kind="baselines",
+        title=f"{task}: without reading",
+        columns=columns,
+        rows=[_row(of, shown) for of in found],
+        notes=[NOTE, *([LEGEND] if any(of.above for of in found) else [])],
+        about={"task": task},
+    )
+
+
+def _row(of: LanguageBaselines, shown: Sequence[tuple[str, str]]) -> list[object]:
+    row: list[object] = [of.language, of.baselines.n, of.baselines.chance]
+    for name, metric in shown:
+        score = of.baselines.scores.get(name, {}).get(metric)
+        tested = metric == (BALANCED if (name, BALANCED) in shown else ACCURACY)
+        row += ["" if score is None else shown_score(score) + ABOVE * (tested and name in of.above), score]
+    return row

@@ -1,9 +1,12 @@
-"""What makes two runs the same run: anything that touches prompt, data, shots or model."""
+"""What makes two runs the same run, and how prompts and selections of rows are named in results."""
 
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped, ranges
 
 SCORING = ("version", "declaration", "extract")  # what may change of a task if only its answers are scored differently
 
@@ -63,3 +66,130 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
         both = isinstance(value, dict) and isinstance(old.get(key), dict)
         result[key] = merged(old[key], value) if both else value
     return result
+
+
+PromptId = int | str
+SUITE, PAPER, UNCLEANED = "suite", "paper", "paper_uncleaned"
+_PAPER = re.compile(r"paper([1-9]\d*)(_uncleaned)?")
+
+
+def paper_id(number: int, uncleaned: bool = False) -> str:
+    """Returns the id of a prompt of the paper."""
+    return f"paper{number}{'_uncleaned' if uncleaned else ''}"
+
+
+def is_prompt_id(prompt: PromptId) -> bool:
+    """Returns whether a value of a sample file is the id of a prompt."""
+    return isinstance(prompt, int) or bool(_PAPER.fullmatch(prompt))
+
+
+def prompt_set(prompt: PromptId) -> str:
+    """Returns the set that a prompt belongs to: `suite`, `paper` or `paper_uncleaned`."""
+    found = _PAPER.fullmatch(str(prompt))
+    return SUITE if found is None else UNCLEANED if found[2] else PAPER
+
+
+def prompt_number(prompt: PromptId) -> int:
+    """Returns a prompt's number within its set; 0 if it has none, as tasks of the harness."""
+    found = _PAPER.fullmatch(str(prompt))
+    return int(found[1]) if found else int(prompt or 0)
+
+
+def prompt_order(prompt: PromptId) -> tuple[int, int]:
+    """Returns a key to sort prompts by: the suite's first, then by number."""
+    return (SUITE, PAPER, UNCLEANED).index(prompt_set(prompt)), prompt_number(prompt)
+
+
+def prompt_ranges(prompts: Iterable[PromptId]) -> str:
+    """Returns sorted prompts in short: 1-3,5; those of the paper as paper1-3,5."""
+    return " ".join(map(_ranges, grouped(prompts, prompt_set).values()))
+
+
+def _ranges(prompts: list[PromptId]) -> str:
+    numbers = [prompt_number(prompt) for prompt in prompts]
+    before, after = str(prompts[0]).split(str(numbers[0]))
+    return f"{before}{ranges(numbers)}{after}"
+
+
+Kind = Literal["all", "first", "sample"]
+BY_LIMIT = "eval.limit"  # in the identity of a run
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The rows of a cell.
+
+    Attributes:
+        kind: `all` rows, the `first` ones, or a `sample` drawn by a seed.
+        n: number of rows, scored or not.
+        of: number of rows of the test set; 0 if it is not known, as in runs of older versions.
+    """
+
+    kind: Kind = "all"
+    n: int = 0
+    of: int = 0
+
+    @property
+    def concludes(self) -> bool:
+        """Whether something can be concluded from scores on these rows: not from the first ones, which may be alike."""
+        return self.kind != "first"
+
+    @property
+    def words(self) -> str:
+        """The rows in words, such as `first 50 of 204 rows: for debugging`; empty for all."""
+        return words([self])
+
+
+ALL = Selection()
+
+
+def words(found: Iterable[Selection]) -> str:
+    """Returns the rows of several cells in words, such as `in part first 50 of 204 rows`; empty where all have all."""
+    of_kinds = grouped(found, lambda each: str(each.kind))
+    parts = []
+    for kind, how in (("first", "first {}: for debugging"), ("sample", "sample of {}")):
+        if of_kind := of_kinds.get(kind):
+            sizes = f" of {_range(each.of for each in of_kind)}" if all(each.of for each in of_kind) else ""
+            parts.append(how.format(f"{_range(each.n for each in of_kind)}{sizes} rows"))
+    some = "in part " if parts and "all" in of_kinds else ""
+    return f"{some}{'; '.join(parts)}"
+
+
+def _range(numbers: Iterable[int]) -> str:
+    found = sorted({*numbers})
+    return f"{found[0]:,} to {found[-1]:,}" if found[1:] else f"{found[0]:,}"
+
+
+def selection(n: int, of: int, sampled: bool) -> Selection:
+    """Returns the selection of a cell.
+
+    Args:
+        n: its rows.
+        of: rows of the test set; 0 if not known.
+        sampled: whether its rows have ranks in the order of samples.
+    """
+    if of and n >= of:
+        return Selection("all", n, of)
+    return Selection("sample" if sampled else "first" if of else "all", n, of)
+
+
+def selection_of_older(n: int, record: Mapping[str, Any]) -> Selection:
+    """Returns the selection of a cell of a version that stored no size of test sets, by the limits of its visits.
+
+    Args:
+        n: its rows.
+        record: run.yaml.
+    """
+    return Selection("first" if n in _limits(record) else "all", n)
+
+
+def identity_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the identity in run.yaml, with the selection of rows where an older version did not store it."""
+    identity = dict(record.get("identity", {}))
+    return {"selection": {"by": BY_LIMIT}, **identity} if _limits(record) else identity
+
+
+def _limits(record: Mapping[str, Any]) -> set[int]:
+    """Returns the limits of visits of versions that did not know samples."""
+    settings = [visit.get("config", {}).get("eval", {}) for visit in record.get("visits", [])]
+    return {of["limit"] for of in settings if of.get("limit") and "sample" not in of}

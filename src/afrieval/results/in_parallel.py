@@ -10,9 +10,9 @@ from itertools import cycle
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
-from afrieval.errors import UserError
-from afrieval.results.files import sample_path
-from afrieval.results.reader import RunFolder
+from afrieval._util.errors import UserError
+from afrieval.results.run_files import sample_path
+from afrieval.results.run_folder import RunFolder
 
 LARGE = 64_000_000  # bytes, which one process reads in half a second
 Place = tuple[RunFolder, str]  # a cell

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from afrieval.errors import UserError
-from afrieval.files.content import check_file, read_bytes
+from afrieval._util.errors import UserError
+from afrieval._util.files import check_file, read_bytes
 
 PACKED = "samples.parquet"
 VERSION = 1  # of the file; a reader refuses later ones

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from afrieval.results.cell_scores import CellScores, Labels
+from afrieval.results.identity import selection
 from afrieval.results.packed import About, Arrays, packed
+from afrieval.results.sample_columns import STORED_BY, Stored
 from afrieval.results.schema import Declared
-from afrieval.results.scores import CellScores, Labels
-from afrieval.results.selection import selection
-from afrieval.results.stored import STORED_BY, Stored
 
 NUMBERS = (
     1  # what the numbers mean; if lines are read in another way, raise it, and older files are read by their lines

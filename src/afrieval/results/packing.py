@@ -13,15 +13,15 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from afrieval.errors import UserError
-from afrieval.files.whole import write_whole, written_whole
-from afrieval.results.files import locked, sample_files, sample_path, stored_name
+from afrieval._util.errors import UserError
+from afrieval._util.whole_files import write_whole, written_whole
+from afrieval.results.comparable_runs import check_finished
 from afrieval.results.packed import PACKED, About, Arrays, Packed, content, head, packed
 from afrieval.results.packed_cells import FILLS, LISTS, NUMBERS, about, numbers
-from afrieval.results.reader import RunFolder, cell_lines
-from afrieval.results.runs import check_finished
+from afrieval.results.run_files import locked, sample_files, sample_path, stored_name
+from afrieval.results.run_folder import RunFolder, cell_lines
+from afrieval.results.sample_columns import Stored
 from afrieval.results.samples import REDO
-from afrieval.results.stored import Stored
 
 LEVEL = 3  # of zstd: higher ones take longer, and save little
 AS_TEXTS = ["cell", "gold", "picked", "n_choices", "part", *(f"{name}.list.element" for name in ("fields", "measures"))]

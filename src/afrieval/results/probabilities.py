@@ -13,9 +13,9 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from afrieval.grouping import grouped
-from afrieval.results.files import write_atomically
-from afrieval.results.reader import RunFolder
+from afrieval._util.grouping import grouped
+from afrieval.results.run_files import write_atomically
+from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
 
 FOLDER = "probabilities"

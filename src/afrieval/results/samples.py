@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from afrieval.errors import UserError
-from afrieval.files.schema import checked_line
+from afrieval._util.errors import UserError
+from afrieval._util.schema import checked_line
+from afrieval.results.identity import is_prompt_id
 from afrieval.results.packed import content
-from afrieval.results.prompts import is_prompt_id
 from afrieval.results.schema import SampleLine
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES, REFUSED

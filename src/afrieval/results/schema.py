@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired, Required
 from annotated_types import Ge, MinLen
 from typing_extensions import TypedDict
 
-from afrieval.files.schema import LINE, OPEN
+from afrieval._util.schema import LINE, OPEN
 
 Index = Annotated[int, Ge(0)]
 
@@ -66,7 +66,7 @@ class Identity(TypedDict):
     harness_tasks: NotRequired[dict[str, dict[str, Any]]]
 
 
-class Published(TypedDict):
+class PublishedEntry(TypedDict):
     """A published score of a task; numbers in percent."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
@@ -139,7 +139,7 @@ class Declared(TypedDict, total=False):
     groups: dict[str, dict[str, list[str]]]
     grouped_fields: dict[str, Groups]
     probabilities: str
-    published: list[Published]
+    published: list[PublishedEntry]
     evals: str
     macro: str | None
     rows: int | None

@@ -1,10 +1,18 @@
-"""Scores of cells as rows of summary.csv and in the harness' results format."""
+"""Scores of cells as rows of summary.csv, and the requests, tokens and seconds of each session of a run."""
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, NotRequired
 
-from afrieval.results.scores import CellScores
+from annotated_types import Ge
+from typing_extensions import TypedDict
+
+from afrieval._util.grouping import grouped
+from afrieval._util.schema import OPEN, validated
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.run_files import RUN
+from afrieval.results.schema import Index, RunRecord
 
 PLACE = ("task", "language", "prompt", "prompt_language")
 FIRST = (*PLACE, "metric", "score", "standard_error", "low", "high", "n", "n_defect", "selection")
@@ -67,3 +75,110 @@ def harness_results(cells: list[CellScores], versions: Mapping[str, int]) -> dic
         "higher_is_better": {c.name: {name: m.higher_is_better for name, m in c.metrics.items()} for c in cells},
         "n-samples": {c.name: {"original": c.selection.of or c.rows, "effective": c.n} for c in cells},
     }
+
+
+TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")
+LETTERS = ("letters", "missing_letters", "no_letter")  # of the most likely first tokens
+COUNTS = ("answers", "requests", *TOKENS, "unknown", "cut_off", "refused", *LETTERS)
+COLUMNS = ("task", "language", *COUNTS, "cost")
+CUT_OFF = "length"  # the reason why an answer ended
+MOST = 10**15  # of anything that an answer may take; servers of old runs were believed
+
+
+def usage_of(details: Mapping[str, Any]) -> dict[str, float]:
+    """Returns what one answer took, by names of `COUNTS`, and its cost if prices were known.
+
+    Args:
+        details: those of a sample.
+    """
+    told = {name: details[name] for name in ("requests", *TOKENS, *LETTERS, "cost") if _is_amount(details.get(name))}
+    ended = details.get("finish_reason") == CUT_OFF
+    seen = details.get("missing_letters") != details.get("letters", -1)
+    counted = {
+        "no_letter": not seen,
+        "unknown": TOKENS[0] not in told,
+        "cut_off": ended,
+        "refused": bool(details.get("refused")),
+    }
+    return {"answers": 1, **told, **{name: int(found) for name, found in counted.items()}}
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < MOST
+
+
+def usage_rows(cells: Iterable[CellScores]) -> list[Row]:
+    """Returns rows of usage.csv: sums per task and language; empty if no answer has details.
+
+    A cost is empty where prices were not known for all answers.
+    """
+    told = [cell for cell in cells if cell.usage]
+    return [
+        {"task": task, "language": language, **_sum(members)}
+        for (task, language), members in grouped(told, lambda cell: (cell.task, cell.language)).items()
+    ]
+
+
+def _sum(cells: Iterable[CellScores]) -> Row:
+    every = list(cells)
+    counts = {name: int(sum(cell.usage.get(name, 0) for cell in every)) for name in COUNTS}
+    priced = all("cost" in cell.usage for cell in every)
+    return {**counts, "cost": round(sum(cell.usage["cost"] for cell in every), 6) if priced else None}
+
+
+class Taken(TypedDict):
+    """What requests of a kind took, as `models.work.Amount` has it; what is 0 is left out."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    requests: Index
+    seconds: Annotated[float, Ge(0)]
+    plain: NotRequired[Index]
+    computed: NotRequired[Index]
+    written: NotRequired[Index]
+    most: NotRequired[Index]
+
+
+class _Visit(TypedDict):
+    """The parts of a visit that say what it took, and where."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    date: NotRequired[str]
+    dtype: NotRequired[str]
+    engine: NotRequired[str | None]
+    device_name: NotRequired[str | None]
+    processes: NotRequired[Index]
+    work: NotRequired[dict[str, Taken]]
+
+
+class VisitWork(NamedTuple):
+    """What the answers of one kind took in a visit.
+
+    Attributes:
+        kind: `likelihoods` or `answers`.
+    """
+
+    date: str
+    dtype: str
+    engine: str | None
+    device_name: str | None
+    processes: int
+    kind: str
+    taken: Taken
+
+
+def works(record: RunRecord, folder: Path) -> Iterator[VisitWork]:
+    """Yields what each visit took, the first visit first; older versions did not store it.
+
+    Args:
+        record: the content of run.yaml.
+        folder: the run folder, for messages.
+
+    Raises:
+        UserError: if run.yaml is damaged.
+    """
+    for given in record.get("visits", []):
+        where = {name: given[name] for name in _Visit.__annotations__ if name in given}
+        visit = validated(_Visit, where, str(folder / RUN), "remove `work` from its visits")
+        of = visit.get("date", ""), visit.get("dtype", ""), visit.get("engine"), visit.get("device_name")
+        for kind, taken in visit.get("work", {}).items():
+            yield VisitWork(*of, visit.get("processes", 1), kind, taken)

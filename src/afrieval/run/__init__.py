@@ -1,0 +1,1 @@
+"""Doing it: plans of cells, a run from its first cell to its last, and scoring again."""

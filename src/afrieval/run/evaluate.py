@@ -8,23 +8,22 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from afrieval import collector, stopping
+from afrieval._util import garbage, signals
+from afrieval._util.errors import UserError
+from afrieval._util.terminal import note
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
-from afrieval.errors import UserError
-from afrieval.models.answer_file import AnswerFile
+from afrieval.models.answers import AnswerFile
 from afrieval.models.processes import ALONE, Processes
-from afrieval.results.files import read_run, write_harness, write_run, write_samples
-from afrieval.results.identity import check_same_run
-from afrieval.results.reader import RunFolder
-from afrieval.results.selection import identity_of
+from afrieval.results.identity import check_same_run, identity_of
+from afrieval.results.run_files import read_run, write_harness, write_run, write_samples
+from afrieval.results.run_folder import RunFolder
 from afrieval.run.manifest import answer_path, circumstances, identity, record, suite_of
-from afrieval.run.preflight import check_fit, first_tokens
-from afrieval.tasks.cell import Cell, Outcome, Plan
-from afrieval.terminal import note
+from afrieval.run.plan import check_fit, first_tokens
+from afrieval.tasks.cells.cell import Cell, Outcome, Plan
 
 if TYPE_CHECKING:  # a run without missing cells needs neither the model nor the harness
     from afrieval.models.response_cache import CachedLM, Tick
-    from afrieval.run.progress import Progress
+    from afrieval.run.progress import RunProgress
 
 Check = Callable[[], None]
 AfterCell = Callable[[Cell], None]
@@ -32,7 +31,7 @@ Load = Callable[[ModelConfig, EvalConfig, Processes], Any]
 EVERY = 1  # seconds between checks of the run folder, which are slow on a network
 
 
-class Share(NamedTuple):
+class CellShare(NamedTuple):
     """The cells of a run that one of several jobs runs, in a folder that names all cells of the run.
 
     Attributes:
@@ -52,7 +51,7 @@ def evaluate(
     processes: Processes = ALONE,
     check: Check = lambda: None,
     load: Load | None = None,
-    share: Share | None = None,
+    share: CellShare | None = None,
 ) -> None:
     """Runs the missing cells of a plan in a locked run folder.
 
@@ -126,7 +125,7 @@ def _load(config: RunConfig, processes: Processes, described: dict[str, Any], lo
     """Returns the model, checks that all processes have the same, and records its fingerprint."""
     with processes.together():
         lm = (load or _usual_load())(config.model, config.eval, processes)
-        collector.started()
+        garbage.started()
         described["model"]["fingerprint"] = lm.fingerprint()
     processes.agree(described["model"]["fingerprint"], "model")
     return lm
@@ -141,13 +140,13 @@ def _usual_load() -> Load:
 @contextmanager
 def _asking(
     config: RunConfig, cells: Sequence[Cell], lm: Any, answers: Path, processes: Processes, check: Check
-) -> "Iterator[tuple[CachedLM, Progress]]":
+) -> "Iterator[tuple[CachedLM, RunProgress]]":
     """Returns a model that stores its answers, and what shows the progress of cells."""
     from afrieval.models.response_cache import CachedLM
-    from afrieval.run.progress import Progress
+    from afrieval.run.progress import RunProgress
 
     kept = answers if config.eval.use_cache and processes.is_first else None
-    shown = Progress(cells, bar=not config.eval.write_out, quiet=not processes.is_first, spending=lm.spending)
+    shown = RunProgress(cells, bar=not config.eval.write_out, quiet=not processes.is_first, spending=lm.spending)
     with AnswerFile(kept) as answer_file, shown as progress:
         lm.resume(answer_file.details())
         cached = CachedLM(lm, answer_file, _looking_after(progress.tick, check), processes)
@@ -155,7 +154,7 @@ def _asking(
             yield cached, progress
 
 
-def _visit(config: RunConfig, plan: Plan, lm: Any, processes: Processes, share: Share | None) -> dict[str, Any]:
+def _visit(config: RunConfig, plan: Plan, lm: Any, processes: Processes, share: CellShare | None) -> dict[str, Any]:
     """Returns the circumstances of a visit, after checking how prompts begin, and that they fit the context."""
     known = circumstances(config, plan, lm, processes.count) | ({"share": share.name} if share else {})
     known["first_tokens"] = first_tokens(plan.cells, lm)
@@ -251,7 +250,7 @@ def _looking_after(tick: "Tick", check: Check) -> "Tick":
     def ticked(answered: int) -> None:
         nonlocal latest
         tick(answered)
-        stopping.check()
+        signals.check()
         if time.monotonic() > latest + EVERY:
             check()
             latest = time.monotonic()

@@ -1,13 +1,133 @@
-"""Plans the cells of a config, with their documents, before any model is loaded."""
+"""Plans the cells of a config, and checks that the model supports them, before and after it is loaded."""
 
-from afrieval.config.settings import RunConfig
-from afrieval.errors import UserError
-from afrieval.harness.plan import plan_harness
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from afrieval._util.errors import UserError
+from afrieval.config.settings import ModelConfig, RunConfig
+from afrieval.models.base import Capabilities
 from afrieval.models.capabilities import capabilities
-from afrieval.run.abilities import check_chat, check_recorded, check_requests, length_notes
-from afrieval.tasks.cell import Plan
-from afrieval.tasks.derived import check_derived
-from afrieval.tasks.sources.plan import FOR_EXAMPLES, plan_declared
+from afrieval.run.harness.plan import plan_harness
+from afrieval.tasks.cells.cell import Cell, Plan, Probe
+from afrieval.tasks.cells.plan import FOR_EXAMPLES, plan_declared
+from afrieval.tasks.declaration.selection import check_derived
+
+# The harness' name of a request type, to its names in `Capabilities` and in messages.
+REQUESTS = {
+    "loglikelihood": ("loglikelihood", "likelihoods"),
+    "loglikelihood_rolling": ("rolling", "likelihoods of whole texts"),
+    "generate_until": ("generate", "generated answers"),
+}
+SCORING = "hf, vllm or local-completions with backend_args.tokenizer"
+
+
+def check_chat(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) -> None:
+    """Rejects a missing chat template, and plain prompts for a model that accepts only chats.
+
+    Args:
+        config: the model's settings.
+        can: its capabilities.
+        cells: the cells to run.
+
+    Raises:
+        UserError: names the setting to change.
+    """
+    complete = [cell.coordinates.task for cell in cells if cell.complete]
+    if complete and can.chat == "messages":
+        raise UserError(
+            f"the prompts of {complete[0]} already include a chat template, and {config.model_type} adds another",
+            "use a backend that accepts plain prompts, such as "
+            + ("--model.api.endpoint completions" if config.is_api else "local-completions"),
+        )
+    if config.chat_template and can.chat is None:
+        if config.is_api:
+            hint = "give --model.chat_template false, or --model.api.endpoint chat"
+            raise UserError("model.chat_template is true, but completions are sent plain prompts", hint)
+        raise UserError(
+            f"model.chat_template is true, but {config.model_type} has no chat template here",
+            "give --model.chat_template false, or use local-chat-completions, "
+            "or local-completions with --model.backend_args.tokenizer",
+        )
+    if config.has_chat_tags and can.chat == "messages":
+        raise UserError(
+            f"model.chat_tags is given, but {config.model_type} sends chats as messages", "leave model.chat_tags out"
+        )
+    if not config.chat_template and can.chat == "messages":
+        raise UserError(f"{config.model_type} accepts only chats", "give --model.chat_template true")
+
+
+def check_requests(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) -> None:
+    """Rejects cells with requests that the model does not support.
+
+    Raises:
+        UserError: names the first such task, and an answer form that the model supports, if any.
+    """
+    for cell in cells:
+        for kind in sorted(cell.asks):
+            if cell.needs and not can.tokens:
+                raise UserError(
+                    f"{cell.coordinates.task} needs the likelihood of each token, which {config.model_type} does not "
+                    "return",
+                    f"give --model.model_type hf, or remove {cell.coordinates.task}",
+                )
+            ability, words = REQUESTS[kind]
+            if not getattr(can, ability):
+                raise UserError(
+                    f"{cell.coordinates.task} needs {words}, which {config.model_type} does not support",
+                    _cure(cell, can),
+                )
+            if kind == "loglikelihood" and can.only_letters and cell.coordinates.answer_form != "letter":
+                raise UserError(
+                    f"{cell.coordinates.task} needs likelihoods of whole texts, but chats of {config.model_type} "
+                    "return only those of a first token",
+                    "give --task.answer_form letter or generate, or a server with --model.api.endpoint completions",
+                )
+
+
+def _cure(cell: Cell, can: Capabilities) -> str:
+    if can.generate and cell.can_generate:
+        return "give --task.answer_form generate"
+    why = " (it has no answer form generate)" if can.generate else ""
+    return f"remove {cell.coordinates.task}{why}, or use a backend with likelihoods, such as {SCORING}"
+
+
+def check_recorded(config: ModelConfig, can: Capabilities, cells: Sequence[Cell]) -> None:
+    """Rejects several cells, and tasks of the harness, for recorded answers: they are of the documents of one cell.
+
+    Raises:
+        UserError: names the settings that choose a cell.
+    """
+    if not can.recorded:
+        return
+    if any("harness_tasks" in cell.identity for cell in cells):
+        raise UserError(f"{config.model_type} does not support tasks of the harness", "give a task with task.task_name")
+    if len(cells) > 1:
+        names = ", ".join(cell.name for cell in cells[:3]) + (" ..." if len(cells) > 3 else "")
+        raise UserError(
+            f"{config.model_type} has the answers of one cell, but there are {len(cells)} ({names})",
+            "name one task, language and prompt: --task.task_name, --task.languages, --task.prompts",
+        )
+
+
+def length_notes(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) -> list[str]:
+    """Returns lines about assumed lengths.
+
+    Args:
+        config: the model's settings.
+        can: its capabilities.
+        cells: the cells to run.
+    """
+    if can.assumed:
+        return [
+            f"the context length of the model is unknown: {can.max_length} tokens are assumed, and longer prompts "
+            "lose their beginning; give --model.backend_args.max_length"
+        ]
+    if not (can.count_tokens or can.recorded) and any("generate_until" in cell.asks for cell in cells):
+        return [
+            f"the tokenizer of {config.model_type} is unknown: limits of answers assume one token per byte, and the "
+            "length of prompts is not checked; --eval.max_gen_toks sets another limit"
+        ]
+    return []
 
 
 def plan(config: RunConfig) -> Plan:
@@ -21,7 +141,7 @@ def plan(config: RunConfig) -> Plan:
     can = capabilities(config.model)
     only_texts = (can.chat == "messages" or can.recorded) and not can.loglikelihood
     if config.asks_memorisation:
-        from afrieval.tasks.memorisation.plan import plan_memorisation  # here, since it needs the harness
+        from afrieval.tools.contamination.plan import plan_memorisation  # here, since it needs the harness
 
         planned = plan_memorisation(config, can.tokens)
     else:
@@ -35,3 +155,69 @@ def plan(config: RunConfig) -> Plan:
     check_recorded(config.model, can, planned.cells)
     check_chat(config.model, can, planned.cells)
     return planned + Plan([], notes=length_notes(config.model, can, planned.cells))
+
+
+SHOWN = 8
+LOOKED_AT = 100
+
+
+def first_tokens(cells: Sequence[Cell], lm: Any) -> dict[str, list[int]]:
+    """Returns task to the ids of the first tokens of one of its prompts, if the tokenizer is known.
+
+    Args:
+        cells: the cells to run.
+        lm: the model.
+
+    Raises:
+        UserError: if complete prompts would not begin with exactly one beginning-of-sequence token:
+            scores of Llama 3 would drop by some points without any other sign.
+    """
+    if not lm.can.count_tokens:
+        return {}
+    first: dict[str, Probe] = {}
+    for cell in cells:
+        if cell.coordinates.task not in first and (probe := cell.probe(lm)):
+            first[cell.coordinates.task] = probe
+    begun = {task: list(lm.tok_encode(probe.prompt)) for task, probe in first.items()}
+    for task, tokens in begun.items():
+        if first[task].complete:
+            _check(task, tokens, getattr(lm.tokenizer, "bos_token_id", None))
+    return {task: tokens[:SHOWN] for task, tokens in begun.items()}
+
+
+def check_fit(cells: Sequence[Cell], lm: Any) -> None:
+    """Rejects complete prompts that backends would truncate, some of them silently.
+
+    Only the longest prompts in bytes are checked; one of them is about the longest in tokens.
+
+    Raises:
+        UserError: names the task and the context length that it needs.
+    """
+    for cell in cells:
+        if not cell.complete or not (probe := cell.probe(lm)):
+            continue
+        prompts = sorted(probe.complete, key=lambda p: len(p.encode()))
+        longest = max(lm.count_tokens(prompt) for prompt in prompts[-LOOKED_AT:])
+        room = longest + probe.answer_tokens
+        if room > lm.max_length:
+            raise UserError(
+                f"a prompt and answer of {cell.coordinates.task} may have {longest} and {probe.answer_tokens} tokens, "
+                f"but the model's context has {lm.max_length}",
+                f"give a context of {room} (backend_args: max_model_len for vllm, else max_length), "
+                "or a smaller --eval.max_gen_toks, which may lower scores",
+            )
+
+
+def _check(task: str, tokens: list[int], bos: int | None) -> None:
+    if bos is None:  # a model that knows no such token needs none
+        return
+    if tokens[:1] != [bos]:
+        raise UserError(
+            f"prompts of {task} would not begin with the beginning-of-sequence token",
+            "give --model.add_bos_token true",
+        )
+    if tokens[1:2] == [bos]:
+        raise UserError(
+            f"prompts of {task} would begin with two beginning-of-sequence tokens",
+            "give --model.add_bos_token false; the prompts already include one",
+        )

@@ -1,19 +1,61 @@
 """Shows the running cell, the progress and the remaining time."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from afrieval.run.pace import Pace
-from afrieval.tasks.cell import Cell
-from afrieval.terminal import console, one_line
+from afrieval._util.terminal import console, one_line
+from afrieval.tasks.cells.cell import Cell
 
 
-class Progress:
+class RemainingTime:
+    """Counts requests by kind: a generated answer takes many times as long as a likelihood.
+
+    Args:
+        cells: the cells to run.
+    """
+
+    def __init__(self, cells: Iterable[Cell] = ()):
+        self._left, self._done, self._seconds = Counter[str](), Counter[str](), defaultdict[str, float](float)
+        for cell in cells:
+            self.add(cell)
+
+    def add(self, cell: Cell) -> None:
+        """Adds a cell to run."""
+        self._left[_kind(cell)] += cell.n_requests
+
+    def end(self, cell: Cell, seconds: float) -> None:
+        """Counts a cell that is done."""
+        self._left[_kind(cell)] -= cell.n_requests
+        self._done[_kind(cell)] += cell.n_requests
+        self._seconds[_kind(cell)] += seconds
+
+    @property
+    def seconds(self) -> float:
+        """The time that is left, as far as requests of the same kind have been timed."""
+        return sum(pace * self._left[kind] for kind, pace in self.timed.items())
+
+    @property
+    def whole(self) -> bool:
+        """Whether all kinds of requests that are left have been timed."""
+        return all(kind in self.timed for kind, left in self._left.items() if left)
+
+    @property
+    def timed(self) -> dict[str, float]:
+        """Kind of request to seconds for one."""
+        return {kind: self._seconds[kind] / done for kind, done in self._done.items() if done}
+
+
+def _kind(cell: Cell) -> str:
+    return " ".join(sorted(cell.asks))
+
+
+class RunProgress:
     """A bar over all requests in a terminal; one line per finished cell elsewhere, as in a batch job's log.
 
     Args:
@@ -47,7 +89,7 @@ class Progress:
         self._task = self._bar.add_task("", total=sum(cell.n_requests for cell in cells), spent="")
         self._spending = spending
         self._cells, self._finished, self._began = len(cells), 0, time.monotonic()
-        self._pace = Pace(cells)
+        self._pace = RemainingTime(cells)
 
     def begin(self, cell: Cell) -> None:
         """Shows the title of the cell that starts."""

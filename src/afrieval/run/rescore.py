@@ -1,33 +1,34 @@
 """Scores the stored answers of a run again, without its model."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import tee
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from afrieval import stopping
-from afrieval.config.memorisation import MEMORISATION
+from afrieval._util import signals
+from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped
+from afrieval._util.schema import validated
+from afrieval.config.sections import MEMORISATION
 from afrieval.config.settings import RunConfig
-from afrieval.errors import UserError
-from afrieval.files.schema import validated
-from afrieval.grouping import grouped
-from afrieval.models.answer_file import AnswerFile
-from afrieval.models.replayed import Replayed
-from afrieval.results.files import RUN
-from afrieval.results.identity import SCORING, differences
-from afrieval.results.moved import has_moved
-from afrieval.results.reader import RunFolder
+from afrieval.models.answers import AnswerFile
+from afrieval.models.recorded import Replayed
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.changes import alike, has_moved
+from afrieval.results.identity import SCORING, differences, merged
+from afrieval.results.run_files import RUN, is_halfway, write_run, write_samples
+from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
 from afrieval.results.schema import RunRecord
-from afrieval.results.scores import CellScores
-from afrieval.run.manifest import answer_path
-from afrieval.tasks.cell import Cell, Plan, RunPart
-from afrieval.tasks.select import task_folder
-from afrieval.tasks.sources.plan import plan_declared
-from afrieval.tasks.sources.unchanged import RUN_AGAIN
-from afrieval.tasks.spec import task_files
+from afrieval.run.manifest import answer_path, now, software
+from afrieval.tasks.cells.cell import Cell, Plan, RunPart
+from afrieval.tasks.cells.plan import plan_declared
+from afrieval.tasks.cells.rescored import RUN_AGAIN
+from afrieval.tasks.declaration.selection import task_folder
+from afrieval.tasks.declaration.spec import task_files
 
 CHECKED = ("prompts", "data")  # hashes without which nothing shows that the same was asked
 NO_TOKENS = "the run kept no likelihoods of single tokens (eval.use_cache)"
@@ -156,7 +157,7 @@ def new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Changed
 
 
 def _again(run: RunFolder, cell: Cell, model: Replayed) -> Again:
-    stopping.check()
+    signals.check()
     changed: list[Changed] = []
     declared = cell.facts["declared"][cell.coordinates.task]
     now = run.scored(cell.name, new_lines(run, cell, model, changed), declared)
@@ -268,3 +269,66 @@ def _versions(record: RunRecord, cells: Sequence[Cell]) -> dict[str, tuple[int, 
             )
         found[task] = (old, new)
     return found
+
+
+BY_LANGUAGE = ("unreviewed", "defective")  # what is declared of a language, which other cells may be of
+
+
+def is_new(found: Rescored) -> bool:
+    """Returns whether a run has to be written: its samples, versions or declarations are new, or it is half written."""
+    return (
+        is_halfway(found.run.record)
+        or any(of.changed for of in found.cells)
+        or not alike(_record(found), found.run.record)
+    )
+
+
+def write(found: Rescored, summarise: Callable[[RunFolder], None]) -> None:
+    """Writes samples, run.yaml and what is computed from them.
+
+    run.yaml is marked first and last. Readers refuse a folder that is halfway, and scoring it again finishes it.
+
+    Args:
+        found: a run that was scored again, in a locked folder.
+        summarise: writes what is computed from all samples.
+    """
+    run, entry = found.run, _entry(found)
+    stored, new = run.record, _record(found)
+    history = [again for again in stored.get("rescored", []) if again["finished"]]
+    write_run(run.path, {**stored, "rescored": [*history, entry]})
+    cells = [again.cell for again in found.cells if again.changed]
+    with recalling(run, cells) as model:
+        for cell in cells:
+            signals.check()
+            write_samples(run.path, cell.name, new_lines(run, cell, model, []))
+    write_run(run.path, {**new, "rescored": [*history, entry]})
+    summarise(run)
+    write_run(run.path, {**new, "rescored": [*history, {**entry, "finished": True}]})
+
+
+def _entry(found: Rescored) -> RunPart:
+    """Returns what run.yaml says of this scoring; the versions before are those before one that was stopped."""
+    begun = [again["tasks"] for again in found.run.record.get("rescored", []) if not again["finished"]]
+    before: dict[str, list[int]] = begun[0] if begun else {}
+    versions = {task: [before.get(task, [old])[0], new] for task, (old, new) in found.versions.items()}
+    return {"date": now(), **software(), "tasks": versions, "finished": False}
+
+
+def _record(found: Rescored) -> dict[str, Any]:
+    """Returns run.yaml with the versions and declarations of tasks as they are now."""
+    record: RunRecord = found.run.record
+    cells = [again.cell for again in found.cells]
+    stored: RunPart = {**record["identity"]}
+    kept = {task: _without_extract(of) if task in found.versions else of for task, of in stored["tasks"].items()}
+    identity: RunPart = reduce(merged, (cell.identity for cell in cells), {**stored, "tasks": kept})
+    declared: RunPart = reduce(merged, (cell.facts["declared"] for cell in cells), {})
+    before = record.get("declared", {})
+    for task, now_declared in declared.items():
+        of_others = {name: before[task][name] for name in BY_LANGUAGE if name in before.get(task, {})}  # type: ignore[literal-required]
+        declared[task] = {**now_declared, **{k: merged(of, now_declared.get(k, {})) for k, of in of_others.items()}}
+    return {**record, "identity": identity, "declared": {**before, **declared}}
+
+
+def _without_extract(task: Mapping[str, Any]) -> RunPart:
+    """Returns the identity of a task without options of its extractor, which may be another one now."""
+    return {name: value for name, value in task.items() if name != "extract"}

@@ -5,22 +5,21 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from afrieval._util.files import user_path
+from afrieval._util.terminal import note
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
-from afrieval.files.paths import user_path
 from afrieval.models.backend_args import check_backend_args
-from afrieval.models.backends.openai.check import check_key
+from afrieval.models.openai.settings import check_key
 from afrieval.models.processes import ALONE, Processes
 from afrieval.results.schema import DerivedFrom
-from afrieval.run.folder_name import default_folder
-from afrieval.run.manifest import identity
+from afrieval.run.manifest import default_folder, identity
 from afrieval.run.plan import plan
-from afrieval.suites.reference import open_references
-from afrieval.suites.run import check_comparable
-from afrieval.tasks.cell import Cell, Plan
-from afrieval.terminal import note
+from afrieval.run.suites.reference import open_references
+from afrieval.run.suites.run import check_comparable
+from afrieval.tasks.cells.cell import Cell, Plan
 
 if TYPE_CHECKING:
-    from afrieval.results.reader import RunFolder
+    from afrieval.results.run_folder import RunFolder
 
 Load = Callable[[ModelConfig, EvalConfig, Processes], Any]  # as `models.load.load_model`
 
@@ -68,7 +67,7 @@ def run(
     """
     with processes.together():
         session = prepared(read)
-    from afrieval.results.files import locked
+    from afrieval.results.run_files import locked
 
     check: Callable[[], None] = _nothing
     with ExitStack() as stack:
@@ -101,7 +100,7 @@ def prepared(read: Callable[[], RunConfig], dry: bool = False) -> Session:
     planned = plan(config)
     if references := open_references(config.reference):
         check_comparable(references, identity(config, planned), _declared(config))
-    from afrieval.results.reader import RunFolder
+    from afrieval.results.run_folder import RunFolder
 
     folder = user_path(config.run_dir) if config.run_dir else default_folder(config, planned)
     return Session(config, planned, RunFolder(folder))

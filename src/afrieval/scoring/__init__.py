@@ -1,0 +1,1 @@
+"""From an answer to a number: extractors, measures, metrics and derived metrics."""

@@ -80,7 +80,7 @@ class Response:
     refused: bool | None = None
 
 
-class Asked(NamedTuple):
+class ExtractionContext(NamedTuple):
     """How a generated answer was asked for, as far as extractors need to know.
 
     Attributes:
@@ -108,7 +108,7 @@ class Guess(NamedTuple):
 
 
 # Finds the answer in a generated text, in a form that JSON can hold; None if there is none. A guess is a `Guess`.
-Extractor = Callable[[str, Question, Asked], Any]
+Extractor = Callable[[str, Question, ExtractionContext], Any]
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,4 @@
-r"""The guesses of MMLU-Pro's authors at an answer that announces none, which are part of the scores that they publish.
-
-They are in `extract_answer` and `save_res` of evaluate_from_local.py in TIGER-AI-Lab/MMLU-Pro. Their later versions do
-not set the seed before each draw, so that a score depends on the order of questions; ours never does.
-"""
+"""Guesses at what a text does not say: the answer, as MMLU-Pro's authors do, and the language it is in."""
 
 import random
 import re
@@ -39,3 +35,19 @@ def taken(text: str, names: Sequence[str], after: str, which: Literal["first", "
 def drawn(n: int) -> int:
     """Returns the choice that the authors draw of `n`: always the same, whatever was drawn before."""
     return random.Random(SEED).randint(0, n - 1)
+
+
+# The suite's codes to those of py3langid, as far as it knows the language.
+CODES = {"afr": "af", "amh": "am", "arb": "ar", "ary": "ary", "arz": "arz", "eng": "en", "fra": "fr", "fuv": "fuv"}
+CODES |= {"hau": "ha", "ibo": "ig", "kab": "kab", "kik": "kik", "kin": "rw", "lin": "ln", "lug": "lg", "nso": "nso"}
+CODES |= {"orm": "om", "pcm": "pcm", "plt": "mg", "por": "pt", "sna": "sn", "som": "so", "sot": "st", "swa": "sw"}
+CODES |= {"xho": "xh", "yor": "yo", "zul": "zu"}
+TAKEN_FOR_OTHERS = {"ary", "arz"}  # over 90 of 100 sentences of FLORES are taken for Standard Arabic
+RELIABLE = CODES.keys() - TAKEN_FOR_OTHERS
+
+
+def identified(text: str) -> str:
+    """Returns py3langid's code of the likeliest language."""
+    import py3langid
+
+    return str(py3langid.classify(text)[0])

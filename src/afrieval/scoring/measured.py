@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.scoring.base import Metric, Question, Response
 from afrieval.scoring.tokens import Need, Tokens
 

@@ -1,0 +1,1 @@
+"""What is asked: declarations of benchmarks, their data, prompts, and the cells of a run."""

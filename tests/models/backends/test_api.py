@@ -10,11 +10,11 @@ import pytest
 from tests.conftest import Cli, Outcome
 from tests.models.loopback import Loopback, serving
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.errors import UserError
 from afrieval.models.demo import demo_folder
 from afrieval.models.load import load_model
-from afrieval.results.files import read_run, sample_files
+from afrieval.results.run_files import read_run, sample_files
 from afrieval.results.samples import read_samples
 
 SOME = ("--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", 1)

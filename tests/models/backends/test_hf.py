@@ -8,7 +8,7 @@ from tests.models.engine.asked import distance
 from tests.models.shapes import decoder, encoder_decoder, loaded
 from tests.models.tokenizers import merging
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.models.backends.hf import portions
 from afrieval.models.engine.memory import Packs
 

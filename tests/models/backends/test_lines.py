@@ -9,8 +9,7 @@ import pytest
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-from afrieval.models.backends.encoding import EncodesAtOnce
-from afrieval.models.backends.lines import GPT_2, OTHERS, line_by_line
+from afrieval.models.backends.tokenizing import GPT_2, OTHERS, EncodesAtOnce, line_by_line
 
 WORDS = [
     "Question",
@@ -156,7 +155,7 @@ def test_lines_that_texts_share_are_tokenized_once() -> None:
 def test_a_tokenizer_whose_lines_differ_after_all_takes_whole_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = trained()
     monkeypatch.setattr(
-        "afrieval.models.backends.encoding.line_by_line", lambda *given: lambda texts: [[7] for _ in texts]
+        "afrieval.models.backends.tokenizing.line_by_line", lambda *given: lambda texts: [[7] for _ in texts]
     )
     encoder = Encoder(tokenizer)
     with encoder.encoded_at_once(["a\nb"]):

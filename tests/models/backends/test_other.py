@@ -7,9 +7,9 @@ import yaml
 from tests.conftest import Cli
 
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.backends.other import other_arguments
+from afrieval.models.backends.harness import other_arguments
 from afrieval.models.load import load_model
-from afrieval.results.files import read_run
+from afrieval.results.run_files import read_run
 
 DUMMY = ("--model.model_type", "dummy", "--task.languages", "yor,eng", "--task.prompts", 1)
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig, check
-from afrieval.errors import UserError
 from afrieval.models.backend_args import check_backend_args
 from afrieval.models.backends.recorded import load_recorded
 from afrieval.models.identity import identity_of_model
-from afrieval.results.reader import RunFolder
+from afrieval.results.run_folder import RunFolder
 from afrieval.run.plan import plan
 from afrieval.run.session import Session, run
 

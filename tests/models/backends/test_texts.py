@@ -8,13 +8,13 @@ import torch
 from tests.models.shapes import decoder, encoder_decoder, loaded
 from tests.models.tokenizers import merging
 
-from afrieval.errors import UserError
-from afrieval.models.answer_file import AnswerFile
+from afrieval._util.errors import UserError
+from afrieval.models.answers import AnswerFile
 from afrieval.models.backends.texts import encoded_pair
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.memory import Packs
 from afrieval.models.response_cache import CachedLM
-from afrieval.scoring.detailed import Scored
+from afrieval.scoring.responses import Scored
 from afrieval.scoring.tokens import Tokens, tokens_of
 
 CONTEXT = 48  # the model's, shorter than the longest texts

@@ -13,14 +13,14 @@ from lm_eval.api.model import LM
 from tests.conftest import ROOT, Cli
 from tests.models.tiny import CHAT, tiny_llama
 
+from afrieval._util.errors import UserError
 from afrieval.config.arguments import read_config
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.errors import UserError
 from afrieval.models.backends.vllm import check_gpus, vllm_arguments
 from afrieval.models.base import Model
 from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.load import load_model
-from afrieval.results.files import sample_files
+from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.models.engine.asked import named, tokens, tree
 from tests.models.shapes import decoder, loaded
 
-from afrieval.models.engine.buffer_cache import BufferCache, BufferLayer
+from afrieval.models.engine.caches import BufferCache, BufferLayer
 from afrieval.models.engine.tree import plant
 
 LAYERS, ROOM = 3, 20

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 
+from afrieval.models.engine.caches import SHARED, Layout, Segment
 from afrieval.models.engine.cascade import Steps, attention
-from afrieval.models.engine.slots import SHARED, Layout, Segment
 
 HEADS, KEY_HEADS, SIZE = 4, 2, 8
 CLOSE = 1e-5

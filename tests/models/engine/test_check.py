@@ -11,12 +11,12 @@ from tests.models.classes.tiny import config, model
 from tests.models.engine.asked import plain, shared_requests
 from tests.models.shapes import SLIDING, decoder, encoder_decoder, loaded
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.models.engine import encoder_decoder as encoding
+from afrieval.models.engine.caches import SlotCache
 from afrieval.models.engine.check import probes
 from afrieval.models.engine.forward import Forward
-from afrieval.models.engine.slots import SlotCache
-from afrieval.models.engine.tiles import View
+from afrieval.models.engine.tiles import VisibleKeys
 from afrieval.models.engine.tree import Ints
 
 write_at = SlotCache.write_at
@@ -135,8 +135,8 @@ def test_a_wrong_mask_is_noticed_in_16_bits(name: str, dtype: torch.dtype, monke
     right.choose_engine("auto")
     assert right.engine == "tree"
 
-    def siblings_seen(node: Ints, end: Ints, depth: Ints, cached: int) -> View:
-        return View(node, np.full_like(end, end.max()), depth, cached)
+    def siblings_seen(node: Ints, end: Ints, depth: Ints, cached: int) -> VisibleKeys:
+        return VisibleKeys(node, np.full_like(end, end.max()), depth, cached)
 
     monkeypatch.setattr("afrieval.models.engine.likelihood.View", siblings_seen)
     wrong.choose_engine("auto")

@@ -12,8 +12,8 @@ from tests.models.classes import tiny
 from tests.models.engine.written import Options, generated, shared_prompts, stops, strange_prompts
 from tests.models.shapes import SUPPORTED, decoder, encoder_decoder, loaded
 
+from afrieval.models.engine.caches import Segment
 from afrieval.models.engine.generation import Reader, beginning, families
-from afrieval.models.engine.slots import Segment
 
 PROMPTS = [*shared_prompts(), *strange_prompts()][::2]
 SOME = PROMPTS[1::2]

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch.nn.functional import pad
 
-from afrieval.models.engine import kernels
-from afrieval.models.engine.kernels import Part, additive, attend, merged
+from afrieval.models.engine import attention
+from afrieval.models.engine.attention import Part, additive, attend, merged
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.bfloat16: 0.03, torch.float16: 4e-3}
 SHAPES = {  # batch, heads, key heads, n, m, d, d_v
@@ -104,7 +104,7 @@ def test_one_part_is_the_whole() -> None:
 
 
 def test_scores_are_written_down_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("afrieval.models.engine.kernels.SCORES", 300)
+    monkeypatch.setattr("afrieval.models.engine.attention.SCORES", 300)
     query, key, value = drawn("shared keys", torch.float64)
     mask = mask_of("boolean", 2, 40, 33)
     found = attend(query, key, value, scale=0.4, mask=mask, softcap=1.5)
@@ -136,9 +136,9 @@ def test_what_a_kernel_for_gpus_is_handed_is_as_it_wants_it(
         query = query[:, :, : key.shape[2]]
     mask = mask_of(kind, query.shape[0], query.shape[2], key.shape[2])
     handed = None if kind in ("none", "causal") or mask is None else mask
-    monkeypatch.setattr(kernels, "can_use_efficient_attention", lambda params: True)
+    monkeypatch.setattr(attention, "can_use_efficient_attention", lambda params: True)
     monkeypatch.setattr(torch.ops.aten, "_scaled_dot_product_efficient_attention", kernel, raising=False)
     handed = additive(handed, query.dtype) if handed is not None else None
-    found = kernels._efficient(query, key, value, 0.4, handed, kind == "causal")
+    found = attention._efficient(query, key, value, 0.4, handed, kind == "causal")
     assert found is not None
     assert far(found, definition(query, key, value, 0.4, mask, None)) < 1e-12

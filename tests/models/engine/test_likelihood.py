@@ -19,7 +19,7 @@ from tests.models.engine.asked import (
 from tests.models.shapes import DECODERS, OLD, SLIDING, SUPPORTED, UNSUPPORTED, WINDOW, decoder, loaded
 from transformers import AttentionInterface
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.models.engine.forward import Forward, Kinds, kinds
 from afrieval.models.engine.tree import plant
 

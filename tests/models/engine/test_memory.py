@@ -10,7 +10,7 @@ import torch
 from tests.models.engine.asked import shared_requests, tree
 from tests.models.shapes import decoder, loaded
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.models.engine import memory
 from afrieval.models.engine.footprint import Bytes
 from afrieval.models.engine.memory import PACK, SHARE, SMALLEST, Packs

@@ -11,12 +11,12 @@ from tests.models.engine.asked import distance, plain, shared_requests, tree, ve
 from tests.models.engine.written import generated, shared_prompts, stops, strange_prompts
 from tests.models.shapes import decoder, encoder_decoder, loaded
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.models.engine import likelihood, reading
+from afrieval.models.engine.caches import Segment
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.generation import Reader
 from afrieval.models.engine.memory import SMALLEST
-from afrieval.models.engine.slots import Segment
 
 MESSAGE = "CUDA out of memory. Tried to allocate 2.00 GiB."
 PROMPTS = [*shared_prompts(), *strange_prompts()]

@@ -12,7 +12,7 @@ from tests.models.engine.written import generated, shared_prompts
 from tests.models.shapes import decoder, encoder_decoder, loaded
 from torch import nn
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.models.engine.memory import Packs
 
 CLOSE = 1e-4

@@ -12,16 +12,16 @@ from tests.models.engine.asked import Request, named, tokens
 from tests.models.shapes import DECODERS, SUPPORTED, decoder, encoder_decoder, loaded
 from transformers import MixtralConfig, MixtralForCausalLM
 
-from afrieval.estimates.hollow import _widest
 from afrieval.models.engine import encoder_decoder as encoding
-from afrieval.models.engine.buffer_cache import BufferCache
+from afrieval.models.engine.caches import BufferCache
 from afrieval.models.engine.footprint import Live, footprint, torch_log
 from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.likelihood import tokens_in_tree
 from afrieval.models.engine.memory import Packs, at_most
 from afrieval.models.engine.predicted import batch_bytes, generated_bytes, pack_bytes, plain_bytes
-from afrieval.models.engine.tiles import View
+from afrieval.models.engine.tiles import VisibleKeys
 from afrieval.models.engine.tree import plant
+from afrieval.tools.plan.hollow import _widest
 
 EXACT = 0.1
 SIZES = {"hidden_size": 192, "intermediate_size": 384, "num_attention_heads": 6, "vocab_size": 1500}
@@ -215,6 +215,6 @@ def test_nothing_but_the_cache_grows_with_it(name: str) -> None:
 def tree_cache(lm: Any) -> Any:
     """Returns a cache that has been used."""
     cache = BufferCache(layers(lm.model), 10)
-    view = View(np.arange(4), np.full(4, 4), np.arange(4), 0)
+    view = VisibleKeys(np.arange(4), np.full(4, 4), np.arange(4), 0)
     Forward(lm, cache)(torch.zeros(4, dtype=torch.long), torch.arange(4), view, [3])
     return cache

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.models.engine.asked import Request, plain, shared_requests, tokens, tree, verdicts
 from tests.models.shapes import decoder, encoder_decoder, loaded
 
-from afrieval.models.engine.ties import most_probable
-from afrieval.scoring.choice import TIE, best
+from afrieval.models.engine.reading import most_probable
+from afrieval.scoring.responses import TIE, best
 
 NOISE = 1e-6  # ten times what was measured between two packs
 PACKS = (None, 7, 64)

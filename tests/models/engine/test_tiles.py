@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from afrieval.models.engine import tiles as module
-from afrieval.models.engine.tiles import Tile, View, attention, tiles
-from afrieval.models.engine.tree import Tree, plant
+from afrieval.models.engine.tiles import Tile, VisibleKeys, attention, tiles
+from afrieval.models.engine.tree import TokenTree, plant
 
 CPU = torch.device("cpu")
 SIZES = {"BLOCK": {"cpu": 6}, "GAP": 2, "WHOLE": 3}  # so that small trees have tiles of all kinds
@@ -23,7 +23,7 @@ def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, name, value)
 
 
-def drawn_tree(seed: int, sequences: int, longest: int) -> Tree:
+def drawn_tree(seed: int, sequences: int, longest: int) -> TokenTree:
     """Returns a tree that branches at any depth; some of its sequences are beginnings of others."""
     draw = random.Random(seed)
     found = [[draw.randrange(3) for _ in range(draw.randint(1, longest))]]
@@ -33,14 +33,14 @@ def drawn_tree(seed: int, sequences: int, longest: int) -> Tree:
     return plant(found, [[0]] * len(found))
 
 
-def view_of(tree: Tree, begin: int, end: int) -> View:
+def view_of(tree: TokenTree, begin: int, end: int) -> VisibleKeys:
     """Returns what the nodes of a pack see, if the cache holds the ancestors of the first."""
     before = np.arange(begin)
     keys = np.append(before[tree.end[:begin] > begin], np.arange(begin, end))
-    return View(keys, tree.end[keys], tree.depth[keys], len(keys) - (end - begin))
+    return VisibleKeys(keys, tree.end[keys], tree.depth[keys], len(keys) - (end - begin))
 
 
-def sequences_of(tree: Tree) -> list[set[int]]:
+def sequences_of(tree: TokenTree) -> list[set[int]]:
     """Returns each node's ancestors and itself, found from one parent to the next."""
     path, found = list[int](), list[set[int]]()
     for node, depth in enumerate(tree.depth):
@@ -49,7 +49,7 @@ def sequences_of(tree: Tree) -> list[set[int]]:
     return found
 
 
-def seen_by_definition(tree: Tree, view: View, window: int) -> NDArray[np.bool_]:
+def seen_by_definition(tree: TokenTree, view: VisibleKeys, window: int) -> NDArray[np.bool_]:
     new, ancestors = view.node[view.cached :], sequences_of(tree)
 
     def sees(q: int, k: int) -> bool:
@@ -58,7 +58,7 @@ def seen_by_definition(tree: Tree, view: View, window: int) -> NDArray[np.bool_]
     return np.array([[sees(q, k) for k in view.node] for q in new], dtype=np.bool_)
 
 
-def met(view: View, found: list[Tile]) -> NDArray[np.int64]:
+def met(view: VisibleKeys, found: list[Tile]) -> NDArray[np.int64]:
     """Returns how often each token of the pack meets each key."""
     times = np.zeros((len(view.node) - view.cached, len(view.node)), dtype=np.int64)
     for queries, keys, mask, causal in found:

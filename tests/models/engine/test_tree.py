@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from afrieval.models.engine.tree import Tree, plant
+from afrieval.models.engine.tree import TokenTree, plant
 
 Sequences = list[tuple[list[int], int]]  # tokens, and how many of the last of them are asked for their next one
 TOKENS = st.sampled_from([0, 1, 2, 255, 256, 70_000])  # bytes of several numbers must not be mistaken for one another
@@ -18,7 +18,7 @@ SEQUENCES: Any = st.lists(
 )
 
 
-def planted(sequences: Sequences) -> tuple[Tree, list[list[int]]]:
+def planted(sequences: Sequences) -> tuple[TokenTree, list[list[int]]]:
     answers = [[100 * i + j for j in range(n)] for i, (_, n) in enumerate(sequences)]
     return plant([row for row, _ in sequences], answers), answers
 
@@ -28,7 +28,7 @@ def naive(sequences: Sequences) -> set[tuple[int, ...]]:
     return {tuple(row[: i + 1]) for row, _ in sequences for i in range(len(row))}
 
 
-def written(tree: Tree) -> list[tuple[int, ...]]:
+def written(tree: TokenTree) -> list[tuple[int, ...]]:
     """Returns the tokens on the way to each node; its ancestors are those that do not end before it."""
     nodes = range(len(tree.tokens))
     ways = [[k for k in range(node + 1) if node < tree.end[k]] for node in nodes]

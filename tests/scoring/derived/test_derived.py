@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.scoring.base import Array, Input
 from afrieval.scoring.derived import DERIVED, derived
 

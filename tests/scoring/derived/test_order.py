@@ -7,8 +7,7 @@ import pytest
 
 from afrieval.scoring.base import Array, Input
 from afrieval.scoring.derived import derived
-from afrieval.scoring.derived.order_p import exchangeability_p
-from afrieval.scoring.derived.order_visible import smallest_gain
+from afrieval.scoring.derived.order import exchangeability_p, smallest_gain
 from afrieval.scoring.metrics import metric
 
 SHUFFLES = 15

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.scoring.extract.boxed import last_boxed
+from afrieval.scoring.extract.phrase import last_boxed
 
 
 @pytest.mark.parametrize(

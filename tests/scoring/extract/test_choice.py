@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.scoring.base import Asked, Question
+from afrieval.scoring.base import ExtractionContext, Question
 from afrieval.scoring.extract.choice import choice, read_choice
 
 LETTERS = ["A", "B", "C", "D"]
@@ -106,4 +106,4 @@ def test_marks_around_a_letter_change_nothing(letter: str, before: str, after: s
 
 def test_the_extractor_gives_an_index() -> None:
     question = Question(1, ["cat", "dog"], ["A", "B"])
-    assert [choice()(text, question, Asked()) for text in ("B. dog", "A", "both")] == [1, 0, None]
+    assert [choice()(text, question, ExtractionContext()) for text in ("B. dog", "A", "both")] == [1, 0, None]

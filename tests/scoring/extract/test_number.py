@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.scoring.base import Asked, Question
+from afrieval.scoring.base import ExtractionContext, Question
 from afrieval.scoring.extract.number import first_line_with_number, number, parse_number, read_number, stored
-from afrieval.tasks.prompts import load_prompts
-from afrieval.tasks.spec import load_task
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.prompts import load_prompts
 
 COT = load_task("afrimgsm_cot")
 
@@ -201,11 +201,11 @@ def test_a_stored_number_is_the_number(digits: str) -> None:
 
 def test_the_extractor_looks_where_the_answer_can_be() -> None:
     text, question = "18 eggs\nQuestion: 5 apples", Question(18)
-    assert number()(text, question, Asked(runs_on=True)) == 18
-    assert number()(text, question, Asked()) == 5
-    assert number()("none", question, Asked()) is None
+    assert number()(text, question, ExtractionContext(runs_on=True)) == 18
+    assert number()(text, question, ExtractionContext()) == 5
+    assert number()("none", question, ExtractionContext()) is None
     text = "9 x 2. The answer is 18.\nThe answer is 5."
-    assert number()(text, question, Asked(["The answer is"], runs_on=True, reasoned=True)) == 18
+    assert number()(text, question, ExtractionContext(["The answer is"], runs_on=True, reasoned=True)) == 18
 
 
 def test_the_line_of_the_first_number() -> None:

@@ -14,7 +14,7 @@ import pytest
 from tests.scoring.ifeval.accuracy import accuracy
 from tests.scoring.ifeval.sentence_model import sentence_model
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.scoring.ifeval import checkers
 from afrieval.scoring.ifeval.instructions import build_checkers, followed
 

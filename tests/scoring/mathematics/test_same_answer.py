@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afrieval.scoring.extract.boxed import last_boxed
-from afrieval.scoring.mathematics.latex import plain_latex
-from afrieval.scoring.mathematics.same_answer import LONGEST, same_answer
+from afrieval.scoring.extract.phrase import last_boxed
+from afrieval.scoring.mathematics.same_answer import LONGEST, plain_latex, same_answer
 
 REAL_DATA = os.environ.get("AFRIEVAL_DATA", "")
 

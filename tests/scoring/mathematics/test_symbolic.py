@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from afrieval.isolated.process import isolated
+from afrieval._util.worker import isolated
 from afrieval.scoring.mathematics.same_answer import ALGEBRA, same_answer
 from afrieval.scoring.mathematics.symbolic import _number
 

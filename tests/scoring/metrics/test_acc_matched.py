@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from afrieval.scoring.base import Likelihood, Question
-from afrieval.scoring.metrics.acc_matched import acc_matched
-from afrieval.scoring.scorers import of_likelihoods, of_text
+from afrieval.scoring.metrics.accuracy import acc_matched
+from afrieval.scoring.responses import of_likelihoods, of_text
 
 N, K = 60, 3
 METRIC = acc_matched()

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.scoring.base import Likelihood, Metric, Question, Response
 from afrieval.scoring.labels import REFUSED
 from afrieval.scoring.metrics import METRICS, metric
-from afrieval.scoring.named import Spec
-from afrieval.scoring.scorers import of_likelihoods
+from afrieval.scoring.registry import Spec
+from afrieval.scoring.responses import of_likelihoods
 from afrieval.scoring.tokens import Tokens
-from afrieval.tasks.answers import ANSWERS
-from afrieval.tasks.presets import FORMS, Scoring
+from afrieval.tasks.declaration.answers import ANSWERS
+from afrieval.tasks.declaration.presets import FORMS, Scoring
 
 pytestmark = pytest.mark.usefixtures("flores200")
 SPECS: list[Spec] = [

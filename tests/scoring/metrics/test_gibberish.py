@@ -7,7 +7,7 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.scoring.base import Likelihood, Question, Response
 from afrieval.scoring.metrics import metric
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from scipy.stats import gmean
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.scoring.base import Likelihood, Question, Response
 from afrieval.scoring.metrics import metric
-from afrieval.scoring.named import Spec
+from afrieval.scoring.registry import Spec
 from afrieval.scoring.tokens import Tokens
 
 ATTACKS: list[Spec] = ["loss", "zlib", "min_k", "min_k_plus_plus"]

@@ -11,10 +11,10 @@ from sacrebleu.tokenizers import tokenizer_spm
 from tests.conftest import Cli
 from tests.scoring.kinds import write_task
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.scoring.base import Question, Response
 from afrieval.scoring.metrics import metric
-from afrieval.scoring.metrics.spbleu import _problem, _with_tokenizer
+from afrieval.scoring.metrics.translation import _problem, _with_tokenizer
 
 ASKED = Response("Musa went to Kano."), Question("Musa went to the market.")
 

@@ -15,8 +15,8 @@ from tests.conftest import REAL_DATA
 
 from afrieval.scoring.base import Question, Response
 from afrieval.scoring.metrics import metric
-from afrieval.scoring.subsequence import n_common
-from afrieval.scoring.tagged import Pair, spans
+from afrieval.scoring.tagging import Pair, spans
+from afrieval.scoring.texts import n_common
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 Rows = list[tuple[list[str], list[str]]]

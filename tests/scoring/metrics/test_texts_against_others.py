@@ -15,8 +15,8 @@ from tests.conftest import REAL_DATA
 
 from afrieval.scoring.base import Question, Response
 from afrieval.scoring.metrics import metric
-from afrieval.scoring.metrics.spbleu import spbleu
-from afrieval.scoring.words import words, words_without_punctuation
+from afrieval.scoring.metrics.translation import spbleu
+from afrieval.scoring.texts import words, words_without_punctuation
 
 ROUGE = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL"}
 ASCII = st.text("ab c1'.-_\n", max_size=24)

@@ -9,14 +9,14 @@ import pytest
 from tests.conftest import REAL_DATA, ROOT, Cli
 
 from afrieval.languages import LANGUAGES
-from afrieval.results.files import sample_files
+from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.scoring.base import Question, Response
-from afrieval.scoring.restored import without_marks
-from afrieval.tasks.documents import UNMARKED, Document
-from afrieval.tasks.prompts import load_prompts, render
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import load_split
+from afrieval.scoring.tagging import without_marks
+from afrieval.tasks.data.documents import UNMARKED, Document
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.prompts import load_prompts, render
 
 TASKS = ("adr", "diacritics", "diacritics_mafand")
 SPECS = {name: load_task(name) for name in TASKS}

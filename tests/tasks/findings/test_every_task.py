@@ -15,14 +15,14 @@ from tests.conftest import TEMPLATED
 from afrieval.config.settings import EvalConfig, RunConfig
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.base import UnknownTokenizer
-from afrieval.tasks.documents import LETTERS, Document, documents
-from afrieval.tasks.limits import generation
-from afrieval.tasks.presets import by_likelihood
-from afrieval.tasks.prompts import PromptFiles, answers, load_prompts, render
-from afrieval.tasks.sources.in_memory import InMemoryTask, task_config
-from afrieval.tasks.sources.templated import TemplatedQuestions
-from afrieval.tasks.spec import TASKS, load_task, task_names, translated
-from afrieval.tasks.splits import Split, load_split
+from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
+from afrieval.tasks.cells.questions import generation
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.data.documents import LETTERS, Document, documents
+from afrieval.tasks.data.splits import Split, load_split
+from afrieval.tasks.declaration.presets import by_likelihood
+from afrieval.tasks.declaration.spec import TASKS, load_task, task_names, translated
+from afrieval.tasks.prompts.prompts import PromptFiles, answers, load_prompts, render
 
 SPECS = {name: load_task(name) for name in TEMPLATED}
 PROMPTS = [(task, number) for task in TEMPLATED for number in load_prompts(SPECS[task], ENGLISH)]
@@ -35,17 +35,17 @@ def sample_language(task: str) -> str:
 
 
 @cache
-def asked(task: str, form: str, number: int = 1, shots: int = 0) -> TemplatedQuestions:
+def asked(task: str, form: str, number: int = 1, shots: int = 0) -> TemplateCell:
     spec, language = SPECS[task], sample_language(task)
     split = load_split(spec, language, spec.data.evaluate, "samples")
     pool = load_split(spec, language, spec.data.fewshot, "samples") if spec.data.fewshot else None
     assert split
     config, files = RunConfig(eval=EvalConfig(num_fewshot=shots)), PromptFiles(spec)
     prompt = files.load(ENGLISH)[number]
-    return TemplatedQuestions(spec, language, prompt, "eng", form, split, pool, config, files)
+    return TemplateCell(spec, language, prompt, "eng", form, split, pool, config, files)
 
 
-def built(questions: TemplatedQuestions) -> InMemoryTask:
+def built(questions: TemplateCell) -> InMemoryTask:
     """Returns the harness' task with its requests."""
     ends = generation(questions, UnknownTokenizer()) if questions.generates else None
     asked, header = questions.scorable, questions.header

@@ -6,9 +6,9 @@ import pytest
 
 from afrieval.languages import ENGLISH
 from afrieval.scoring.extract.number import read_number
-from afrieval.tasks.documents import Document, documents
-from afrieval.tasks.prompts import load_prompts, prompt_languages, render
-from afrieval.tasks.spec import TaskSpec, load_task
+from afrieval.tasks.data.documents import Document, documents
+from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages, render
 
 MGSM, COT, MMLU, NLI = (load_task(name) for name in ("afrimgsm", "afrimgsm_cot", "afrimmlu", "afrixnli"))
 

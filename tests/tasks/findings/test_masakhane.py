@@ -12,14 +12,14 @@ import pytest
 from tests.conftest import REAL_DATA
 from tests.fake_hub import fake_hub
 
-from afrieval.data.files import HUB
 from afrieval.languages import ENGLISH
-from afrieval.scoring.base import Asked, Question
-from afrieval.scoring.tagged import NONE
-from afrieval.tasks.documents import Document
-from afrieval.tasks.prompts import load_prompts, prompt_languages, render
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import load_split
+from afrieval.scoring.base import ExtractionContext, Question
+from afrieval.scoring.tagging import NONE
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.files import HUB
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages, render
 
 NER, POS = load_task("masakhaner"), load_task("masakhapos")
 TASKS = pytest.mark.parametrize("spec", [NER, POS], ids=lambda spec: spec.name)
@@ -28,7 +28,7 @@ TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM 
 
 
 def extracted(spec: Any, text: str) -> Any:
-    return spec.scoring.extract(text, Question(None, names=spec.scoring.names), Asked())
+    return spec.scoring.extract(text, Question(None, names=spec.scoring.names), ExtractionContext())
 
 
 def each_prompt(spec: Any) -> Iterator[tuple[str, str]]:

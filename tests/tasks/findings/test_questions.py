@@ -6,18 +6,17 @@ from typing import Any
 import pytest
 from tests.conftest import REAL_DATA
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH
-from afrieval.scoring.base import Asked, Question, Response
+from afrieval.scoring.base import ExtractionContext, Question, Response
 from afrieval.scoring.extract import extractor
 from afrieval.scoring.metrics import metric
-from afrieval.tasks.documents import LETTERS, Document, documents
-from afrieval.tasks.fewshot import examples, ranking
-from afrieval.tasks.harness_prompts import harness_file, read_harness_prompt
-from afrieval.tasks.paper import paper_prompts
-from afrieval.tasks.prompts import Prompt, load_prompts, prompt_languages, render
-from afrieval.tasks.spec import TaskSpec, load_task
-from afrieval.tasks.splits import load_split
+from afrieval.tasks.cells.examples import examples, ranking
+from afrieval.tasks.data.documents import LETTERS, Document, documents
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.prompts.paper import harness_file, paper_prompts, read_harness_prompt
+from afrieval.tasks.prompts.prompts import Prompt, load_prompts, prompt_languages, render
 
 AFRIQA, PIVOT, TYDIQA = (load_task(name) for name in ("afriqa", "afriqa_pivot", "tydiqa"))
 NAIJARC, ARC, TRUTH = (load_task(name) for name in ("naijarc", "uhura_arc_easy", "uhura_truthfulqa"))
@@ -138,8 +137,8 @@ def test_answers_are_asked_for_in_the_language_that_is_scored() -> None:
 
 def test_the_first_line_is_the_answer() -> None:
     line = extractor("line")
-    assert line("\n Doha\nQuestion: next", Question(["Doha"]), Asked()) == "Doha"
-    assert line(" \n", Question(["Doha"]), Asked()) is None
+    assert line("\n Doha\nQuestion: next", Question(["Doha"]), ExtractionContext()) == "Doha"
+    assert line(" \n", Question(["Doha"]), ExtractionContext()) is None
 
 
 @pytest.mark.parametrize("language", ["eng", "amh", "zul"])

@@ -11,14 +11,14 @@ import pytest
 from tests.conftest import TEMPLATED
 from tests.scoring.kinds import KINDS, write_task
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
-from afrieval.errors import UserError
-from afrieval.harness.export import definitions
-from afrieval.scoring.base import Asked, Question, Response
+from afrieval.exchange.lm_eval_export import definitions
+from afrieval.scoring.base import ExtractionContext, Question, Response
 from afrieval.scoring.extract import extractor
 from afrieval.scoring.metrics import metric
-from afrieval.scoring.tagged import spans_shown, tags_shown
-from afrieval.tasks.spec import load_task, task_names
+from afrieval.scoring.tagging import spans_shown, tags_shown
+from afrieval.tasks.declaration.spec import load_task, task_names
 
 SPECS = {name: load_task(name) for name in TEMPLATED}
 AMHARIC, ARABIC = "ሙሳ ወደ ገበያ ሄደ።", "ذهب موسى إلى السوق"
@@ -47,13 +47,13 @@ def test_finding_05_a_missing_tag_is_wrong(task: str) -> None:
 def test_finding_06_quotes_and_apostrophes_in_words_shift_no_tag(quote: str) -> None:
     gold = [[f"ng{quote}", "NOUN"], [f"A{quote}a", "PROPN"], [quote, "PUNCT"], [f"{quote}x{quote}", "X"], ["a", "DET"]]
     asked = Question(gold, names=["NOUN", "PROPN", "PUNCT", "X", "DET"])
-    assert extractor("tags")(tags_shown(gold), asked, Asked()) == gold
+    assert extractor("tags")(tags_shown(gold), asked, ExtractionContext()) == gold
 
 
 def test_finding_06_another_format_is_unparsed_and_not_a_tag() -> None:
     asked = Question([["a", "DET"]], names=["DET", "NOUN"])
     for text in ("[('a', 'DET')]", "DET,NOUN", "a", "", "a/DET"):
-        assert extractor("tags")(text, asked, Asked()) is None
+        assert extractor("tags")(text, asked, ExtractionContext()) is None
 
 
 @pytest.mark.parametrize("task", of_kind("spans"))
@@ -63,7 +63,9 @@ def test_finding_06_another_format_is_unparsed_and_not_a_tag() -> None:
 def test_finding_07_an_echoed_name_is_right(task: str, name: str) -> None:
     spec = SPECS[task]
     gold = [[kind, name] for kind in spec.scoring.names]
-    answer = spec.scoring.extract(f" {spans_shown(gold)}\n\nText:", Question(gold, names=spec.scoring.names), Asked())
+    answer = spec.scoring.extract(
+        f" {spans_shown(gold)}\n\nText:", Question(gold, names=spec.scoring.names), ExtractionContext()
+    )
     assert answer == gold and value(spec.scoring.specs[0], answer, gold) == 1.0
     assert value("span_f1", [["LOC", "Hague"]], [["LOC", "The Hague"]]) == 0.0
 

@@ -6,13 +6,13 @@ from functools import cache
 
 import pytest
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH
-from afrieval.tasks.documents import Document, documents
-from afrieval.tasks.paper import paper_prompts
-from afrieval.tasks.prompts import Prompt, answers, load_prompts, prompt_languages, render
-from afrieval.tasks.spec import TaskSpec, load_task
-from afrieval.tasks.splits import load_split
+from afrieval.tasks.data.documents import Document, documents
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.prompts.paper import paper_prompts
+from afrieval.tasks.prompts.prompts import Prompt, answers, load_prompts, prompt_languages, render
 
 DATA = os.environ.get("AFRIEVAL_DATA", "")
 AFRISENTI, NOLLYSENTI, AFRIHATE, XNLI = (load_task(t) for t in ("afrisenti", "nollysenti", "afrihate", "xnli"))

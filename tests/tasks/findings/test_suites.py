@@ -8,11 +8,11 @@ import lm_eval
 import pytest
 from tests.conftest import ROOT
 
+from afrieval.config.files import shipped_suites
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
-from afrieval.config.suites import shipped_suites
-from afrieval.harness.export import definitions, task_manager
+from afrieval.exchange.lm_eval_export import definitions, task_manager
 from afrieval.models.demo import demo_folder
-from afrieval.tasks.spec import load_task, task_names
+from afrieval.tasks.declaration.spec import load_task, task_names
 
 SUITES = {  # the harness keeps no likelihoods of tokens, so that suites with such tasks are not exported
     name: config

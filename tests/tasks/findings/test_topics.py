@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from tests.tasks.contract import Splits, data_splits, flat, placeholder, sample_splits
 
-from afrieval.data.files import SAMPLES
-from afrieval.tasks.documents import Document, documents
-from afrieval.tasks.harness_prompts import harness_file, read_harness_prompt
-from afrieval.tasks.paper import paper_prompts
-from afrieval.tasks.prompts import Prompt, choice_texts, load_prompts, prompt_languages, render
-from afrieval.tasks.spec import TaskSpec, load_task
-from afrieval.tasks.splits import load_split
+from afrieval.tasks.data.documents import Document, documents
+from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.prompts.paper import harness_file, paper_prompts, read_harness_prompt
+from afrieval.tasks.prompts.prompts import Prompt, choice_texts, load_prompts, prompt_languages, render
 
 DATA = os.environ.get("AFRIEVAL_DATA", "")
 SIB, NEWS, HEADLINES, INTENTS = map(load_task, ("sib200", "masakhanews", "masakhanews_headline", "injongo_intent"))

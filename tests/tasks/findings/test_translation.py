@@ -13,17 +13,16 @@ from tests.conftest import REAL_DATA
 from tests.tasks.findings.test_every_task import asked, built
 
 from afrieval.config.settings import ModelConfig, RunConfig
-from afrieval.data.patterns import patterns_of
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.base import Question, Response
-from afrieval.tasks.columns import in_language, with_columns
-from afrieval.tasks.documents import Document, documents
-from afrieval.tasks.limits import generation
-from afrieval.tasks.prompts import PromptFiles, load_prompts
-from afrieval.tasks.sources.templated import TemplatedQuestions
-from afrieval.tasks.spec import TASKS, TaskSpec, load_task, task_names
-from afrieval.tasks.splits import Split, load_split
+from afrieval.tasks.cells.questions import generation
+from afrieval.tasks.cells.templated import TemplateCell
+from afrieval.tasks.data.documents import Document, documents
+from afrieval.tasks.data.schema import patterns_of
+from afrieval.tasks.data.splits import Split, in_language, load_split, with_columns
+from afrieval.tasks.declaration.spec import TASKS, TaskSpec, load_task, task_names
+from afrieval.tasks.prompts.prompts import PromptFiles, load_prompts
 
 SPECS = {name: spec for name in task_names() if (spec := load_task(name)).direction}
 PROMPTS = [(task, number) for task in SPECS for number in load_prompts(SPECS[task], ENGLISH)]
@@ -32,12 +31,12 @@ STRANGERS = {"ace", "acq", "ban", "msa", "sun", "tam", "tel", "ton", "urd"}
 each_task = pytest.mark.parametrize("task", SPECS)
 
 
-def only(task: str, language: str, documents: list[Document], chat: bool = False) -> TemplatedQuestions:
+def only(task: str, language: str, documents: list[Document], chat: bool = False) -> TemplateCell:
     """Returns the questions of a task with these documents."""
     spec, config = SPECS[task], RunConfig(model=ModelConfig(chat_template=chat))
     files = PromptFiles(spec)
     split = Split(documents, "", {})
-    return TemplatedQuestions(spec, language, files.load(ENGLISH)[1], "eng", "generate", split, None, config, files)
+    return TemplateCell(spec, language, files.load(ENGLISH)[1], "eng", "generate", split, None, config, files)
 
 
 @pytest.mark.parametrize(("task", "number"), PROMPTS)

@@ -10,14 +10,14 @@ from tests.conftest import Cli
 from tests.fake_hub import fake_hub
 
 from afrieval.languages import LANGUAGES
-from afrieval.results.files import sample_files
+from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.scoring.base import Question, Response
 from afrieval.scoring.metrics import metric
-from afrieval.tasks.limits import LINE_END
-from afrieval.tasks.prompts import load_prompts, render
-from afrieval.tasks.spec import load_task, task_names
-from afrieval.tasks.splits import load_split
+from afrieval.tasks.cells.questions import LINE_END
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import load_task, task_names
+from afrieval.tasks.prompts.prompts import load_prompts, render
 
 SPEC = load_task("xlsum")
 ROW = {

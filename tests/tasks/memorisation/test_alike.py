@@ -7,12 +7,10 @@ from dataclasses import replace
 import pytest
 from tests.conftest import REAL_DATA
 
-from afrieval.tasks.documents import Document
-from afrieval.tasks.memorisation.alike import alike
-from afrieval.tasks.memorisation.orders import sorted_by
-from afrieval.tasks.memorisation.units import Unit, units
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import load_split
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tools.contamination.rows import Unit, alike, sorted_by, units
 
 TOPICS = load_task("sib200")
 ALONE = replace(TOPICS, parallel={})

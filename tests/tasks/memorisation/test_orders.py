@@ -3,10 +3,19 @@
 import random
 from collections import Counter
 
-from afrieval.tasks.documents import Document
-from afrieval.tasks.memorisation.orders import BYTES, FEWEST, SHUFFLES, UNITS, shards, sorted_by
-from afrieval.tasks.memorisation.units import question_text, unit_text, units
-from afrieval.tasks.spec import load_task
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tools.contamination.rows import (
+    BYTES,
+    FEWEST,
+    SHUFFLES,
+    UNITS,
+    question_text,
+    shards,
+    sorted_by,
+    unit_text,
+    units,
+)
 
 PAIRS, SUBJECTS, PASSAGES, TOPICS = (load_task(name) for name in ("afrixnli", "afrimmlu", "belebele", "sib200"))
 

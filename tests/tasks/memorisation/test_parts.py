@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import Cli
 
+from afrieval._util.errors import UserError
 from afrieval.config.settings import TaskConfig
-from afrieval.data.files import SAMPLES
-from afrieval.errors import UserError
-from afrieval.scoring.detailed import Scored
-from afrieval.tasks.memorisation.parts import Row, completion, halves, membership
-from afrieval.tasks.memorisation.units import question_text
-from afrieval.tasks.memorisation.unseen import check_unseen, read_unseen, unseen_rows
-from afrieval.tasks.spec import load_task
-from afrieval.tasks.splits import load_split
+from afrieval.scoring.responses import Scored
+from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import load_task
+from afrieval.tools.contamination.requests import TestText, completion, halves, membership
+from afrieval.tools.contamination.rows import question_text
+from afrieval.tools.contamination.unseen import check_unseen, read_unseen, unseen_rows
 
 BASE = ["--model.model_name", "demo", "--data.source", "samples", "--task.task_name"]
 
@@ -47,7 +47,9 @@ def answer(greedy: list[int]) -> Scored:
 
 
 def test_measures_of_a_second_half() -> None:
-    (asked, other) = completion([Row(3, "one two three four", False), Row(0, "five six seven eight", True)]).ask(None)
+    (asked, other) = completion(
+        [TestText(3, "one two three four", False), TestText(0, "five six seven eight", True)]
+    ).ask(None)
     assert list(asked.requests) == [("one two", " three four", {"tokens": True})]
     measures = asked.measure([answer([1, 0, 1, 1])])
     assert measures["completion"] == [0.75, 0.0] and measures["extraction"] == [0.5, 0.0]
@@ -55,7 +57,7 @@ def test_measures_of_a_second_half() -> None:
 
 
 def test_measures_of_a_whole_text() -> None:
-    (asked,) = membership([Row(3, "one two three four", False)]).ask(None)
+    (asked,) = membership([TestText(3, "one two three four", False)]).ask(None)
     assert list(asked.requests) == [("one two three four", {"tokens": True, "vocabulary": True})]
     assert asked.measure([answer([1, 1])]) == {"membership_auc": [-1.0, 0.0], "length_auc": [18.0, 0.0]}
 

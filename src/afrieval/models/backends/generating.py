@@ -11,7 +11,7 @@ from lm_eval.models.utils import handle_stop_sequences, normalize_gen_kwargs, po
 
 from afrieval.models.engine.generation import answers, check_numbers, fitting, unusable
 from afrieval.models.engine.memory import Packs
-from afrieval.models.engine.stops import Ends, ends_of
+from afrieval.models.engine.reading import Ends, ends_of
 from afrieval.models.engine.support import generation_obstacle
 
 log = logging.getLogger("afrieval")

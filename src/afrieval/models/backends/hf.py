@@ -9,23 +9,22 @@ from typing import Any
 
 from lm_eval.models.huggingface import HFLM
 
-from afrieval.errors import UserError
-from afrieval.models.backends.encoding import EncodesAtOnce
+from afrieval._util.errors import UserError
 from afrieval.models.backends.generating import GeneratesTogether
 from afrieval.models.backends.texts import Text, ahead, apart, pair_text, scored_texts, whole_text
+from afrieval.models.backends.tokenizing import EncodesAtOnce
 from afrieval.models.base import Model
 from afrieval.models.chat_template import KeepsSystemText
-from afrieval.models.checkpoint import check_found, check_sizes
+from afrieval.models.checks import check_found, check_sizes, try_writing
 from afrieval.models.engine.check import objection
 from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
 from afrieval.models.engine.likelihood import Answer, TokenRequest, loglikelihoods
 from afrieval.models.engine.memory import Packs
+from afrieval.models.engine.reading import Decided
 from afrieval.models.engine.support import obstacle
-from afrieval.models.engine.ties import Decided
 from afrieval.models.folder import Shapes
-from afrieval.models.trial import try_writing
 from afrieval.models.work import Work, plain_tokens
-from afrieval.scoring.detailed import Scored
+from afrieval.scoring.responses import Scored
 
 log = logging.getLogger("afrieval")
 TOO_LONG = "sequence-length-is-longer-than-the-specified-maximum"  # the tokenizer's warning, given once

@@ -7,17 +7,17 @@ from typing import Any
 
 from lm_eval.api.model import LM
 
+from afrieval._util.errors import UserError
+from afrieval._util.tables import DEFECT, Row, read_rows
 from afrieval.config.settings import ModelConfig
-from afrieval.data.tables import DEFECT, Row, read_rows
-from afrieval.errors import UserError
-from afrieval.models.backends.other import Named
+from afrieval.models.backends.harness import NamedModel
 from afrieval.models.capabilities import RECORDED, RECORDED_ANSWERS
-from afrieval.models.recorded_file import content_of, hash_of
+from afrieval.models.recorded import content_of, hash_of
 
 CURE = "give the file with the answers to the documents of this task, in their order"
 
 
-class Recorded(Named, LM):
+class Recorded(NamedModel, LM):
     """Answers in the order of a task's rows, as a model of the harness.
 
     Args:

@@ -13,7 +13,7 @@ from afrieval.models.engine.gradients import gradient_norm
 from afrieval.models.engine.likelihood import TokenRequest, tokens_in_tree
 from afrieval.models.engine.padded import tokens_in_batches
 from afrieval.models.engine.reading import Table
-from afrieval.scoring.detailed import Scored
+from afrieval.scoring.responses import Scored
 
 log = logging.getLogger("afrieval")
 DIGITS = 9  # as many as tell all numbers of 32 bits apart

@@ -4,9 +4,9 @@ import os
 from importlib.util import find_spec
 from typing import Any
 
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.errors import UserError
-from afrieval.files.paths import user_path
 from afrieval.models.base import Model
 from afrieval.models.chat_template import KeepsSystemText
 

@@ -1,10 +1,12 @@
-"""How the layers of a model are given another way to compute attention, without a change of their code."""
+"""Attention that also gives the logarithm of its denominator, and how layers of a model are given it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.backends.cuda import SDPAParams, can_use_efficient_attention, can_use_flash_attention
+from torch.nn.functional import pad
 from transformers import AttentionInterface
 
 Attention = Callable[..., tuple[torch.Tensor, None]]
@@ -47,3 +49,185 @@ def kind_of(mask: torch.Tensor | None) -> int:
     if mask is None or mask.shape[:2] != (1, 1) or mask.shape[2] < FIRST or mask.shape[3] != 1:
         raise ValueError("a layer has changed its mask")
     return int(mask.shape[2]) - FIRST
+
+
+Part = tuple[torch.Tensor, torch.Tensor]
+FEW = 32  # queries of so few tokens do too little work for each key that they load
+SCORES = 2**24  # numbers at a time where scores have to be written down
+ALIGNED = 8  # kernels for GPUs take heads of a multiple of this, and rows of masks of twice as much
+
+
+def attend(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    *,
+    scale: float,
+    mask: torch.Tensor | None = None,
+    causal: bool = False,
+    softcap: float | None = None,
+) -> Part:
+    """Returns attention and the log-sum-exp of its scaled, masked scores.
+
+    Args:
+        query: [batch, heads, n, d].
+        key: [batch, key heads, m, d]; the number of key heads divides that of heads.
+        value: [batch, key heads, m, d_v].
+        scale: factor of the scores.
+        mask: boolean, or numbers to add to the scores that are all finite (`additive`), [batch or 1, 1, n or 1, m].
+        causal: whether query i sees keys 0 to i only; n is m then, and there is no mask.
+        softcap: scores s become softcap * tanh(s / softcap).
+
+    Returns:
+        Attention, [batch, heads, n, d_v], and log-sum-exp, [batch, heads, n], in float32 or, of float64, in that.
+        A query that sees no key has a log-sum-exp so small that its attention counts for nothing in `merged`.
+    """
+    if mask is not None and mask.dtype == torch.bool:
+        mask = additive(mask, query.dtype)
+    (batch, heads, n, _), groups = query.shape, query.shape[1] // key.shape[1]
+    folded = groups > 1 and n <= FEW and not causal and (mask is None or mask.shape[-2] == 1)
+    if folded:  # the queries of all heads that share a key meet it at once
+        query = query.reshape(batch, key.shape[1], groups * n, -1)
+    output, lse = _kernel(query, key, value, scale, mask, causal, softcap)
+    if folded:
+        output, lse = output.reshape(batch, heads, n, -1), lse.reshape(batch, heads, n)
+    return output, lse
+
+
+def merged(parts: Iterable[Part]) -> Part:
+    """Returns attention to all keys, from attention to disjoint sets of them.
+
+    The weight of a part is exp(its log-sum-exp - that of all), as in Hydragen (arXiv:2402.05099).
+
+    Args:
+        parts: as `attend` returns them; at least one.
+    """
+    (output, lse), *others = parts
+    if not others:
+        return output, lse
+    total = output.to(lse.dtype)
+    for other, other_lse in others:
+        total = torch.lerp(total, other.to(lse.dtype), torch.sigmoid(other_lse - lse)[..., None])
+        lse = torch.logaddexp(lse, other_lse)
+    return total.to(output.dtype), lse
+
+
+def additive(mask: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Returns a boolean mask as numbers to add to scores, in rows that begin where kernels for GPUs want them to.
+
+    Half the least number stays finite whatever a kernel does to it, so that a row without a key does not become NaN.
+    """
+    *rows, n = mask.shape
+    numbers = torch.zeros(*rows, n + -n % (2 * ALIGNED), dtype=dtype, device=mask.device)[..., :n]
+    return numbers.masked_fill_(~mask, torch.finfo(dtype).min / 2)
+
+
+def _kernel(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    scale: float,
+    mask: torch.Tensor | None,
+    causal: bool,
+    softcap: float | None,
+) -> Part:
+    """Returns what the fastest kernel gives that takes such tensors."""
+    kind, size = query.device.type, value.shape[-1]
+    if softcap is not None or kind not in ("cpu", "cuda"):
+        return _explicit(query, key, value, scale, mask, causal, softcap)
+    wide = max(query.shape[-1], size)
+    wide += -wide % ALIGNED if kind == "cuda" else 0
+    query, key, value = (x if x.shape[-1] == wide else pad(x, (0, wide - x.shape[-1])) for x in (query, key, value))
+    part = None
+    if kind == "cpu":
+        part = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+            query, key, value, 0.0, causal, attn_mask=mask, scale=scale
+        )
+    elif mask is None and can_use_flash_attention(SDPAParams(query, key, value, None, 0.0, causal, True)):
+        part = torch.ops.aten._scaled_dot_product_flash_attention(query, key, value, 0.0, causal, scale=scale)[:2]
+    else:
+        part = _efficient(query, key, value, scale, mask, causal)
+    if part is None:
+        part = _explicit(query, key, value, scale, mask, causal, None)
+    return part[0][..., :size], part[1]
+
+
+def _efficient(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    scale: float,
+    mask: torch.Tensor | None,
+    causal: bool,
+) -> Part | None:
+    """Returns what the kernel for GPUs gives that takes masks and float32; None if it does not take such tensors."""
+    batch, n = query.shape[0], query.shape[2]
+    if mask is not None:
+        mask = _of_heads(mask, query, key)
+        if any(stride % (2 * ALIGNED) for stride in mask.stride()[:3]):
+            mask = pad(mask, (0, -mask.shape[-1] % (2 * ALIGNED)))[..., : mask.shape[-1]]
+    query, key, value = _apart(query, key, value)
+    if not can_use_efficient_attention(SDPAParams(query, key, value, mask, 0.0, causal, False)):
+        return None
+    output, lse, *_ = torch.ops.aten._scaled_dot_product_efficient_attention(
+        query, key, value, mask, True, 0.0, causal, scale=scale
+    )
+    return _together(output, lse[..., :n], batch)
+
+
+def _explicit(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    scale: float,
+    mask: torch.Tensor | None,
+    causal: bool,
+    softcap: float | None,
+) -> Part:
+    """Returns the same from the definition, some queries at a time."""
+    batch, heads, n, _ = query.shape
+    m = key.shape[2]
+    if causal:
+        mask = additive(torch.ones(n, m, dtype=torch.bool, device=query.device).tril(), query.dtype)[None, None]
+    if mask is not None:
+        mask = _of_heads(mask, query, key)
+    query, key, value = _apart(query, key, value)
+    parts = []
+    for begin in range(0, n, step := max(1, SCORES // (batch * heads * m))):
+        scores = query[:, :, begin : begin + step] @ key.mT * scale
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+        if softcap is not None:
+            scores = scores.div_(softcap).tanh_().mul_(softcap)
+        if mask is not None:
+            scores += mask[:, :, begin : begin + step]
+        lse = scores.logsumexp(dim=-1)
+        parts.append((scores.sub_(lse[..., None]).exp_().to(value.dtype) @ value, lse))
+    return _together(torch.cat([o for o, _ in parts], dim=2), torch.cat([lse for _, lse in parts], dim=2), batch)
+
+
+def _apart(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Returns queries, keys and values, [batch x key heads, heads per key head, ...]; keys are repeated, not copied.
+
+    Where each head has keys of its own, nothing changes: keys may be slots of a cache, which would be copied.
+    """
+    if query.shape[1] == key.shape[1]:
+        return query, key, value
+    key_heads, groups = key.shape[1], query.shape[1] // key.shape[1]
+    key, value = (x.flatten(0, 1)[:, None].expand(-1, groups, -1, -1) for x in (key, value))
+    return query.unflatten(1, (key_heads, groups)).flatten(0, 1), key, value
+
+
+def _of_heads(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
+    """Returns the mask for what `_apart` gives; copied only if it differs within the batch."""
+    (batch, heads, n, _), key_heads = query.shape, key.shape[1]
+    if heads == key_heads:
+        return mask.expand(batch, heads, n, -1)
+    mask = mask if len(mask) == 1 else mask.repeat_interleave(key_heads, dim=0)
+    return mask.expand(batch * key_heads, heads // key_heads, n, -1)
+
+
+def _together(output: torch.Tensor, lse: torch.Tensor, batch: int) -> Part:
+    """Returns attention and log-sum-exp by batch and head again."""
+    return output.unflatten(0, (batch, -1)).flatten(1, 2), lse.unflatten(0, (batch, -1)).flatten(1, 2)

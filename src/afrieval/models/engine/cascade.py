@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import torch
 
-from afrieval.models.engine.kernels import Part, additive, attend, merged
-from afrieval.models.engine.slots import SHARED, Layout, Segment
+from afrieval.models.engine.attention import Part, additive, attend, merged
+from afrieval.models.engine.caches import SHARED, Layout, Segment
 
 
-class Run(NamedTuple):
+class TokenRun(NamedTuple):
     """Single tokens of slots that follow each other.
 
     Attributes:
@@ -37,11 +37,11 @@ class Own(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class DecodePlan:
     """What the tokens of a pass look at: the shared beginning, and keys of their own place."""
 
     shared: tuple[slice, torch.Tensor | None] | None
-    runs: Sequence[Run]
+    runs: Sequence[TokenRun]
     owns: Sequence[Sequence[Own]]
 
 
@@ -92,7 +92,7 @@ class Steps:
         """Returns `attention` of the pass; arguments are those of `plan`."""
         return partial(attention, self.layout, self.plan(window, dtype, device))
 
-    def plan(self, window: int, dtype: torch.dtype, device: torch.device) -> Plan:
+    def plan(self, window: int, dtype: torch.dtype, device: torch.device) -> DecodePlan:
         """Returns what the tokens look at.
 
         Args:
@@ -107,7 +107,7 @@ class Steps:
             owns.append(self._own(segment, first, window, dtype, device))
             first += len(segment.tokens)
         inside = self.segments[0].slot == SHARED
-        return Plan(None if inside else self._shared(window, dtype, device), runs, owns)
+        return DecodePlan(None if inside else self._shared(window, dtype, device), runs, owns)
 
     def _shared(
         self, window: int, dtype: torch.dtype, device: torch.device
@@ -123,7 +123,9 @@ class Steps:
         seen = torch.arange(begin, n, device=device) >= torch.tensor(oldest, device=device)[:, None]
         return slice(begin, n), additive(seen, dtype)[None, None]
 
-    def _runs(self, alone: Sequence[Segment], window: int, dtype: torch.dtype, device: torch.device) -> Iterator[Run]:
+    def _runs(
+        self, alone: Sequence[Segment], window: int, dtype: torch.dtype, device: torch.device
+    ) -> Iterator[TokenRun]:
         """Yields tokens whose slots follow each other."""
         begin = 0
         for end in range(1, len(alone) + 1):
@@ -135,7 +137,7 @@ class Steps:
             seen = (key <= last) & (key > last - window) if window else key <= last
             mask = None if all_seen(alone[begin:end], length, window) else additive(seen, dtype)[:, None, None]
             slot = alone[begin].slot
-            yield Run(slice(begin, end), slice(slot, slot + end - begin), length, mask)
+            yield TokenRun(slice(begin, end), slice(slot, slot + end - begin), length, mask)
             begin = end
 
     def _own(self, segment: Segment, first: int, window: int, dtype: torch.dtype, device: torch.device) -> list[Own]:
@@ -163,7 +165,7 @@ def all_seen(alone: Sequence[Segment], length: int, window: int) -> bool:
 
 def attention(
     layout: Layout,
-    plan: Plan,
+    plan: DecodePlan,
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
@@ -189,7 +191,7 @@ def attention(
         q, k, v = query[:, :, queries], key[:, :, keys], value[:, :, keys]
         return attend(q, k, v, scale=scale, mask=mask, causal=causal, softcap=softcap)
 
-    def in_run(run: Run) -> Part:
+    def in_run(run: TokenRun) -> Part:
         k, v = (_slots(states, layout)[run.slots, :, : run.length] for states in (key, value))
         q = query[0, :, run.queries].transpose(0, 1)[:, :, None]
         output, lse = attend(q, k, v, scale=scale, mask=run.mask, softcap=softcap)

@@ -11,12 +11,12 @@ from typing import Any
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
+from afrieval.models.engine.caches import SHARED, Layout, Segment, SlotCache
 from afrieval.models.engine.cascade import Steps
 from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.memory import Packs
-from afrieval.models.engine.slots import SHARED, Layout, Segment, SlotCache
-from afrieval.models.engine.stops import Ends
+from afrieval.models.engine.reading import Ends
 
 log = logging.getLogger("afrieval")
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.models.engine.likelihood import TokenRequest
 from afrieval.models.engine.padded import logits_of
 

@@ -7,12 +7,12 @@ import numpy as np
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
 
-from afrieval.models.engine.buffer_cache import BufferCache
+from afrieval.models.engine.caches import BufferCache
 from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.memory import Packs
 from afrieval.models.engine.reading import Table, read
-from afrieval.models.engine.tiles import View
-from afrieval.models.engine.tree import Ints, Tree, plant
+from afrieval.models.engine.tiles import VisibleKeys
+from afrieval.models.engine.tree import Ints, TokenTree, plant
 
 TokenRequest = tuple[Any, list[int], list[int]]
 Answer = tuple[float, bool]
@@ -67,7 +67,7 @@ def tokens_in_tree(
         done = ready
 
 
-def _packs(lm: Any, tree: Tree, packs: Packs, vocabulary: bool) -> Iterator[tuple[int, Ints, Table]]:
+def _packs(lm: Any, tree: TokenTree, packs: Packs, vocabulary: bool) -> Iterator[tuple[int, Ints, Table]]:
     """Yields the first node behind a pack, the entries of `scored` in it, and what is read of each.
 
     What a pack leaves in the cache are the ancestors of the next node: whatever comes later sees no others of it. So
@@ -84,7 +84,7 @@ def _packs(lm: Any, tree: Tree, packs: Packs, vocabulary: bool) -> Iterator[tupl
     while begin < len(tree.tokens):
         end = _end(begin, size, nodes, packs.scored(lm), len(tree.tokens))
         keys = np.concatenate([cached, np.arange(begin, end)])
-        view = View(keys, tree.end[keys], tree.depth[keys], len(cached))
+        view = VisibleKeys(keys, tree.end[keys], tree.depth[keys], len(cached))
         first, behind = np.searchsorted(tree.scored, [begin, end], sorter=by_node)
         entries = by_node[first:behind]
         at, where = np.unique(tree.scored[entries], return_inverse=True)

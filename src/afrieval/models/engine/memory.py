@@ -10,7 +10,7 @@ import psutil
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.models.engine.footprint import Bytes
 
 log = logging.getLogger("afrieval")

@@ -5,15 +5,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from afrieval.models.engine.buffer_cache import BufferCache
+from afrieval.models.engine.caches import BufferCache, Layout, Segment, SlotCache
 from afrieval.models.engine.cascade import Steps
 from afrieval.models.engine.encoder_decoder import passes
 from afrieval.models.engine.footprint import Bytes, footprint
 from afrieval.models.engine.forward import Forward, inference, layers
 from afrieval.models.engine.likelihood import TokenRequest
 from afrieval.models.engine.reading import on_device
-from afrieval.models.engine.slots import Layout, Segment, SlotCache
-from afrieval.models.engine.tiles import View
+from afrieval.models.engine.tiles import VisibleKeys
 
 
 def pack_bytes(lm: Any, room: int, pack: int, scored: int, branch: int, vocabulary: bool = False) -> Bytes:
@@ -41,7 +40,7 @@ def pack_bytes(lm: Any, room: int, pack: int, scored: int, branch: int, vocabula
     return footprint(lm, work)
 
 
-def _view(room: int, pack: int, branch: int) -> View:
+def _view(room: int, pack: int, branch: int) -> VisibleKeys:
     """Returns a pack whose branches begin where the cached tokens end.
 
     If it holds no whole branch, one ends in its middle, and another begins at the root: then only some tokens see what
@@ -57,7 +56,7 @@ def _view(room: int, pack: int, branch: int) -> View:
         turn = cached + pack // 2
         depth[turn:] = 1 + np.arange(room - turn)
         end[1:turn] = turn
-    return View(node, end, depth, cached)
+    return VisibleKeys(node, end, depth, cached)
 
 
 def batch_bytes(lm: Any, requests: list[TokenRequest]) -> Bytes:

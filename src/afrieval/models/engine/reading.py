@@ -1,13 +1,44 @@
-"""What is taken from the logits of a forward pass: of each token asked for, or of the whole vocabulary."""
+"""What is taken from logits: log-probabilities, the most probable token, and where an answer ends."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
+from lm_eval.models.utils_hf import stop_sequences_criteria
 from numpy.typing import NDArray
 
-from afrieval.models.engine.ties import most_probable
 from afrieval.models.engine.tree import Ints
+from afrieval.scoring.responses import TIE
+
+WIDEST = 100.0  # range of logits that counts; a token that is ruled out has an infinite one
+
+
+def most_probable(logits: torch.Tensor) -> torch.Tensor:
+    """Returns the id of the most probable token at each position; of tokens that tie, the lowest.
+
+    Logits tie that differ by no more than rounding may change: `TIE` of the range that those of a position cover. In 16
+    bits, where steps between numbers are larger, only equal ones do.
+
+    Args:
+        logits: [..., vocabulary], or their logarithms of probabilities, which differ by the same amounts.
+
+    Returns:
+        Token ids, [...].
+    """
+    highest, lowest = (bound(dim=-1, keepdim=True).float() for bound in (logits.amax, logits.amin))
+    slack = TIE * (highest - lowest).clamp(1.0, WIDEST)
+    near = logits >= (highest - slack).to(logits.dtype)
+    return near.view(torch.uint8).argmax(dim=-1)  # torch takes the first of equal ones
+
+
+class Decided(torch.Tensor):
+    """Log-probabilities of which the harness takes the most probable tokens as we do."""
+
+    def argmax(self, dim: int) -> torch.Tensor:
+        """Returns the ids of the most probable tokens; `dim` is that of the vocabulary, the last."""
+        return most_probable(self.as_subclass(torch.Tensor))
+
 
 CHUNK = 2**24  # logits at a time: their logarithms, in 32 bits, take as much memory again several times
 LEAST = -1e4  # for logarithms of probabilities that are 0 in 32 bits
@@ -57,3 +88,32 @@ def moments(logprobs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     finite = logprobs.clamp(min=LEAST)  # which counts nothing where p is 0
     mean = (p * finite).sum(dim=-1)
     return mean, finite.sub_(mean[..., None]).square_().mul_(p).sum(dim=-1)
+
+
+Ends = Callable[[list[int]], bool]
+
+
+def ends_of(model: Any, tokenizer: Any, stop: list[str]) -> Ends:
+    """Returns a function that tells whether an answer ends with its last token, as the harness does for one prompt.
+
+    The harness looks for each stop text in a few of the last tokens, decoded by themselves. They are decoded here once
+    for all stop texts that it looks for in as many tokens.
+
+    Args:
+        model: of transformers; its tokens that end a text are those of its generation config.
+        tokenizer: the model's.
+        stop: texts that end an answer.
+    """
+    own = model.generation_config.eos_token_id
+    last = {own} if isinstance(own, int) else set(own or ())
+    texts: dict[int, list[str]] = {}
+    for criterion in stop_sequences_criteria(tokenizer, stop, 0, 1):
+        texts.setdefault(criterion.sequence_id_len, []).append(criterion.sequence)
+
+    def ends(tokens: list[int]) -> bool:
+        if tokens[-1] in last:
+            return True
+        read = ((tokenizer.decode(tokens[-length:]), sought) for length, sought in texts.items())
+        return any(text in decoded for decoded, sought in read for text in sought)
+
+    return ends

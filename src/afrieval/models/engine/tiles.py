@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from afrieval.models.engine.kernels import additive, attend
+from afrieval.models.engine.attention import additive, attend
 from afrieval.models.engine.tree import Ints
 
 Bools = NDArray[np.bool_]
@@ -20,7 +20,7 @@ WHOLE = 128  # keys in the middle of others that all queries of a block see, for
 
 
 @dataclass(frozen=True)
-class View:
+class VisibleKeys:
     """Which keys the tokens of a pack see: those of the tree's nodes that are themselves or their ancestors.
 
     Attributes:
@@ -90,7 +90,7 @@ class Tile(NamedTuple):
     causal: bool = False
 
 
-def tiles(view: View, window: int, dtype: torch.dtype, device: torch.device) -> list[Tile]:
+def tiles(view: VisibleKeys, window: int, dtype: torch.dtype, device: torch.device) -> list[Tile]:
     """Returns tiles in which each token of a pack meets each key that it sees once, and no other unmasked.
 
     Args:

@@ -11,7 +11,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Tree:
+class TokenTree:
     """Sequences of tokens, numbered depth first: a node's descendants are the nodes that follow it, up to `end`.
 
     Attributes:
@@ -36,7 +36,7 @@ class Tree:
         return int(self.depth.max()) + 1
 
 
-def plant(sequences: Sequence[Sequence[int] | NDArray[np.int32]], answers: Sequence[Sequence[int]]) -> Tree:
+def plant(sequences: Sequence[Sequence[int] | NDArray[np.int32]], answers: Sequence[Sequence[int]]) -> TokenTree:
     """Returns the tree of some sequences.
 
     Args:
@@ -63,7 +63,7 @@ def plant(sequences: Sequence[Sequence[int] | NDArray[np.int32]], answers: Seque
         node = new
     end[path[:length]] = node
     asked = np.fromiter((token for a in answers for token in a), dtype=np.int64, count=int(starts[-1]))
-    return Tree(tokens, depth, end, scored, asked, starts)
+    return TokenTree(tokens, depth, end, scored, asked, starts)
 
 
 def common(a: NDArray[np.int32], b: NDArray[np.int32]) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from afrieval.scoring.base import Derived
-from afrieval.scoring.named import Spec, made, makers
+from afrieval.scoring.registry import Spec, made, makers
 
 DERIVED: dict[str, Callable[..., Derived]] = makers(__name__, __path__, Derived)
 

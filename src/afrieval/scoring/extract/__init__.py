@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 
 from afrieval.scoring.base import Extractor
-from afrieval.scoring.named import Spec, made, makers
+from afrieval.scoring.registry import Spec, made, makers
 
 EXTRACTORS: dict[str, Callable[..., Extractor]] = makers(__name__, __path__, Extractor)
 

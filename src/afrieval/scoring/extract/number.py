@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import lru_cache
 
-from afrieval.scoring.base import Asked, Extractor, Question
+from afrieval.scoring.base import ExtractionContext, Extractor, Question
 
 ANSWER = "{answer}"  # where the number stands in a lead-in; at its end if it is not there
 
@@ -34,7 +34,7 @@ _MINUTES = re.compile(r"(?<=\d):\d\d(?!\d)")
 def number() -> Extractor:
     """Returns what takes the number that the answer gives; one that is not whole becomes a text."""
 
-    def extract(text: str, question: Question, asked: Asked) -> int | str | None:
+    def extract(text: str, question: Question, asked: ExtractionContext) -> int | str | None:
         if asked.runs_on and not asked.reasoned:
             text = first_line_with_number(text)
         return stored(read_number(text, asked.lead_ins, first=asked.runs_on))

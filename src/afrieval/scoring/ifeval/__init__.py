@@ -1,0 +1,1 @@
+"""IFEval: whether a response follows the instructions of its prompt."""

@@ -13,7 +13,7 @@ from functools import cache
 from io import StringIO
 from typing import Any
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 
 Checker = Callable[[str], bool]
 

@@ -1,11 +1,14 @@
-"""IFEval: which of its prompt's instructions a response follows."""
+"""IFEval: which of its prompt's instructions a response follows, by prompt and by instruction."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from afrieval.errors import UserError
+import numpy as np
+
+from afrieval._util.errors import UserError
+from afrieval.scoring.base import Array, Metric, Response, ratio
 from afrieval.scoring.ifeval.checkers import Checker, build_checker
-from afrieval.scoring.usual import INSTRUCTIONS
+from afrieval.scoring.registry import INSTRUCTIONS
 
 # The four accuracies under the harness' names: all instructions of a prompt, or each of them; as written, or loosely.
 FOLLOWED = tuple(map(str, INSTRUCTIONS))
@@ -73,3 +76,55 @@ def _any_follows(check: Checker, responses: Iterable[str]) -> bool:
         return any(bool(text.strip()) and check(text) for text in responses)
     except RecursionError:
         return False
+
+
+def prompt_level(name: str, way: str) -> Metric:
+    """Returns the share of responses that follow all instructions of their prompt.
+
+    Args:
+        name: of the metric.
+        way: `strict` or `loose`.
+    """
+    return Metric(name, lambda response, _: [float(all(found))] if (found := _followed(response, way)) else None)
+
+
+def inst_level(name: str, way: str) -> Metric:
+    """Returns the share of all instructions that are followed; arguments as in `prompt_level`."""
+    return Metric(
+        name,
+        lambda response, _: _counts(found) if (found := _followed(response, way)) else None,
+        ratio,
+        linear=linear,
+        shown=lambda answer, _: list(map(float, answer[way])),
+        restored=_counts,
+    )
+
+
+def kept(sample: Mapping[str, Any]) -> list[float]:
+    """Returns which instructions a sample line says were followed as written; none for other tasks' samples."""
+    found: list[float] = sample.get("inst_level_strict_acc", [])
+    return found
+
+
+def _followed(response: Response, way: str) -> list[bool]:
+    return response.answer[way] if isinstance(response.answer, dict) else []
+
+
+def _counts(found: Sequence[float]) -> list[float]:
+    return [float(sum(found)), float(len(found))]
+
+
+def linear(measures: Array) -> Array:
+    """Returns a value per prompt whose mean is the share of all instructions that are followed.
+
+    The share is a ratio of two sums over prompts, followed and all instructions, R = sum y / sum x.
+    The value of a prompt is R + (y - R x) / mean x; the standard error of their mean is that of a
+    proportion whose prompts are clusters (Cochran 1977, "Sampling Techniques", section 3.12).
+    Single values may be below 0 or above 1.
+
+    Args:
+        measures: followed and all instructions of each prompt, shape (n, 2).
+    """
+    followed, given = measures[:, 0], measures[:, 1]
+    share = followed.sum() / given.sum()
+    return np.asarray(share + (followed - share * given) / given.mean())

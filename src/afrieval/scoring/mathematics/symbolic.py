@@ -12,8 +12,8 @@ from latex2sympy2_extended.latex2sympy2 import ConversionConfig, latex2sympy
 from math_verify import verify
 from sympy.parsing import sympy_parser
 
-from afrieval.isolated.serve import serve
-from afrieval.scoring.mathematics.parts import known, same_parts
+from afrieval._util.worker_process import serve
+from afrieval.scoring.mathematics.same_answer import known, same_parts
 
 _CASE = ConversionConfig(lowercase_symbols=False)  # X is not x
 _NUMBER = re.compile(r"\s*(Integer|Float)\s*\(\s*'?(\d+|\d*\.\d*(?:[eE][-+]?\d+)?)'?\s*\)\s*")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from afrieval.scoring.base import Metric
-from afrieval.scoring.named import Spec, made, makers
+from afrieval.scoring.registry import Spec, made, makers
 
 METRICS: dict[str, Callable[..., Metric]] = makers(__name__, __path__, Metric)
 

@@ -3,7 +3,7 @@
 from functools import cache, partial
 from typing import Any
 
-from afrieval.errors import UserError
+from afrieval._util.errors import UserError
 from afrieval.scoring.base import Metric, Question, Response
 
 USUAL = "madhurjindal/autonlp-Gibberish-Detector-492513457"  # its first class is clean text
@@ -68,7 +68,7 @@ def _missing(classifier: str) -> str:
     """Returns why the classifier cannot be used; empty if it is on this machine."""
     from huggingface_hub import try_to_load_from_cache
 
-    from afrieval.files.paths import user_path
+    from afrieval._util.files import user_path
 
     if (user_path(classifier) / "config.json").is_file():
         return ""

@@ -1,0 +1,228 @@
+"""Parses delimited text, with cells quoted as in RFC 4180 or with raw quotation marks, and CoNLL files."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import NamedTuple
+
+CHANCE = 2  # so many delimiters inside a text cannot be where columns would begin by chance; one can
+_LINE_END = re.compile(r"\r\n|\r|\n")  # other separators, such as U+2028, are text
+
+
+class DelimitedRow(NamedTuple):
+    """A row.
+
+    Attributes:
+        line: its first line, from 1.
+        cells: its cells, as many as the header has, or fewer if there is a defect.
+        defect: why the row cannot be parsed; empty for most rows.
+    """
+
+    line: int
+    cells: list[str]
+    defect: str = ""
+
+
+class _Cell(NamedTuple):
+    value: str
+    raw: str
+
+    @property
+    def bare(self) -> bool:
+        """Whether it contains quotation marks and is not enclosed."""
+        return self.value == self.raw and '"' in self.raw
+
+    def needless(self, delimiter: str) -> bool:
+        """Returns whether it is enclosed although nothing in it requires that."""
+        return bool(self.value) and self.raw == f'"{self.value}"' and not set(self.value) & {delimiter, "\r", "\n"}
+
+
+class _Row(NamedTuple):
+    """A row on the lines `first` to `last`; `chance` counts the delimiters of lines that would be rows themselves."""
+
+    cells: list[_Cell]
+    first: int
+    last: int
+    chance: int = 0
+    defect: str = ""
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """A text, the positions of its lines, the number of its columns, and that of its first line."""
+
+    text: str
+    delimiter: str
+    lines: list[tuple[int, int]]
+    width: int = 1
+    start: int = 1
+
+    def whole(self, line: int) -> bool:
+        """Returns whether a line has as many columns as the header if quotation marks are ignored."""
+        return self.text.count(self.delimiter, *self.lines[line]) == self.width - 1
+
+    def empty(self, line: int) -> bool:
+        """Returns whether a line is empty; in a table with one column, spaces are a cell."""
+        start, end = self.lines[line]
+        return start == end or (self.width > 1 and not self.text[start:end].strip(" "))
+
+
+def parse_delimited(text: str, delimiter: str, header: Sequence[str] = ()) -> list[DelimitedRow]:
+    """Returns the rows of a table, the header first; empty lines are left out.
+
+    An enclosed cell loses its quotation marks, any other keeps them. Lines that are not a row become one with a defect.
+
+    Args:
+        text: the whole table.
+        delimiter: one character.
+        header: the columns' names, if the text has no header.
+    """
+    if header:
+        text = f"{delimiter.join(header)}\n{text}"
+    sheet = _Sheet(text, delimiter, list(_lines(text)), start=0 if header else 1)
+    first = next((number for number in range(len(sheet.lines)) if not sheet.empty(number)), None)
+    if first is None:
+        return []
+    head = _enclosed(sheet, first)
+    sheet = replace(sheet, width=len(head.cells))
+    rows = list(_rows(sheet, head.last + 1, lines_are_rows=False))
+    chance = 0 if delimiter != "\t" and _standard(sheet, rows) else sum(row.chance for row in rows)
+    if chance >= CHANCE:
+        rows = list(_rows(sheet, head.last + 1, lines_are_rows=True))
+    # Writers that enclose cells needlessly also enclose the header's; otherwise, such marks belong to the text.
+    raw = any(cell.bare for row in rows for cell in row.cells) and not any(c.needless(delimiter) for c in head.cells)
+    return [_record(sheet, row, raw, bool(chance)) for row in (head, *rows)]
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for end in _LINE_END.finditer(text):
+        yield start, end.start()
+        start = end.end()
+    if start < len(text):
+        yield start, len(text)
+
+
+def _rows(sheet: _Sheet, line: int, lines_are_rows: bool) -> Iterator[_Row]:
+    while line < len(sheet.lines):
+        if sheet.empty(line):
+            line += 1
+            continue
+        row = _row(sheet, line, lines_are_rows)
+        yield row
+        line = row.last + 1
+
+
+def _row(sheet: _Sheet, line: int, lines_are_rows: bool) -> _Row:
+    """Returns the row that begins in a line: by the standard if it has all columns, or else the line alone."""
+    row = _enclosed(sheet, line)
+    whole = [sheet.whole(number) for number in range(line, row.last + 1)]
+    if len(row.cells) == sheet.width:
+        if sheet.width == 1 or len(whole) == 1 or (sheet.delimiter != "\t" and not all(whole)):
+            return row
+        # The line where an enclosed cell begins or ends may contain all delimiters; two lines may not.
+        chance = (sheet.width - 1) * max(sum(whole) - 1, 0)
+        if not (chance and lines_are_rows):
+            return row._replace(chance=chance)
+    if whole[0]:
+        return _alone(sheet, line)
+    if any(whole):
+        row = _alone(sheet, line)
+    found = "1 column" if len(row.cells) == 1 else f"{len(row.cells)} columns"
+    return row._replace(defect=f"{found}, the header has {sheet.width}")
+
+
+def _enclosed(sheet: _Sheet, line: int) -> _Row:
+    """Parses a row by the standard, over all lines of its enclosed cells."""
+    cells: list[_Cell] = []
+    last, at = line, sheet.lines[line][0]
+    while not cells or at <= sheet.lines[last][1]:
+        found = _cell_pattern(sheet.delimiter).match(sheet.text, at)
+        assert found  # the pattern also matches an empty cell
+        cells.append(_cell(found))
+        while sheet.lines[last][1] < found.end():
+            last += 1
+        at = found.end() + 1
+    return _Row(cells, line, last)
+
+
+def _alone(sheet: _Sheet, line: int) -> _Row:
+    """Parses a line in which a delimiter always ends a cell."""
+    start, end = sheet.lines[line]
+    found = (_cell_pattern(sheet.delimiter).match(raw) for raw in sheet.text[start:end].split(sheet.delimiter))
+    return _Row([_cell(cell) for cell in found if cell], line, line)
+
+
+@cache
+def _cell_pattern(delimiter: str) -> re.Pattern[str]:
+    """Returns the pattern of a cell, enclosed or not; possessive, to avoid backtracking."""
+    end = f"{re.escape(delimiter)}\r\n"
+    return re.compile(rf'"((?:[^"]++|"")*+)"(?=[{end}]|\Z)|[^{end}]*')
+
+
+def _cell(found: re.Match[str]) -> _Cell:
+    return _Cell(found[0] if found[1] is None else found[1].replace('""', '"'), found[0])
+
+
+def _standard(sheet: _Sheet, rows: list[_Row]) -> bool:
+    """Returns whether any row has all columns only by the standard."""
+    return any(
+        len(row.cells) == sheet.width and not row.chance and not (row.first == row.last and sheet.whole(row.first))
+        for row in rows
+    )
+
+
+def _record(sheet: _Sheet, row: _Row, raw: bool, doubtful: bool) -> DelimitedRow:
+    cells = [c.raw if raw and c.needless(sheet.delimiter) else c.value for c in row.cells]
+    defect = row.defect
+    if row.chance and doubtful:
+        defect = f"a quotation mark that is closed in line {row.last + sheet.start}, maybe of another row"
+    line = row.first + sheet.start
+    return DelimitedRow(line, cells[: sheet.width], defect and f"line {line}: {defect}")
+
+
+DOCUMENT = "-DOCSTART-"  # a line that begins with it separates documents
+_BLANKS = " \t"  # not all of Unicode's: a no-break space may be a token
+
+
+@dataclass
+class Sentence:
+    """A sentence.
+
+    Attributes:
+        tokens: its tokens.
+        tags: a tag for each.
+        defect: why one of its lines cannot be parsed; empty for most sentences.
+    """
+
+    tokens: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    defect: str = ""
+
+    def add(self, line: str, number: int) -> None:
+        """Adds the token and the tag in a line; columns are separated by a tab, or else by blanks."""
+        cells = [cell.strip(_BLANKS) for cell in line.split("\t")] if "\t" in line else line.split(" ")
+        columns = [cell for cell in cells if cell]
+        if len(columns) == 2:
+            self.tokens.append(columns[0])
+            self.tags.append(columns[1])
+        elif not self.defect:
+            found = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
+            self.defect = f"line {number}: {found} instead of a token and a tag"
+
+
+def parse_conll(text: str) -> list[Sentence]:
+    """Returns the sentences of a text, in order."""
+    found: list[Sentence] = []
+    inside = False
+    for number, line in enumerate(_LINE_END.split(text), 1):
+        content = line.strip(_BLANKS)
+        if not content or content.startswith(DOCUMENT):
+            inside = False
+            continue
+        if not inside:
+            found.append(Sentence())
+            inside = True
+        found[-1].add(line, number)
+    return found

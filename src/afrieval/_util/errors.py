@@ -1,0 +1,77 @@
+"""The one exception that users see without a traceback, and hints that suggest a known name."""
+
+import difflib
+import errno
+import re
+from collections.abc import Sequence
+
+from afrieval._util.terminal import LONG, one_line, shortened
+
+LINE = 600  # characters of a message or a hint: room for the names of several files
+MANY, FEW = 20, 5  # up to so many names are shown in a hint; so many of more
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+DENIED = (errno.EROFS, errno.EACCES, errno.EPERM)
+TAKEN = (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP)
+BROKEN = (errno.EIO, errno.ESTALE, errno.ENODEV, errno.ENXIO, errno.ENOTCONN, errno.ETIMEDOUT, errno.EHOSTDOWN)
+CURES = {
+    **dict.fromkeys(FULL, "free some space, raise the limit (quota, ulimit -f) or name another place"),
+    **dict.fromkeys(DENIED, "change its permissions or name another place"),
+    **dict.fromkeys(TAKEN, "move what is there, or name another place"),
+    **dict.fromkeys(BROKEN, "check the disk or the network file system, or name another place"),
+    errno.ENOLCK: "mount the file system with locks, or name another place",
+    errno.EMFILE: "raise the limit on open files (ulimit -n)",
+    errno.ENAMETOOLONG: "name a shorter path",
+    errno.ENFILE: "close other programs; the machine has too many open files",
+}
+
+
+class UserError(Exception):
+    """An error that the user can fix.
+
+    Both texts become one line each, of at most `LINE` characters: the middle of a long value is left out.
+
+    Args:
+        message: what is wrong, with the offending value.
+        hint: how to fix it.
+    """
+
+    def __init__(self, message: str, hint: str):
+        self.message, self.hint = _short_line(message), _short_line(hint)
+        super().__init__(self.message, self.hint)
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})"
+
+
+def _short_line(text: str) -> str:
+    """Returns a text as one line, with words and a whole that are not too long."""
+    words = re.sub(rf"\S{{{LONG + 1},}}", lambda word: shortened(word[0]), one_line(text))
+    return shortened(words, LINE)
+
+
+def nearest(name: str, known: Sequence[str], where: str = "") -> str:
+    """Returns a hint: the known name most similar to `name`, or `choices`, whose arguments the others are."""
+    alike = {one.casefold(): one for one in reversed(known)}
+    near = difflib.get_close_matches(name.casefold(), alike, n=1, cutoff=0.6)
+    near = near or [one for one in alike if name and one.startswith(name.casefold())]
+    return f"did you mean {shortened(alike[near[0]])}?" if near else choices(known, where)
+
+
+def choices(known: Sequence[object], where: str = "") -> str:
+    """Returns a hint at what can be chosen: all, or the first of many.
+
+    Args:
+        known: names or numbers.
+        where: the command that shows all.
+    """
+    named = [shortened(str(one), LONG // 2) for one in known]
+    if len(named) <= MANY and len(", ".join(named)) <= LONG:
+        return f"choose from {', '.join(named)}" if named else "there is nothing to choose from"
+    shown = named[:1] if len(", ".join(named[:FEW])) > LONG else named[:FEW]
+    more = f"; {where} shows all" if where else ""
+    return f"choose from {', '.join(shown)} and {len(named) - len(shown)} more{more}"
+
+
+def reason(error: UserError | OSError) -> str:
+    """Returns why something could not be read, for a line about what is left out."""
+    return error.message if isinstance(error, UserError) else f"{error.filename}: {error.strerror or error}"

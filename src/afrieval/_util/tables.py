@@ -1,0 +1,200 @@
+"""Parses tables of any supported format, and texts with a row per line, to rows: column to value."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NoReturn
+
+from afrieval._util.delimited import parse_conll, parse_delimited
+from afrieval._util.errors import UserError
+
+Row = dict[str, Any]
+DEFECT = "(defect)"  # the key, not a column of any data set, for why a row cannot be scored
+DELIMITERS = {".tsv": "\t", ".csv": ","}
+SENTENCES = (".txt", ".conll")
+DEEPEST = 100  # levels of a JSON row; published data has a handful
+
+
+def read_rows(path: Path, content: bytes, columns: Sequence[str] = ()) -> list[Row]:
+    """Returns the rows of a table, by its header; all values of a csv or tsv file are text.
+
+    The rows of a CoNLL file (txt or conll) are its sentences: lists of `tokens` and `tags`.
+
+    Args:
+        path: its suffix is the format; messages name it.
+        content: the file's bytes.
+        columns: those of a csv or tsv file without a header; one that is given several times is a list of cells.
+
+    Returns:
+        All rows, in order; one of a csv, tsv or CoNLL file that cannot be parsed has the key DEFECT, which says why.
+
+    Raises:
+        UserError: if no row can be parsed.
+    """
+    if ".parquet" in path.suffixes[-2:]:  # as in x.parquet.gzip, whose columns are compressed
+        return _parquet_rows(path, content)
+    if path.suffix not in (*DELIMITERS, *SENTENCES, ".json", ".jsonl"):
+        _refuse(
+            path,
+            f"the format {path.suffix or '(no suffix)'} is not supported",
+            "it must be tsv, csv, json, jsonl, parquet, or txt or conll (CoNLL)",
+        )
+    text = decoded(path, content)
+    if path.suffix in DELIMITERS:
+        return _delimited_rows(path, text, columns)
+    if path.suffix in SENTENCES:
+        return _sentence_rows(path, text)
+    is_list = path.suffix == ".json" and not text.lstrip().startswith("{")
+    return _json_list(path, text) if is_list else _json_lines(path, text)
+
+
+def decoded(path: Path, content: bytes) -> str:
+    """Returns the text of a file, without a byte order mark.
+
+    Raises:
+        UserError: naming the line that is not UTF-8 text.
+    """
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        line = content[: e.start].count(b"\n") + 1
+        _refuse(path, f"line {line} is not UTF-8 text")
+
+
+def _delimited_rows(path: Path, text: str, named: Sequence[str]) -> list[Row]:
+    records = parse_delimited(text, DELIMITERS[path.suffix], named)
+    header, *records = records or _refuse(path, "it is empty")
+    columns = header.cells
+    if named and not records:
+        _refuse(path, "it is empty")
+    twice = [name for name in columns if name and columns.count(name) > 1]
+    if twice and not named:
+        _refuse(path, f"the header has the column {twice[0]!r} twice")
+    if header.defect:
+        _refuse(path, header.defect, "it must be UTF-8 text")
+    if records and all(record.defect for record in records):
+        _refuse(path, f"no row can be parsed; {records[0].defect}")
+    return [
+        _row(columns, record.cells, set(twice)) | ({DEFECT: f"{path.name}, {record.defect}"} if record.defect else {})
+        for record in records
+    ]
+
+
+def _row(columns: Sequence[str], cells: Sequence[str], lists: Collection[str]) -> Row:
+    """Returns column to cell; some columns are lists of the cells under their name."""
+    pairs = list(zip_longest(columns, cells, fillvalue=""))
+    return dict(pairs) | {name: [cell for column, cell in pairs if column == name] for name in lists}
+
+
+def _sentence_rows(path: Path, text: str) -> list[Row]:
+    sentences = parse_conll(text)
+    if sentences and all(sentence.defect for sentence in sentences):
+        _refuse(path, f"no sentence can be parsed; {sentences[0].defect}")
+    return [
+        {"tokens": sentence.tokens, "tags": sentence.tags}
+        | ({DEFECT: f"{path.name}, {sentence.defect}"} if sentence.defect else {})
+        for sentence in sentences
+    ]
+
+
+def _parquet_rows(path: Path, content: bytes) -> list[Row]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        rows: list[Row] = pq.read_table(pa.BufferReader(content)).to_pylist()
+    except Exception as e:  # pyarrow raises its own, Python's and the decompressors'
+        _refuse(path, " ".join(str(e).split()) or type(e).__name__)
+    return rows
+
+
+def _json_list(path: Path, text: str) -> list[Row]:
+    rows = _json(path, text, "")
+    if not isinstance(rows, list):
+        _refuse(path, "it is not a list of rows")
+    return [_json_row(path, row, f"row {number}") for number, row in enumerate(rows)]
+
+
+def _json_lines(path: Path, text: str) -> list[Row]:
+    lines = [(f"line {number}", line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return [_json_row(path, _json(path, line, where), where) for where, line in lines]
+
+
+def _json(path: Path, text: str, where: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_map, parse_constant=_not_a_number)
+    except json.JSONDecodeError as e:
+        _refuse(path, f"{where or f'line {e.lineno}'} is not JSON: {e.msg.removesuffix(' at')} at column {e.colno}")
+    except RecursionError:
+        _refuse(path, f"{where or 'it'} is nested too deeply")
+    except ValueError as e:  # from the two functions, or a number with thousands of digits
+        _refuse(path, f"{where}: {e}".removeprefix(": ").partition(";")[0])
+
+
+def _json_row(path: Path, row: Any, where: str) -> Row:
+    if not isinstance(row, dict):
+        _refuse(path, f"{where} is not a map of columns and values: {json.dumps(row)[:40]}")
+    level: list[Any] = [row]
+    for _ in range(DEEPEST):
+        if any(isinstance(value, str) and not _is_text(value) for value in level):
+            _refuse(path, f"{where} contains half of a surrogate pair, which is not a character")
+        held = [
+            value.values() if isinstance(value, dict) else value for value in level if isinstance(value, dict | list)
+        ]
+        level = [value for values in held for value in values]
+    if level:
+        _refuse(path, f"{where} is nested too deeply")
+    return row
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _map(pairs: list[tuple[str, Any]]) -> Row:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} is given twice")
+    return found
+
+
+def _not_a_number(name: str) -> None:
+    """Returns a missing value for NaN, as Python's json module writes pandas' missing values."""
+    if name != "NaN":
+        raise ValueError(f"{name} is not a JSON number")
+
+
+def _refuse(path: Path, why: str, cure: str = "check the file, or download it again") -> NoReturn:
+    raise UserError(f"{path} cannot be parsed: {why}", cure) from None
+
+
+def parallel_rows(texts: Mapping[str, tuple[Path, bytes]]) -> list[Row]:
+    """Returns the rows of parallel texts; an empty line is an empty cell.
+
+    Args:
+        texts: column to its file and the file's bytes.
+
+    Raises:
+        UserError: if a file is not UTF-8 text, or the files have different numbers of lines.
+    """
+    columns = {column: _lines(path, content) for column, (path, content) in texts.items()}
+    (first, path), *others = ((column, path) for column, (path, _) in texts.items())
+    for column, other in others:
+        if len(columns[column]) != len(columns[first]):
+            raise UserError(
+                f"{path} has {len(columns[first])} lines, but {other} has {len(columns[column])}",
+                "line n of one must be the translation of line n of the other; download both files again",
+            )
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+
+def _lines(path: Path, content: bytes) -> list[str]:
+    """Returns the lines of a text; other separators, such as U+2028, belong to a line."""
+    lines = decoded(path, content).replace("\r\n", "\n").split("\n")
+    return lines if lines[-1] else lines[:-1]

@@ -1,0 +1,191 @@
+"""The Jinja environment of prompts, which templates are plain, and errors of templates in words."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from string import ascii_uppercase
+from typing import Any
+
+from jinja2 import StrictUndefined, Template, TemplateSyntaxError, Undefined, meta, nodes
+from jinja2.sandbox import SandboxedEnvironment
+
+LONGEST_TEXT = 10_000_000  # characters
+MEMORY = 512  # MiB that rendering a template may take, if the system can limit it
+WORDS: dict[type[Exception], str] = {
+    MemoryError: f"it needs more than {MEMORY} MiB of memory",
+    RecursionError: "it is nested too deeply, or calls itself endlessly",
+    ZeroDivisionError: "it divides by zero",
+}
+
+
+class TemplateFault(Exception):
+    """A template that cannot be rendered.
+
+    Attributes:
+        reason: why, in one line.
+        ended: whether its process was ended, rather than failing.
+    """
+
+    def __init__(self, reason: str, ended: bool = False):
+        super().__init__(reason)
+        self.reason = reason
+        self.ended = ended
+
+
+def fault(error: Exception) -> TemplateFault:
+    """Returns any exception of a template as a TemplateFault."""
+    if isinstance(error, TemplateFault):
+        return error
+    for kind, words in WORDS.items():
+        if isinstance(error, kind):
+            return TemplateFault(words)
+    said = error.msg if isinstance(error, SyntaxError) else error.args[-1] if error.args else ""
+    text = " ".join(str(said)[:1000].split()).rstrip(".") or type(error).__name__
+    text = "".join(c for c in text if c.isprintable())[:300]
+    return TemplateFault(f"{text}, in line {error.lineno}" if isinstance(error, TemplateSyntaxError) else text)
+
+
+def check_length(length: int) -> None:
+    """Refuses a text that is too long for a prompt.
+
+    Raises:
+        TemplateFault: if it has too many characters.
+    """
+    if length > LONGEST_TEXT:
+        raise TemplateFault(f"its text has more than {LONGEST_TEXT:,} characters")
+
+
+def checked(text: str) -> str:
+    """Returns a text, if a tokenizer can encode it.
+
+    Raises:
+        TemplateFault: if it has too many characters.
+        UnicodeEncodeError: if it contains half a character, such as U+D800.
+    """
+    check_length(len(text))
+    text.encode()
+    return text
+
+
+def replying(work: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
+    """Returns a function for a separate process, which returns the result of work, or the reason for a fault."""
+
+    def reply(question: Any) -> dict[str, Any]:
+        try:
+            return {"result": work(question)}
+        except Exception as e:  # all are faults of the template; the process must live on for the next one
+            return {"fault": fault(e).reason}
+
+    return reply
+
+
+def lettered(choices: Sequence[str], separator: str = ": ") -> str:
+    """Returns one line per choice, beginning with its letter: `A: ...`."""
+    return "\n".join(f"{letter}{separator}{text}" for letter, text in zip(ascii_uppercase, choices, strict=False))
+
+
+def spaced(text: str) -> str:
+    """Returns a raw name such as `high_school_geography` as words."""
+    return text.replace("_", " ")
+
+
+def _shown(value: Any) -> Any:
+    """Returns a value that a template may print; an object would print its address, which differs each time."""
+    if isinstance(value, str | int | float | list | tuple | dict | Undefined):
+        return value
+    raise TypeError(f"it prints a {type(value).__name__}, which is not text")
+
+
+def _environment() -> SandboxedEnvironment:
+    environment = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False, finalize=_shown)
+    environment.filters.update(lettered=lettered, spaced=spaced)
+    environment.filters.pop("random")  # a prompt must be the same each time
+    environment.globals.pop("lipsum")
+    return environment
+
+
+ENVIRONMENT = _environment()
+
+
+def names(source: str) -> list[str]:
+    """Returns the names of the variables that a template uses, sorted."""
+    return sorted(meta.find_undeclared_variables(ENVIRONMENT.parse(source)))
+
+
+def fill(source: str, values: Mapping[str, Any]) -> str:
+    """Returns the text of a template.
+
+    Args:
+        source: the template.
+        values: name to value.
+    """
+    parts, length = [], 0
+    for part in _compiled(source).generate(values):
+        length += len(part)
+        check_length(length)
+        parts.append(part)
+    return checked("".join(parts))
+
+
+@lru_cache(1024)
+def _compiled(source: str) -> Template:
+    return ENVIRONMENT.from_string(source)
+
+
+LONGEST = 100_000  # characters of a template
+LONGEST_PLAIN = 10_000
+FILES: dict[type[nodes.Node], str] = {
+    nodes.Include: "include",
+    nodes.Import: "import",
+    nodes.FromImport: "import",
+    nodes.Extends: "extends",
+}
+PLAIN_NODES = (
+    *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.Const, nodes.Name, nodes.Getattr, nodes.Getitem),
+    *(nodes.If, nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.Test),
+)
+BRANCHES = (nodes.Getitem, nodes.If, nodes.CondExpr, nodes.And, nodes.Or)  # what may depend on the content of a value
+PLAIN_FILTERS = ("capitalize", "join", "lettered", "length", "lower", "spaced", "trim", "upper")
+
+
+def is_plain(source: str) -> bool:
+    """Returns whether a template is plain.
+
+    Raises:
+        TemplateFault: if it is too long for a prompt, or uses other files.
+        TemplateError: if it cannot be parsed.
+    """
+    if len(source) > LONGEST:
+        raise TemplateFault(f"it has more than {LONGEST:,} characters")
+    every = list(_nodes(ENVIRONMENT.parse(source)))
+    for node in every:
+        if word := FILES.get(type(node)):
+            raise TemplateFault(f"{word} is not supported, in line {node.lineno}; a template must be self-contained")
+    return len(source) <= LONGEST_PLAIN and all(map(_is_plain, every))
+
+
+def is_uniform(source: str) -> bool:
+    """Returns whether a plain template is rendered, or fails, alike with all values of the same names and types.
+
+    The only other fault is a text that is too long.
+    """
+    return not any(isinstance(node, BRANCHES) for node in _nodes(ENVIRONMENT.parse(source)))
+
+
+def _nodes(tree: nodes.Node) -> Iterator[nodes.Node]:
+    """Yields all nodes, in any order; a tree may be too deep for recursion."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += node.iter_child_nodes()
+
+
+def _is_plain(node: nodes.Node) -> bool:
+    if isinstance(node, nodes.Filter):
+        given = [*node.args, *node.kwargs, node.dyn_args, node.dyn_kwargs]
+        separated = node.name in ("join", "lettered") and not any(given[len(node.args) :])
+        short = not any(given) or (separated and all(isinstance(a, nodes.Const) for a in node.args))
+        return node.name in PLAIN_FILTERS and short
+    if isinstance(node, nodes.Test):
+        return node.name == "defined"
+    return type(node) in PLAIN_NODES

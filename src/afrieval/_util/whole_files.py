@@ -1,0 +1,233 @@
+"""Writes files and folders whole: a reader sees the old content or the new one, whatever happens in between."""
+
+import contextlib
+import glob
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+import psutil
+from filelock import FileLock, Timeout
+
+from afrieval._util.errors import CURES, UserError
+
+
+def unfinished(path: Path, kind: str = "") -> Path:
+    """Returns where this process writes what is to take a path's place; its name begins with a dot.
+
+    Args:
+        path: a file or folder.
+        kind: what sets it apart from others of the process, such as `.old`.
+    """
+    return path.with_name(f".{path.name}{kind}.{os.getpid()}")
+
+
+def left_over(path: Path, kind: str = "") -> Iterator[Path]:
+    """Yields what other processes, which have ended, wrote in a path's place; arguments are those of `unfinished`."""
+    for found in path.parent.glob(f".{glob.escape(path.name)}{kind}.*"):
+        number = found.name.rpartition(".")[2]
+        if number.isdecimal() and not psutil.pid_exists(int(number)):
+            yield found
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes a file; its folder must exist.
+
+    Args:
+        path: the file, which may exist.
+        content: all of its bytes.
+    """
+    with written_whole(path) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def written_whole(path: Path) -> Iterator[BinaryIO]:
+    """Opens a file for writing; it appears under its name once all is written, and not at all after an error.
+
+    Args:
+        path: the file, which may exist; its folder must.
+    """
+    begun = unfinished(path)
+    try:
+        with begun.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        begun.replace(path)
+    except OSError as e:
+        e.filename = str(path)  # not that of the unfinished file, or none
+        raise
+    finally:
+        with contextlib.suppress(OSError):
+            begun.unlink(missing_ok=True)
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Writes a file that a user named: whole, or directly if it is no ordinary file, such as /dev/stdout.
+
+    What killed processes left of it is removed.
+
+    Raises:
+        UserError: if it cannot be written.
+    """
+    try:
+        special = path.exists() and not path.is_file()
+        if special:
+            path.write_bytes(content)
+            return
+        for rest in left_over(path.resolve()):
+            rest.unlink(missing_ok=True)
+        write_whole(path.resolve(), content)
+    except OSError as e:
+        cure = CURES.get(e.errno or 0, "name a file in an existing folder")
+        raise UserError(f"{path} cannot be written: {e.strerror}", cure) from None
+
+
+NEW, OLD = ".new", ".old"
+FILLING = ".afrieval-unfinished"  # is in a folder while it is filled, and locked
+
+
+def made(folder: Path) -> Path:
+    """Returns a folder for output, which is made if it is missing.
+
+    Raises:
+        UserError: if it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        cure = CURES.get(e.errno or 0, "name another folder")
+        raise UserError(f"{folder} cannot be written: {e.strerror}", cure) from None
+    return folder
+
+
+def check_replaceable(folder: Path, marker: str) -> None:
+    """Refuses a folder that has files which `replace_folder` has not written.
+
+    Args:
+        folder: new, empty, or written before.
+        marker: name of the file that lists what was written.
+
+    Raises:
+        UserError: naming such a file.
+    """
+    hint = "name a new or empty folder"
+    if not folder.parent.is_dir():
+        raise UserError(f"the folder {folder.parent} does not exist", "name a folder in an existing one")
+    if folder.is_dir():
+        ours = _written(folder, marker)
+        others = (path for path in sorted(folder.rglob("*")) if not path.is_dir() or path.is_symlink())
+        foreign = next((path for path in others if path.relative_to(folder).as_posix() not in ours), None)
+        if foreign is not None:
+            raise UserError(f"{folder} would be replaced, and {foreign} in it was not written by this command", hint)
+    elif os.path.lexists(folder):
+        raise UserError(f"{folder} is not a folder", hint)
+
+
+def is_written(folder: Path, marker: str) -> bool:
+    """Returns whether `replace_folder` has written a folder."""
+    return (folder / marker).is_file()
+
+
+def replace_folder(folder: Path, files: Mapping[str, bytes], marker: str) -> None:
+    """Writes all files of a folder, which is then the old one or the new one, never in between.
+
+    Args:
+        folder: as for `check_replaceable`, which is called.
+        files: contents by name, with slashes.
+        marker: name of the file that lists them.
+
+    Raises:
+        UserError: if it cannot be written, or has other files.
+    """
+    check_replaceable(folder, marker)
+    new, old = unfinished(folder, NEW), unfinished(folder, OLD)
+    try:
+        _write(new, {**files, marker: "".join(f"{name}\n" for name in sorted(files)).encode()})
+        _exchange(folder, new, old)
+    except OSError as e:
+        cure = CURES.get(e.errno or 0, "name a folder that can be written")
+        raise UserError(f"{folder} cannot be written: {e.strerror}", cure) from None
+    finally:
+        for rest in (new, old, *left_over(folder, NEW), *left_over(folder, OLD)):
+            shutil.rmtree(rest, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def filled(folder: Path) -> Iterator[None]:
+    """Leaves a folder that is new or empty as it is, if what fills it fails or is stopped.
+
+    A killed process cannot; its files are removed by the next one that fills the folder.
+
+    Args:
+        folder: the folder; is made if it is missing.
+
+    Raises:
+        UserError: if it is neither new nor empty, or another process fills it.
+    """
+    new = not os.path.lexists(folder)
+    marker = folder / FILLING
+    if not new and (not folder.is_dir() or (any(_entries(folder)) and not marker.is_file())):
+        raise UserError(f"{folder} exists and is not empty", "name a new folder, or delete that one")
+    lock = FileLock(marker)
+    try:
+        made(folder)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UserError(f"another process writes to {folder}", "wait for it, or name another folder") from None
+    except OSError as e:
+        cure = CURES.get(e.errno or 0, "name another folder")
+        raise UserError(f"{folder} cannot be written: {e.strerror}", cure) from None
+    try:
+        _empty(folder)
+        yield
+        marker.unlink()
+    except BaseException as e:  # Ctrl-C too
+        if isinstance(e, OSError) and not marker.exists():
+            raise UserError(f"{folder} was removed while it was filled", "run the same command again") from None
+        with contextlib.suppress(OSError):  # do not hide the first error
+            _empty(folder)
+            marker.unlink()
+            if new:
+                folder.rmdir()
+        raise
+    finally:
+        lock.release()
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    """Yields what is in a folder, except the file that marks it as being filled."""
+    return (path for path in folder.iterdir() if path.name != FILLING)
+
+
+def _empty(folder: Path) -> None:
+    for path in _entries(folder):
+        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def _exchange(folder: Path, new: Path, old: Path) -> None:
+    try:
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+    except BaseException:  # Ctrl-C may come between the two
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        raise
+
+
+def _written(folder: Path, marker: str) -> set[str]:
+    if not is_written(folder, marker):
+        return set()
+    return {marker, *(folder / marker).read_text(encoding="utf-8", errors="replace").splitlines()}
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    folder.mkdir()
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)

@@ -1,0 +1,103 @@
+"""Who scores best, in a language and in the mean over languages, and who cannot be told apart from the best."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from afrieval.analysis.means import Mean, means
+from afrieval.analysis.ranks import Rank, best_first, ranked
+from afrieval.analysis.scores import LanguageScore, averaged, by_language
+from afrieval.analysis.verdicts import Floor, concluding, mean_not_above, not_above
+from afrieval.languages import LANGUAGES
+from afrieval.results.cell_scores import CellScores
+from afrieval.scoring.statistics.tests import LEVEL
+
+Sides = Mapping[str, list[CellScores]]
+
+
+class LanguageEntry(NamedTuple):
+    """A side's score in a language.
+
+    Attributes:
+        rank: among the sides that have this language; None if it is the only one, or how sure its score is is not
+            known, or nothing can be concluded from its rows.
+        is_highest: whether it has the highest score of those that may be the best.
+        floor: what it is not above: a score that takes no reading.
+        concludes: whether something can be concluded from its rows, next to those of the others.
+    """
+
+    side: str
+    score: LanguageScore
+    rank: Rank | None
+    is_highest: bool
+    floor: Floor | None = None
+    concludes: bool = True
+
+
+def in_languages(sides: Sides) -> dict[str, list[LanguageEntry]]:
+    """Returns for each language the sides that have it, best first.
+
+    Args:
+        sides: cells of one task, metric and language of prompts.
+    """
+    scores = {side: {score.language: score for score in by_language(cells)} for side, cells in sides.items()}
+    languages = dict.fromkeys(language for of_side in scores.values() for language in of_side)
+    return {code: _in_language(code, sides, scores) for code in languages}
+
+
+def _in_language(code: str, sides: Sides, scores: Mapping[str, Mapping[str, LanguageScore]]) -> list[LanguageEntry]:
+    here = {side: [c for c in cells if c.language == code] for side, cells in sides.items() if code in scores[side]}
+    fit = concluding(here)
+    places = ranked({side: here[side] for side in fit}) if len(fit) > 1 else {}
+    sign = _sign(here)
+    by_score = sorted(here, key=lambda side: (side not in fit, -sign * scores[side][code].score))
+    order = best_first(by_score, places.get)
+    top = scores[order[0]][code].score
+    floors = {side: not_above(averaged(here[side]), LEVEL / len(here)) for side in here}
+    highest = {side for side in fit if scores[side][code].score == top}
+    return [
+        LanguageEntry(side, scores[side][code], places.get(side), side in highest, floors[side], side in fit)
+        for side in order
+    ]
+
+
+class MeanEntry(NamedTuple):
+    """A side's mean over African languages.
+
+    Attributes:
+        complete: whether it has all languages that any side has, and rows that something can be concluded from; others
+            have no rank.
+        rank: among the complete sides; None if it is the only one.
+        floor: what it is not above: the mean of what takes no reading in each language.
+    """
+
+    side: str
+    mean: Mean
+    complete: bool
+    rank: Rank | None
+    floor: Floor | None = None
+
+
+def over_languages(sides: Sides) -> list[MeanEntry]:
+    """Returns the sides' means over African languages, the complete ones first, best first.
+
+    Args:
+        sides: as for `in_languages`; those without an African language are left out.
+    """
+    african = {
+        side: [c for c in cells if LANGUAGES[c.language].african and not c.defect] for side, cells in sides.items()
+    }
+    found = {side: means(cells, ["Africa"])[0] for side, cells in african.items() if cells}
+    widest = {code for mean in found.values() for code in mean.members}
+    fit = concluding(african)
+    widest = {code for side, mean in found.items() if side in fit for code in mean.members} or widest
+    complete = {side: african[side] for side, mean in found.items() if side in fit and set(mean.members) == widest}
+    places = ranked(complete) if len(complete) > 1 else {}
+    sign = _sign(sides)
+    by_score = sorted(found, key=lambda side: (side not in complete, -sign * found[side].score))
+    order = best_first(by_score, places.get)
+    floors = {side: mean_not_above(of_side, found[side].interval) for side, of_side in african.items() if of_side}
+    return [MeanEntry(side, found[side], side in complete, places.get(side), floors[side]) for side in order]
+
+
+def _sign(sides: Sides) -> int:
+    return 1 if next(iter(sides.values()))[0].metric.higher_is_better else -1

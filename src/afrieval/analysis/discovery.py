@@ -1,0 +1,309 @@
+"""Finds and reads results: what compare is given, and everything below a folder that holds results."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from afrieval._util.errors import UserError, nearest, reason
+from afrieval._util.files import broken_links, walked
+from afrieval._util.grouping import grouped
+from afrieval.analysis.published import read_published
+from afrieval.analysis.verdicts import OWN, preference
+from afrieval.exchange.every_eval_ever import is_records
+from afrieval.exchange.inspect_ai import inspect_logs
+from afrieval.exchange.lighteval import PARTS, is_lighteval
+from afrieval.exchange.lm_eval_runs import is_lm_eval
+from afrieval.exchange.readers import cells_of_run, is_known_run
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.comparable_runs import read_runs, readable_runs
+from afrieval.results.run_files import RUN
+from afrieval.results.run_folder import RunFolder
+from afrieval.results.schema import RunRecord
+from afrieval.tasks.data.published import PublishedRow, PublishedTable
+
+
+class Inputs(NamedTuple):
+    """What was read.
+
+    Attributes:
+        own: cells of our runs.
+        foreign: cells of other programs' runs.
+        published: rows of published tables and records.
+        left_out: what of published tables and records is not used, each with its path.
+    """
+
+    own: list[CellScores]
+    foreign: list[CellScores]
+    published: list[PublishedRow]
+    left_out: Sequence[tuple[Path, str]] = ()
+
+    @property
+    def notes(self) -> list[str]:
+        """What is not used, a line for each."""
+        return [f"left out of {path}: {why}" for path, why in self.left_out]
+
+    def on(self, metric: str | None) -> "Inputs":
+        """Returns the cells that have a metric, with it as their score; all with their main one for None.
+
+        Raises:
+            UserError: if no cell has it.
+        """
+        if metric is None:
+            return self
+        own, foreign = (
+            [replace(c.on(metric), contrast="") for c in cells if metric in c.metrics]
+            for cells in (self.own, self.foreign)
+        )
+        if not own and not foreign:
+            known = dict.fromkeys(name for c in [*self.own, *self.foreign] for name in c.metrics)
+            raise UserError(f"no run here has the metric {metric!r}", nearest(metric, list(known)))
+        return self._replace(own=own, foreign=foreign)
+
+
+def read_inputs(paths: list[Path]) -> Inputs:
+    """Returns what is in the given folders and files.
+
+    Raises:
+        UserError: for one that is none of the three, or is damaged; and if two have the same published score.
+    """
+    tables = [p for p in paths if is_published(p)]
+    foreign = [p for p in paths if p not in tables and is_known_run(p)]
+    own = [p for p in paths if p not in tables and p not in foreign]
+    of_tables = {path: read_published(path) for path in tables}
+    left_out = [(path, why) for path, table in of_tables.items() for why in table.left_out]
+    return Inputs(read_runs(own, sent=bool(foreign)), _foreign(foreign), _published(of_tables), left_out)
+
+
+def _published(tables: Mapping[Path, PublishedTable]) -> list[PublishedRow]:
+    """Returns the rows of all tables and records, each score of which is in one of them."""
+    rows = []
+    first: dict[tuple[object, ...], Path] = {}
+    for path, table in tables.items():
+        for row in table.rows:
+            rows.append(row)
+            for code in row.scores:
+                place = row.task, row.model, row.prompt, row.prompt_language, row.shots, code
+                if (before := first.setdefault(place, path)) != path:
+                    what = f"{row.model}, {row.task}, {code}, prompt {row.prompt}"
+                    raise UserError(f"{path} and {before} both have a score of {what}", "give one of the two")
+    return rows
+
+
+def is_published(path: Path) -> bool:
+    """Returns whether a path has published scores: a table, a record of Every Eval Ever or a folder of records."""
+    if path.is_dir() and ((path / RUN).exists() or is_known_run(path)):
+        return False
+    return path.suffix == ".csv" or is_records(path)
+
+
+def _foreign(paths: list[Path]) -> list[CellScores]:
+    """Returns the cells of all paths; one model in several folders is distinguished by the folder's name.
+
+    Files of one folder belong together, unless they have the same cell.
+    """
+    found = [(path, cell) for path in paths for cell in cells_of_run(path)]
+    of_models = grouped(found, lambda pair: pair[1].model)
+    return [
+        replace(c, model=f"{c.model} {name}") if (name := _other_name(p, of_models[c.model])) else c for p, c in found
+    ]
+
+
+def _other_name(path: Path, of_model: list[tuple[Path, CellScores]]) -> str:
+    """Returns what is added to the name of a model for what a path has of it; empty if that is all there is."""
+    folders = {_folder(other) for other, _ in of_model}
+    places = Counter((_folder(other), cell.task, *cell.dimensions.items()) for other, cell in of_model)
+    if max(places.values()) > 1:
+        return path.stem if path.is_file() else path.name
+    return _folder(path).name if len(folders) > 1 else ""
+
+
+def _folder(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
+
+
+class FoundResults(NamedTuple):
+    """Paths that hold results, and those that could not be looked at, with the reason."""
+
+    own: list[Path]
+    foreign: list[Path]
+    published: list[Path]
+    lost: dict[Path, str]
+
+
+class LeftOut(NamedTuple):
+    """What is not shown.
+
+    Attributes:
+        place: relative to the folder.
+    """
+
+    place: str
+    reason: str
+
+
+class Gathered(NamedTuple):
+    """What was read.
+
+    Attributes:
+        cells: of our runs and of other programs' runs, each cell once.
+        rows: published rows, each with its source.
+        records: model to its runs, each with its place and what run.yaml says.
+        settings: model to its runs of other programs, each with its place and the settings of its first cell.
+        left_out: sorted by place.
+    """
+
+    cells: list[CellScores]
+    rows: list[tuple[PublishedRow, str]]
+    records: dict[str, list[tuple[str, RunRecord]]]
+    settings: dict[str, list[tuple[str, Mapping[str, object]]]]
+    left_out: list[LeftOut]
+
+
+def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False) -> FoundResults:
+    """Returns all that holds results in a folder and below it, at any depth.
+
+    Args:
+        folder: where to look; hidden folders are not entered.
+        skipped: returns whether a folder is not entered.
+    """
+    found = FoundResults([], [], [], {})
+    for here, folders, files in walked(folder, skipped, found.lost):
+        if RUN in files or RUN in folders:
+            found.own.append(here)
+            continue
+        try:
+            _look(here, folders, files, found)
+        except (UserError, OSError) as e:
+            found.lost[here] = reason(e)
+    return found
+
+
+def _look(here: Path, folders: list[str], files: list[str], found: FoundResults) -> None:
+    """Adds what a folder that is not a run has; folders that are part of it are removed from `folders`."""
+    found.lost.update((path, "it is a link to nothing") for path in broken_links(here, files))
+    if is_lighteval(here):
+        found.foreign.append(here)
+        folders[:] = [name for name in folders if name not in PARTS]
+    if is_lm_eval(here) and not any(is_lm_eval(here / name) for name in folders):
+        found.foreign.append(here)
+    if not any(run in here.parents for run in found.own):
+        found.foreign.extend(inspect_logs(here))
+        found.published.extend(here / name for name in sorted(files) if is_published(here / name))
+
+
+def gathered(folder: Path, found: FoundResults, runs: dict[Path, RunFolder] | None = None) -> Gathered:
+    """Reads what was found.
+
+    Args:
+        folder: where it was found.
+        found: the paths.
+        runs: run folders that were read before, of which only changed files are read again; new ones are added.
+    """
+    known = {} if runs is None else runs
+    own = readable_runs([known.setdefault(path, RunFolder(path)) for path in found.own])
+    left_out = [_left_out(path, why, folder) for path, why in (found.lost | own.left_out).items()]
+    cells, rows = own.cells, list[tuple[PublishedRow, str]]()
+    for path in [*found.foreign, *found.published]:
+        try:
+            given = read_inputs([path])
+        except (UserError, OSError) as e:
+            left_out.append(_left_out(path, reason(e), folder))
+            continue
+        left_out += [_left_out(at, why, folder) for at, why in given.left_out]
+        if not given.foreign and not given.published:
+            left_out.append(_left_out(path, "it has no score that can be used", folder))
+        cells = [*cells, *given.foreign]
+        rows += [(row, _below(path, folder)) for row in given.published]
+    dates = {path: _date(record) for path, record in own.records.items()}
+    once, twice = _once(cells, dates, folder)
+    once_each, again = _rows_once(rows)
+    left_out += [*twice, *again, *_of_the_harness(own.records, cells, folder)]
+    labels = {cell.folder: cell.model for cell in own.cells}
+    of_models = grouped((path for path in own.records if path in labels), lambda path: labels[path])
+    records = {model: [(_below(path, folder), own.records[path]) for path in of] for model, of in of_models.items()}
+    foreign = [cell for cell in once if cell.folder not in labels]
+    return Gathered(once, once_each, records, _settings(foreign, folder), sorted(left_out))
+
+
+def _settings(cells: list[CellScores], folder: Path) -> dict[str, list[tuple[str, Mapping[str, object]]]]:
+    """Returns the settings of other programs' runs by model."""
+    runs = grouped(cells, lambda cell: (cell.model, cell.folder)).items()
+    found: dict[str, list[tuple[str, Mapping[str, object]]]] = {}
+    for (model, path), (first, *_) in runs:
+        found.setdefault(model, []).append((_below(path or folder, folder), first.may))
+    return found
+
+
+def _once(
+    cells: Collection[CellScores], dates: Mapping[Path, str], folder: Path
+) -> tuple[list[CellScores], list[LeftOut]]:
+    """Returns each cell once, by `rows.preference`, then the later one; and notes on the others."""
+    kept, lost = [], []
+    for same in grouped(cells, lambda c: (c.task, *c.dimensions.items())).values():
+        best = max(same, key=lambda cell: (*preference(cell), _when(cell, dates)))
+        kept.append(best)
+        lost += [(cell, best) for cell in same if cell is not best]
+    notes = []
+    for (place, other, why), pairs in grouped(lost, lambda pair: _why(*pair, folder)).items():
+        what = "1 cell" if len(pairs) == 1 else f"{len(pairs)} cells"
+        notes.append(LeftOut(place, f"{what} of it: {other} has the same, {why}"))
+    return kept, notes
+
+
+def _rows_once(rows: Collection[tuple[PublishedRow, str]]) -> tuple[list[tuple[PublishedRow, str]], list[LeftOut]]:
+    """Returns published rows in which each score is once: that of the first source; and notes on the others."""
+    kept = []
+    first: dict[tuple[object, ...], str] = {}
+    lost = Counter[tuple[str, str]]()
+    for row, source in rows:
+        place = row.task, row.model, row.prompt, row.prompt_language, row.shots
+        twice = [code for code in row.scores if (*place, code) in first]
+        lost.update((source, first[*place, code]) for code in twice)
+        first |= {(*place, code): source for code in row.scores if code not in twice}
+        if scores := {code: score for code, score in row.scores.items() if code not in twice}:
+            kept.append((replace(row, scores=scores), source))
+    notes = {pair: f"{n} score{'s' * (n > 1)} of it: {pair[1]} has the same" for pair, n in lost.items()}
+    return kept, [LeftOut(source, why) for (source, _), why in notes.items()]
+
+
+def _why(cell: CellScores, best: CellScores, folder: Path) -> tuple[str, str, str]:
+    place, other = (_below(c.folder or folder, folder) for c in (cell, best))
+    if best.own_rows != cell.own_rows or best.selection.kind != cell.selection.kind:
+        own, other_rows = ((of.own_rows and OWN) or of.selection.words or "all rows" for of in (cell, best))
+        return place, other, f"on {other_rows} instead of {own}"
+    return place, other, "of more documents" if best.n > cell.n else "not older"
+
+
+def _when(cell: CellScores, dates: Mapping[Path, str]) -> str:
+    if cell.folder and cell.folder in dates:
+        return dates[cell.folder]
+    try:
+        return datetime.fromtimestamp(cell.path.stat().st_mtime, UTC).isoformat() if cell.path else ""
+    except OSError:  # it was removed just now
+        return ""
+
+
+def _date(record: RunRecord) -> str:
+    visits = record.get("visits", [])
+    return str(visits[-1].get("date", "")) if visits else ""
+
+
+def _of_the_harness(runs: Iterable[Path], cells: list[CellScores], folder: Path) -> list[LeftOut]:
+    """Returns notes on runs without a cell of our own tasks."""
+    read = {cell.folder for cell in cells}
+    return [LeftOut(_below(run, folder), "it has tasks of the harness only") for run in runs if run not in read]
+
+
+def _below(path: Path, folder: Path) -> str:
+    inside = path.is_relative_to(folder) and path != folder
+    return path.relative_to(folder).as_posix() if inside else path.name
+
+
+def _left_out(path: Path, why: str, folder: Path) -> LeftOut:
+    """Returns a reason with paths relative to the folder, and without the one that it is about."""
+    place, reason = _below(path, folder), why.removeprefix(str(path)).replace(f"{folder}{os.sep}", "")
+    return LeftOut(place, reason.removeprefix(place).lstrip("/:, "))

@@ -1,0 +1,154 @@
+"""Tasks with a published evaluation: what was measured, what was published, and verdicts on the same answers."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from afrieval._util.grouping import grouped
+from afrieval.results.cell_scores import CellScores
+from afrieval.scoring.labels import NOT_PARSED
+from afrieval.scoring.statistics.intervals import Interval
+from afrieval.scoring.statistics.tests import Values, mcnemar
+from afrieval.tasks.declaration.meta import END, ORGANISATION, llama
+
+UNNAMED = "{evals}"  # how the name of the data set ends where none was chosen
+
+
+def on_samples(cell: CellScores) -> bool:
+    """Tells whether sample rows of our own stood in for the data set, which they also do if none was named."""
+    return cell.own_rows or bool(cell.declared.get("samples")) or cell.declared["evals"].endswith(UNNAMED)
+
+
+def has_evals(cell: CellScores) -> bool:
+    """Tells whether a cell's task has a published evaluation."""
+    return bool(cell.declared.get("evals"))
+
+
+def evaluated(cells: Iterable[CellScores]) -> list[CellScores]:
+    """Returns the cells whose tasks have a published evaluation."""
+    return [cell for cell in cells if has_evals(cell)]
+
+
+def by_run(found: list[CellScores]) -> list[list[CellScores]]:
+    """Returns them by model and data set, in order."""
+    return list(grouped(found, lambda each: (each.model, each.declared["evals"])).values())
+
+
+def reference_model(each: CellScores) -> str:
+    """Returns the model whose answers and scores are published; empty if no data set was chosen."""
+    evals = each.declared["evals"]
+    return "" if evals.endswith(UNNAMED) else evals.removeprefix(ORGANISATION).removesuffix(END)
+
+
+def is_other_model(each: CellScores) -> bool:
+    """Tells whether the model run is another than the published one."""
+    own = llama(each.model)
+    return reference_model(each) != (own.name if own else each.model)
+
+
+class Measured(NamedTuple):
+    """A score of a cell.
+
+    Attributes:
+        n: documents that have the metric.
+        average: micro or macro; None in tasks without parts.
+        parts: how many parts a macro average is over.
+    """
+
+    metric: str
+    score: float
+    interval: Interval | None
+    n: int
+    average: str | None = None
+    parts: int | None = None
+
+
+class PublishedResult(NamedTuple):
+    """A published score, 0 to 1; one that several sources give in the same words stands once."""
+
+    score: float
+    average: str | None
+    setting: str
+    sources: list[str]
+
+
+def measured(each: CellScores) -> list[Measured]:
+    """Returns a cell's scores, the main one first; derived metrics follow what they are made of."""
+    macro = each.macro
+    found = [Measured(each.main, each.score, each.interval, each.n, "micro" if macro else None)]
+    if macro:
+        found.append(Measured(each.main, macro.score, macro.interval, each.n, "macro", macro.parts))
+    for of in (each.on(name) for name in each.of_derived if name != each.main):
+        found.append(Measured(of.main, of.score, of.interval, of.n))
+    return found
+
+
+def unparsed(each: CellScores) -> float | None:
+    """Returns the share of answers that could not be parsed; None where none was generated."""
+    return each.on(NOT_PARSED).score if NOT_PARSED in each.metrics else None
+
+
+def published(each: CellScores) -> list[PublishedResult]:
+    """Returns the published scores of a cell's task."""
+    rows = each.declared.get("published", [])
+    sources = grouped(rows, lambda row: (row["average"], row["setting"], row["score"]))
+    return [
+        PublishedResult(round(score / 100, 6), average, setting, [row["source"] for row in of_score])
+        for (average, setting, score), of_score in sources.items()
+    ]
+
+
+class Agreement(NamedTuple):
+    """How two verdicts on the same documents go together.
+
+    Attributes:
+        right: documents that both have right.
+        here: those that the first alone has right.
+        there: those that the second alone has right.
+        neither: those that both have wrong.
+        p: exact McNemar test of the difference.
+    """
+
+    right: int
+    here: int
+    there: int
+    neither: int
+    p: float
+
+    @property
+    def n(self) -> int:
+        """All documents."""
+        return self.right + self.here + self.there + self.neither
+
+    @property
+    def same(self) -> float:
+        """The share of documents on which the two agree."""
+        return (self.right + self.neither) / self.n
+
+    @property
+    def scores(self) -> tuple[float, float]:
+        """The shares that the first and the second have right."""
+        return (self.right + self.here) / self.n, (self.right + self.there) / self.n
+
+
+def agreement(ours: Values, published: Values) -> Agreement:
+    """Returns how verdicts on the same documents go together.
+
+    Args:
+        ours: 0 or 1 for each document, at least one.
+        published: the same documents.
+    """
+    first, second = ours == 1, published == 1
+    right, here = int((first & second).sum()), int((first & ~second).sum())
+    there = int((~first & second).sum())
+    return Agreement(right, here, there, len(ours) - right - here - there, mcnemar(here, there))
+
+
+def verdicts(each: CellScores) -> Agreement | None:
+    """Returns how a cell's scores go together with the published verdicts; None if no document has both."""
+    published = each.verdicts
+    if published is None:
+        return None
+    both = ~np.isnan(published)
+    return agreement(each.values[both], published[both]) if both.any() else None

@@ -1,0 +1,103 @@
+"""How scores moved when stored answers were scored again."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from afrieval._util.grouping import grouped
+from afrieval.results.cell_scores import CellScores, Values
+from afrieval.results.changes import alike, moved_documents
+from afrieval.results.identity import PromptId, prompt_order
+from afrieval.scoring.base import Metric
+
+Pair = tuple[CellScores, CellScores]  # a cell as it was, and as it is now
+
+
+@dataclass(frozen=True)
+class Move:
+    """A score of a language in a prompt language, as the mean over prompts.
+
+    Attributes:
+        before: the score that is stored; None for a metric that was not measured.
+        now: the new score; None for a metric that is not measured any more.
+        n: documents under all prompts.
+        up: how many of them have a higher score now.
+        down: how many of them have a lower score now.
+    """
+
+    task: str
+    language: str
+    prompt_language: str
+    prompts: list[PromptId]
+    metric: Metric
+    before: float | None
+    now: float | None
+    n: int
+    up: int
+    down: int
+
+
+def moves(pairs: Iterable[Pair]) -> list[Move]:
+    """Returns the scores that moved, by task, language, prompt language and metric.
+
+    Metrics that were not measured before, or are not measured any more, are among them.
+
+    Args:
+        pairs: cells with scored documents.
+    """
+    groups = grouped(pairs, lambda pair: _place(pair[1])).values()
+    ordered = [sorted(members, key=lambda pair: prompt_order(pair[1].prompt)) for members in groups]
+    return [move for members in ordered for move in _of(members)]
+
+
+def _place(cell: CellScores) -> tuple[str, ...]:
+    return cell.task, cell.language, cell.prompt_language, cell.prompt_set
+
+
+def _of(pairs: list[Pair]) -> list[Move]:
+    first, now = pairs[0]
+    found = [
+        _move(name, pairs) for name in [*now.metrics, *(name for name in first.metrics if name not in now.metrics)]
+    ]
+    return [move for move in found if move.up or move.down or _differs(move)]
+
+
+def _differs(move: Move) -> bool:
+    return not alike(move.before, move.now)
+
+
+def _move(name: str, pairs: list[Pair]) -> Move:
+    befores, nows = ([pair[side] for pair in pairs] for side in (0, 1))
+    steps = np.concatenate([_steps(name, *pair) for pair in pairs])
+    now = nows[0]
+    return Move(
+        now.task,
+        now.language,
+        now.prompt_language,
+        [cell.prompt for cell in nows],
+        now.metrics.get(name) or befores[0].metrics[name],
+        _mean(name, befores),
+        _mean(name, nows),
+        sum(cell.n for cell in nows),
+        int((steps > 0).sum()),
+        int((steps < 0).sum()),
+    )
+
+
+def _mean(name: str, cells: list[CellScores]) -> float | None:
+    """Returns the mean score over prompts; None where a prompt has none."""
+    scores = [cell.on(name).score for cell in cells if name in cell.metrics]
+    return float(np.mean(scores)) if len(scores) == len(cells) else None
+
+
+def _steps(name: str, before: CellScores, now: CellScores) -> Values:
+    """Returns the change of the score of each document that moved, shape (k,)."""
+    if name not in before.metrics or name not in now.metrics or name in now.derived:
+        return np.zeros(0)
+    moved = np.flatnonzero(moved_documents(before, now)[name])
+    metric, ones = now.metrics[name], np.ones((1, 1))
+    sides = (now.measures[name], before.measures[name])
+    new, old = (np.array([metric.score(values[[row]], ones)[0] for row in moved]) for values in sides)
+    found: Values = new - old
+    return found

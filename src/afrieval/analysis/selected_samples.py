@@ -1,0 +1,116 @@
+"""Which documents of a run are shown as samples: some of each kind, spread over the test set."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from afrieval._util.grouping import grouped
+from afrieval.results.cell_scores import CellScores, Numbers, Values
+from afrieval.results.identity import prompt_order
+from afrieval.scoring.labels import NOT_PARSED, REFUSED
+
+LOST, GAINED, WRONG, RIGHT, MEASURED = "first only", "second only", "wrong", "right", "measured"
+KINDS = (LOST, GAINED, NOT_PARSED, WRONG, RIGHT, MEASURED)  # taken in turn
+MOST = 5  # of a task, language and model
+BLOCK = 500  # documents whose own scores are computed at a time
+HALF = 0.5  # of the highest score, from which on an answer that is partly right counts as right
+
+
+@dataclass(frozen=True)
+class ShownDocuments:
+    """The documents that are shown of a task, language, model, number of shots and form of answer.
+
+    Attributes:
+        cells: English and native prompts of one number, if both ran; else the first two prompts, or the only one.
+        counts: kind to how many documents are of it.
+        chosen: rows of the documents to show, by kind.
+    """
+
+    cells: Sequence[CellScores]
+    counts: dict[str, int]
+    chosen: dict[str, list[int]]
+
+    @property
+    def n(self) -> int:
+        """How many documents are shown."""
+        return sum(map(len, self.chosen.values()))
+
+
+def selections(cells: Iterable[CellScores], most: int) -> list[ShownDocuments]:
+    """Returns what is shown of each task, language and model.
+
+    Args:
+        cells: those of our own runs.
+        most: documents to show of each.
+    """
+    places = grouped(
+        (c for c in cells if c.n), lambda c: (c.task, *c.but("prompt", "prompt_language", "prompt_set").items())
+    )
+    return [_selection(_pair(of_place), most) for of_place in places.values()]
+
+
+def _pair(cells: list[CellScores]) -> list[CellScores]:
+    """Returns the two prompts whose answers are compared: English and native of the lowest number that both have."""
+    order = sorted(cells, key=lambda c: (prompt_order(c.prompt), c.prompt_language))
+    both = [of_prompt for of_prompt in grouped(order, lambda c: c.prompt).values() if len(of_prompt) > 1]
+    return (both[0] if both else order)[:2]
+
+
+def _selection(cells: list[CellScores], most: int) -> ShownDocuments:
+    rows = reduce(np.intersect1d, [cell.ids for cell in cells])
+    common = [cell.take(np.searchsorted(cell.ids, rows)) for cell in cells]
+    kinds = _kinds(common)
+    counts = {kind: n for kind in KINDS if (n := int((kinds == kind).sum()))}
+    shares = _shares(counts, most)
+    chosen = {kind: _spread(rows[kinds == kind], n) for kind, n in shares.items() if n}
+    return ShownDocuments(cells, counts, chosen)
+
+
+def _kinds(cells: list[CellScores]) -> np.ndarray[tuple[int], np.dtype[np.str_]]:
+    """Returns the kind of each document."""
+    if not can_be_right(cells[0]):
+        return np.full(cells[0].n, MEASURED)
+    right = np.array([document_scores(cell) >= HALF for cell in cells])
+    unparsed = np.any([_without_answer(cell) for cell in cells], axis=0)
+    differ = [right[0] & ~right[-1], ~right[0] & right[-1], ~right.any(axis=0) & unparsed]
+    return np.select([*differ, ~right.any(axis=0)], [LOST, GAINED, NOT_PARSED, WRONG], RIGHT)
+
+
+def can_be_right(cell: CellScores) -> bool:
+    """Returns whether documents are questions with an answer, and not texts whose likelihood is measured."""
+    low, high = cell.metric.bounds
+    asked = cell.answer_form == "generate" or bool((cell.n_choices > 0).any())
+    return asked and cell.metric.higher_is_better and low == 0 and np.isfinite(high)
+
+
+def document_scores(cell: CellScores) -> Values:
+    """Returns the score of each document by itself, from 0 to 1, shape (n,)."""
+    known, measures = cell.metric, cell.measures[cell.main]
+    if known.is_mean:
+        return measures[:, 0] / known.bounds[1]
+    blocks = [measures[at : at + BLOCK] for at in range(0, len(measures), BLOCK)]
+    return np.concatenate([known.score(block, np.eye(len(block))) for block in blocks]) / known.bounds[1]
+
+
+def _without_answer(cell: CellScores) -> Values:
+    """Returns whether each document's answer is unparsed or refused."""
+    shares = [cell.measures[name][:, 0] > 0 for name in (NOT_PARSED, REFUSED) if name in cell.measures]
+    return np.any(shares, axis=0) if shares else np.zeros(cell.n)
+
+
+def _shares(counts: dict[str, int], most: int) -> dict[str, int]:
+    """Returns how many of each kind are shown: one of each in turn, until there are enough."""
+    shares = dict.fromkeys(counts, 0)
+    while sum(shares.values()) < min(most, sum(counts.values())):
+        for kind, n in counts.items():
+            if shares[kind] < n and sum(shares.values()) < most:
+                shares[kind] += 1
+    return shares
+
+
+def _spread(rows: Numbers, n: int) -> list[int]:
+    """Returns n of the rows, evenly spread over them: neighbours are often alike."""
+    places = (2 * np.arange(n) + 1) * len(rows) // (2 * n)
+    return [int(row) for row in rows[places]]

@@ -1,0 +1,218 @@
+"""Scores of parts within parts, scores by a field of the documents, and which label was taken for which."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped
+from afrieval.analysis.scores import PromptMean, averaged
+from afrieval.results.cell_scores import CellScores, Numbers
+from afrieval.results.derived import levels, nested_fields, ordered, smallest
+from afrieval.results.schema import Declared
+from afrieval.scoring.statistics.intervals import Interval
+
+CONFUSION = "confusion"
+
+
+@dataclass(frozen=True)
+class Subgroup:
+    """Scores of the documents with one value of a field, over prompts.
+
+    Attributes:
+        dimensions: what the cells are, but for the prompt.
+    """
+
+    task: str
+    dimensions: dict[str, Any]
+    value: str
+    score: float
+    interval: Interval | None
+    n: int
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """How often each label was picked where each was right, over prompts.
+
+    Attributes:
+        labels: names, in order.
+        counts: gold by picked, shape (labels, labels + 1); the last column is of answers that name no label.
+    """
+
+    task: str
+    dimensions: dict[str, Any]
+    labels: list[str]
+    counts: Numbers
+
+
+def parts(cells: list[CellScores], name: str) -> list[Subgroup]:
+    """Returns the scores by a field, over the documents that all prompts have.
+
+    Args:
+        cells: cells whose task declares the field.
+        name: the field's.
+
+    Raises:
+        UserError: if none declares it, or the samples were stored without their documents.
+    """
+    return [
+        part for dimensions, of_place in places(with_field(cells, name)) for part in _parts(dimensions, of_place, name)
+    ]
+
+
+def with_field(cells: list[CellScores], name: str) -> list[CellScores]:
+    """Returns the cells whose task declares a field to break scores down by; errors are those of `parts`."""
+    fitting = [c for c in cells if name in _declared(c)]
+    if not fitting:
+        known = sorted({field for c in cells for field in _declared(c)})
+        known += [CONFUSION] if any(c.declared.get("labels") for c in cells) else []
+        raise UserError(f"no task here can be broken down by {name!r}", f"there is: {', '.join(known)}")
+    if bare := [c for c in fitting if name not in c.fields]:
+        hint = "run with --eval.log_samples true to keep them"
+        raise UserError(f"{bare[0].path} has no documents, only scores", hint)
+    return fitting
+
+
+def _declared(cell: CellScores) -> list[str]:
+    return [*cell.declared.get("breakdowns", []), *nested_fields(cell.declared)]
+
+
+def _parts(dimensions: dict[str, Any], cells: list[CellScores], name: str) -> Iterator[Subgroup]:
+    whole = averaged(cells)
+    labels = whole.cells[0].fields[name]
+    for code in np.unique(labels.codes[labels.codes >= 0]):
+        part = whole.take(np.flatnonzero(labels.codes == code))
+        yield Subgroup(cells[0].task, dimensions, labels.names[code], part.score, part.interval, len(part.ids))
+
+
+def confusions(cells: list[CellScores]) -> list[Confusion]:
+    """Returns a confusion table per language, of tasks with labels.
+
+    Raises:
+        UserError: if no task here has labels, or the samples are of an older version.
+    """
+    found = []
+    for dimensions, of_place in places([c for c in cells if c.declared.get("labels")]):
+        labels = of_place[0].declared["labels"]
+        counts = np.zeros((len(labels), len(labels) + 1), dtype=np.int64)
+        for cell in of_place:
+            if np.any(cell.n_choices != len(labels)) or np.any(cell.golds < 0):
+                raise UserError(
+                    f"{cell.path} has no gold answers among the labels {', '.join(labels)}",
+                    "run again in another folder: an older version wrote it, or a file was changed",
+                )
+            np.add.at(counts, (cell.golds, cell.picked), 1)  # those that name no label are -1, the last column
+        found.append(Confusion(of_place[0].task, dimensions, labels, counts))
+    if not found:
+        raise UserError("no task here has labels that can be confused", "leave --by confusion out")
+    return found
+
+
+def places(cells: list[CellScores]) -> Iterator[tuple[dict[str, Any], list[CellScores]]]:
+    """Yields what cells of the same task are but for the prompt, with the cells of each prompt."""
+    for members in grouped(cells, lambda c: (c.task, *c.but("prompt").items())).values():
+        yield members[0].but("prompt"), members
+
+
+class Branch(NamedTuple):
+    """A score of documents that belong together, over prompts.
+
+    Attributes:
+        path: field to value, the largest group first; empty for all documents.
+        parts: how many values a macro mean is over; None for all other scores.
+    """
+
+    path: Mapping[str, str]
+    score: float
+    interval: Interval | None
+    n: int
+    parts: int | None = None
+
+
+@dataclass(frozen=True)
+class ScoreTree:
+    """The scores of a task in one language and prompt language, over prompts.
+
+    Attributes:
+        dimensions: what the cells are, but for the prompt.
+        levels: the fields, the largest groups first.
+        branches: all documents first: micro, and macro if the task declares it; each group is followed by its own.
+        cells: one per prompt.
+        n: documents of all branches.
+    """
+
+    task: str
+    dimensions: dict[str, Any]
+    levels: list[str]
+    branches: list[Branch]
+    cells: list[CellScores]
+    n: int
+
+
+def has_tree(cell: CellScores, name: str) -> bool:
+    """Returns whether a field of a cell's task groups another's values, is grouped, or has a macro mean."""
+    return name in nested_fields(cell.declared)
+
+
+def trees(cells: list[CellScores], name: str) -> list[ScoreTree]:
+    """Returns the scores of the cells for which `has_tree`, down to a field.
+
+    Raises:
+        UserError: if no task declares the field, or the samples were stored without their documents.
+    """
+    return [
+        _tree(dimensions, of_place, levels(of_place[0].declared, name))
+        for dimensions, of_place in places([c for c in with_field(cells, name) if has_tree(c, name)])
+    ]
+
+
+def outlines(cells: list[CellScores]) -> list[ScoreTree]:
+    """Returns the trees to show after a run: whole for a single language and prompt language, else the top level.
+
+    The scores of all documents are in the first ones only.
+
+    Args:
+        cells: of one task; fields that they lack, since documents were not stored, are left out.
+    """
+    found: list[ScoreTree] = []
+    declared = cells[0].declared
+    for name in smallest(declared):
+        of_field = [cell for cell in cells if cell.n and name in cell.fields]
+        fields = levels(declared, name)
+        shown = fields[0] if len(list(places(of_field))) > 1 else _telling(declared, fields)
+        of_trees = trees(of_field, shown) if of_field else []
+        found += [replace(t, branches=[b for b in t.branches if b.path]) for t in of_trees] if found else of_trees
+    return found
+
+
+def _telling(declared: Declared, fields: list[str]) -> str:
+    """Returns the smallest of some fields, or the one above it if that only gives its values other names."""
+    *_, above, name = [*fields[:1], *fields]
+    groups = declared.get("grouped_fields", {}).get(above)
+    return above if groups and all(len(values) == 1 for values in groups["groups"].values()) else name
+
+
+def _tree(dimensions: dict[str, Any], cells: list[CellScores], fields: list[str]) -> ScoreTree:
+    whole, macro = averaged(cells), averaged(cells).macro
+    branches = [Branch({}, whole.score, whole.interval, len(whole.ids))]
+    if macro:
+        branches.append(Branch({}, macro.score, macro.interval, len(whole.ids), macro.parts))
+    branches += _branches(whole, fields, {}, cells[0].declared)
+    return ScoreTree(cells[0].task, dimensions, fields, branches, cells, len(whole.ids))
+
+
+def _branches(whole: PromptMean, fields: list[str], path: Mapping[str, str], declared: Declared) -> Iterator[Branch]:
+    name, *smaller = fields
+    labels = whole.cells[0].fields[name]
+    order = {value: at for at, value in enumerate(ordered(declared, name))}
+    for value in sorted(labels.names, key=lambda value: (order.get(value, len(order)), value)):
+        places = np.flatnonzero(labels.codes == labels.names.index(value))
+        if not len(places):
+            continue
+        part, below = whole.take(places), {**path, name: value}
+        yield Branch(below, part.score, part.interval, len(places))
+        if smaller:
+            yield from _branches(part, smaller, below, declared)

@@ -1,0 +1,216 @@
+"""The average of a suite: the mean over its groups of the mean over their tasks of the mean over languages."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from afrieval._util.grouping import grouped
+from afrieval.analysis.means import of_languages
+from afrieval.analysis.published import NOT_AVERAGED
+from afrieval.analysis.scores import Scores, averaged, values_of
+from afrieval.analysis.uncertainty import TaskWeight, interval_of
+from afrieval.languages import is_african
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.identity import PromptId, prompt_order
+from afrieval.scoring.base import Metric
+from afrieval.scoring.statistics.intervals import Interval
+from afrieval.tools.contamination.analysis import about
+
+APART = ("eng", "fra")  # next to a mean over African languages, never in it
+
+
+class Rule(NamedTuple):
+    """How an average is taken.
+
+    Attributes:
+        includes: whether a language is averaged over; the second argument is whether its data is known to be defective
+            as a whole.
+        pooled: whether a group is the mean over all pairs of task and language, not the mean over its tasks.
+        best: whether each group is scored with its best prompt, not with the mean over prompts.
+        says: what to say of it.
+    """
+
+    includes: Callable[[str, bool], bool]
+    pooled: bool
+    best: bool
+    says: str
+
+
+RULES = {
+    "suite": Rule(
+        lambda code, defective: is_african(code) and not defective,
+        pooled=False,
+        best=False,
+        says="African languages have the same weight in a task, tasks in a group, and groups in the average.",
+    ),
+    "afrobench": Rule(
+        lambda code, _: code not in NOT_AVERAGED,
+        pooled=True,
+        best=True,
+        says="As on AfroBench's leaderboard: pairs of task and language have the same weight in a group, and groups in "
+        "the average; all languages but English and French; each group with its best prompt, chosen on test, so that "
+        "scores are too high.",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class AveragedTask:
+    """A task in an average; numbers are in percent.
+
+    Attributes:
+        weight: in the average.
+        apart: scores in English and French.
+        prompt: the prompt that was chosen for its group; None for the mean over prompts.
+    """
+
+    group: str
+    task: str
+    metric: str
+    weight: float
+    languages: list[str]
+    score: float
+    interval: Interval | None
+    apart: dict[str, float]
+    prompt: PromptId | None = None
+
+
+@dataclass(frozen=True)
+class SuiteAverage:
+    """The average over the tasks of a suite, or over all tasks at hand, in percent.
+
+    Attributes:
+        suite: its name; empty without one.
+        dimensions: what the cells are, but for task, language and prompt.
+        parts: in the order of the suite.
+        missing: tasks of the suite without scores.
+        outside: tasks that cannot be averaged, since their scores have no lowest and highest value, or are the better
+            the lower they are.
+    """
+
+    suite: str
+    dimensions: dict[str, Any]
+    parts: list[AveragedTask]
+    score: float
+    interval: Interval | None
+    missing: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups averaged over."""
+        return list(dict.fromkeys(part.group for part in self.parts))
+
+
+class _Task(NamedTuple):
+    """A task's cells in an average, and its scores by language and question, in percent."""
+
+    group: str
+    cells: Sequence[CellScores]
+    scores: dict[str, Scores]
+
+    @property
+    def values(self) -> list[float]:
+        return [float(np.mean(values_of(scores))) for scores in self.scores.values()]
+
+
+def suite_averages(cells: list[CellScores], rule: str = "suite") -> list[SuiteAverage]:
+    """Returns an average for each model, set and language of prompts, number of shots, and form of answer.
+
+    Tasks that have one form of answer only are in the averages of all forms. What a model remembers of a test set is
+    in none.
+
+    Args:
+        cells: of all tasks.
+        rule: one of `RULES`.
+    """
+    found = []
+    scored = (c for c in cells if c.n and not about(c))
+    for of_side in grouped(scored, lambda c: tuple(c.but("language", "prompt", "answer_form").values())).values():
+        found += [_average(of_form, RULES[rule], form) for form, of_form in by_form(of_side)]
+    return [average for average in found if average.parts]
+
+
+def by_form(cells: list[CellScores]) -> Iterator[tuple[str, list[CellScores]]]:
+    """Yields the cells for each form of answer that some task has next to another one; all cells if none has."""
+    forms = {task: {c.answer_form for c in of_task} for task, of_task in grouped(cells, lambda c: c.task).items()}
+    several = dict.fromkeys(c.answer_form for c in cells if len(forms[c.task]) > 1)
+    for form in several or [""]:
+        yield form, [c for c in cells if len(forms[c.task]) == 1 or c.answer_form == form]
+
+
+def _average(cells: list[CellScores], rule: Rule, form: str) -> SuiteAverage:
+    suite, groups = next(((c.suite, c.suite_groups) for c in cells if c.suite), ("", {}))
+    group_of = {task: group for group, members in groups.items() for task in members}
+    included = grouped((c for c in cells if rule.includes(c.language, bool(c.defect))), lambda c: c.task)
+    order = [*(task for task in group_of if task in included), *(task for task in included if task not in group_of)]
+    outside = [task for task in order if percent(included[task][0].metric) is None]
+    tasks = [(group_of.get(task, task), included[task]) for task in order if task not in outside]
+    chosen: dict[str, list[_Task]] = {}
+    for group, of_group in grouped(tasks, lambda of: of[0]).items():
+        chosen[group] = _scored(group, [of for _, of in of_group], rule)
+    parts, shares = [], []
+    for of_tasks in chosen.values():
+        for task in of_tasks:
+            within = len(task.scores) / sum(len(t.scores) for t in of_tasks) if rule.pooled else 1 / len(of_tasks)
+            share = TaskWeight(within / len(chosen), task.cells[0].data_set or task.cells[0].task, task.scores)
+            shares.append(share)
+            parts.append(_part(task, share, [c for c in cells if c.task == task.cells[0].task], rule))
+    score = sum(part.weight * part.score for part in parts)
+    known = all(task.cells[0].metric.interval != "none" for of_tasks in chosen.values() for task in of_tasks)
+    interval = parts[0].interval if len(parts) == 1 else interval_of(score, shares) if known else None
+    dimensions = cells[0].but("language", "prompt") | {"answer_form": form}
+    missing = [task for task in group_of if task not in included]
+    return SuiteAverage(suite, dimensions, parts, score, interval, missing, outside)
+
+
+def percent(metric: Metric) -> float | None:
+    """Returns the factor that makes a score percent of the metric's range; None if that makes no sense."""
+    low, high = metric.bounds
+    return 100 / high if low == 0 and math.isfinite(high) and metric.higher_is_better else None
+
+
+def _scored(group: str, tasks: list[list[CellScores]], rule: Rule) -> list[_Task]:
+    """Returns the tasks of a group, with the mean over prompts, or with the best prompt that all of them have."""
+    common = set.intersection(*({c.prompt for c in of_task} for of_task in tasks)) if rule.best else set()
+    if not common:
+        return [_task(group, of_task) for of_task in tasks]
+    of_prompts = [
+        [_task(group, [c for c in of_task if c.prompt == prompt]) for of_task in tasks]
+        for prompt in sorted(common, key=prompt_order)
+    ]
+    return max(of_prompts, key=lambda found: np.mean([value for task in found for value in task.values]))
+
+
+def _task(group: str, cells: list[CellScores]) -> _Task:
+    factor = percent(cells[0].metric) or 0.0
+    return _Task(group, cells, {code: of.times(factor) for code, of in of_languages(cells).items()})
+
+
+def _part(task: _Task, share: TaskWeight, every: list[CellScores], rule: Rule) -> AveragedTask:
+    first, score, factor = task.cells[0], float(np.mean(task.values)), percent(task.cells[0].metric) or 0.0
+    prompts = {c.prompt for c in task.cells}
+    chosen = next(iter(prompts)) if rule.best and len(prompts) == 1 else None
+    apart = {code: [c for c in every if c.language == code and c.prompt in prompts] for code in APART}
+    return AveragedTask(
+        group=task.group,
+        task=first.task,
+        metric=first.main,
+        weight=share.weight,
+        languages=list(task.scores),
+        score=score,
+        interval=_interval(task, share, factor) if first.metric.interval != "none" else None,
+        apart={code: factor * averaged(of).score for code, of in apart.items() if of},
+        prompt=chosen,
+    )
+
+
+def _interval(task: _Task, share: TaskWeight, factor: float) -> Interval | None:
+    """Returns the interval of a task's mean; in one language it is that of the score, as tables of scores have it."""
+    if len(task.scores) > 1:
+        return interval_of(float(np.mean(task.values)), [share._replace(weight=1.0)])
+    found = averaged(task.cells).interval
+    return found and Interval(factor * found.low, factor * found.high)

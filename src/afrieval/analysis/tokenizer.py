@@ -1,0 +1,158 @@
+"""How many tokens a model's tokenizer makes of the words of a language, from the numbers that samples hold."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from afrieval._util.grouping import grouped
+from afrieval.languages import ENGLISH
+from afrieval.results.cell_scores import CellScores, Numbers
+from afrieval.results.identity import prompt_order
+from afrieval.results.run_folder import read_rows
+from afrieval.results.samples import Sample
+from afrieval.scoring.texts import words
+from afrieval.tasks.cells.sample_lines import text_of
+
+OPTIONS, PROMPTS = "options", "prompts"  # the texts whose tokens are known
+MOST = 50  # documents of a cell that are read
+
+
+class Counts(NamedTuple):
+    """What texts are made of."""
+
+    tokens: int
+    words: int
+    characters: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Fertility:
+    """Tokens and texts of some documents of a task in a language.
+
+    Attributes:
+        of: what was counted: `options`, the texts whose likelihood was computed; or `prompts`, as a server counts them.
+        n: documents.
+        total: over their texts.
+        premium: tokens over those of the same documents in English; None where these are not known.
+    """
+
+    task: str
+    language: str
+    model: str
+    of: str
+    n: int
+    total: Counts
+    premium: float | None = None
+
+    @property
+    def per_word(self) -> float:
+        """Tokens per word."""
+        return self.total.tokens / self.total.words
+
+    @property
+    def per_character(self) -> float:
+        """Tokens per character."""
+        return self.total.tokens / self.total.characters
+
+    @property
+    def per_byte(self) -> float:
+        """Tokens per byte of the text in UTF-8."""
+        return self.total.tokens / self.total.bytes
+
+
+def fertilities(cells: Iterable[CellScores]) -> list[Fertility]:
+    """Returns the fertility of each task, language and model, as far as its texts are in the language.
+
+    Args:
+        cells: those of our own runs.
+    """
+    found = []
+    fitting = [cell for cell in cells if cell.n and cell.path and _texts(cell)]
+    for of_model in grouped(fitting, lambda c: (c.task, c.model)).values():
+        chosen = {code: _first(of_code) for code, of_code in grouped(of_model, lambda c: c.language).items()}
+        for cell in chosen.values():
+            english = chosen.get(ENGLISH)
+            found += _fertility(cell, english if english and _parallel(cell, english) else None)
+    return found
+
+
+def _texts(cell: CellScores) -> str:
+    """Returns which texts that a model gets are in the language, and differ between documents; empty if none do."""
+    if cell.must.get("variant", "direct") != "direct":
+        return ""
+    if cell.answer_form == "text" and not cell.declared.get("labels"):
+        return OPTIONS
+    return PROMPTS if cell.usage and "native" in (cell.prompt_language, *_native(cell)) else ""
+
+
+def _native(cell: CellScores) -> list[str]:
+    return ["native"] if cell.language == ENGLISH else []
+
+
+def _first(cells: Sequence[CellScores]) -> CellScores:
+    """Returns the cell to count in: the one with the fewest examples, and the first prompt."""
+    return min(cells, key=lambda c: (c.shots, prompt_order(c.prompt), c.prompt_language))
+
+
+def _parallel(cell: CellScores, english: CellScores) -> bool:
+    """Returns whether documents are declared to be translations of English ones."""
+    groups = cell.declared.get("parallel", [])
+    alike = _texts(cell) == _texts(english) and (cell.keys is None) == (english.keys is None)
+    return alike and cell.language != ENGLISH and any({cell.language, ENGLISH} <= set(group) for group in groups)
+
+
+def _fertility(cell: CellScores, english: CellScores | None) -> list[Fertility]:
+    """Returns the fertility in a cell; nothing where tokens are not known."""
+    questions = _questions(cell) if english is None else np.intersect1d(_questions(cell), _questions(english))
+    chosen = np.unique(questions)[:: -(-len(questions) // MOST) or 1]
+    counts = _counts(cell, chosen)
+    total = _sum(list(counts.values()))
+    premium = None
+    if english and (others := _counts(english, np.array(list(counts)))):
+        premium = _sum([counts[name] for name in others]).tokens / _sum(list(others.values())).tokens
+    place = cell.task, cell.language, cell.model
+    return [Fertility(*place, _texts(cell), len(counts), total, premium)] if total.words else []
+
+
+def _questions(cell: CellScores) -> Numbers:
+    """Returns a number for each document that is the same in parallel languages."""
+    return cell.ids if cell.keys is None else cell.keys
+
+
+def _counts(cell: CellScores, questions: Numbers) -> dict[int, Counts]:
+    """Returns the counts of documents whose tokens are stored, by question."""
+    places = np.flatnonzero(np.isin(_questions(cell), questions))
+    samples = read_rows(Path(str(cell.path)), cell.ids[places].tolist())
+    count = _of_options if _texts(cell) == OPTIONS else _of_prompt
+    names = {int(cell.ids[place]): int(_questions(cell)[place]) for place in places}
+    return {names[row]: counted for row, sample in samples.items() if (counted := count(sample))}
+
+
+def _of_options(sample: Sample) -> Counts | None:
+    """Returns the counts of the texts whose likelihood was computed."""
+    tokens = [answer[0][2] for answer in sample["resps"] if isinstance(answer[0], list) and len(answer[0]) > 2]
+    texts = list(map(text_of, sample.get("arguments", [])))
+    if len(tokens) != len(texts) or not all(isinstance(n, int) and n > 0 for n in tokens):
+        return None
+    return _sum([_of_text(text, n) for text, n in zip(texts, tokens, strict=True)])
+
+
+def _of_prompt(sample: Sample) -> Counts | None:
+    """Returns the counts of a prompt that was sent once, as its server counted it."""
+    details, arguments = sample.get("details", {}), sample.get("arguments")
+    tokens = details.get("prompt_tokens")
+    if not arguments or type(tokens) is not int or tokens <= 0 or details.get("requests", 1) != 1:
+        return None
+    return _of_text(str(arguments[0][0]), tokens)
+
+
+def _of_text(text: str, tokens: int) -> Counts:
+    return Counts(tokens, len(words(text)), len(text), len(text.encode(errors="replace")))
+
+
+def _sum(counts: Sequence[Counts]) -> Counts:
+    return Counts(*map(sum, zip(*counts, strict=True))) if counts else Counts(0, 0, 0, 0)

@@ -1,0 +1,205 @@
+"""How sure a mean is that is taken over documents, languages and tasks.
+
+Languages and documents are both drawn, as in sampling in two stages (Cochran 1977, "Sampling Techniques", chapter
+10). For one task whose k languages have means m, whatever questions they share, the mean's variance is exactly
+E[var(m)] / k + C, where var(m) is the sample variance of the means and C the mean covariance of two of them.
+`shared_variance` estimates C, as for clusters that cross (Cameron, Gelbach & Miller 2011, "Robust Inference With
+Multiway Clustering"; Miller 2024, "Adding Error Bars to Evals", has it for one model's clusters).
+
+Over several tasks, a language that is high in one tends to be high in others. So the first part is over languages,
+each with what it adds in all tasks together; for one task, it is var(m) / k. The documents of different data sets are
+independent, and the variances C of the tasks add up; the errors of tasks on the same data set are taken to be fully
+correlated. A task in one language says nothing about others: only its documents count.
+
+The two parts are as sure as there are languages and questions, so each gets its own Student's t before they are added
+as squares (Zou & Donner 2008, "Construction of confidence limits about effect measures"). Languages of unequal weight
+count as Kish's effective number (1965, "Survey Sampling", section 11.7). Means that happen to be close are no
+certainty: the first part is at least what the questions of each language alone give. Other ways were tried in the
+simulations of docs/statistics.md: one t for all covered up to 100 %, Satterthwaite's degrees of freedom down to 92 %.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from afrieval.analysis.scores import Scores, places, values_of
+from afrieval.scoring.statistics.intervals import Interval, wilson
+
+Values = NDArray[np.float64]
+
+
+class ScoreWithoutDocuments(NamedTuple):
+    """A score of a language without its documents, as published ones are.
+
+    Attributes:
+        score: higher is better.
+        error: its standard error; NaN if it is not known.
+        n: number of documents.
+    """
+
+    score: float
+    error: float
+    n: int
+
+
+class TaskWeight(NamedTuple):
+    """A task's share in a mean.
+
+    Attributes:
+        weight: of the task; those of all tasks add up to 1.
+        data: the data set; tasks on the same one share documents.
+        languages: each language's scores by question, or all without them; in the task, all languages have the same
+            weight.
+    """
+
+    weight: float
+    data: str
+    languages: Mapping[Any, Scores | ScoreWithoutDocuments]
+
+
+class _Parts(NamedTuple):
+    """What is known of one task's mean: k languages' deviations from it, and the variance of documents.
+
+    Attributes:
+        shared: of what all languages have in common.
+        own: of what each language has on its own.
+    """
+
+    deviations: dict[Any, float]
+    shared: float
+    own: float
+
+
+def half_width(shares: Sequence[TaskWeight]) -> float:
+    """Returns half the width of the 95 % interval of a weighted mean over tasks of their means over languages.
+
+    Args:
+        shares: the tasks.
+    """
+    parts = [_parts(share.languages) for share in shares]
+    added, weights, errors = (
+        defaultdict[Any, float](float),
+        defaultdict[Any, float](float),
+        defaultdict[str, float](float),
+    )
+    own = 0.0
+    for share, part in zip(shares, parts, strict=True):
+        k = len(share.languages)
+        for language, deviation in part.deviations.items():
+            added[language] += share.weight * math.sqrt(k / (k - 1)) * deviation / k
+            weights[language] += share.weight / k
+        errors[share.data] += share.weight * math.sqrt(part.shared)
+        own += share.weight**2 * part.own / k
+    of_documents = sum(error**2 for error in errors.values())
+    of_languages = sum(each**2 for each in added.values())
+    questions = _questions(shares)
+    effective = sum(weights.values()) ** 2 / sum(w**2 for w in weights.values()) if weights else 2.0
+    t_languages, t_questions = (float(special.stdtrit(max(n - 1, 1), 0.975)) ** 2 for n in (effective, questions))
+    return math.sqrt(max(t_languages * of_languages, t_questions * own) + t_questions * of_documents)
+
+
+def interval_of(
+    mean: float, shares: Sequence[TaskWeight], bounds: tuple[float, float] = (0.0, 100.0)
+) -> Interval | None:
+    """Returns the 95 % interval of a weighted mean over tasks of their means over languages.
+
+    Args:
+        mean: the mean.
+        shares: the tasks, whose errors are known.
+        bounds: lowest and highest score; infinity if there is none.
+
+    Returns:
+        None if all documents score alike, and scores have no bounds.
+    """
+    half, bounded = half_width(shares), all(map(math.isfinite, bounds))
+    if bounded:
+        half = math.hypot(half, *(share.weight * _unseen(share, bounds) for share in shares))
+    return Interval(max(bounds[0], mean - half), min(bounds[1], mean + half)) if half or bounded else None
+
+
+def _unseen(share: TaskWeight, bounds: tuple[float, float]) -> float:
+    """Returns half the width of the interval of a task whose documents all score alike, which they do not show; else 0.
+
+    It is Wilson's, for as many documents as one language has, since languages may share them.
+    """
+    documents = [scores for scores in share.languages.values() if not isinstance(scores, ScoreWithoutDocuments)]
+    values = np.unique(np.concatenate([values_of(scores) for scores in documents])) if documents else np.zeros(0)
+    if len(values) != 1:
+        return 0.0
+    n, (low, high) = min(map(len, documents)), bounds
+    score = (float(values[0]) - low) / (high - low)
+    interval = wilson(score * n, n)
+    return (high - low) * max(interval.high - score, score - interval.low)
+
+
+def _questions(shares: Sequence[TaskWeight]) -> int:
+    """Returns the number of questions; without documents, as if all languages had the same ones."""
+    known = [(share.data, scores) for share in shares for scores in share.languages.values()]
+    asked: dict[str, list[Scores]] = {}
+    for data, scores in known:
+        if not isinstance(scores, ScoreWithoutDocuments):
+            asked.setdefault(data, []).append(scores)
+    distinct = sum(places(of)[1] for of in asked.values())
+    counts = [(data, scores.n) for data, scores in known if isinstance(scores, ScoreWithoutDocuments)]
+    return distinct + sum(min(n for of, n in counts if of == data) for data in {data for data, _ in counts})
+
+
+def _parts(languages: Mapping[Any, Scores | ScoreWithoutDocuments]) -> _Parts:
+    """Returns the parts; without documents, the errors in all languages are taken to be the same."""
+    documents = {code: scores for code, scores in languages.items() if not isinstance(scores, ScoreWithoutDocuments)}
+    if len(documents) == len(languages):
+        return _of_documents(documents)
+    known = [scores for scores in languages.values() if isinstance(scores, ScoreWithoutDocuments)]
+    mean, error = (float(np.mean([one[at] for one in known])) for at in range(2))
+    several = len(known) > 1
+    return _Parts(
+        {code: of.score - mean for code, of in zip(languages, known, strict=True)} if several else {}, error**2, 0.0
+    )
+
+
+def _of_documents(languages: Mapping[Any, Scores]) -> _Parts:
+    values = [values_of(scores) for scores in languages.values()]
+    of_each = float(np.mean([v.var(ddof=1) / len(v) if len(v) > 1 else 0.0 for v in values]))
+    if len(values) == 1:
+        return _Parts({}, of_each, 0.0)
+    means = np.array([v.mean() for v in values])
+    shared = shared_variance(list(languages.values()))
+    return _Parts(dict(zip(languages, (means - means.mean()).tolist(), strict=True)), shared, of_each - shared)
+
+
+def shared_variance(languages: Sequence[Scores]) -> float:
+    """Returns what all languages' means have in common: the mean covariance of two of them, at least 0.
+
+    Two languages' means covary as their scores do on the questions that both have, and the less, the fewer these are.
+
+    Args:
+        languages: each language's scores by question, two languages or more.
+    """
+    columns, n = places(languages)
+    scores, here = np.zeros((2, len(languages), n))
+    for row, of_language in enumerate(languages):
+        scores[row, columns[row]], here[row, columns[row]] = values_of(of_language), 1.0
+    return mean_covariance(scores, here)
+
+
+def mean_covariance(scores: Values, here: Values) -> float:
+    """Returns the same for arrays.
+
+    Args:
+        scores: of two languages or more, shape (k, n); 0 where a language lacks the question.
+        here: 1 where it has the question, else 0, shape (k, n).
+    """
+    both = here @ here.T  # how many questions two languages share
+    sums = scores @ here.T  # the first one's scores on these
+    products = scores @ scores.T - sums * sums.T / np.maximum(both, 1)
+    covariances = np.where(both > 1, products / np.maximum(both - 1, 1), 0.0)
+    counts = np.diag(both)
+    of_means = covariances * both / np.outer(counts, counts)
+    np.fill_diagonal(of_means, 0.0)
+    k = len(scores)
+    return max(0.0, float(of_means.sum()) / (k * (k - 1)))

@@ -1,0 +1,92 @@
+"""`afrieval check-data`: defects in the data of tasks. Loads no model."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from afrieval._util.errors import UserError
+from afrieval._util.terminal import note
+from afrieval.cli.commands.options import CheckDataCommand
+from afrieval.cli.commands.outputs import write_tables
+from afrieval.config.arguments import read_given, run_config
+from afrieval.config.settings import RunConfig
+from afrieval.tasks.data.baselines import FEWEST, store_baselines
+from afrieval.tasks.data.lock import read_lock
+from afrieval.tasks.data.splits import check_source
+from afrieval.tasks.declaration.selection import chosen_tasks, named_languages, task_folder
+from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
+
+
+def main(argv: list[str]) -> int:
+    """Prints what the checks find, and returns the exit code: 1 if any of it is not a known defect.
+
+    Raises:
+        UserError: for an unknown task or language, or data that is missing or damaged.
+    """
+    asked, given = read_given(CheckDataCommand, argv, "check-data")
+    given += [("task.task_name", asked.tasks)] if asked.tasks else []
+    config = run_config(given, needs_model=False, needs_task=False)
+    if asked.baselines:
+        return _write_baselines(config, asked)
+    from afrieval.analysis.baselines import found_baselines
+    from afrieval.report.verdicts import baseline_table
+    from afrieval.tools.data_checks.check import check_data, finding_table
+
+    tables, new = [], False
+    for spec in _tasks(config, lambda spec: spec.parallel):
+        languages = named_languages(spec, config.task)
+        checked = check_data(spec, config.data.source, read_lock())
+        for code in set(config.task.demanded) - checked.languages:
+            problem = f"{config.data.source} has no rows of {spec.name} for {code}"
+            raise UserError(problem, f"remove {code} from task.languages, or name another --data.source")
+        for line in checked.notes:
+            note(f"{spec.name}: {line}")
+        found = [finding for finding in checked.findings if finding.language in languages]
+        tables.append(finding_table(spec.name, found, asked.rows))
+        above = [of for of in found_baselines(spec, languages, config.data.source, read_lock()) if of.above]
+        tables += [baseline_table(spec.name, above)] if above else []
+        new = new or any(finding.is_new for finding in found)
+    write_tables(tables, asked)
+    return int(new)
+
+
+def _write_baselines(config: RunConfig, asked: CheckDataCommand) -> int:
+    """Prints the baselines of tasks, and stores them in the tasks' folders; returns the exit code."""
+    from afrieval.analysis.baselines import found_baselines
+    from afrieval.report.verdicts import baseline_table
+
+    tables = []
+    for spec in _tasks(config, lambda spec: spec.scoring.answer.is_choice and not spec.evals):
+        languages = named_languages(spec, config.task)
+        if not (found := found_baselines(spec, languages, config.data.source, read_lock())):
+            note(f"{spec.name}: no rows, or answers that are not choices")
+            continue
+        tables.append(baseline_table(spec.name, found))
+        if few := [of.language for of in found if not of.whole or of.baselines.n < FEWEST]:
+            note(f"{spec.name}: too few rows to store: {' '.join(few)}")
+        if kept := {of.language: of.baselines for of in found if of.language not in few}:
+            note(f"wrote {store_baselines(spec, kept)}")
+    write_tables(tables, asked)
+    return 0
+
+
+def _tasks(config: RunConfig, checked: Callable[[TaskSpec], object]) -> list[TaskSpec]:
+    """Returns the named tasks, or all that can be checked and whose data the source has."""
+    if config.task_names:
+        specs = chosen_tasks(config)
+        for spec in specs:
+            check_source(spec, config.data.source)
+        return specs
+    folder = task_folder(config)
+    names = [name for name in task_names(folder) if checked(load_task(name, folder))]
+    found, errors = list[TaskSpec](), list[UserError]()
+    for spec in chosen_tasks(replace(config, task=replace(config.task, task_name=names))):
+        try:
+            check_source(spec, config.data.source)
+            found.append(spec)
+        except UserError as e:
+            errors.append(e)
+    if not found:
+        raise errors[0]
+    for error in errors:
+        note(error.message)
+    return found

@@ -1,0 +1,89 @@
+"""Options of the commands that exchange files with others: exports, downloads, review sheets."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from afrieval.config.options import File, Metavar, Options, Repeated, RunOptions, Word
+
+ExportForm = Literal[
+    "harness",
+    "open-unlearning",
+    "csv",
+    "parquet",
+    "every-eval-ever",
+    "harness-results",
+    "huggingface-eval-yaml",
+]
+
+
+@dataclass(frozen=True)
+class ExportCommand(RunOptions):
+    """Writes stored runs as tables or in the forms of other programs, or tasks as files for lm_eval.
+
+    csv and parquet are tables of scores, metrics, samples and settings. every-eval-ever, harness-results and
+    huggingface-eval-yaml are records for that database, what lm_eval --output_path writes, and .eval_results of a
+    model on the Hugging Face Hub. open-unlearning takes one run, of the suite tofu or muse. docs/exchange.md
+    describes all files.
+
+    harness writes task files for lm_eval --include_path FOLDER, and takes no run. Without --task.task_name, all tasks
+    are written except Meta's, which depend on a model. Prompts in English, prompts in the language itself and
+    translated test sets get different names; --task.prompt_language and --task.variant have no effect. The package
+    afrieval must be installed where lm_eval runs.
+
+    Examples:
+        afrieval export --to csv tables --run runs/FIRST --run runs/SECOND
+        afrieval export --to harness my-tasks --task.task_name afrimmlu --task.languages yor,hau
+        afrieval export --to open-unlearning results --run runs/tofu --reference retain=runs/RETAIN
+    """
+
+    to: Annotated[ExportForm, Metavar("FORM")]
+    """Form of the files: csv, parquet, every-eval-ever, harness-results, huggingface-eval-yaml, open-unlearning or
+    harness."""
+    folder: Annotated[str, Word("FOLDER")]
+    """Folder to write to. It must be new or empty."""
+    run: Repeated[str] = field(default_factory=list)
+    """Run folders to export; one for open-unlearning. Default: none."""
+
+
+@dataclass(frozen=True)
+class PrefetchCommand(RunOptions):
+    r"""Downloads the data of tasks, and the model if one is named. Afterwards a run needs no network.
+
+    Examples:
+        afrieval prefetch --task.task_name afrixnli --task.languages yor,hau
+        afrieval prefetch --task-config-yaml configs/suites/afrobench-lite.yaml --to mirror
+        afrieval prefetch --model-config-yaml configs/models/meta_llama_8b_instruct.yaml \
+            --task-config-yaml configs/tasks/afrimmlu-direct.yaml --lock
+    """
+
+    lock: bool = False
+    """Write commits and hashes of the data to data.lock. Later runs in the same folder check them."""
+    to: Annotated[str, Metavar("FOLDER")] | None = None
+    """Folder to copy the data's files to, laid out as on the hub, for --data.source FOLDER where there is no network.
+    Files that it has already stay. Default: none."""
+
+
+@dataclass(frozen=True)
+class ReviewCommand(Options):
+    """Writes a sheet with all prompts in a language for a speaker to review, or reads one that is filled in.
+
+    sheet writes .xlsx, .csv or .html, with a row for each string. read changes the prompt files of a checkout, stores
+    the reviews in reviews/, and rewrites all files that depend on them.
+
+    Examples:
+        afrieval review sheet --language yor -o yor.xlsx
+        afrieval review read yor.xlsx --dry-run
+    """
+
+    action: Annotated[Literal["sheet", "read"], Word("{sheet,read}")]
+    """What to do."""
+    file: Annotated[str, Word("[FILE]")] | None = None
+    """Filled-in sheet to read, .xlsx or .csv. Default: none."""
+    language: Annotated[str, Metavar("CODE")] | None = None
+    """Language of the sheet to write, as an ISO 639-3 code. Default: none."""
+    output: File | None = None
+    """File to write the sheet to; -o is short for it. Its name ends in .xlsx, .csv or .html. Default: none."""
+    reviewer: Annotated[str, Metavar("NAME")] | None = None
+    """Name of the reviewer. Default: the name in the sheet."""
+    dry_run: bool = False
+    """Write nothing, and print what reading the sheet would change."""

@@ -1,0 +1,93 @@
+"""`afrieval export`: task files and results for other programs."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
+from afrieval._util.terminal import note, one_line, say
+from afrieval._util.whole_files import filled
+from afrieval.cli.commands.exchange_options import ExportCommand
+from afrieval.config.arguments import read_given, run_config
+from afrieval.config.sections import MEMORISATION
+from afrieval.config.settings import RunConfig
+
+if TYPE_CHECKING:
+    from afrieval.exchange.stored_runs import StoredRun
+
+TASKS, UNLEARNING = "harness", "open-unlearning"
+
+
+def main(argv: list[str]) -> None:
+    """Writes the files; prints a command that uses task files.
+
+    Raises:
+        UserError: for a missing or invalid option, or a folder that is not empty.
+    """
+    asked, given = read_given(ExportCommand, argv, "export")
+    folder, config = user_path(asked.folder), run_config(given, needs_model=False, needs_task=False)
+    if asked.to == TASKS:
+        _tasks(config, folder, asked.run)
+        return
+    allowed = "reference" if asked.to == UNLEARNING else None
+    if others := [name for name, _ in given if name.partition(".")[0] != allowed]:
+        raise UserError(f"--{others[0]} has no effect with --to {asked.to}", "leave it out")
+    if not asked.run:
+        raise UserError(f"--to {asked.to} needs a run", "give --run FOLDER")
+    with filled(folder):
+        paths = _written(asked.to, folder, [user_path(run) for run in asked.run], config)
+    for path in paths:
+        say(f"wrote {one_line(path)}")
+
+
+def _written(to: str, folder: Path, runs: list[Path], config: RunConfig) -> list[Path]:
+    """Writes results of runs, and returns what to name of them."""
+    if to == UNLEARNING:
+        from afrieval.exchange.open_unlearning import export_run
+
+        if len(runs) > 1:
+            raise UserError(f"--to {to} takes one run, not {len(runs)}", "export each run to another folder")
+        return export_run(runs[0], config.reference, folder)
+    from afrieval.exchange.stored_runs import stored_runs
+
+    return _writer(to)(stored_runs(runs), folder)
+
+
+def _writer(to: str) -> "Callable[[list[StoredRun], Path], list[Path]]":
+    """Returns the function that writes a form; each needs other libraries."""
+    if to == "every-eval-ever":
+        from afrieval.exchange.every_eval_ever_export import write_records
+
+        return write_records
+    if to == "harness-results":
+        from afrieval.exchange.lm_eval_results import write_harness_results
+
+        return write_harness_results
+    if to == "huggingface-eval-yaml":
+        from afrieval.exchange.hub import write_eval_results
+
+        return write_eval_results
+    from afrieval.exchange.tidy import write_tidy
+
+    return lambda runs, folder: write_tidy(runs, folder, to)
+
+
+def _tasks(config: RunConfig, folder: Path, runs: list[str]) -> None:
+    for name, value in (("run", runs), ("reference", config.reference)):
+        if value:
+            raise UserError(f"--{name} has no effect with --to harness", "leave it out")
+    if config.wants_harness:
+        raise UserError("the harness' own tasks cannot be exported", "remove task.harness_tasks and task.task_template")
+    if config.asks_memorisation:
+        raise UserError(f"{MEMORISATION} cannot be exported: the harness has no such task", "run it with afrieval")
+    from afrieval.exchange.lm_eval_export import definitions, unfitted, write_definitions
+
+    found = definitions(config)
+    with filled(folder):
+        write_definitions(found, folder)
+    example = next((name for name, definition in found.items() if "group" in definition), next(iter(found)))
+    for name, what in unfitted(found, config).items():
+        note(f"{name}: the harness does not {what}, and may cut the beginning of prompts that are too long")
+    say(f"wrote {len(found)} tasks and groups, with data from {config.data.source}, for example:")
+    say(f"  lm_eval --include_path {folder} --tasks {example} --model hf --model_args pretrained=MODEL")

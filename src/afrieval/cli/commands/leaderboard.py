@@ -1,0 +1,91 @@
+"""`afrieval leaderboard`: all results below a folder as pages. Loads no model."""
+
+import contextlib
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
+from afrieval._util.terminal import complain, note, one_line, say
+from afrieval._util.whole_files import check_replaceable, is_written, replace_folder
+from afrieval.cli.commands.options import LeaderboardCommand
+from afrieval.config.arguments import read_options
+
+if TYPE_CHECKING:  # `--help` does not need it
+    from afrieval.results.run_folder import RunFolder
+
+MARKER = ".afrieval-leaderboard"
+SHOWN = 20  # lines about what is left out
+SECONDS = 3.0  # between two looks at the folder
+
+
+def main(argv: list[str]) -> None:
+    """Writes the pages; with --watch, again whenever results change.
+
+    Raises:
+        UserError: for a folder without results, or an output folder that has other files.
+    """
+    asked = read_options(LeaderboardCommand, argv, "leaderboard")
+    folder, output = user_path(asked.folder).absolute(), user_path(asked.output).absolute()
+    if not folder.is_dir():
+        problem = f"{asked.folder} is a file" if folder.exists() else f"the folder {asked.folder} does not exist"
+        raise UserError(problem, "name the folder that the run folders are in")
+    if folder.is_relative_to(output.resolve()) or folder.resolve().is_relative_to(output.resolve()):
+        raise UserError(f"{asked.output} would be replaced, and has the results in it", "name another folder to write")
+    check_replaceable(output.resolve(), MARKER)
+    runs: dict[Path, RunFolder] = {}
+    before = _state(folder) if asked.watch else {}
+    _build(folder, output.resolve(), runs)
+    while asked.watch:
+        time.sleep(SECONDS)
+        now = _state(folder)
+        if now != before:
+            before = now
+            _rebuild(folder, output.resolve(), runs)
+
+
+def _build(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
+    from afrieval.analysis.discovery import found_below, gathered
+    from afrieval.analysis.leaderboard import leaderboard
+    from afrieval.report.html.board_pages import site
+
+    given = gathered(folder, found_below(folder, _is_site), runs)
+    for place, reason in given.left_out[:SHOWN]:
+        note(f"left out: {place}: {reason}")
+    if more := len(given.left_out[SHOWN:]):
+        note(f"left out: {more:,} more, which the pages list")
+    if not given.cells and not given.rows:
+        raise UserError(f"{folder} has no results", "name the folder that run folders or published tables are in")
+    board = leaderboard(given)
+    files = site(board)
+    replace_folder(output, files, MARKER)
+    size = sum(map(len, files.values())) / 1e6
+    start = one_line(output / "index.html")
+    say(f"wrote {one_line(output)} ({len(files)} files, {size:.1f} MB); open {start} in a browser")
+
+
+def _rebuild(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
+    """Writes the pages again; the old ones stay if that fails."""
+    try:
+        _build(folder, output, runs)
+    except UserError as e:
+        complain(f"the pages stay as they are: {e.message}", e.hint)
+    except OSError as e:  # a file is gone before it is read
+        complain(f"the pages stay as they are: {e.filename}: {e.strerror}", "they are written after the next change")
+
+
+def _is_site(folder: Path) -> bool:
+    return is_written(folder, MARKER)
+
+
+def _state(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Returns what changes when a file below a folder does, except in pages that this command writes."""
+    from afrieval._util.files import walked
+
+    found = {}
+    for here, _, files in walked(folder, _is_site, {}):
+        for path in (here / name for name in files):
+            with contextlib.suppress(OSError):  # it is gone, which the next look shows
+                found[path] = path.stat().st_mtime_ns, path.stat().st_size
+    return found

@@ -1,0 +1,101 @@
+"""`afrieval llama`: Meta's evaluations of Llama 3, from a file with the keys of Meta's recipe."""
+
+import logging
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import yaml
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
+from afrieval._util.resources import here_or_shipped
+from afrieval._util.terminal import note, say
+from afrieval.cli.commands.options import LlamaCommand
+from afrieval.cli.commands.run import run
+from afrieval.config.arguments import read_given, run_config
+from afrieval.config.recipe import Recipe, read_recipe, settings, with_backend
+from afrieval.config.settings import DEMO, RunConfig
+from afrieval.exchange.lm_eval_export import lm_eval_command
+from afrieval.tasks.declaration.meta import GROUPS
+from afrieval.tasks.declaration.selection import chosen_tasks
+
+LOGGERS = ("afrieval", "lm_eval", "vllm")
+
+
+def main(argv: list[str]) -> None:
+    """Runs a recipe, or prints the lm_eval command for it.
+
+    Raises:
+        UserError: for an invalid key, value or combination.
+    """
+    try:
+        printing = read_given(LlamaCommand, argv, "llama")[0].print_command
+    except UserError:  # which `run` reports, once for all processes
+        printing = False
+    if printing:
+        print_command(*_recipe_and_config(argv))
+    else:
+        run(lambda: _prepared(*_recipe_and_config(argv)))
+
+
+def _prepared(recipe: Recipe, config: RunConfig) -> RunConfig:
+    """Returns the config, after setting the log level and printing the config if requested."""
+    for name in LOGGERS:
+        logging.getLogger(name).setLevel(recipe.verbosity)
+    if recipe.show_config:
+        say(yaml.safe_dump(asdict(config), sort_keys=False))
+    return config
+
+
+def _recipe_and_config(argv: list[str]) -> tuple[Recipe, RunConfig]:
+    """Returns a recipe, and the config made from it and the given settings."""
+    asked, given = read_given(LlamaCommand, argv, "llama")
+    recipe = read_recipe(here_or_shipped(user_path(asked.file)))
+    config = run_config([*settings(recipe), *given], needs_model=True)
+    if config.model.model_type != recipe.model_type:  # backends have different arguments
+        recipe = with_backend(recipe, config.model.model_type)
+        config = run_config([*settings(recipe), *given], needs_model=True)
+    return recipe, config
+
+
+def print_command(recipe: Recipe, config: RunConfig) -> None:
+    """Writes task files and prints a command, and nothing else, to standard output.
+
+    Raises:
+        UserError: for an invalid combination, or a work_dir with other files.
+    """
+    names = [spec.name for spec in chosen_tasks(config)]  # rejects invalid combinations
+    if config.model.model_type == "vllm":
+        from afrieval.models.backends.vllm import check_gpus, vllm_arguments
+
+        check_gpus(vllm_arguments(config.model, config.eval))
+    from afrieval.exchange.lm_eval_export import definitions, write_definitions
+
+    found, folder = definitions(config), user_path(recipe.work_dir)
+    _clear(folder)
+    write_definitions(found, folder)
+    note(f"wrote {', '.join(names)} to {folder}")
+    say(lm_eval_command(_with_whole_path(config), recipe, folder))
+
+
+def _with_whole_path(config: RunConfig) -> RunConfig:
+    """Returns the config with the absolute path of the model folder."""
+    model = user_path(str(config.model.model_name))
+    if config.model.model_name == DEMO or not model.is_dir():
+        return config
+    return replace(config, model=replace(config.model, model_name=str(model.resolve())))
+
+
+def _clear(folder: Path) -> None:
+    """Deletes task files of earlier calls, which lm_eval would load too; rejects other files."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"work_dir {folder} is not a folder", "name a new or empty folder")
+    there = sorted(folder.iterdir()) if folder.exists() else []
+    starts = (b"task: meta_", *(f"group: {group}".encode() for group in GROUPS))
+    for path in there:
+        if path.suffix != ".yaml" or not path.is_file() or not path.read_bytes().startswith(starts):
+            raise UserError(
+                f"work_dir {folder} contains {path.name}, which afrieval did not write", "name a new or empty folder"
+            )
+    for path in there:
+        path.unlink()

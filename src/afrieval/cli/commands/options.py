@@ -1,0 +1,395 @@
+"""What each command can be given; `--help` needs no more than this, and so answers at once."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from afrieval._util.schema import NotNegative, Positive, Seed
+from afrieval.cli.commands.exchange_options import ExportCommand, PrefetchCommand, ReviewCommand
+from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, RunOptions, Word
+from afrieval.config.settings import Source
+
+Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
+Grouping = Literal["Africa", "family", "script", "region"]
+AverageOver = Literal["suite", "afrobench"]
+Executor = Literal["local", "slurm", "ray"]
+
+
+@dataclass(frozen=True)
+class RunCommand(RunOptions):
+    r"""Evaluates a model on tasks and prints a score, with its interval, for each language and prompt.
+
+    Results go into a run folder. If a run is stopped, the same command continues it. python src/evaluate.py does the
+    same.
+
+    Examples:
+        afrieval run --model-config-yaml configs/models/demo.yaml \
+            --task-config-yaml configs/tasks/demo.yaml --data.source samples
+        afrieval run --model.model_name FOLDER --task.task_name afrixnli \
+            --task.languages yor,hau --task.prompt_language both
+    """
+
+    dry_run: bool = False
+    """Run nothing and load no model. Print what `afrieval plan` prints: requests, tokens, memory, time and cost."""
+
+
+@dataclass(frozen=True)
+class PreviewCommand(RunOptions):
+    """Prints one document under each prompt, exactly as a model would see it. Loads no model.
+
+    Examples:
+        afrieval preview --task.task_name afrixnli --task.languages yor --data.source samples
+        afrieval preview --task.task_name afrimmlu --task.prompts 1,2 --document 3 --show-blanks
+    """
+
+    document: NotNegative = 0
+    """Row of the evaluated split to show, counted from 0."""
+    show_blanks: bool = False
+    """Make spaces, tabs and line ends visible."""
+
+
+@dataclass(frozen=True)
+class ListCommand(Options):
+    """Prints two lines for each task, or all that the named tasks offer: data, licence, languages, prompts and more.
+
+    Examples:
+        afrieval list
+        afrieval list afrimmlu afrixnli
+    """
+
+    tasks: Annotated[list[str], Word("[TASK ...]")] = field(default_factory=list)
+    """Tasks to show in full. Default: two lines for each task."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableFiles(Options):
+    """Files for the tables that a command prints."""
+
+    json: File | None = None
+    """File to write all tables to, as JSON; - is standard output. Default: no file."""
+    csv: File | None = None
+    """The same, as CSV. If there are several kinds of tables, each has a file, such as FILE-scores.csv, and their names
+    are printed. Default: no file."""
+    markdown: File | None = None
+    """The same, as Markdown. Default: no file."""
+    latex: File | None = None
+    """The same, as LaTeX. Default: no file."""
+
+
+@dataclass(frozen=True)
+class PlanCommand(RunOptions, TableFiles):
+    r"""Prints how much a run has to compute, how long it takes, what it costs, and whether it fits the memory.
+
+    Takes the options of afrieval run. Loads the tokenizer and config.json, but no weights, and writes nothing to the
+    run folder. docs/planning.md explains the tables.
+
+    Examples:
+        afrieval plan --model-config-yaml configs/models/demo.yaml \
+            --task-config-yaml configs/tasks/demo.yaml --data.source samples
+        afrieval plan --model.model_name FOLDER --task.task_name afrimmlu --calibrate --json plan.json
+    """
+
+    calibrate: bool = False
+    """Load the model and measure for about ten seconds, for each kind of request, how fast it answers requests of the
+    plan. By default, rates that earlier runs of the same model on the same device have stored are used."""
+
+
+@dataclass(frozen=True)
+class ShowCommand(TableFiles):
+    """Prints the tables of stored runs again: scores, prompts, averages, derived metrics, what the answers took.
+
+    Loads no model and needs no config. Of a run that is not finished, it prints what is there and says what is missing.
+
+    Examples:
+        afrieval show runs/FIRST
+        afrieval show runs/FIRST runs/SECOND --csv tables.csv
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders."""
+
+
+@dataclass(frozen=True)
+class StoredData:
+    """Data of a stored run."""
+
+    source: Source | None = None
+    """Where the documents come from, as for afrieval run. They must be those of the run. Default: that of the run."""
+
+
+@dataclass(frozen=True)
+class ScoreCommand(TableFiles):
+    """Scores the stored answers of runs again, after an extractor, metric or task file was corrected. Loads no model.
+
+    Prints the scores and answers that moved, and writes new samples and scores to the run folders. If anything moved,
+    the version of its task must have been raised; otherwise nothing is written. docs/scoring.md explains what can be
+    scored again.
+
+    Examples:
+        afrieval score runs/FIRST --dry-run
+        afrieval score runs/FIRST runs/SECOND --data.source FOLDER
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders."""
+    dry_run: bool = False
+    """Write nothing, and print what would move."""
+    n: NotNegative = 10
+    """Maximum number of answers to print for each run. JSON and CSV have no more."""
+    data: StoredData = field(default_factory=StoredData)
+    """Data."""
+
+
+@dataclass(frozen=True)
+class CompareCommand(TableFiles):
+    """Compares stored runs: differences with their intervals and p-values, prompts, and means over languages.
+
+    Loads no model. Runs are compared in the order given.
+
+    Examples:
+        afrieval compare runs/FIRST runs/SECOND
+        afrieval compare runs/FIRST --contrast prompt_language --by subject --csv table.csv
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders, results of lm_eval, lighteval or inspect_ai, published tables (CSV), records of Every Eval Ever
+    (JSON, or folders of them), or results of open-unlearning (JSON)."""
+    contrast: Repeated[Dimension] = field(default_factory=list)
+    """What to compare. Default: everything that differs, except prompts and languages."""
+    task: Repeated[str] = field(default_factory=list)
+    """Tasks to compare. Default: all."""
+    metric: Annotated[str, Metavar("NAME")] | None = None
+    """Metric to compare. Default: the main metric of each task."""
+    language: Repeated[str] = field(default_factory=list)
+    """Languages to compare, as ISO 639-3 codes such as yor,hau. Default: all."""
+    means: Grouping = "Africa"
+    """Groups of African languages to average over."""
+    average: AverageOver = "suite"
+    """How to average over several tasks: suite is the mean over groups of tasks, tasks and African languages; afrobench
+    is that of the AfroBench leaderboard (see "Suites" in the documentation)."""
+    by: Annotated[str, Metavar("FIELD")] | None = None
+    """Break scores down by a field such as subject, or by confusion: right answers against chosen ones. Default: no
+    breakdown."""
+    published: Repeated[str] = field(default_factory=list)
+    """Published scores to show: with --by, such as Phi-3-3.8B-4K for MMLU; or of a suite, such as NPO for TOFU.
+    Default: those of the run's model."""
+    reference: References = field(default_factory=dict)
+    """Stored run that derived metrics of a suite compare with, as for afrieval run. May be repeated. Default: none."""
+    seed: Seed = 42
+    """Seed of bootstrap and permutation tests."""
+
+
+@dataclass(frozen=True)
+class ReportCommand(Options):
+    """Writes stored runs as one page for a browser, which needs no network: scores, prompts, languages, settings.
+
+    Loads no model.
+
+    Examples:
+        afrieval report runs/FIRST runs/SECOND -o report.html
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders, results of lm_eval, lighteval or inspect_ai, published tables (CSV), or records of Every Eval Ever
+    (JSON, or folders of them)."""
+    output: File = "report.html"
+    """File to write, replaced if it exists; -o is short for it."""
+
+
+@dataclass(frozen=True)
+class PlotCommand(Options):
+    """Writes a figure for a paper: scores by language, what the prompt does, or English against native prompts.
+
+    Needs matplotlib (pip install 'afrieval[plot]'). Loads no model.
+
+    Examples:
+        afrieval plot runs/FIRST runs/SECOND --kind languages -o languages.pdf
+        afrieval plot runs/FIRST --kind native --task afrixnli --width two -o native.svg
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders, or results of lm_eval, lighteval or inspect_ai."""
+    kind: Literal["languages", "prompts", "native"] = "languages"
+    """Figure: languages has a score per language and model; prompts has the score under each prompt; native compares
+    English prompts with native ones."""
+    task: Repeated[str] = field(default_factory=list)
+    """Tasks to show, one below the other. Default: all."""
+    width: Literal["one", "two"] = "one"
+    """Columns of a paper that the figure is as wide as: 3.3 or 6.9 inches."""
+    output: File | None = None
+    """File to write, which ends in .pdf, .svg or .png; -o is short for it. Default: KIND.pdf."""
+
+
+@dataclass(frozen=True)
+class LeaderboardCommand(Options):
+    """Writes all results below a folder as pages: averages, ranks and their intervals, languages, tasks and models.
+
+    Results are run folders, those of lm_eval, lighteval and inspect_ai, published tables (CSV) and records of Every
+    Eval Ever (JSON), at any depth. What cannot be used is left out with a note. Loads no model.
+
+    Examples:
+        afrieval leaderboard runs -o site
+        afrieval leaderboard runs -o site --watch
+    """
+
+    folder: Annotated[str, Word("FOLDER")]
+    """Folder that has the results."""
+    output: Folder = "site"
+    """Folder to write; -o is short for it. It must be new, empty, or written by this command, and is then replaced."""
+    watch: bool = False
+    """Keep running, and write the pages again when results change. Ctrl-C ends it."""
+
+
+@dataclass(frozen=True)
+class CheckDataCommand(RunOptions, TableFiles):
+    """Checks the data of tasks for defects of translation: rows out of order, other right answers, wrong languages.
+
+    Without TASK, all tasks with parallel languages are checked, as far as the data source has them. Exit code 1 means
+    that a finding is not in the task's known_defects.yaml. docs/data-quality.md explains the checks.
+
+    Examples:
+        afrieval check-data afrixnli --data.source FOLDER
+        afrieval check-data afrixnli --task.languages lin,swa --rows 100
+        afrieval check-data afrixnli --data.source FOLDER --baselines
+    """
+
+    tasks: Annotated[list[str], Word("[TASK ...]")] = field(default_factory=list)
+    """Tasks to check. Default: those of task.task_name, or all with parallel languages."""
+    rows: Positive = 10
+    """Maximum number of row numbers to print for each finding. JSON and CSV have all of them."""
+    baselines: bool = False
+    """Make no other checks. Print what a model gets in each language that does not read the text, and write it to
+    baselines.yaml in the task's folder. Without TASK, do so for all tasks whose answers are choices."""
+
+
+@dataclass(frozen=True)
+class DoctorCommand(RunOptions, TableFiles):
+    r"""Checks this machine: versions, GPUs, disks, hub, SLURM, Ray; and whether it has what a config needs.
+
+    With a config or a sweep, it also checks the models or servers, the data, and data.lock. Loads no model, downloads
+    nothing, and takes a few seconds. Exit code 1 means that there is a problem, 2 that the config is invalid.
+
+    Examples:
+        afrieval doctor
+        afrieval doctor --model-config-yaml configs/models/meta_llama_8b_instruct.yaml \
+            --task-config-yaml configs/tasks/afrimmlu-direct.yaml
+        afrieval doctor --sweep configs/sweeps/demo.yaml
+    """
+
+    sweep: File | None = None
+    """Sweep file, whose models, suites and settings are checked. Default: none."""
+
+
+@dataclass(frozen=True)
+class SamplesCommand(Options):
+    """Prints documents of a stored run under two prompts: what was asked, what was answered, and whether it is right.
+
+    Examples:
+        afrieval samples runs/FIRST --language yor --only flips
+        afrieval samples runs/FIRST --language yor --prompts eng1,native1 --n 3
+    """
+
+    run: Annotated[str, Word("RUN")]
+    """Run folder."""
+    task: Annotated[str, Metavar("TASK")] | None = None
+    """Task to show. Default: the only task of the run."""
+    language: Annotated[str, Metavar("CODE")] | None = None
+    """Language to show, as an ISO 639-3 code. Default: the only language of the run."""
+    prompts: list[str] | None = None
+    """One or two prompts, such as eng1,native1. Default: English and native of the same number, or the first two."""
+    only: Literal["all", "flips", "wrong", "unparsed", "unread"] = "all"
+    """Documents to show: flips are right under one prompt only; wrong and unparsed are so under either prompt.
+    unread is the former name of unparsed."""
+    n: Positive = 5
+    """Maximum number of documents."""
+
+
+@dataclass(frozen=True)
+class PackCommand(Options):
+    """Moves the sample files of finished runs into one file per run, samples.parquet, or restores them.
+
+    All commands read packed runs as before, and faster; nothing is lost. docs/scale.md says what it saves.
+
+    Examples:
+        afrieval pack runs/FIRST runs/SECOND
+        afrieval pack --unpack runs/FIRST
+    """
+
+    runs: Annotated[list[str], Word("RUN ...")]
+    """Run folders."""
+    unpack: bool = False
+    """Restore the sample files, equal to the byte, and remove samples.parquet."""
+
+
+@dataclass(frozen=True)
+class LlamaCommand(RunOptions):
+    """Runs Meta's published Llama 3.1 and 3.2 evaluations.
+
+    FILE has the keys of Meta's recipe, such as configs/llama/eval_config.yaml, which explains each of them. Options
+    beat the file.
+
+    Examples:
+        afrieval llama configs/llama/eval_config.yaml
+        afrieval llama configs/llama/eval_config.yaml --eval.limit 10 --model.model_name FOLDER
+        afrieval llama configs/llama/eval_config.yaml --print-command
+    """
+
+    file: Annotated[str, Word("FILE")]
+    """YAML file with the keys of Meta's recipe."""
+    print_command: bool = False
+    """Run nothing. Write task files to the work_dir of FILE, and print the lm_eval command that evaluates them in the
+    same way. The package afrieval must be installed where that command runs."""
+
+
+@dataclass(frozen=True)
+class SweepCommand(Options):
+    """Runs models, suites and settings in all combinations, as jobs on this machine, on SLURM or on a Ray cluster.
+
+    FILE lists them. Each job loads one model, once. The same command continues a sweep that was stopped: it runs what
+    is missing, except for jobs that failed. Exit code 1 means that some jobs have failed or were stopped.
+
+    Examples:
+        afrieval sweep configs/sweeps/demo.yaml
+        afrieval sweep configs/sweeps/demo.yaml --status
+    """
+
+    file: Annotated[str, Word("FILE")]
+    """YAML file with models, suites and settings, as in configs/sweeps/."""
+    status: bool = False
+    """Start nothing. Print how far each job is, and why it failed. Exit code 1 means that some have failed."""
+    retry_failed: bool = False
+    """Also run jobs again that have failed."""
+    dry_run: bool = False
+    """Start nothing. Print the runs of each job, and how many cells and requests they have."""
+    executor: Executor | None = None
+    """What starts the jobs: local (this machine), slurm or ray. Default: that of FILE, or local."""
+
+
+OPTIONS: dict[str, type[Options]] = {
+    re.sub("(?<=[a-z])(?=[A-Z])", "-", kind.__name__.removesuffix("Command")).lower(): kind
+    for kind in (
+        *(
+            RunCommand,
+            PlanCommand,
+            PreviewCommand,
+            ListCommand,
+            ShowCommand,
+            ScoreCommand,
+            CompareCommand,
+            ReportCommand,
+            LeaderboardCommand,
+            PlotCommand,
+        ),
+        *(
+            SamplesCommand,
+            PackCommand,
+            LlamaCommand,
+            ExportCommand,
+            PrefetchCommand,
+            CheckDataCommand,
+            ReviewCommand,
+            SweepCommand,
+            DoctorCommand,
+        ),
+    )
+}

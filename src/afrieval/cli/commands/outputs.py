@@ -1,0 +1,49 @@
+"""Tables of a command, in the terminal and in the files that its options name."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
+from afrieval._util.terminal import note, say
+from afrieval._util.whole_files import write_output
+from afrieval.cli.commands.options import TableFiles
+
+if TYPE_CHECKING:  # `--help` does not need it
+    from afrieval.report.table import Table
+
+OUTPUTS = ("json", "csv", "markdown", "latex")
+
+
+def write_tables(tables: "list[Table]", options: TableFiles) -> None:
+    """Prints tables, and writes them to the requested files; prints only what goes to standard output, if any does.
+
+    CSV of several kinds of tables is written to a file for each kind.
+
+    Args:
+        tables: in order.
+        options: those of the command.
+
+    Raises:
+        UserError: if a file cannot be written, or two formats go to standard output.
+    """
+    from afrieval.report.formats import csv_files, show, write
+
+    asked = {name: getattr(options, name) for name in OUTPUTS if getattr(options, name)}
+    if list(asked.values()).count("-") > 1:
+        raise UserError("standard output (-) is given for two formats", "give - once, and files for the others")
+    if "-" not in asked.values():
+        show(tables)
+    for name, path in asked.items():
+        if path == "-":
+            say(write(tables, name))
+            continue
+        file = str(user_path(path))
+        texts = csv_files(file, tables) if name == "csv" else {file: write(tables, name)}
+        for each, text in texts.items():
+            _to_file(Path(each), text)
+
+
+def _to_file(path: Path, text: str) -> None:
+    write_output(path, (text.rstrip("\n") + "\n").encode())
+    note(f"wrote {path}")

@@ -1,0 +1,55 @@
+"""`afrieval plan`: how much a run has to compute, how long it takes, what it costs, and whether it fits."""
+
+from collections.abc import Callable
+
+from afrieval._util.errors import UserError
+from afrieval._util.terminal import note, one_line, say
+from afrieval.cli.commands.options import PlanCommand, TableFiles
+from afrieval.cli.commands.outputs import write_tables
+from afrieval.config.arguments import read_config, read_given
+from afrieval.config.settings import RunConfig
+
+
+def main(argv: list[str]) -> None:
+    """Prints the tables of a plan, and writes them to the requested files.
+
+    Raises:
+        UserError: for what would end the run before it begins.
+    """
+    options = read_given(PlanCommand, argv, "plan")[0]
+    show(lambda: read_config(argv, command="plan", kind=PlanCommand, needs_model=True), options, options.calibrate)
+
+
+def show(read: Callable[[], RunConfig], options: TableFiles, calibrate: bool = False) -> None:
+    """Prints what is left to run of a config.
+
+    Args:
+        read: returns the config.
+        options: files to write.
+        calibrate: whether to load the model and to measure how fast it answers.
+
+    Raises:
+        UserError: for an invalid config, and as `main`.
+    """
+    from afrieval.models.capabilities import OURS
+    from afrieval.run.evaluate import missing_cells
+    from afrieval.run.manifest import identity
+    from afrieval.run.session import prepared
+    from afrieval.tools.plan.tables import TokenPrices, estimate_tables
+
+    session = prepared(read, dry=True)
+    for line in session.plan.lines:
+        note(line)
+    config = session.config
+    if calibrate and config.model.model_type not in OURS:
+        hint = "leave it out: rates of earlier runs are used"
+        raise UserError("--calibrate would send requests to a server, which may cost money", hint)
+    cells = missing_cells(session.stored, identity(config, session.plan), session.plan.cells)
+    if not cells:
+        say(f"Nothing is left to run: all cells are stored in {one_line(session.stored.path)}")
+        return
+    from afrieval.tools.plan.plan import estimate
+
+    paid = config.model.api.prices
+    prices = None if paid.input is None or paid.output is None else TokenPrices(paid.input, paid.output)
+    write_tables(estimate_tables(estimate(session, cells, calibrate), prices), options)

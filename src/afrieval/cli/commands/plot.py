@@ -1,0 +1,49 @@
+"""`afrieval plot`: a figure for a paper. Loads no model."""
+
+from afrieval._util.errors import UserError, nearest
+from afrieval._util.files import user_path
+from afrieval._util.terminal import note, one_line, say
+from afrieval._util.whole_files import write_output
+from afrieval.cli.commands.options import PlotCommand
+from afrieval.config.arguments import read_options
+
+FORMS = (".pdf", ".svg", ".png")
+
+
+def main(argv: list[str]) -> None:
+    """Writes the figure.
+
+    Raises:
+        UserError: for a folder that is not a run, another file name, runs that lack what the figure shows, or if
+            matplotlib is not installed.
+    """
+    options = read_options(PlotCommand, argv, "plot")
+    path = user_path(options.output or f"{options.kind}.pdf")
+    if path.suffix.lower() not in FORMS:
+        raise UserError(
+            f"a figure must be a file that ends in {', '.join(FORMS)}, not {str(path)!r}", "name such a file"
+        )
+    try:
+        import matplotlib  # noqa: F401
+    except ModuleNotFoundError:
+        raise UserError("afrieval plot needs the package matplotlib", "run `pip install 'afrieval[plot]'`") from None
+    from afrieval.analysis.discovery import read_inputs
+    from afrieval.report.figures.drawing import figure
+    from afrieval.report.figures.style import notes
+
+    given = read_inputs([user_path(run) for run in options.runs])
+    known = list(dict.fromkeys(cell.task for cell in [*given.own, *given.foreign]))
+    if not known:
+        raise UserError(f"{options.runs[0]} has no scores of documents to plot", "give a run folder")
+    for task in options.task:
+        if task not in known:
+            raise UserError(f"no run here has the task {task!r}", nearest(task, known))
+    tasks = options.task or known
+    own, foreign = ([c for c in cells if c.task in tasks] for cells in (given.own, given.foreign))
+    content, missing = figure(
+        options.kind, given._replace(own=own, foreign=foreign), options.width, path.suffix.lower()[1:]
+    )
+    write_output(path, content)
+    for line in notes(missing):
+        note(line)
+    say(f"wrote {one_line(path)}")

@@ -1,0 +1,17 @@
+"""`afrieval preview`: prompts as a model would see them. Loads no model."""
+
+from afrieval._util.terminal import note
+from afrieval.cli.commands.options import PreviewCommand
+from afrieval.cli.commands.writeout import show
+from afrieval.config.arguments import read_given, run_config
+from afrieval.run.plan import plan
+
+
+def main(argv: list[str]) -> None:
+    """Prints one document under each prompt of each cell."""
+    asked, given = read_given(PreviewCommand, argv, "preview")
+    planned = plan(run_config(given, needs_model=False))
+    for line in planned.lines:
+        note(line)
+    for cell in planned.cells:
+        show(cell.preview(asked.document), asked.show_blanks)

@@ -1,0 +1,108 @@
+"""`afrieval score`: extraction and metrics again from the stored answers of runs. Loads no model."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
+from afrieval._util.terminal import note
+from afrieval.cli.commands.options import ScoreCommand
+from afrieval.cli.commands.outputs import write_tables
+from afrieval.config.arguments import read_options
+
+if TYPE_CHECKING:
+    from afrieval.report.table import Table
+    from afrieval.results.run_folder import RunFolder
+    from afrieval.run.rescore import Rescored
+
+
+def main(argv: list[str]) -> None:
+    """Scores runs again, prints what moved, and writes the runs whose versions allow it.
+
+    Raises:
+        UserError: for a folder that is not a run, a run whose questions have changed, or scores that moved without a
+            new version.
+    """
+    options = read_options(ScoreCommand, argv, "score")
+    from afrieval.results.comparable_runs import check_run
+
+    folders = list(dict.fromkeys(map(user_path, options.runs)))
+    for folder in folders:
+        check_run(folder)
+    tables: list[Table] = []
+    refused: list[UserError] = []
+    for folder in folders:
+        try:
+            found = _score(folder, options, refused)
+            tables += found if len(folders) == 1 else [replace(t, title=f"{folder}, {t.title}") for t in found]
+        except UserError:
+            if tables:
+                write_tables(tables, options)
+            raise
+    if tables or not refused:
+        write_tables(tables, options)
+    if refused:
+        for other in refused[1:]:
+            note(other.message)
+        raise refused[0]
+
+
+def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> "list[Table]":
+    """Scores a run again, and returns what moved; adds the reason if it must not be written."""
+    from afrieval.results.run_files import locked
+    from afrieval.results.run_folder import RunFolder
+    from afrieval.run.rescore import is_new, rescored, write
+
+    with locked(folder) as check:
+        found = rescored(RunFolder(folder, halfway=True), options.data.source)
+        for line in found.left_out:
+            note(f"{folder}: left out: {line}")
+        tables = _tables(found, options)
+        try:
+            found.check_versions()
+        except UserError as e:
+            refused.append(e)
+            return tables
+        new = is_new(found)
+        if new and not options.dry_run:
+            check()
+            write(found, _summarise)
+        note(f"{folder}: {_outcome(found, new, options.dry_run)}")
+    return tables
+
+
+def _outcome(found: "Rescored", new: bool, dry: bool) -> str:
+    """Returns what happened to a run, in one line."""
+    answers, cells = sum(again.now.n for again in found.cells), len(found.cells)
+    what = f"scores of {', '.join(found.moved)} moved" if found.moved else "nothing moved"
+    counted = f"{what} ({answers:,} answers, {cells:,} cell{'s' * (cells != 1)})"
+    if not new:
+        return counted
+    raised = [f"{task} {old} to {to}" for task, (old, to) in found.versions.items() if old != to]
+    versions = f"; new versions: {', '.join(raised)}" if raised else ""
+    return f"{counted}; {'dry run, nothing is written' if dry else 'new scores are written'}{versions}"
+
+
+def _tables(found: "Rescored", options: ScoreCommand) -> "list[Table]":
+    from afrieval.analysis.score_changes import moves
+    from afrieval.report.score_changes import Answer, rescored_tables
+
+    answers = [
+        Answer(of.now.task, of.now.language, of.now.prompt_language, of.now.prompt, *changed)
+        for of in found.cells
+        for changed in of.changed
+        if changed.before != changed.now
+    ]
+    pairs = [(of.before, of.now) for of in found.cells if of.now.n]
+    return rescored_tables(moves(pairs), answers, options.n, {"run": str(found.run.path)})
+
+
+def _summarise(run: "RunFolder") -> None:
+    """Writes what is computed from all samples of a run."""
+    from afrieval.report.run_tables import config_of, stored_references
+    from afrieval.report.summary import summarise
+    from afrieval.run.suites.run import scores_of_run, store
+
+    every, references = summarise(run), stored_references(config_of(run.record))
+    store(run.path, run.record, scores_of_run(run.record, every.cells, references), references)

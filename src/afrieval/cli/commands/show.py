@@ -1,0 +1,34 @@
+"""`afrieval show`: the tables at the end of stored runs. Loads no model, and writes nothing to the run folders."""
+
+from afrieval._util.files import user_path
+from afrieval.cli.commands.options import ShowCommand
+from afrieval.cli.commands.outputs import write_tables
+from afrieval.config.arguments import read_options
+
+
+def main(argv: list[str]) -> None:
+    """Prints the tables of each run, and the scores of all together by language; writes the requested files.
+
+    Raises:
+        UserError: for a folder that is not a run, has no finished cell, or is damaged.
+    """
+    options = read_options(ShowCommand, argv, "show")
+    from afrieval.report.best import heat_tables
+    from afrieval.report.run_tables import of_model, stored_tables
+    from afrieval.report.summary import suite_cells, work_of
+    from afrieval.results.comparable_runs import check_run, model_labels
+    from afrieval.results.in_parallel import read_ahead
+    from afrieval.results.run_folder import RunFolder
+
+    runs = [RunFolder(folder) for folder in dict.fromkeys(map(user_path, options.runs))]
+    for run in runs:
+        check_run(run.path)
+    labels = model_labels({run.path: run.record for run in runs})
+    read_ahead(runs)
+    tables, cells = [], []
+    for run in runs:
+        found, of_run = stored_tables(run, labels[run.path])
+        found += work_of(run.path)
+        tables += of_model(found, labels[run.path], run.path) if len(runs) > 1 else found
+        cells += of_run
+    write_tables([*tables, *heat_tables(suite_cells(cells))], options)

@@ -1,0 +1,45 @@
+"""Prints documents of cells as a model sees them, before a run or with the model's answers."""
+
+from pathlib import Path
+
+from afrieval._util.terminal import say
+from afrieval.results.run_folder import cell_lines
+from afrieval.tasks.cells.cell import Cell, Shown
+
+LINE = "-" * 80
+
+
+def write_out(folder: Path, cell: Cell) -> None:
+    """Prints the first scored document of a cell.
+
+    Args:
+        folder: the run folder.
+        cell: one of its cells.
+    """
+    show(cell.recall(cell_lines(folder, cell.name)))
+
+
+def show(shown: Shown, blanks: bool = False) -> None:
+    """Prints a document; each prompt is verbatim and flush left between two marker lines.
+
+    Args:
+        shown: the document to print.
+        blanks: whether to make spaces, tabs and line ends in prompts visible.
+    """
+    say(shown.heading)
+    for block in shown.blocks:
+        say(prompt_block(with_blanks(block.prompt) if blanks else block.prompt))
+        for line in block.lines:
+            say(line)
+    if shown.blocks:
+        say()
+
+
+def prompt_block(text: str) -> str:
+    """Returns a verbatim prompt between two marker lines."""
+    return f"{LINE}\n{text}\n{LINE}"
+
+
+def with_blanks(text: str) -> str:
+    """Returns a text with visible spaces, tabs and line ends."""
+    return text.replace(" ", "·").replace("\t", "→").replace("\n", "⏎\n").replace("\u00a0", "⍽")

@@ -1,0 +1,166 @@
+"""The table of commands. Each is imported when it is called, so that `--help` answers at once."""
+
+import os
+import sys
+
+try:
+    import importlib
+    from collections.abc import Callable
+    from typing import NoReturn
+
+    from afrieval._util import garbage
+    from afrieval._util.errors import CURES, FULL, UserError
+    from afrieval._util.signals import check, leave, listen, stoppable
+    from afrieval._util.terminal import complain, note, prepare, say
+except KeyboardInterrupt:  # signals are not answered yet
+    os.write(2, b"stopped\n")
+    os._exit(130)
+
+COMMANDS = {
+    "run": "evaluate a model on tasks",
+    "plan": "say what a run takes: tokens, time, memory, cost; no weights are loaded",
+    "sweep": "run several models on several suites, here, on SLURM or on Ray",
+    "preview": "print prompts as a model would see them; no model is loaded",
+    "list": "show tasks, their languages and their prompts",
+    "show": "print the tables of stored runs again",
+    "score": "score the stored answers of a run again, after a metric or extractor was corrected",
+    "compare": "compare stored runs: differences, intervals, p-values, means",
+    "report": "write stored runs as one page for a browser",
+    "leaderboard": "write all results below a folder as pages for a browser",
+    "plot": "write a figure for a paper",
+    "samples": "show documents of a stored run, with prompts and answers",
+    "pack": "move the sample files of finished runs into one file each, or restore them",
+    "llama": "run Meta's evaluations of Llama 3, or print them as an lm_eval command",
+    "export": "write stored runs as tables or for other programs, or tasks for lm_eval",
+    "doctor": "check this machine: versions, GPUs, disks, access to the models and data of a config",
+    "prefetch": "download data and model, so that a run needs no network",
+    "check-data": "look for defects in the data of tasks: rows out of order, other right answers",
+    "review": "write or read a sheet with which speakers review native prompts",
+}
+RENAMED = {"llama-command": "afrieval llama FILE --print-command"}
+EXAMPLES = """Examples:
+  afrieval list
+  afrieval preview --task.task_name afrixnli --task.languages yor --data.source samples
+  afrieval run --model-config-yaml configs/models/demo.yaml \\
+      --task-config-yaml configs/tasks/demo.yaml --data.source samples
+  afrieval compare runs/FIRST runs/SECOND"""
+RUNS = ("run", "llama")
+RESUMED = (*RUNS, "sweep", "prefetch", "score")
+
+
+def command(*words: str) -> NoReturn:
+    """Runs the command that some words and this process' arguments form, and ends the process."""
+    listen()
+    garbage.start()
+    leave(main([*words, *sys.argv[1:]]))
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs a command and returns the exit code.
+
+    It is 0; 1 if `check-data` found a defect that is not known; 2 after an error that the user can correct; 141 if the
+    output pipe was closed; and 128 plus its number after a signal: 130 for Ctrl-C.
+    """
+    if argv is None:
+        listen()
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    continues = "; the same command continues where this one stopped" if {*arguments[:1]} & {*RESUMED} else ""
+    return stoppable(lambda: _run(arguments), continues)
+
+
+def _run(arguments: list[str]) -> int:
+    prepare()
+    debug = "--debug" in arguments
+    arguments = [a for a in arguments if a != "--debug"]
+    if not arguments or arguments[0] in ("-h", "--help"):
+        say(_help())
+        return 0
+    try:
+        code = _obey(*arguments)
+        sys.stdout.flush()
+    except UserError as e:
+        check()
+        if debug:
+            raise
+        _safely(complain, e.message, e.hint)
+        return 2
+    except MemoryError:
+        check()
+        if debug:
+            raise
+        _safely(complain, "there is not enough memory", "close other programs, or raise the limit (ulimit -v)")
+        return 2
+    except OSError as e:
+        check()
+        _drop_output()
+        if isinstance(e, BrokenPipeError):  # the reader, head for one, has seen enough
+            if arguments[0] in RUNS:
+                _safely(note, "stopped: the output pipe was closed; the same command continues from here")
+            return 141
+        if debug or e.errno not in CURES:
+            raise
+        more = "; the same command continues from here" if arguments[0] in RESUMED else ""
+        done = "written" if e.errno in FULL else "read or written"
+        message, hint = f"{e.filename or 'a file'} cannot be {done}: {e.strerror}", f"{CURES[e.errno]}{more}"
+        _safely(complain, message, hint)
+        return 2
+    return code
+
+
+def _obey(name: str, *words: str) -> int:
+    if {"-h", "--help"} & {*words}:
+        say(_help_of(name))
+        return 0
+    return _command(name)(list(words)) or 0
+
+
+def _safely(print_lines: Callable[..., None], *lines: str) -> None:
+    try:
+        print_lines(*lines)
+    except OSError:  # nobody reads, or there is no room to write
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def _drop_output() -> None:
+    """Lets output that cannot be written go nowhere; at its end, Python would try again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _check_command(name: str) -> None:
+    if name in RENAMED:
+        raise UserError(f"the command {name} has a new form", f"write {RENAMED[name]}")
+    if name not in COMMANDS:
+        from afrieval._util.errors import nearest
+
+        raise UserError(f"there is no command {name!r}", nearest(name, list(COMMANDS)))
+
+
+def _help_of(name: str) -> str:
+    _check_command(name)
+    from afrieval.cli.commands.options import OPTIONS
+    from afrieval.config.arguments import sections_of
+    from afrieval.config.options import help_text, parser_of
+
+    parser_of.cache_clear()  # the environment may have changed, and with it a default
+    return help_text(name, OPTIONS[name], sections_of(OPTIONS[name]))
+
+
+def _command(name: str):  # type: ignore[no-untyped-def]
+    _check_command(name)
+    return importlib.import_module(f"afrieval.cli.commands.{name.replace('-', '_')}").main
+
+
+def _help() -> str:
+    commands = "\n".join(f"  {name:<12}{text}" for name, text in COMMANDS.items())
+    more = (
+        "afrieval COMMAND --help describes a command and all its options.\n"
+        "afrieval COMMAND --debug shows the traceback of an error."
+    )
+    return "\n\n".join(["usage: afrieval COMMAND [options]", f"Commands:\n{commands}", EXAMPLES, more])
+
+
+if __name__ == "__main__":
+    command()

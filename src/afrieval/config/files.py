@@ -1,0 +1,181 @@
+"""Model and task files, suites and flags add up to a RunConfig."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jsonargparse import ArgumentError, Namespace
+
+from afrieval._util.errors import UserError, nearest
+from afrieval._util.files import user_path
+from afrieval._util.resources import shipped
+from afrieval._util.schema import CLOSED, check_value
+from afrieval._util.yaml_files import read_map_file
+from afrieval.config.options import Option, Unconverted, any_value, options_of, parser_of
+from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig, check
+
+T = TypeVar("T")
+Given = list[tuple[str, Any]]  # names and values; a later one beats an earlier one
+
+SECTIONS = {each.name: each.type for each in fields(RunConfig) if isinstance(each.type, type)}
+OLD_NAMES = {"model.vllm": "backend_args"}
+
+
+@dataclass(frozen=True)
+class ModelFile(ModelConfig):
+    """What a model file holds."""
+
+    eval: EvalConfig = field(default_factory=EvalConfig)
+
+
+@dataclass(frozen=True)
+class ModelOfTask:
+    """What a task may require of the model; other model options belong in a model file."""
+
+    __pydantic_config__ = CLOSED
+    chat_template: bool = False
+
+
+@dataclass(frozen=True)
+class TaskConfigFile(TaskConfig):
+    """What a task file holds."""
+
+    eval: EvalConfig = field(default_factory=EvalConfig)
+    model: ModelOfTask = field(default_factory=ModelOfTask)
+
+
+def read_file(path: Path, section: str) -> Given:
+    """Returns the settings in a model or task file.
+
+    Args:
+        path: a YAML file with the keys of one section, and an optional `eval:` map; a task file may also have a
+            `model:` map with `chat_template`.
+        section: `model` or `task`.
+
+    Raises:
+        UserError: if there is no such file, it is empty, it is not YAML, or a key or value is not allowed.
+    """
+    found = read_map_file(path)
+    content = {OLD_NAMES.get(f"{section}.{key}", key): value for key, value in found.content.items()}
+    other = "task" if section == "model" else "model"
+    if f"{other}_name" in content and f"{section}_name" not in content:
+        raise UserError(f"{path} is a {other} file", f"give it with --{other}-config-yaml")
+    found._replace(content=content).checked(ModelFile if section == "model" else TaskConfigFile)
+    return flat(content, section)
+
+
+def flat(content: dict[str, Any], section: str) -> Given:
+    """Returns the settings in the content of a model or task file.
+
+    Args:
+        content: a valid one.
+        section: `model` or `task`.
+    """
+    settings: Given = []
+    for key, value in content.items():
+        settings += (
+            _flat(SECTIONS[key], value, key) if key in SECTIONS else _flat(SECTIONS[section], {key: value}, section)
+        )
+    return settings
+
+
+def _flat(kind: Any, content: dict[str, Any], name: str) -> Given:
+    """Returns the settings in a map of a dataclass; a field that is a dataclass is a map in it."""
+    kinds, found = {each.name: each.type for each in fields(kind)}, Given()
+    for key, value in content.items():
+        below = f"{name}.{key}"
+        found += _flat(kinds[key], value, below) if is_dataclass(kinds.get(key)) else [(below, value)]
+    return found
+
+
+def run_config(given: Given, *, needs_model: bool, needs_task: bool = True) -> RunConfig:
+    """Returns the checked config that settings add up to.
+
+    Args:
+        given: dotted names and values, such as `("eval.limit", 3)`; a later one beats an earlier one.
+        needs_model: whether a model must be named.
+        needs_task: whether a task must be named.
+
+    Raises:
+        UserError: for the first value that is not allowed.
+    """
+    found = parse(RunConfig, given)
+    # jsonargparse's instantiate would make numbers of texts in model.backend_args
+    config = made(RunConfig, found)
+    check(config, needs_model=needs_model, needs_task=needs_task)
+    return config
+
+
+def made(kind: Callable[..., T], values: dict[str, Any]) -> T:
+    """Returns a dataclass made of values.
+
+    Args:
+        kind: the dataclass.
+        values: of its fields; of fields that are dataclasses as namespaces.
+    """
+    kinds: dict[str, Any] = {each.name: each.type for each in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{name: made(kinds[name], vars(v)) if isinstance(v, Namespace) else v for name, v in values.items()})
+
+
+def parse(kind: type, given: Given) -> dict[str, Any]:
+    """Returns the values of fields of a dataclass, converted and checked; those of a section are in a namespace."""
+    options, last = {option.name: option for option in options_of(kind)}, dict(given)
+    words, values = [], Namespace()  # type: ignore[no-untyped-call]
+    for name, value in given:
+        if not isinstance(value, Unconverted):
+            setting = _setting(name, options)
+            path = name.removeprefix(setting).split(".")[1:]  # in a map
+            values[setting] = _inserted(values.get(setting), path, value)
+        elif options[name].repeats or value is last[name]:
+            words.append(f"--{name}{'+' * options[name].repeats}={value}")
+    try:
+        return vars(parser_of(kind).parse_args(words, namespace=values, defaults=False))
+    except ArgumentError as e:
+        problem = " ".join(str(e).split())
+    name = next(iter(re.findall(r'key "([\w.]+)"', problem)), "")
+    if name in options:
+        texts = [any_value(value) for n, value in given if n == name and isinstance(value, Unconverted)]
+        for value in texts or [values.get(name)]:
+            check_value(options[name].hint, name, value)
+    raise UserError(problem, "see --help for what each option takes")
+
+
+def _setting(name: str, options: dict[str, Option]) -> str:
+    """Returns the option that a name is of, or in the map of which it is."""
+    while name not in options and "." in name:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def _inserted(at: Any, path: list[str], value: Any) -> Any:
+    """Returns a copy of a map with a value at a path in it."""
+    if not path:
+        return value
+    at = at if isinstance(at, dict) else {}
+    return at | {path[0]: _inserted(at.get(path[0]), path[1:], value)}
+
+
+def suite_file(name: str) -> Path:
+    """Returns the file of a suite.
+
+    Args:
+        name: of a suite in configs/suites/, or a path.
+
+    Raises:
+        UserError: if there is neither.
+    """
+    known = {path.stem: path for path in shipped("configs").glob("suites/*.yaml")}
+    if name in known:
+        return known[name]
+    if not (path := user_path(name)).exists():
+        raise UserError(f"there is no suite {name!r}, and no such file", nearest(name, sorted(known)))
+    return path
+
+
+def shipped_suites() -> dict[str, TaskConfig]:
+    """Returns the suites that come with the package, by name."""
+    files = sorted(shipped("configs").glob("suites/*.yaml"))
+    configs = [run_config(read_file(path, "task"), needs_model=False) for path in files]
+    return {config.task.suite: config.task for config in configs if config.task.suite}

@@ -1,0 +1,207 @@
+"""Records of Every Eval Ever, whoever wrote them, as published rows: a .json file, or a folder of them."""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, NotRequired
+
+from annotated_types import MinLen
+from typing_extensions import TypedDict
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import read_bytes, walked
+from afrieval._util.schema import OPEN, parsed_json, validated_json
+from afrieval.exchange.foreign_cells import Place, metric_of, named_metric, percent, place_of
+from afrieval.tasks.data.published import PublishedRow, PublishedTable
+
+HINT = "download or export the record again; its schema is that of evaleval/every_eval_ever"
+TELLING = ("evaluation_results", "evaluation_id")  # keys that no other JSON file has that afrieval reads
+MOST = 10  # names in a note
+DEEPEST = 6  # records/data/TASK/DEVELOPER/MODEL/UUID.json
+
+
+class Metric(TypedDict):
+    """What a score is; all but the direction is optional."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    metric_id: NotRequired[str | None]
+    metric_name: NotRequired[str | None]
+    metric_unit: NotRequired[str | None]
+    evaluation_description: NotRequired[str | None]
+    min_score: NotRequired[float | str | None]
+    max_score: NotRequired[float | str | None]
+
+
+class Uncertainty(TypedDict):
+    """How sure a score is."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    num_samples: NotRequired[int | None]
+
+
+class Score(TypedDict):
+    """A score."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    score: float
+    uncertainty: NotRequired[Uncertainty | None]
+
+
+class Generation(TypedDict):
+    """How answers were asked for."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    additional_details: NotRequired[dict[str, Any] | None]
+
+
+class Result(TypedDict):
+    """A score of a benchmark."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    evaluation_name: str
+    source_data: dict[str, Any]
+    metric_config: Metric
+    score_details: Score
+    generation_config: NotRequired[Generation | None]
+
+
+class Model(TypedDict):
+    """The model."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    id: Annotated[str, MinLen(1)]
+
+
+class Record(TypedDict):
+    """The keys of a record that are read."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    schema_version: str
+    evaluation_id: str
+    model_info: Model
+    evaluation_results: list[Result]
+
+
+class Found(NamedTuple):
+    """A score that the suite has a name for, in percent."""
+
+    path: Path
+    model: str
+    place: Place
+    shots: int | None
+    metric: str
+    score: float
+    n: int | None
+
+    @property
+    def row(self) -> tuple[object, ...]:
+        """What scores of one row share."""
+        return (self.place.task, self.model, self.place.prompt, self.place.prompt_language, self.shots, self.metric)
+
+
+def is_records(path: Path) -> bool:
+    """Returns whether a .json file is a record, or a folder has one."""
+    return any(_is_record(file) for file in _files(path))
+
+
+def read_records(path: Path) -> PublishedTable:
+    """Returns the scores of a record or of a folder of them.
+
+    Left out are benchmarks, languages and metrics that the suite does not have, and metrics other than the one that is
+    usual for a task.
+
+    Raises:
+        UserError: if a record is damaged, or two have the same score twice.
+    """
+    left: dict[str, dict[str, int]] = {}
+    found = [of for file in _files(path) if _is_record(file) for of in _scores(file, left)]
+    left_out = []
+    for why, names in left.items():
+        total, more = sum(names.values()), f", and {len(names) - MOST} more" if len(names) > MOST else ""
+        left_out.append(f"{total} result{'s' * (total > 1)} {why}: {', '.join([*names][:MOST])}{more}")
+    return PublishedTable(_rows(found), left_out)
+
+
+def _files(path: Path) -> list[Path]:
+    """Returns the .json files at a path, without those in hidden folders, as deep as the database has them."""
+    if path.is_dir():
+        below = walked(path, lambda inner: len(inner.relative_to(path).parts) >= DEEPEST, {})
+        return sorted(here / name for here, _, names in below for name in names if _is_named(name))
+    return [path] if path.suffix == ".json" and path.is_file() else []
+
+
+def _is_named(name: str) -> bool:
+    return name.endswith(".json") and not name.startswith(".")
+
+
+def _is_record(file: Path) -> bool:
+    try:
+        content = parsed_json(read_bytes(file, HINT), str(file), HINT)
+    except UserError:
+        return False
+    return isinstance(content, dict) and any(key in content for key in TELLING)
+
+
+def _scores(file: Path, left: dict[str, dict[str, int]]) -> Iterable[Found]:
+    """Yields the scores of a record; `left` counts names that are left out, by reason."""
+    record = validated_json(Record, read_bytes(file, HINT), str(file), HINT)
+    for result in record["evaluation_results"]:
+        place, config = place_of(result["evaluation_name"], result["source_data"]), dict(result["metric_config"])
+        metric = named_metric(config)
+        value = percent(result["score_details"]["score"], config)
+        why, name = _refused(result["evaluation_name"], place, config, metric, value)
+        if (result["source_data"].get("additional_details") or {}).get("sample_rows"):
+            why, name = "whose rows are the suite's own samples", result["evaluation_name"]
+        if place is None or metric is None or value is None or why:
+            names = left.setdefault(why, {})
+            names[name] = names.get(name, 0) + 1
+            continue
+        if not 0 <= value <= 100:
+            score = result["score_details"]["score"]
+            raise UserError(f"{file}: the score of {result['evaluation_name']} is {score}, outside its scale", HINT)
+        uncertainty = result["score_details"].get("uncertainty")
+        n = uncertainty.get("num_samples") if uncertainty else None
+        yield Found(file, record["model_info"]["id"], place, _shots(result), metric, value, n)
+
+
+def _refused(
+    name: str, place: Place | None, config: Mapping[str, Any], metric: str | None, value: float | None
+) -> tuple[str, str]:
+    """Returns why a result is left out, and what it is called; empty if it is not."""
+    if place is None:
+        return "whose benchmark the suite does not have", name
+    if not place.language:
+        return "whose language the suite does not have", name
+    if metric is None:
+        stated = (config.get(key) for key in ("metric_name", "metric_id", "evaluation_description"))
+        return "whose metric the suite does not have", f"{name} ({next(filter(None, stated), 'not stated')})"
+    if metric != metric_of(place.task):
+        return "under other metrics than the usual one of their task", metric
+    return ("whose scale is not stated or not clear", name) if value is None else ("", "")
+
+
+def _shots(result: Result) -> int | None:
+    """Returns the number of examples, which the schema has no field for, but its converters do."""
+    generation = result.get("generation_config")
+    details = generation.get("additional_details") if generation else None
+    said = str((details or {}).get("num_fewshot", ""))
+    return int(said) if re.fullmatch("[0-9]{1,4}", said) else None
+
+
+def _rows(found: Iterable[Found]) -> list[PublishedRow]:
+    rows: dict[tuple[object, ...], PublishedRow] = {}
+    files: dict[tuple[object, ...], Path] = {}
+    for of in found:
+        place, language = of.place, of.place.language
+        before = files.setdefault((*of.row, language), of.path)
+        empty = PublishedRow(
+            place.task, of.model, place.prompt, of.shots, {}, None, 0, place.prompt_language, of.metric
+        )
+        row = rows.setdefault(of.row, empty)
+        if language in row.scores:
+            what = f"{of.model}, {place.task}, {language}, prompt {place.prompt}"
+            raise UserError(f"{of.path} and {before} both have a score of {what}", "give one of the two")
+        row.scores[language] = of.score
+        if of.n is not None:
+            row.n[language] = of.n
+    return list(rows.values())

@@ -1,0 +1,373 @@
+"""Writes runs as records of Every Eval Ever (schema 0.3.0 of evaleval/every_eval_ever)."""
+
+import hashlib
+import json
+import math
+import time
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from afrieval._util.grouping import grouped
+from afrieval._util.terminal import note
+from afrieval._util.whole_files import write_whole, written_whole
+from afrieval.analysis.verdicts import OWN
+from afrieval.exchange.stored_runs import StoredRun, file_name, has_texts, hub_id, scored_lines, strict_json
+from afrieval.exchange.tidy import as_text
+from afrieval.languages import LANGUAGES
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.sample_columns import continuations
+from afrieval.results.samples import RIGHT, Sample, document_score
+from afrieval.scoring.base import Metric
+from afrieval.scoring.labels import REFUSED
+
+OURS = ("id", "choices", "roles", "gold", "worked", "prompt")  # keys of a document that are not fields of the data
+Instance = dict[str, Any]
+
+
+def instance(line: Sample, cell: CellScores) -> Instance:
+    """Returns a sample without the ids of its record.
+
+    Args:
+        line: the sample, with texts.
+        cell: its cell.
+    """
+    output, asked = _output(line), _input(line)
+    answer = _answer(line, asked.get("choices", []))
+    found = {
+        "sample_id": str(line["doc_id"]),
+        "sample_hash": _hash(asked),
+        "interaction_type": "single_turn",
+        "input": asked,
+        "output": {"raw": output},
+        "answer_attribution": [] if answer is None or not output else [_attribution(line, answer, output, cell)],
+        "evaluation": _evaluation(line, cell),
+        "metadata": _metadata(line),
+    }
+    found |= {"token_usage": usage} if (usage := _usage(line.get("details") or {})) else {}
+    return found | ({"error": "refused"} if line.get(REFUSED) else {})
+
+
+def _input(line: Sample) -> Instance:
+    """Returns the question without a prompt, the prompt as sent, and the right answer."""
+    document = line["doc"] if isinstance(line["doc"], dict) else {"text": line["doc"]}
+    fields = {name: value for name, value in document.items() if name not in OURS}
+    choices = list(map(str, document.get("choices") or []))
+    whole = "\n".join(f"{name}: {as_text(value)}" for name, value in fields.items())
+    prompt = line["arguments"][0]
+    return {
+        "raw": str(next(iter(fields.values()))) if len(fields) == 1 else whole,
+        **({"formatted": str(prompt[0])} if len(prompt) > 1 else {}),
+        "reference": _right(line, choices),
+        **({"choices": choices} if choices and not line.get("roles") else {}),
+    }
+
+
+def _right(line: Sample, choices: list[str]) -> list[str]:
+    """Returns the right answers; of texts whose likelihood is measured, those with the role of the first."""
+    if roles := line.get("roles"):
+        return [text for text, role in zip(choices, roles, strict=False) if role == roles[0]]
+    gold = line.get("gold")
+    right = choices[gold] if choices and type(gold) is int else as_text(line.get("target"))
+    return [] if right is None else [right]
+
+
+def _hash(asked: Instance) -> str:
+    """Returns the hash by which the database finds the same question elsewhere."""
+    text = json.dumps({"raw": asked["raw"], "reference": asked["reference"]}, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _output(line: Sample) -> list[str]:
+    """Returns what the model generated, or the choice that it found most likely."""
+    first = line["resps"][0][0]
+    if isinstance(first, str):
+        return [answers[0] for answers in line["resps"]]
+    picked = line.get("picked")
+    return [str(continuations(line)[picked])] if type(picked) is int else []
+
+
+def _answer(line: Sample, choices: list[str]) -> str | None:
+    """Returns the answer as a text; that of a question with choices is stored as the choice's number."""
+    answer = line.get("answer")
+    return choices[answer] if type(answer) is int and answer < len(choices) else as_text(answer)
+
+
+def _attribution(line: Sample, answer: str, output: list[str], cell: CellScores) -> Instance:
+    generated = isinstance(line["resps"][0][0], str)
+    return {
+        "turn_idx": 0,
+        "source": "output.raw",
+        "extracted_value": answer if generated else output[0].strip(),
+        "extraction_method": f"{cell.task}, version {cell.must['task version']}" if generated else "highest likelihood",
+        "is_terminal": True,
+    }
+
+
+def _evaluation(line: Sample, cell: CellScores) -> Instance:
+    """Returns a document's score; where a score has no highest value, no answer is right by it."""
+    bounded = all(map(math.isfinite, cell.metric.bounds))
+    measure = (line.get("measures") or {}).get(cell.main) or [0.0]
+    score = document_score(line, cell.metric) if bounded else float(measure[0])
+    return {"score": score, "is_correct": bounded and cell.metric.higher_is_better and score >= RIGHT}
+
+
+def _metadata(line: Sample) -> dict[str, str]:
+    names = ("task", "language", "prompt_language", "prompt", "defect", "part", "guess")
+    hashes = ("doc_hash", "prompt_hash", "target_hash")
+    lists = {name: line.get(name) for name in ("fewshot_ids", "measures", "roles")}
+    answers = [answers[0] for answers in line["resps"]]
+    if not isinstance(answers[0], str):
+        lists["log_likelihoods"] = [answer[0] if isinstance(answer, list) else answer for answer in answers]
+        lists["continuations"] = continuations(line)
+    known = {name: str(line[name]) for name in (*names, *hashes) if line.get(name) not in (None, "")}
+    return known | {name: json.dumps(value, ensure_ascii=False) for name, value in lists.items() if value}
+
+
+def _usage(details: Mapping[str, Any]) -> Instance:
+    """Returns the tokens of a request, if a server counted both sides."""
+    sent, got = details.get("prompt_tokens"), details.get("completion_tokens")
+    if type(sent) is not int or type(got) is not int:
+        return {}
+    others = {"cached_tokens": "input_tokens_cache_read", "reasoning_tokens": "reasoning_tokens"}
+    more = {theirs: details[ours] for ours, theirs in others.items() if type(details.get(ours)) is int}
+    return {"input_tokens": sent, "output_tokens": got, "total_tokens": sent + got, **more}
+
+
+SCHEMA = "0.3.0"
+UNKNOWN = "unknown"
+IDS = {"acc": "accuracy", "exact_match": "exact-match"}  # names of metrics that the database shares; others are ours
+ENGINES = {"hf": "transformers", "vllm": "vllm"}  # type of model to the package that runs it on one's own machine
+SPLITS = ("train", "validation", "test")
+Record = dict[str, Any]
+
+
+def write_records(runs: list[StoredRun], folder: Path) -> list[Path]:
+    """Writes `data/TASK/DEVELOPER/MODEL/UUID.json`, with samples next to them, and returns the records.
+
+    Args:
+        runs: the runs.
+        folder: is made if it is missing.
+    """
+    now, paths = str(int(time.time())), []
+    for run in runs:
+        for (task, *_), cells in grouped(run.cells, lambda cell: (cell.task, cell.shots, cell.answer_form)).items():
+            developer, _, name = run.model.rpartition("/")
+            place = Path("data", file_name(task), _folder(developer), _folder(name))
+            (folder / place).mkdir(parents=True, exist_ok=True)
+            paths.append(_write(run, cells, folder, place, now))
+    return paths
+
+
+def _folder(name: str) -> str:
+    return file_name(name).replace("__", "_") if name else UNKNOWN
+
+
+def _write(run: StoredRun, cells: list[CellScores], folder: Path, place: Path, now: str) -> Path:
+    """Writes a record and its samples, and returns the record's path."""
+    record = _record(run, cells, now)
+    digest = hashlib.sha256(f"{run.name} {record['evaluation_id']} {sorted(c.name for c in cells)}".encode())
+    name = str(uuid.UUID(bytes=digest.digest()[:16], version=4))  # the same whenever the same run is exported
+    if all(map(has_texts, cells)):
+        record["detailed_evaluation_results"] = _write_samples(record, cells, folder, place / f"{name}_samples.jsonl")
+    else:
+        note(f"left out: samples of {cells[0].task} in {run.name}, since their texts are not stored")
+    path = folder / place / f"{name}.json"
+    write_whole(path, strict_json(record, indent=2) + b"\n")
+    return path
+
+
+def _write_samples(record: Record, cells: list[CellScores], folder: Path, path: Path) -> Record:
+    """Writes a line per document of each cell, and returns what the record says of the file."""
+    checksum, rows = hashlib.sha256(), 0
+    shared = {
+        "schema_version": SCHEMA,
+        "evaluation_id": record["evaluation_id"],
+        "model_id": record["model_info"]["id"],
+    }
+    with written_whole(folder / path) as file:
+        for cell in cells:
+            ids = {"evaluation_name": cell.name, "evaluation_result_id": _result_id(cell)}
+            for line in scored_lines(cell):
+                text = strict_json({**shared, **ids, **instance(line, cell)}) + b"\n"
+                checksum.update(text)
+                file.write(text)
+                rows += 1
+    return {
+        "format": "jsonl",
+        "file_path": path.as_posix(),
+        "hash_algorithm": "sha256",
+        "checksum": checksum.hexdigest(),
+        "total_rows": rows,
+    }
+
+
+def _record(run: StoredRun, cells: list[CellScores], now: str) -> Record:
+    visit, first = run.visit, cells[0]
+    versions: Mapping[str, Any] = visit.get("versions", {})
+    date = str(int(datetime.fromisoformat(visit["date"]).timestamp()))
+    variant = f"{first.task}_{first.shots}shot_{first.answer_form}"
+    return {
+        "schema_version": SCHEMA,
+        "evaluation_id": f"{variant}/{run.model}/{date}",
+        "evaluation_timestamp": date,
+        "retrieved_timestamp": now,
+        "source_metadata": {
+            "source_name": "afrieval",
+            "source_type": "evaluation_run",
+            "source_organization_name": UNKNOWN,
+            "evaluator_relationship": "other",
+        },
+        "eval_library": {
+            "name": "afrieval",
+            "version": str(versions.get("afrieval") or UNKNOWN),
+            "additional_details": texts({**versions, "git_commit": visit.get("git_commit")}),
+        },
+        "model_info": _model(run),
+        "evaluation_results": [_result(run, cell.on(name), date) for cell in cells for name in _named(cell)],
+    }
+
+
+def texts(values: Mapping[str, object]) -> dict[str, str]:
+    """Returns what is known of some values, as texts, which the schema wants."""
+    return {str(name): str(value) for name, value in values.items() if value not in (None, "", [], {})}
+
+
+def _named(cell: CellScores) -> list[str]:
+    """Returns the metrics of a cell that have a score, the main one first."""
+    return [name for name in cell.metrics if (of := cell.on(name)).n and math.isfinite(of.score)]
+
+
+def _model(run: StoredRun) -> Record:
+    model: dict[str, Any] = dict(run.record["identity"]["model"])
+    developer, engine = run.model.rpartition("/")[0], ENGINES.get(str(model.get("model_type")))
+    settings = ("model_type", "revision", "fingerprint", "chat_template", "add_bos_token")
+    used = ("dtype", "device", "engine", "max_length", "model_commit")
+    details = {name: model.get(name) for name in settings} | {name: run.visit.get(name) for name in used}
+    version = run.visit.get("versions", {}).get(engine) if engine else None
+    return {
+        "name": run.model,
+        "id": run.model,
+        **({"developer": developer} if developer else {}),
+        **({"inference_engine": texts({"name": engine, "version": version})} if engine else {}),
+        "additional_details": {
+            "deployment_type": "self_deployed" if engine else UNKNOWN,
+            "model_availability": UNKNOWN,
+            **texts(details),
+        },
+    }
+
+
+def _result_id(cell: CellScores) -> str:
+    return f"{cell.name}/{cell.main}"
+
+
+def _result(run: StoredRun, cell: CellScores, date: str) -> Record:
+    """Returns a cell's score under its main metric."""
+    return {
+        "evaluation_result_id": _result_id(cell),
+        "evaluation_name": cell.name,
+        "evaluation_timestamp": date,
+        "source_data": _data(run, cell),
+        "metric_config": _metric(cell.metric, cell),
+        "score_details": {"score": cell.score, "uncertainty": _uncertainty(cell), "details": _details(cell)},
+        "generation_config": _generation(cell),
+    }
+
+
+def _data(run: StoredRun, cell: CellScores) -> Record:
+    """Returns the data set; its split, where that has a usual name, and else what the task file calls it.
+
+    The suite's own rows are of no data set on the hub.
+    """
+    tasks = run.record["identity"]["tasks"]
+    commits = run.visit.get("data_commits") or {}
+    split = next(iter(tasks[cell.task]["data"][cell.language]), None)
+    details = {
+        "language": cell.language,
+        "language_name": LANGUAGES[cell.language].name if cell.language in LANGUAGES else None,
+        "data_hash": cell.must["data"],
+        "revision": commits.get(cell.data_set),
+        "split": split,
+        "rows": cell.rows,
+        "selection": cell.selection.words,
+        "sample_rows": OWN if cell.own_rows else None,
+        "rows_with_a_defect": cell.n_defect,
+        "known_defect": cell.defect,
+    }
+    repository = "" if cell.own_rows else hub_id(cell)
+    hub = {"hf_repo": repository, "hf_split": split if split in SPLITS else None} if repository else {}
+    return {
+        "dataset_name": cell.task,
+        "source_type": "hf_dataset" if hub else "other",
+        **{name: value for name, value in hub.items() if value},
+        "additional_details": texts(details),
+    }
+
+
+def _metric(metric: Metric, cell: CellScores) -> Record:
+    lowest, highest = metric.bounds
+    title = cell.declared.get("title", cell.task)
+    return {
+        "evaluation_description": f"{title}: {metric.name}",
+        "metric_id": IDS.get(metric.name, f"afrieval.{metric.name}"),
+        "metric_name": metric.name,
+        **({"metric_unit": "proportion"} if metric.bounds == (0, 1) else {}),
+        "lower_is_better": not metric.higher_is_better,
+        "score_type": "continuous",
+        "min_score": _bound(lowest),
+        "max_score": _bound(highest),
+        **({"additional_details": {"signature": metric.signature}} if metric.signature else {}),
+    }
+
+
+def _bound(value: float) -> float | str:
+    """Returns a bound as the schema has it, which strict JSON could not hold."""
+    return value if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _uncertainty(cell: CellScores) -> Record:
+    error, interval = cell.standard_error, cell.interval
+    found: Record = {"num_samples": cell.n}
+    if math.isfinite(error):
+        found["standard_error"] = {"value": error, "method": "analytic"}
+    if interval and all(map(math.isfinite, interval)):
+        low, high = interval
+        how = {"lower": low, "upper": high, "confidence_level": 0.95, "method": cell.metric.interval}
+        found["confidence_interval"] = how
+    return found
+
+
+def _details(cell: CellScores) -> dict[str, str]:
+    return texts(
+        {"chance": cell.chance if math.isfinite(cell.chance) else None, "rows_without_a_score": cell.n_unscored}
+    )
+
+
+def _generation(cell: CellScores) -> Record:
+    """Returns how answers were asked for, as far as the schema has fields; the rest are details."""
+    first = next(scored_lines(cell))
+    asked = first.get("arguments") or [[]]
+    given: dict[str, Any] = asked[0][1] if len(asked[0]) > 1 and isinstance(asked[0][1], dict) else {}
+    arguments = {
+        "temperature": given.get("temperature", cell.may.get("temperature")),
+        "top_p": given.get("top_p"),
+        "max_tokens": given.get("max_gen_toks"),
+    }
+    details = {
+        "num_fewshot": cell.shots,
+        "answer_form": cell.answer_form,
+        "prompt": cell.prompt,
+        "prompt_language": cell.prompt_language,
+        "prompt_hash": cell.must["prompt text"],
+        "task_version": cell.must["task version"],
+        "variant": cell.must["variant"],
+        "fewshot_selection": cell.must["few-shot selection"],
+        "fewshot_seed": cell.must["few-shot seed"],
+        "unreviewed_prompt": cell.prompt_language == "native" and cell.language in cell.declared.get("unreviewed", {}),
+        **{name: value for name, value in given.items() if name not in ("temperature", "top_p", "max_gen_toks")},
+    }
+    known = {name: value for name, value in arguments.items() if value is not None}
+    return {**({"generation_args": known} if known else {}), "additional_details": texts(details)}

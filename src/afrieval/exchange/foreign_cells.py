@@ -1,0 +1,243 @@
+"""Runs of other programs as cells with scores per document, and what is in their records is called here."""
+
+import hashlib
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from afrieval.exchange.lm_eval_runs import TaskName, named
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.derived import USUAL, not_measured
+from afrieval.results.identity import PAPER, SUITE, Kind, Selection, prompt_number, prompt_set
+from afrieval.scoring.base import Metric
+from afrieval.scoring.metrics import METRICS
+from afrieval.tasks.declaration.spec import load_task, task_names
+
+
+class Answered(NamedTuple):
+    """A document as a program scored it.
+
+    Attributes:
+        id: the same for the same document in every run.
+        score: from 0 to 1.
+        gold: the right choice; -1 if it is not known.
+        n_choices: 0 if the answer was not chosen.
+        data: the question's own content, such as its choices.
+        prompt: what was sent to the model, as far as the program says, without worked examples.
+    """
+
+    id: int
+    score: float
+    gold: int
+    n_choices: int
+    data: str
+    prompt: str
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A task as a program evaluated it.
+
+    Attributes:
+        program: it marks the model, and tasks that are called as one of ours but have other prompts.
+        must: what has to match in a comparison, next to documents and prompts.
+        may: what may differ.
+        limited: which rows of the test set were run, if not all: the `first` ones, or a `sample` of them.
+    """
+
+    program: str
+    task: str
+    model: str
+    shots: int
+    answer_form: str
+    metric: str
+    documents: Sequence[Answered]
+    must: Mapping[str, object]
+    may: Mapping[str, object]
+    path: Path
+    limited: Kind = "all"
+
+
+def cell_of(of: Evaluated) -> CellScores | str:
+    """Returns the scores of a task, or the reason why it is left out.
+
+    Task, language and prompt number are those that the task's name says, as for tasks of lm_eval.
+    """
+    name = named(of.task)
+    if name.problem:
+        return name.problem
+    documents = sorted(of.documents)
+    ids = np.array([d.id for d in documents], dtype=np.int64)
+    if len(np.unique(ids)) < len(ids):
+        return "several of its documents have the same id"
+    return CellScores(
+        name=of.task,
+        task=f"{name.task} ({of.program})" if name.is_namesake else name.task,
+        language=name.language,
+        prompt_language=name.prompt_language,
+        prompt=name.prompt,
+        model=f"{of.model} ({of.program})",
+        shots=of.shots,
+        answer_form=of.answer_form,
+        metrics={of.metric: Metric(of.metric, not_measured)},
+        measures={of.metric: np.array([[d.score] for d in documents], dtype=np.float64)},
+        ids=ids,
+        golds=np.array([d.gold for d in documents], dtype=np.int64),
+        picked=np.full(len(ids), -1, dtype=np.int64),
+        n_choices=np.array([d.n_choices for d in documents], dtype=np.int64),
+        rows=len(ids),
+        selection=Selection(of.limited, len(ids)),
+        sent={
+            "data": np.array([number(d.data) for d in documents], dtype=np.int64),
+            "prompt text": np.array([number(d.prompt) for d in documents], dtype=np.int64),
+        },
+        must={
+            "data": digest(d.data for d in documents),
+            "prompt text": digest(d.prompt for d in documents),
+            **of.must,
+        },
+        may=dict(of.may),
+        path=of.path,
+    )
+
+
+def id_number(given: int | str) -> int:
+    """Returns an id as a number: itself if it is not negative and has at most 18 digits; else one for its text."""
+    value = int(given) if re.fullmatch("0|[1-9][0-9]{0,17}", str(given)) else -1
+    return value if value >= 0 else number(str(given))
+
+
+def number(text: str) -> int:
+    """Returns a number that is the same for the same text."""
+    return int.from_bytes(hashlib.sha256(text.encode(errors="surrogatepass")).digest()[:8], "big") >> 1
+
+
+def digest(texts: Iterable[str]) -> str:
+    """Returns a hash of texts, in order."""
+    return hashlib.sha256("\0".join(texts).encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def is_mean(stated: object, values: Sequence[object]) -> bool:
+    """Returns whether a score is the mean of a number from 0 to 1 for each document."""
+    shares = [value for value in values if isinstance(value, int | float) and 0 <= value <= 1]
+    if not isinstance(stated, int | float) or not 0 < len(values) == len(shares):
+        return False
+    return math.isclose(float(np.mean(shares)), stated, abs_tol=1e-6)
+
+
+SYNONYMS = {"accuracy": "acc", "exact-match": "exact_match", "exact match": "exact_match", "em": "exact_match"}
+SCALES = {"proportion": 100.0, "percent": 1.0}  # unit to what makes percent of a score
+MAXIMA = {1.0: 100.0, 100.0: 1.0}  # the same by highest score
+UNKNOWN = "unknown"
+
+
+class Place(NamedTuple):
+    """What a score is of.
+
+    Attributes:
+        language: ISO 639-3; empty if the suite does not have it.
+        prompt: as in a `PublishedRow`: the number of the paper's prompt; or a name.
+    """
+
+    task: str
+    language: str
+    prompt_language: str
+    prompt: str
+
+
+def place_of(name: str, data: Mapping[str, Any]) -> Place | None:
+    """Returns what an evaluation is of; None if the suite does not have the benchmark.
+
+    Args:
+        name: of the evaluation, as the suite or the harness names its tasks; or of a part of a data set.
+        data: what the record says of the data set.
+    """
+    short = name.partition("/")[0]  # the rest is a filter of the harness
+    whole = f"{data.get('dataset_name') or ''}_{short}"
+    for parsed in (named(short), named(_plain(short)), named(_plain(whole))):
+        if parsed.language and (task := _task(parsed.task)):
+            return Place(task, parsed.language, parsed.prompt_language, _prompt(parsed))
+    if task := _task(_plain(short)):
+        return Place(task, _only_language(task), "eng", UNKNOWN)
+    task = _task(_plain(str(data.get("dataset_name") or ""))) or _begins(_plain(short))
+    return Place(task, "", "eng", UNKNOWN) if task else None
+
+
+def _only_language(task: str) -> str:
+    """Returns the language of a task that has one; empty for others."""
+    languages = list(load_task(task.removesuffix("_translate")).languages)
+    return languages[0] if len(languages) == 1 else ""
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+
+
+def _task(name: str) -> str:
+    """Returns the suite's task of a name; empty if it has none."""
+    base = name.removesuffix("_translate")
+    known = {**{task.replace("_", ""): task for task in task_names()}, **{task: task for task in task_names()}}
+    found = known.get(base) or known.get(base.removesuffix("_direct")) or known.get(base.replace("_", ""))
+    return f"{found}{name[len(base) :]}" if found else ""
+
+
+def _begins(name: str) -> str:
+    """Returns the suite's task that a name begins with, where the rest is no language that it has."""
+    return next((task for task in sorted(task_names(), key=len, reverse=True) if name.startswith(f"{task}_")), "")
+
+
+def _prompt(parsed: TaskName) -> str:
+    """Returns what a published row has as its prompt: the suite's prompts are not those of papers."""
+    if not parsed.prompt:
+        return UNKNOWN
+    if parsed.prompt_language == "native":
+        return f"native {parsed.prompt}"
+    if not parsed.ours or prompt_set(parsed.prompt) == PAPER:
+        return str(prompt_number(parsed.prompt))
+    return f"suite {parsed.prompt}" if prompt_set(parsed.prompt) == SUITE else str(parsed.prompt)
+
+
+@cache
+def metric_of(task: str) -> str:
+    """Returns the metric of a task's published scores."""
+    spec = load_task(task.removesuffix("_translate"))
+    return (spec.paper and spec.paper.metric) or spec.scoring.metrics[0].name
+
+
+def named_metric(config: Mapping[str, Any]) -> str | None:
+    """Returns the suite's name of a metric; None if it does not have it.
+
+    Args:
+        config: what the record says of it; the converter of lm_eval's results has the name in the description.
+    """
+    given = [config.get(key) for key in ("metric_name", "metric_id", "evaluation_description", "metric_kind")]
+    texts = [text.partition(" on ")[0] for text in given if isinstance(text, str)]  # "Accuracy on IFEval"
+    names = [SYNONYMS.get(text.lower(), text) for text in texts]
+    return next((name for name in names if name in _metrics()), None)
+
+
+@cache
+def _metrics() -> set[str]:
+    specs = map(load_task, task_names())
+    return {
+        *METRICS,
+        *USUAL,
+        *(name for spec in specs for name in (*(m.name for m in spec.scoring.metrics), *spec.derived)),
+    }
+
+
+def percent(score: float, config: Mapping[str, Any]) -> float | None:
+    """Returns a score in percent; None if the record does not say what its scale is, or unit and maximum disagree."""
+    highest = config.get("max_score")
+    stated = [
+        SCALES.get(str(config.get("metric_unit")).lower()),
+        MAXIMA.get(highest) if isinstance(highest, int | float) else None,
+    ]
+    factors = {factor for factor in stated if factor}
+    return score * factors.pop() if len(factors) == 1 else None

@@ -1,0 +1,110 @@
+"""Scores as the Hugging Face Hub shows them with a model: `.eval_results/*.yaml` of its repository."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+
+from afrieval._util.files import read_bytes
+from afrieval._util.grouping import grouped
+from afrieval._util.terminal import note
+from afrieval._util.whole_files import write_whole
+from afrieval.analysis.scores import LanguageScore, by_language
+from afrieval.analysis.verdicts import OWN
+from afrieval.exchange.stored_runs import StoredRun, file_name, hub_id
+from afrieval.report.values import language_name
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.identity import SUITE, prompt_ranges
+from afrieval.tasks.declaration.spec import load_task, task_names
+
+FOLDER = ".eval_results"
+
+
+def write_eval_results(runs: list[StoredRun], folder: Path) -> list[Path]:
+    """Writes a folder per model, to be uploaded to its repository, and returns the files.
+
+    A file has one variant of a task, such as five shots with native prompts, as the Hub wants it; it has an entry per
+    language, and no average over languages.
+
+    Args:
+        runs: the runs.
+        folder: is made if it is missing.
+    """
+    paths = []
+    for run in runs:
+        place = folder / file_name(run.model) / FOLDER
+        for variant, cells in grouped(run.cells, _variant).items():
+            for why in dict.fromkeys(filter(None, map(_refused, cells))):
+                note(f"left out: {variant} of {run.name}: {why}")
+            cells = [cell for cell in cells if not _refused(cell)]
+            if not cells:
+                continue
+            place.mkdir(parents=True, exist_ok=True)
+            path = place / f"{file_name(variant)}.yaml"
+            entries = [_entry(run, cells, score) for score in by_language(cells)]
+            text = yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True, width=1000)
+            # other languages, from another run of the model
+            before = read_bytes(path, "write to another folder") if path.exists() else b""
+            write_whole(path, before + text.encode())
+            paths.append(path)
+    return list(dict.fromkeys(paths))
+
+
+def _refused(cell: CellScores) -> str:
+    """Returns why the scores of a task cannot be on the Hub; empty if they can."""
+    if cell.declared.get("memorisation"):
+        return "it is not a score of a benchmark"
+    if cell.own_rows:
+        return f"it is of {OWN}"
+    return "" if hub_id(cell) else "its data set on the Hub is not known"
+
+
+def _variant(cell: CellScores) -> str:
+    """Returns the name of a variant of a task, which has all languages and prompt numbers of a set."""
+    sets = [] if cell.prompt_set == SUITE else [cell.prompt_set]
+    return "_".join([cell.task, cell.prompt_language, f"{cell.shots}shot", cell.answer_form, *sets])
+
+
+def _entry(run: StoredRun, cells: Sequence[CellScores], score: LanguageScore) -> EvalResultEntry:
+    """Returns the score of a language: the mean over prompts, on the metric's own scale."""
+    first, commits = cells[0], run.visit.get("data_commits") or {}
+    return EvalResultEntry(
+        dataset_id=hub_id(first),
+        task_id=_task_id(score.task, score.language),
+        value=score.score,
+        dataset_revision=commits.get(first.data_set),
+        date=run.visit.get("date"),
+        notes=_notes(run, first, score),
+    )
+
+
+def _task_id(task: str, language: str) -> str:
+    """Returns the data set's own code of a language, which is the name of its configuration in most."""
+    base = task.removesuffix("_translate")
+    return load_task(base).languages.get(language, language) if base in task_names() else language
+
+
+def _notes(run: StoredRun, first: CellScores, score: LanguageScore) -> str:
+    """Returns how a score was made and how sure it is."""
+    version = run.visit.get("versions", {}).get("afrieval")
+    unreviewed = score.language in first.declared.get("unreviewed", {})
+    written = "English" if score.prompt_language == "eng" else "native, unreviewed" if unreviewed else "native"
+    several, title = len(score.prompts) > 1, first.declared.get("title", score.task)
+    facts = [
+        f"{title}, {language_name(score.language)}, {score.metric}, scale {_scale(first)}",
+        f"{'mean over prompts' if several else 'prompt'} {prompt_ranges(score.prompts)} ({written})",
+        f"{first.shots}-shot",
+        f"answers by {first.answer_form}",
+        f"n = {score.n}",
+        *(["chat template"] if first.may.get("chat_template") else []),
+        *([f"95 % interval {score.interval.low:.4g} to {score.interval.high:.4g}"] if score.interval else []),
+        *([f"known defect of the data: {score.defect}"] if score.defect else []),
+        f"afrieval {version}" if version else "afrieval",
+    ]
+    return "; ".join(facts)
+
+
+def _scale(cell: CellScores) -> str:
+    lowest, highest = cell.metric.bounds
+    return f"{lowest:g} to {highest:g}"

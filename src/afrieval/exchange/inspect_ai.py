@@ -1,0 +1,269 @@
+"""Logs of inspect_ai as scores of cells: .eval and .json files, and folders of them."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NotRequired, cast
+
+from typing_extensions import TypedDict
+
+from afrieval._util.archive import Archive
+from afrieval._util.files import read_bytes
+from afrieval._util.grouping import grouped
+from afrieval._util.schema import LINE, OPEN, checked_line, validated_json
+from afrieval._util.terminal import note
+from afrieval.exchange.foreign_cells import Answered, Evaluated, cell_of, id_number, is_mean
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.identity import Kind
+from afrieval.results.run_files import RUN
+
+PROGRAM = "inspect_ai"
+HINT = "copy the log again; logs of inspect_ai 0.3 can be read"
+START = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":\s*"')  # of a JSON log, and of no other JSON file
+SAMPLE = re.compile(r"samples/.+\.json")
+LARGEST_SAMPLE, LARGEST_LOG = 2**26, 2**30  # bytes
+VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partially correct, incorrect, no answer
+MEANS = ("accuracy", "mean")  # metrics that may be the mean of the documents' values
+
+
+class Task(TypedDict):
+    """What was evaluated, and how."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    task: str
+    model: str
+    created: str
+    task_version: NotRequired[int | str]
+    task_args: NotRequired[dict[str, Any]]
+    model_generate_config: NotRequired[dict[str, Any]]
+    config: NotRequired[dict[str, Any]]
+    packages: NotRequired[dict[str, Any]]
+    dataset: NotRequired[dict[str, Any] | None]
+
+
+class Stated(TypedDict):
+    """A metric's value."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    value: Any
+
+
+class Scorer(TypedDict):
+    """The metrics of a scorer."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    name: str
+    metrics: dict[str, Stated]
+
+
+class Results(TypedDict):
+    """The scores of all scorers."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    scores: list[Scorer]
+
+
+class Header(TypedDict):
+    """A log without its samples."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    status: str
+    eval: Task
+    results: NotRequired[Results | None]
+
+
+class Value(TypedDict):
+    """A scorer's score of a sample."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    value: Any
+
+
+class Sample(TypedDict):
+    """A sample; there is one per epoch."""
+
+    __pydantic_config__ = LINE  # type: ignore[misc]
+    id: int | str
+    epoch: int
+    input: str | list[dict[str, Any]]
+    target: str | list[str]
+    messages: list[dict[str, Any]]
+    choices: NotRequired[list[str] | None]
+    scores: NotRequired[dict[str, Value] | None]
+
+
+class Log(Header):
+    """A log in a JSON file."""
+
+    samples: NotRequired[list[Sample] | None]
+
+
+def is_inspect(path: Path) -> bool:
+    """Returns whether a file is a log of inspect_ai, or a folder has one."""
+    return bool(inspect_logs(path))
+
+
+def inspect_cells(path: Path) -> list[CellScores]:
+    """Returns the scores of a log, or the newest ones of each task and model in a folder; prints notes on the others.
+
+    Raises:
+        UserError: if a log is damaged.
+    """
+    headers = {log: _header(log) for log in inspect_logs(path)}
+    usable = {}
+    for log, header in headers.items():
+        if header["status"] == "success":
+            usable[log] = header
+        else:
+            note(f"left out: {log}: its status is {header['status']}")
+    newest = []
+    for of_task in grouped(usable, lambda log: (usable[log]["eval"]["task"], usable[log]["eval"]["model"])).values():
+        *older, last = sorted(of_task, key=lambda log: usable[log]["eval"]["created"])
+        newest.append(last)
+        for log in older:
+            note(f"left out: {log}: {last.name} is newer")
+    cells = {log: _cell(log, usable[log]) for log in newest}
+    for log, cell in cells.items():
+        if isinstance(cell, str):
+            note(f"left out: {log}: {cell}")
+    return [cell for cell in cells.values() if isinstance(cell, CellScores)]
+
+
+def inspect_logs(path: Path) -> list[Path]:
+    """Returns a log, or the logs directly in a folder; none in a run folder of the suite."""
+    if not path.is_dir():
+        return [path] if _is_log(path) else []
+    return [] if (path / RUN).exists() else sorted(file for file in path.glob("*") if _is_log(file))
+
+
+def _is_log(path: Path) -> bool:
+    if path.suffix == ".eval":
+        return path.is_file()
+    if path.suffix != ".json" or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            return bool(START.match(file.read(100)))
+    except OSError:  # reading it will say so
+        return False
+
+
+def _header(path: Path) -> Header:
+    if path.suffix == ".json":
+        return validated_json(Header, read_bytes(path, HINT, LARGEST_LOG), str(path), HINT)
+    with Archive(path, HINT, LARGEST_SAMPLE) as archive:
+        if "header.json" not in archive.names:  # which inspect_ai writes last
+            start = archive.read("_journal/start.json")
+            return validated_json(Header, b'{"status": "started", ' + start.lstrip()[1:], str(path), HINT)
+        return validated_json(Header, archive.read("header.json"), str(path), HINT)
+
+
+def _samples(path: Path) -> Iterator[Sample]:
+    """Yields the samples without what is not needed, such as the events, which take most of the room."""
+    if path.suffix == ".json":
+        log = validated_json(Log, read_bytes(path, HINT, LARGEST_LOG), str(path), HINT)
+        yield from map(_needed, log.get("samples") or [])
+        return
+    with Archive(path, HINT, LARGEST_SAMPLE) as archive:
+        for name in filter(SAMPLE.fullmatch, archive.names):
+            yield _needed(checked_line(Sample, archive.read(name), f"{path}, {name}", HINT))
+
+
+def _needed(sample: Mapping[str, Any]) -> Sample:
+    return cast(Sample, {name: sample.get(name) for name in Sample.__annotations__})
+
+
+def _cell(path: Path, header: Header) -> CellScores | str:
+    """Returns the scores of a log, or the reason why there are none."""
+    of_documents = grouped(_samples(path), lambda sample: sample["id"])
+    if not of_documents:
+        return "it has no samples"
+    chosen = _metric(header, of_documents.values())
+    if chosen is None:
+        return "it has no metric that is the mean of a number from 0 to 1 for each sample"
+    name, scores = chosen
+    task = header["eval"]
+    documents = zip(of_documents.values(), scores, strict=True)
+    return cell_of(
+        Evaluated(
+            program=PROGRAM,
+            task=task["task"].rpartition("/")[2],
+            model=task["model"],
+            shots=_shots(task.get("task_args") or {}),
+            answer_form="generate",
+            metric=name,
+            documents=[_answered(epochs[0], score) for epochs, score in documents if score is not None],
+            must={"task version": task.get("task_version")},
+            may=_may(task),
+            path=path,
+            limited=_limited(task),
+        )
+    )
+
+
+def _limited(task: Task) -> Kind:
+    """Returns which rows were run: the first ones if there was a limit, unless the program shuffled them."""
+    if not (task.get("config") or {}).get("limit"):
+        return "all"
+    return "sample" if (task.get("dataset") or {}).get("shuffled") else "first"
+
+
+def _metric(header: Header, documents: Iterable[list[Sample]]) -> tuple[str, list[float | None]] | None:
+    """Returns the first metric that is a mean over documents, and their scores; None for one that was not scored."""
+    for scorer in (header.get("results") or {"scores": []})["scores"]:
+        scores = [_score(epochs, scorer["name"]) for epochs in documents]
+        for name in MEANS:
+            stated = scorer["metrics"].get(name, {"value": None})["value"]
+            if is_mean(stated, [score for score in scores if score is not None]):
+                return f"{scorer['name']} {name}", scores
+    return None
+
+
+def _score(epochs: list[Sample], scorer: str) -> float | None:
+    """Returns the mean over epochs; None where an epoch was not scored."""
+    values = [of["value"] for sample in epochs if (of := (sample["scores"] or {}).get(scorer))]
+    known = [VALUES.get(value) if isinstance(value, str) else value for value in values]
+    numbers = [value for value in known if isinstance(value, int | float)]
+    return sum(numbers) / len(numbers) if len(numbers) == len(epochs) else None
+
+
+def _answered(sample: Sample, score: float) -> Answered:
+    target, choices = sample["target"], sample["choices"] or []
+    gold = ord(target) - ord("A") if isinstance(target, str) and len(target) == 1 else -1
+    question = sample["input"] if isinstance(sample["input"], str) else _texts(sample["input"])
+    return Answered(
+        id=id_number(sample["id"]),
+        score=score,
+        gold=gold if 0 <= gold < len(choices) else -1,
+        n_choices=len(choices),
+        data=repr((question, choices, target)),
+        prompt=repr(_texts(_sent(sample["messages"]))),
+    )
+
+
+def _texts(messages: list[dict[str, Any]]) -> list[tuple[object, object]]:
+    """Returns messages without their ids, which are others in each run."""
+    return [(message.get("role"), message.get("content")) for message in messages]
+
+
+def _sent(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns the messages before the model's first one, which is marked; in old logs, before the last of its role."""
+    generated = [i for i, message in enumerate(messages) if message.get("source") == "generate"]
+    answers = [i for i, message in enumerate(messages) if message.get("role") == "assistant"]
+    return messages[: (generated[:1] or answers[-1:] or [len(messages)])[0]]
+
+
+def _shots(args: dict[str, Any]) -> int:
+    """Returns the number of worked examples, where the task has an argument for it that was given."""
+    given = next((args[name] for name in ("fewshot", "num_fewshot") if name in args), 0)
+    return given if isinstance(given, int) and not isinstance(given, bool) else 0
+
+
+def _may(task: Task) -> dict[str, object]:
+    """Returns the settings that may differ, by the names that our runs have for them."""
+    return {
+        "versions": task.get("packages") or {},
+        "limit": (task.get("config") or {}).get("limit"),
+        "epochs": (task.get("config") or {}).get("epochs"),
+        "gen_kwargs": task.get("model_generate_config") or None,
+    }

@@ -1,0 +1,227 @@
+"""Exports our tasks to the harness, as a TaskManager or a folder, and the lm_eval command of a recipe."""
+
+import shlex
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import yaml
+from lm_eval.tasks import TaskManager
+
+from afrieval._util.errors import UserError
+from afrieval.config.files import shipped_suites
+from afrieval.config.recipe import Recipe
+from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
+from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.models.backends.vllm import vllm_arguments
+from afrieval.models.load import hf_arguments
+from afrieval.run.harness.exported import Definition
+from afrieval.tasks.cells.plan import chosen_prompts
+from afrieval.tasks.data.files import HUB, SAMPLES
+from afrieval.tasks.data.splits import check_folder
+from afrieval.tasks.declaration.meta import GROUPS as META_GROUPS
+from afrieval.tasks.declaration.published import known_defects
+from afrieval.tasks.declaration.selection import answer_form, chosen_tasks, named_languages, task_folder
+from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
+from afrieval.tasks.prompts.prompts import PromptFiles
+
+CLASS = "!function afrieval.run.harness.exported.ExportedTask"
+ENDS = {"eng": "", "native": "_native"}  # prompt language to what a group's name ends with
+KEPT = ("num_fewshot", "fewshot_selection", "fewshot_random_seed", "max_gen_toks")
+
+
+def definitions(config: RunConfig) -> dict[str, Definition]:
+    """Returns the cells and groups of a config by name, without loading data.
+
+    Folders are absolute, so that the harness can be started anywhere.
+
+    Args:
+        config: its tasks (all if it names none), languages, prompts, answer form, examples and data
+            source.
+
+    Raises:
+        UserError: for an unknown task, language, prompt, answer form or folder.
+    """
+    config = _from_anywhere(config)
+    folder = task_folder(config)
+    found: dict[str, Definition] = {}
+    plain = replace(config.task, variant="direct", prompt_language="eng")
+    if not config.task_names:  # those with complete prompts depend on a model, and are exported by name
+        loaded = [load_task(name, folder) for name in task_names(folder)]
+        plain = replace(plain, task_name=[spec.name for spec in loaded if not (spec.prompt or spec.texts)])
+    specs = chosen_tasks(replace(config, task=plain))
+    for spec in specs:
+        if spec.texts:
+            why = "measures the likelihood of each token, which the harness does not keep"
+            raise UserError(f"{spec.name} cannot be exported: it {why}", "run it with afrieval")
+        if config.task_names:
+            named_languages(spec, config.task)
+        if spec.prompt:
+            chosen_prompts(
+                spec, config, answer_form(spec, config), ENGLISH, PromptFiles(spec)
+            )  # rejects unknown numbers
+            found[spec.name] = _cell(spec.name, spec, "eng", 1, config)
+            continue
+        found |= _of_task(spec, replace(config, task=replace(config.task, variant="direct")))
+        if spec.translate and not config.task.uncleaned:
+            found |= _of_task(translated(spec), replace(config, task=replace(config.task, variant="translate")))
+    for group in set(META_GROUPS) & set(config.task_names):
+        found |= _group(group, [spec.name for spec in specs if spec.evals], [])
+    for suite, task in shipped_suites().items():
+        for end in ENDS.values():
+            found |= _suite(suite, end, task, found)
+    return found
+
+
+def _suite(name: str, end: str, task: TaskConfig, found: dict[str, Definition]) -> dict[str, Definition]:
+    """Returns the groups of a suite whose tasks are all among the definitions; else none.
+
+    Each member is all of a task, or a group of the suite's languages. Tasks without native prompts have no native ones.
+    """
+    tasks = [of for members in task.groups.values() for of in members]
+    if not set(tasks) <= set(found):
+        return {}
+    tasks = [of for of in tasks if f"{of}{end}" in found]
+    if not task.languages:
+        return _group(f"{name}{end}", [f"{of}{end}" for of in tasks], [])
+    groups: dict[str, Definition] = {}
+    for of in tasks:
+        languages = [each for code in task.languages if (each := f"{of}_{code}{end}") in found]
+        metrics = found.get(f"{of}_african{end}", {}).get("aggregate_metric_list", [])  # not if all are from elsewhere
+        groups |= _group(f"{name}_{of}{end}", languages, [metric["metric"] for metric in metrics])
+    return groups | _group(f"{name}{end}", list(groups), [])
+
+
+def _from_anywhere(config: RunConfig) -> RunConfig:
+    if config.data.source not in (HUB, SAMPLES):
+        config = replace(config, data=DataConfig(str(check_folder(config.data.source).resolve())))
+    if config.task.folder is None:
+        return config
+    return replace(config, task=replace(config.task, folder=str(task_folder(config).resolve())))
+
+
+def _of_task(spec: TaskSpec, config: RunConfig) -> dict[str, Definition]:
+    form = answer_form(spec, config)
+
+    def metrics(*codes: str) -> list[str]:
+        """Returns the metrics that all of some languages have; not every backend counts tokens."""
+        of_each = [spec.scoring.metrics_of(form, counts_tokens=False, language=spec.answers_in(code)) for code in codes]
+        return [m.name for m in spec.scoring.metrics if all(m in of_language for of_language in of_each)]
+
+    found: dict[str, Definition] = {}
+    files = PromptFiles(spec)
+    defective = {d.language for d in known_defects(spec) if d.whole and d.split == spec.data.evaluate}
+    for prompt_language, end in ENDS.items():
+        languages: dict[str, list[str]] = {}
+        for language in [code for code in config.task.languages or spec.languages if code in spec.languages]:
+            if cells := dict(_cells(spec, language, prompt_language, config, files)):
+                found |= cells
+                languages[language] = list(cells)
+                found |= _group(f"{spec.name}_{language}{end}", list(cells), metrics(language))
+        african = [code for code in languages if LANGUAGES[code].african and code not in defective]
+        found |= _group(f"{spec.name}{end}", [f"{spec.name}_{code}{end}" for code in languages], [])
+        members = [f"{spec.name}_{code}{end}" for code in african]
+        found |= _group(f"{spec.name}_african{end}", members, metrics(*african))
+    return found
+
+
+def _group(name: str, members: list[str], metrics: list[str]) -> dict[str, Definition]:
+    """Returns a group that weighs all members equally; empty without members."""
+    means = [{"metric": m, "aggregation": "mean", "weight_by_size": False} for m in metrics]
+    group = {"group": name, "task": members, **({"aggregate_metric_list": means} if means else {})}
+    return {name: group} if members else {}
+
+
+def _cells(
+    spec: TaskSpec, language: str, prompt_language: str, config: RunConfig, files: PromptFiles
+) -> Iterator[tuple[str, Definition]]:
+    if prompt_language == "native" and (language == ENGLISH or spec.text_language):
+        return
+    wanted = replace(config.task, languages=None, prompt_language=prompt_language)  # type: ignore[arg-type]
+    for _, prompt in chosen_prompts(spec, replace(config, task=wanted), answer_form(spec, config), language, files):
+        if prompt.language != (language if prompt_language == "native" else ENGLISH):
+            continue
+        name = f"{spec.name}_{language}_{prompt_language}_{prompt.id}"
+        yield name, _cell(name, spec, language, prompt.number, replace(config, task=wanted))
+
+
+def _cell(name: str, spec: TaskSpec, language: str, prompt: int, config: RunConfig) -> Definition:
+    """Returns the definition of a cell: the sections of a RunConfig that define its task."""
+    task = {key: value for key, value in asdict(config.task).items() if value}
+    task |= {"task_name": spec.folder.name, "languages": [language], "prompts": [prompt]}
+    if spec.evals and not spec.data.hub.endswith("{evals}"):
+        task["evals_dataset"] = spec.data.hub  # found from the model's name, which the harness does not pass on
+    cell = {
+        "task": task,
+        "eval": {key: getattr(config.eval, key) for key in KEPT},
+        "data": asdict(config.data),
+    }
+    return {"task": name, "class": CLASS, "metadata": {"version": spec.version}, "cell": cell}
+
+
+def unfitted(found: dict[str, Definition], config: RunConfig) -> dict[str, str]:
+    """Returns task to what a run does with prompts that are too long for the model, and the harness does not."""
+    names = dict.fromkeys(d["cell"]["task"]["task_name"] for d in found.values() if "cell" in d)
+    specs = [load_task(name, task_folder(config)) for name in names]
+    shortened = {spec.name: f"shorten {spec.fit}" for spec in specs if spec.fit}
+    return shortened | {spec.name: "leave out examples" for spec in specs if spec.examples.drop}
+
+
+def write_definitions(found: dict[str, Definition], folder: Path) -> None:
+    """Writes a YAML file for each name, for `lm_eval --include_path`.
+
+    Raises:
+        UserError: if the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, definition in found.items():
+            text = yaml.safe_dump(definition, sort_keys=False, allow_unicode=True)
+            text = text.replace(f"'{CLASS}'", CLASS)  # a tag, not a text
+            (folder / f"{name}.yaml").write_text(text, encoding="utf-8", newline="\n")
+    except OSError as e:
+        raise UserError(f"the folder {folder} cannot be written: {e.strerror}", "name another folder") from None
+
+
+def task_manager(config: RunConfig | None = None, include_defaults: bool = False) -> TaskManager:
+    """Returns the harness' own TaskManager with our tasks and groups, for `simple_evaluate(task_manager=...)`.
+
+    Args:
+        config: tasks and settings; by default all tasks with the settings of `afrieval run`.
+        include_defaults: whether to include the harness' tasks, which takes 12 seconds.
+    """
+    folder = tempfile.TemporaryDirectory(prefix="afrieval-tasks-")
+    write_definitions(definitions(config or RunConfig()), Path(folder.name))
+    manager = TaskManager(include_path=folder.name, include_defaults=include_defaults)
+    manager.afrieval_folder = folder  # its files are loaded when tasks are built, so it must outlive them
+    return manager
+
+
+def lm_eval_command(config: RunConfig, recipe: Recipe, tasks: Path) -> str:
+    """Returns the equivalent command of the harness, for a shell.
+
+    Args:
+        config: the recipe, with the user's options.
+        recipe: all keys; verbosity and show_config are not in the config.
+        tasks: folder with the exported task files.
+
+    Raises:
+        UserError: for a sample of documents, which lm_eval cannot draw.
+    """
+    model, evaluation = config.model, config.eval
+    if evaluation.sample is not None:
+        raise UserError("eval.sample has no equivalent in a command of lm_eval", "leave it out, or give --eval.limit")
+    arguments = vllm_arguments(model, evaluation) if model.model_type == "vllm" else hf_arguments(model)
+    words = ["lm_eval", "--model", model.model_type, "--model_args"]
+    words += [",".join(f"{key}={value}" for key, value in arguments.items() if value is not None)]
+    words += ["--tasks", ",".join(config.task_names), "--include_path", str(tasks.resolve())]
+    # not into the run folder: lm_eval's sample files have names like those of a run
+    words += ["--batch_size", str(evaluation.batch_size), "--output_path", f"{config.run_dir}-lm_eval"]
+    seeds = (evaluation.random_seed, evaluation.numpy_random_seed, evaluation.torch_random_seed)  # in lm_eval's order
+    words += ["--seed", ",".join(map(str, (*seeds, evaluation.fewshot_random_seed)))]
+    words += ["--device", model.device] if model.device else []
+    words += ["--limit", str(evaluation.limit)] if evaluation.limit else []
+    words += ["--log_samples"] if evaluation.log_samples else []
+    words += ["--show_config"] if recipe.show_config else []
+    return f"LMEVAL_LOG_LEVEL={recipe.verbosity} {shlex.join(words)}"

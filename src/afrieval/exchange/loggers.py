@@ -1,0 +1,222 @@
+"""Logs a finished run to W&B or Trackio, which are imported only if they are asked for."""
+
+import contextlib
+import heapq
+import io
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from afrieval._util.errors import UserError
+from afrieval._util.terminal import note, one_line, visible
+from afrieval.analysis.means import means
+from afrieval.analysis.scores import by_language
+from afrieval.config.settings import RunConfig
+from afrieval.report.formats import flat
+from afrieval.report.run_tables import one_table
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.comparable_runs import described
+from afrieval.results.identity import SUITE
+from afrieval.results.run_folder import RunFolder
+from afrieval.results.samples import Sample, document_score, verdict
+from afrieval.scoring.base import Metric
+from afrieval.tasks.cells.sample_lines import likelihood_lines
+
+PER_CELL = 5  # samples
+LONGEST = 2000  # characters of a text
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Logged:
+    """What is logged of a run.
+
+    Attributes:
+        settings: the identity of the run and the circumstances of its last visit, as run.yaml has them.
+        summary: `TASK/LANGUAGE/PROMPT LANGUAGE` to the score, or the prompt set, if it is not the suite's; `mean` in
+            place of the language is the mean over the African languages, if there are several.
+        tables: `scores` has a row per task, language and prompt language, `samples` one per selected sample.
+    """
+
+    settings: Mapping[str, Any]
+    summary: Mapping[str, float]
+    tables: Mapping[str, list[Row]]
+
+
+def logged(run: RunFolder) -> Logged:
+    """Returns what is logged of a run.
+
+    Raises:
+        UserError: if a file of the folder is damaged; its line is named.
+    """
+    record = run.record
+    cells = [described(cell, run, "") for name in run.names if not (cell := run.scores(name)).harness and cell.n]
+    scores = [{k: v for k, v in row.items() if k != "table"} for row in flat(one_table(run))]
+    return Logged(
+        settings={"identity": record["identity"], **record["visits"][-1]},
+        summary=_summary(cells) | _of_harness(scores),
+        tables={"scores": scores, "samples": [row for cell in cells for row in _samples(run, cell)]},
+    )
+
+
+def _summary(cells: list[CellScores]) -> dict[str, float]:
+    found = {_key(s.task, s.language, s.prompt_language, s.prompt_set): s.score for s in by_language(cells)}
+    several = [(mean, mean.dimensions) for mean in means(cells, ["Africa"]) if len(mean.members) > 1]
+    return found | {_key(m.task, "mean", of["prompt_language"], of["prompt_set"]): m.score for m, of in several}
+
+
+def _key(task: str, language: str, prompt_language: str, prompt_set: str) -> str:
+    return f"{task}/{language}/{prompt_language if prompt_set == SUITE else prompt_set}"
+
+
+def _of_harness(scores: list[Row]) -> dict[str, float]:
+    """Returns the scores of harness tasks, which are in no prompt language."""
+    return {row["task"]: row["score"] for row in scores if not row["prompt_language"]}
+
+
+def _samples(run: RunFolder, cell: CellScores) -> Iterator[Row]:
+    """Yields the samples of a cell with the lowest scores: wrong ones, then right ones, each in order."""
+    scored = (line for line in run.lines(cell.name) if line["metrics"])
+    for line in heapq.nsmallest(PER_CELL, scored, key=partial(_score, known=cell.metric)):
+        yield _sample(line, cell.metric)
+
+
+def _score(line: Sample, known: Metric) -> float:
+    """Returns the score of a document; likelihoods of texts are neither right nor wrong."""
+    return 0.0 if line.get("roles") else document_score(line, known)
+
+
+def _sample(line: Sample, known: Metric) -> Row:
+    asked, answer = line.get("arguments"), line["resps"][0][0]
+    texts = {
+        "question": asked[0][0] if asked else "",
+        "answer": answer if isinstance(answer, str) else "\n".join(likelihood_lines(line)),
+        "gold": str(line["target"]),
+    }
+    place = {name: line[name] for name in ("task", "language", "prompt_language", "prompt", "doc_id")}
+    return {**place, "verdict": verdict(line, known), **{name: _shortened(text) for name, text in texts.items()}}
+
+
+def _shortened(text: str) -> str:
+    """Returns the beginning of a text, without what a terminal would obey or JSON cannot hold."""
+    rest = len(text) - LONGEST
+    return visible(text[:LONGEST]) + (f" ... [{rest:,} more characters]" if rest > 0 else "")
+
+
+PROJECT = "afrieval"
+NAMES = {"wandb": "W&B", "trackio": "Trackio"}
+
+
+def log_run(config: RunConfig, run: RunFolder) -> None:
+    """Logs a finished run to the programs that its config names.
+
+    Raises:
+        UserError: if a program fails, after the others have been tried. The run itself is stored.
+    """
+    if not config.loggers:
+        return
+    found, failed = logged(run), []
+    for name in dict.fromkeys(config.loggers):
+        try:
+            note(f"logged to {NAMES[name]}; {LOGGERS[name](config, run.path, found)}")
+        except Exception as e:  # whatever another program raises, the run is stored
+            failed.append((name, e))
+    for name, error in failed:
+        raise UserError(
+            f"the run is stored in {run.path}, but could not be logged to {NAMES[name]}: {one_line(error)}",
+            "the same command logs it again, and runs nothing again",
+        ) from error
+
+
+def _name(config: RunConfig, folder: Path) -> str:
+    """Returns the run's name; that of a folder of ours is TASK/MODEL/SETTINGS."""
+    return folder.name if config.run_dir else "/".join(folder.parts[-3:])
+
+
+def _to_wandb(config: RunConfig, folder: Path, found: Logged) -> str:
+    """Logs to W&B, without its own output, next to any open run of the same process; returns where it is."""
+    import wandb
+
+    with contextlib.redirect_stderr(io.StringIO()):  # it advertises other products, even when silent
+        run = wandb.init(
+            project=config.task.wandb_project or PROJECT,
+            job_type=config.task.wandb_job_type,
+            name=_name(config, folder),
+            config=dict(found.settings),
+            settings=wandb.Settings(silent=True, console="off", reinit="create_new"),
+        )
+    try:
+        for name, rows in found.tables.items():
+            columns = list(rows[0]) if rows else []
+            table = wandb.Table(columns, [list(row.values()) for row in rows], allow_mixed_types=True)
+            run.log({name: table})
+        run.summary.update(dict(found.summary))
+        return f"`wandb sync {quote(run.settings.sync_dir)}` uploads it" if run.offline else f"see {run.url}"
+    finally:
+        run.finish()
+
+
+def _to_trackio(config: RunConfig, folder: Path, found: Logged) -> str:
+    """Logs to Trackio, without its own output, and returns how to see it; any open run of the process is finished."""
+    import trackio
+    from pandas import DataFrame
+
+    project = config.task.wandb_project or PROJECT
+    with contextlib.redirect_stdout(io.StringIO()):
+        trackio.init(
+            project=project,
+            name=_name(config, folder),
+            config=dict(found.settings),
+            embed=False,
+            auto_log_gpu=False,
+            auto_log_cpu=False,
+        )
+        tables = {name: trackio.Table(dataframe=DataFrame(rows)) for name, rows in found.tables.items() if rows}
+        trackio.log({**found.summary, **tables})
+        trackio.finish()
+    return f"`trackio show --project {quote(project)}` shows it"
+
+
+LOGGERS: dict[str, Callable[[RunConfig, Path, Logged], str]] = {"wandb": _to_wandb, "trackio": _to_trackio}
+
+
+FORBIDDEN = set("/\\#?%:")  # in the name of a project
+OFFLINE = "set WANDB_MODE=offline to log to files"
+
+
+def checked(config: RunConfig) -> RunConfig:
+    """Returns a config, after checking that its run can be logged.
+
+    Raises:
+        UserError: for a missing package or key, or a setting of W&B that is invalid or has no effect.
+    """
+    if config.task.wandb_job_type and "wandb" not in config.loggers:
+        raise UserError("task.wandb_job_type is given, but the run is not logged to W&B", "add --log wandb")
+    if found := {*(config.task.wandb_project or "")} & FORBIDDEN:
+        raise UserError(
+            f"task.wandb_project is {config.task.wandb_project!r}, but W&B allows no {min(found)} in it", "leave it out"
+        )
+    for name in config.loggers:
+        if find_spec(name) is None:
+            raise UserError(f"--log {name} needs the package {name}", f"run `pip install 'afrieval[{name}]'`")
+    if "wandb" in config.loggers:
+        _check_key()
+    return config
+
+
+def _check_key() -> None:
+    import wandb
+
+    if wandb.setup().settings.mode not in ("online", "shared"):
+        return
+    try:
+        found = wandb.login(prompt=False)
+    except wandb.Error as e:
+        raise UserError(f"W&B cannot be used: {one_line(e)}", f"correct key or network, or {OFFLINE}") from e
+    if not found:
+        raise UserError("W&B has no API key", f"run `wandb login`, or {OFFLINE}")

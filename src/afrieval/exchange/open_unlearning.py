@@ -1,0 +1,97 @@
+"""Writes a run's results in the form of open-unlearning: TOFU_EVAL.json and TOFU_SUMMARY.json, and those of MUSE."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped
+from afrieval._util.whole_files import write_whole
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.comparable_runs import check_run, model_labels, run_cells
+from afrieval.results.run_folder import RunFolder
+from afrieval.run.suites.open_unlearning import Elsewhere, MetricPlace, all_elsewhere, of_suite
+from afrieval.run.suites.reference import open_references
+from afrieval.run.suites.run import scores_of_run
+from afrieval.run.suites.scores import DerivedScore
+from afrieval.tasks.declaration.selection import check_references
+
+Results = dict[str, Any]
+
+
+def export_run(run: Path, references: Mapping[str, str], folder: Path) -> list[Path]:
+    """Writes the two files of a run to a folder, and returns their paths.
+
+    Args:
+        run: the run folder.
+        references: name to path of reference runs.
+        folder: is made if it is missing.
+
+    Raises:
+        UserError: if the run is not one of a suite that open-unlearning has, or a task has several prompts.
+    """
+    check_run(run)
+    stored = RunFolder(run)
+    cells = run_cells(stored, model_labels({run: stored.record})[run])
+    names = of_suite(stored.record.get("suite", {}).get("name", ""))
+    if names is None:
+        known = ", ".join(suite for each in all_elsewhere() for suite in each.suites)
+        raise UserError(f"{run} is not a run of a suite that open-unlearning has", f"export a run of {known}")
+    used = [spec.get("reference") or "" for spec in stored.record["suite"].get("derived", {}).values()]
+    check_references(list(references), used)
+    scores = scores_of_run(stored.record, cells, open_references(references))
+    whole, summary = _results(names, _of_tasks(cells), scores)
+    folder.mkdir(parents=True, exist_ok=True)
+    found = {folder / f"{names.evaluator}_EVAL.json": whole, folder / f"{names.evaluator}_SUMMARY.json": summary}
+    for path, content in found.items():
+        write_whole(path, json.dumps(content, indent=4, sort_keys=True, allow_nan=False).encode())
+    return list(found)
+
+
+def _of_tasks(cells: Sequence[CellScores]) -> dict[str, CellScores]:
+    found = {}
+    for task, of_task in grouped(cells, lambda c: c.task).items():
+        if len(of_task) > 1:
+            raise UserError(f"{task} has several prompts: {of_task[0].name}, {of_task[1].name}", "run one prompt alone")
+        found[task] = of_task[0]
+    return found
+
+
+def _results(
+    names: Elsewhere, cells: Mapping[str, CellScores], scores: Sequence[DerivedScore]
+) -> tuple[Results, Results]:
+    """Returns the content of both files."""
+    whole: Results = {}
+    for name, place in names.metrics.items():
+        task, _, metric = name.partition(".")
+        if task in cells and metric in cells[task].metrics:
+            _add(whole, place, cells[task], metric)
+    found = {names.derived[of.name]: of.score for of in scores if of.name in names.derived and of.score is not None}
+    for their, score in found.items():
+        result = whole.setdefault(their, {})
+        result["agg_value"] = score
+        if "holdout" in result:
+            result["auc"] = score
+    return whole, found
+
+
+def _add(whole: Results, place: MetricPlace, cell: CellScores, metric: str) -> None:
+    """Adds a metric of a cell to the results; of several in one result, the first gives its score."""
+    result = whole.setdefault(place.of, {})
+    result = result.setdefault(place.part, {}) if place.part else result
+    measures = cell.measures[metric]
+    there = ~np.isnan(measures).any(axis=1)
+    if not there.any():
+        return
+    ones = np.ones((1, int(there.sum())))
+    result.setdefault("agg_value", float(cell.metrics[metric].score(measures[there], ones)[0]))
+    by_index = result.setdefault("value_by_index", {})
+    for index, value in zip(cell.ids[there].tolist(), measures[there, 0].tolist(), strict=True):
+        entry = by_index.setdefault(str(index), {})
+        entry[str(place.value)] = value
+        if place.loss and value > 0:
+            entry[place.loss] = -math.log(value)

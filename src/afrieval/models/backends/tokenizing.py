@@ -1,0 +1,163 @@
+"""Tokenizes many texts at a time, line by line where that is certain to give the same tokens."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from types import MappingProxyType
+from typing import Any
+
+from lm_eval.models.utils import has_bos_prefix
+from transformers import PreTrainedTokenizerFast
+
+Tokens = list[int]
+Tokenize = Callable[[Sequence[str]], list[Tokens]]
+ADDING = ("TemplateProcessing", "ByteLevel")  # steps that add tokens only before and after a text
+CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+CASED = rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}*{LOWER}+{{0}}|[^\r\n\p{{L}}\p{{N}}]?{UPPER}+{LOWER}*{{0}}|"
+SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
+GPT_2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+OTHERS = (
+    *(  # Llama 3, Qwen 2 and 3
+        rf"{CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{many}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|{SPACES}"
+        for many in ("{1,3}", "")
+    ),
+    # Qwen 3.5
+    rf"{CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}\p{{M}}]+|\p{{N}}| ?[^\s\p{{L}}\p{{M}}\p{{N}}]+[\r\n]*|{SPACES}",
+    # GPT-4o and Llama 4; Mistral
+    CASED.replace("{0}", f"{CONTRACTIONS}?") + rf"\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*|{SPACES}",
+    CASED.replace("{0}", "") + rf"\p{{N}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*|{SPACES}",
+)
+AFTER_BREAKS = re.compile(r"(?<=\n)(?=[^\W_])")
+AFTER_ONE = re.compile(r"(?<=\S\n)(?=[^\W_])")
+BETWEEN_TWO = re.compile(r"(?<=\S\n)(?=\n?[^\W_])")
+ENDS = {GPT_2: BETWEEN_TWO, **dict.fromkeys(OTHERS, AFTER_BREAKS)}  # of lines, by the expression that splits texts
+
+
+def line_by_line(tokenizer: Any, special: dict[str, bool]) -> Tokenize | None:
+    """Returns what tokenizes texts as a tokenizer does, each distinct line once; None where this is not certain.
+
+    Args:
+        tokenizer: of transformers.
+        special: its option `add_special_tokens`, or nothing.
+    """
+    if not isinstance(tokenizer, PreTrainedTokenizerFast) or not _is_plain(tokenizer):
+        return None
+    backend = tokenizer.backend_tokenizer
+    if not (_is_local(backend) and (ends := _ends(_steps(backend.pre_tokenizer, "pretokenizers")))):
+        return None
+    whole, bare = (tokenizer("a", **given)["input_ids"] for given in (special, {"add_special_tokens": False}))
+    at = next((i for i in range(len(whole)) if whole[i : i + len(bare)] == bare), None)
+    if at is None:
+        return None
+    begin, end, split = whole[:at], whole[at + len(bare) :], ends.split
+    known: dict[str, Tokens] = {}
+
+    def tokenize(texts: Sequence[str]) -> list[Tokens]:
+        nonlocal known
+        cut = list(map(split, texts))
+        lines = dict.fromkeys(chain.from_iterable(cut))
+        new = list(lines.keys() - known.keys())
+        backend.no_truncation()  # as transformers does before each call
+        backend.no_padding()
+        found = backend.encode_batch_fast(new, add_special_tokens=False)
+        tokens = {line: known[line] for line in lines.keys() & known.keys()}
+        known = tokens | {line: of.ids for line, of in zip(new, found, strict=True)}
+        return [[*begin, *chain.from_iterable(map(known.__getitem__, lines)), *end] for lines in cut]
+
+    return tokenize
+
+
+def _is_plain(tokenizer: PreTrainedTokenizerFast) -> bool:
+    """Returns whether the Python part of a tokenizer only hands texts on."""
+    methods = ("__call__", "_encode_plus")
+    own = [name for name in methods if getattr(type(tokenizer), name) is not getattr(PreTrainedTokenizerFast, name)]
+    return not own and not tokenizer.split_special_tokens
+
+
+def _is_local(backend: Any) -> bool:
+    """Returns whether the tokens of a text are those of its parts, apart from how it is split into parts."""
+    model, added = backend.model, backend.get_added_tokens_decoder().values()
+    return (
+        type(model).__name__ == "BPE"
+        and not (model.dropout or model.continuing_subword_prefix or model.end_of_word_suffix)
+        and all(step["type"] == "NFC" for step in _steps(backend.normalizer, "normalizers"))
+        and all(step["type"] in ADDING for step in _steps(backend.post_processor, "processors"))
+        and not any(token.lstrip or token.rstrip or "\n" in token.content for token in added)
+    )
+
+
+def _steps(part: Any, members: str) -> list[dict[str, Any]]:
+    """Returns the steps of a part of a tokenizer, as tokenizer.json has them."""
+    if part is None:
+        return []
+    described = json.loads(part.__getstate__())
+    return list(described[members]) if described["type"] == "Sequence" else [described]
+
+
+def _ends(steps: list[dict[str, Any]]) -> re.Pattern[str] | None:
+    """Returns what finds the ends of lines, if texts are split by a known expression and then taken as bytes."""
+    *before, last = steps or [{"type": ""}]
+    if last["type"] != "ByteLevel" or last["add_prefix_space"]:
+        return None
+    if last["use_regex"]:  # that of GPT-2; between digits and others, texts may be split before it
+        apart = [step["type"] for step in before] == ["Digits"]
+        return AFTER_ONE if apart else None if before else BETWEEN_TWO
+    return _ends_of(before[0]) if len(before) == 1 else None
+
+
+def _ends_of(split: dict[str, Any]) -> re.Pattern[str] | None:
+    takes_all = (split.get("behavior"), split.get("invert")) in (("Isolated", False), ("Removed", True))
+    return ENDS.get(split["pattern"].get("Regex")) if split["type"] == "Split" and takes_all else None
+
+
+class EncodesAtOnce:
+    """Mixin for HFLM that tokenizes all texts at once, with the same tokens."""
+
+    tokenizer: Any
+    add_bos_token: bool | None
+    prefix_token_id: int
+    _encoded: Mapping[str, list[int]] = MappingProxyType({})
+    _by_line: Mapping[bool | None, Tokenize | None] = MappingProxyType({})  # by `add_bos_token`, once it is known
+
+    def tok_encode(self, string: str, *args: Any, **kwargs: Any) -> list[int]:
+        """Returns the tokens of a text."""
+        if not args and not kwargs and (known := self._encoded.get(string)) is not None:
+            return known
+        tokens: list[int] = super().tok_encode(string, *args, **kwargs)  # type: ignore[misc]
+        return tokens
+
+    @contextmanager
+    def encoded_at_once(self, texts: list[str]) -> Iterator[None]:
+        """Tokenizes texts on all cores; one at a time is slower than the model on a GPU.
+
+        A context is tokenized once, not once per choice. Texts that begin with the BOS token are left
+        to the harness.
+        """
+        bos = self.tokenizer.decode(self.prefix_token_id)
+        new = [text for text in dict.fromkeys(texts) if text and not has_bos_prefix(text, bos)]
+        if new:
+            special = {} if self.add_bos_token is None else {"add_special_tokens": self.add_bos_token}
+            self._encoded = dict(zip(new, self._tokens_of(new, special), strict=True))
+        try:
+            yield
+        finally:
+            self.forget_texts()
+
+    def _tokens_of(self, texts: list[str], special: dict[str, bool]) -> list[list[int]]:
+        """Returns the tokens of texts, whose lines are tokenized once if that is certain to make no difference."""
+        first: list[int] = self.tokenizer(texts[0], **special)["input_ids"]
+        if self.add_bos_token not in self._by_line:
+            self._by_line = {self.add_bos_token: line_by_line(self.tokenizer, special)}
+        if by_line := self._by_line[self.add_bos_token]:
+            tokens = by_line(texts)
+            if tokens[0] == first:
+                return tokens
+        found: list[list[int]] = self.tokenizer(texts, return_attention_mask=False, **special)["input_ids"]
+        return found
+
+    def forget_texts(self) -> None:
+        """Frees the memory of tokens that are no longer needed."""
+        self._encoded = MappingProxyType({})

@@ -1,0 +1,168 @@
+"""Keys and values that later tokens look at: in buffers of a fixed size, and of answers written side by side."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from transformers.cache_utils import Cache, CacheLayerMixin
+
+
+class BufferLayer(CacheLayerMixin):
+    """One layer's keys and values; new ones are written behind the old ones, which stay where they are."""
+
+    is_sliding = False
+
+    def __init__(self, room: int):
+        super().__init__()
+        self.room, self.length = room, 0
+
+    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
+        """Makes the buffers, on the layer's own device."""
+        self.keys, self.values = (
+            states.new_empty(*states.shape[:2], self.room, states.shape[3]) for states in (key_states, value_states)
+        )
+        self.is_initialized = True
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Writes the keys and values of new tokens, and returns those of all."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        begin, self.length = self.length, self.length + key_states.shape[2]
+        self.keys[:, :, begin : self.length] = key_states
+        self.values[:, :, begin : self.length] = value_states
+        return self.keys[:, :, : self.length], self.values[:, :, : self.length]
+
+    def move(self, index: torch.Tensor, to: int) -> None:
+        """Moves the tokens of an index to a place before them, in their order."""
+        if self.is_initialized:
+            for buffer in (self.keys, self.values):
+                buffer[:, :, to : to + len(index)] = buffer[:, :, index.to(buffer.device)]
+
+    def get_seq_length(self) -> int:
+        """Returns how many tokens are there."""
+        return self.length
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        """Returns how many keys the next tokens meet, and the number of the first."""
+        return self.length + query_length, 0
+
+    def get_max_length(self) -> int:
+        """Returns how many tokens there is room for."""
+        return self.room
+
+
+class BufferCache(Cache):
+    """The cache of a model with `layers` layers and room for `room` tokens."""
+
+    def __init__(self, layers: int, room: int):
+        super().__init__(layers=[BufferLayer(room) for _ in range(layers)])
+        self.room = room
+
+    def crop(self, length: int) -> None:
+        """Forgets all tokens but the first, also those of a forward pass that broke off in some layer."""
+        for layer in self.layers:
+            layer.length = min(length, layer.length)
+
+    def keep(self, index: torch.Tensor) -> None:
+        """Forgets all tokens but those of an increasing index."""
+        moved = torch.nonzero(index != torch.arange(len(index), device=index.device))[:, 0]
+        if len(moved):
+            first = int(moved[0])
+            for layer in self.layers:
+                layer.move(index[first:], first)
+        self.crop(len(index))
+
+
+SHARED = -1
+
+
+class Segment(NamedTuple):
+    """Tokens that follow each other, read in one pass.
+
+    Attributes:
+        slot: where they belong; `SHARED` for the beginning of all prompts.
+        before: how many tokens that place has already.
+        tokens: their ids.
+    """
+
+    slot: int
+    before: int
+    tokens: list[int]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where keys are: those of the shared beginning first, then slot by slot.
+
+    Attributes:
+        shared: tokens of the beginning.
+        slots: number of slots.
+        room: tokens that a slot has room for.
+    """
+
+    shared: int
+    slots: int
+    room: int
+
+    @property
+    def size(self) -> int:
+        """Number of keys."""
+        return self.shared + self.slots * self.room
+
+    def start(self, slot: int) -> int:
+        """Returns where the keys of a place begin."""
+        return 0 if slot == SHARED else self.shared + slot * self.room
+
+
+class SlotLayer(CacheLayerMixin):
+    """One layer's keys and values, each written to its place."""
+
+    is_sliding = False
+
+    def __init__(self, size: int):
+        super().__init__()
+        self.size, self.at = size, torch.empty(0, dtype=torch.long)
+
+    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
+        """Makes the buffers, on the layer's own device; empty places are multiplied by 0 and must hold numbers."""
+        self.keys, self.values = (
+            states.new_zeros(*states.shape[:2], self.size, states.shape[3]) for states in (key_states, value_states)
+        )
+        self.is_initialized = True
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Writes the keys and values of new tokens, and returns those of all places."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        at = self.at.to(self.keys.device)
+        self.keys.index_copy_(2, at, key_states)
+        self.values.index_copy_(2, at, value_states)
+        return self.keys, self.values
+
+    def get_seq_length(self) -> int:
+        """Returns how many keys there are."""
+        return self.size
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        """Returns how many keys the next tokens meet, and the number of the first."""
+        return self.size, 0
+
+    def get_max_length(self) -> int:
+        """Returns how many keys there is room for."""
+        return self.size
+
+
+class SlotCache(Cache):
+    """The cache of a model with `layers` layers."""
+
+    def __init__(self, layers: int, size: int):
+        super().__init__(layers=[SlotLayer(size) for _ in range(layers)])
+
+    def write_at(self, at: torch.Tensor) -> None:
+        """Says where the keys and values of the next pass belong."""
+        for layer in self.layers:
+            layer.at = at

@@ -1,0 +1,153 @@
+"""A model behind an OpenAI-compatible server."""
+
+import json
+import math
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lm_eval.api.model import LM
+
+from afrieval._util.grouping import grouped
+from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.models.backends.harness import NamedModel
+from afrieval.models.capabilities import capabilities
+from afrieval.models.openai.failure import LIMITS, Dialect
+from afrieval.models.openai.likelihoods import PAYLOAD, likelihood, likelihoods, of_letters, prompt_tokens, split
+from afrieval.models.openai.responses import choice_of, generated, is_refusal, most
+from afrieval.models.openai.schedule import Asking, Parse, QueuedRequest, in_thread
+from afrieval.models.openai.settings import address, is_openai
+from afrieval.scoring.responses import Details, Scored, detailed, details_of, together
+
+CHAT, COMPLETIONS = "/chat/completions", "/completions"
+DEFAULT_TOKENS = 256  # of an answer, for tasks of the harness that do not say; as in the harness' own backends
+
+
+class OpenAI(NamedModel, LM):
+    """A model behind an OpenAI-compatible server; a chat is represented by the JSON text of its messages.
+
+    Args:
+        config: the model's settings.
+        evaluation: its seed is sent.
+    """
+
+    max_length = math.inf
+    tokenizer_name = ""
+
+    def __init__(self, config: ModelConfig, evaluation: EvalConfig):
+        super().__init__()
+        self.can, self._api = capabilities(config), config.api
+        # a server that is started for the run has another port each time
+        self.names = (config.model_type, str(config.model_name), config.api.server or address(config.api))
+        self._chats = config.api.endpoint == "chat"
+        self._always = {"model": config.model_name, "temperature": config.api.temperature}
+        self._always |= {"seed": evaluation.torch_random_seed}
+        if config.api.reasoning_effort:
+            self._always |= {"reasoning_effort": config.api.reasoning_effort}
+        dialect = Dialect(LIMITS[is_openai(config.api) and self._chats])
+        self._asking = Asking(config.api, dialect, random.Random())
+
+    def resume(self, stored: Iterable[Details]) -> None:
+        """Counts the details of stored answers, which were paid for in earlier visits."""
+        self._asking.budget.resume(stored)
+
+    def spending(self) -> str:
+        """Returns the tokens and cost so far, for people."""
+        return str(self._asking.budget)
+
+    def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
+        """Returns a chat as JSON; the server applies the template."""
+        return json.dumps(chat_history, ensure_ascii=False)
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+        """Returns the text generated for each request, in order; each is handed to the cache hook as it comes."""
+        return self._answers("generate_until", requests, [self._generation(request) for request in requests])
+
+    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+        """Returns (log-likelihood, is greedy, number of tokens) per request, in order.
+
+        One request is enough for the letters of a question. Completions take one for each whole text, and one for
+        each context.
+        """
+        of_prompt = list(grouped(requests, lambda request: request.args[0]).values())
+        first = self._letters if self._chats else self._context
+        return self._answers("loglikelihood", requests, [first(asked) for asked in of_prompt])
+
+    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
+        """Not supported."""
+        raise NotImplementedError
+
+    def _generation(self, request: Any) -> QueuedRequest:
+        options = request.args[1]
+        stop = [text for text in options.get("until") or [] if text]
+        room = int(options.get("max_gen_toks", DEFAULT_TOKENS))
+        payload = {LIMITS[0]: room, **({"stop": stop} if stop else {})}
+        if options.get("do_sample") and "temperature" in options:  # as tasks of the harness may demand
+            payload |= {"temperature": options["temperature"], "seed": None}  # with it, all samples would be the same
+        return self._job([request], request.args[0], payload, room, lambda response: [generated(response, stop)])
+
+    def _letters(self, requests: list[Any]) -> QueuedRequest:
+        """Returns a request for the first token of an answer."""
+        payload = {LIMITS[0]: 1, "logprobs": True, "top_logprobs": self._api.top_logprobs}
+        names = [request.args[1].strip() for request in requests]
+
+        def scored(response: Mapping[str, Any]) -> list[Any]:
+            return of_letters(likelihoods(response, names), is_refusal(choice_of(response)))
+
+        return self._job(requests, requests[0].args[0], payload, 1, scored)
+
+    def _context(self, requests: list[Any]) -> QueuedRequest:
+        """Returns a request that counts the tokens of a context; those for the whole texts follow."""
+        context = split(*requests[0].args)[0]
+
+        def counted(response: Mapping[str, Any]) -> list[int]:
+            return [len(prompt_tokens(response))]
+
+        def follow(given: Sequence[int], details: Details) -> list[QueuedRequest]:
+            return [
+                self._whole(request, given[0], {} if number else details) for number, request in enumerate(requests)
+            ]
+
+        return replace(self._job([], context, PAYLOAD, 1, counted), follow=follow)
+
+    def _whole(self, request: Any, n_context: int, details: Details) -> QueuedRequest:
+        """Returns a request for the likelihood of a text after its context, whose request took `details`."""
+        whole = split(*request.args)[1]
+
+        def scored(response: Mapping[str, Any]) -> list[Any]:
+            return [Scored(likelihood(prompt_tokens(response), n_context), {})]
+
+        return replace(self._job([request], whole, PAYLOAD, 1, scored), before=details)
+
+    def _job(
+        self, requests: list[Any], prompt: str, payload: Mapping[str, Any], room: int, parse: Parse
+    ) -> QueuedRequest:
+        """Returns a request of the server.
+
+        Args:
+            requests: those of the harness that it answers.
+            prompt: the text, or the JSON text of a chat.
+            payload: what is sent apart from the prompt.
+            room: the most tokens of an answer.
+            parse: converts the response to an answer for each request.
+        """
+        asked = {"messages": json.loads(prompt)} if self._chats else {"prompt": prompt}
+        named = {name: value for name, value in {**self._always, **asked, **payload}.items() if value is not None}
+        whole = {**named, **self._api.extra_body}
+        return QueuedRequest(requests, CHAT if self._chats else COMPLETIONS, whole, most(prompt, room), parse)
+
+    def _answers(self, method: str, requests: Sequence[Any], jobs: list[QueuedRequest]) -> list[Any]:
+        answers: dict[int, Any] = {}
+
+        def keep(job: QueuedRequest, given: Sequence[Any], details: Details) -> Sequence[QueuedRequest]:
+            """Stores the answers of a response; the first has the details."""
+            spent = together([job.before, details])
+            for request, answer in zip(job.requests, given, strict=False):
+                known = {**details_of(answer), **(spent if request is job.requests[0] else {})}
+                answers[id(request)] = detailed(answer, known)
+                self.cache_hook.add_partial(method, request.args, answers[id(request)])
+            return job.follow(given, spent)
+
+        in_thread(lambda: self._asking.ask(jobs, keep))
+        return [answers[id(request)] for request in requests]

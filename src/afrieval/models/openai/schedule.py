@@ -1,0 +1,386 @@
+"""Sends many requests at a time: as fast as the server accepts, within the ceilings, again after failures."""
+
+import asyncio
+import logging
+import math
+import random
+import threading
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
+
+from afrieval._util.errors import UserError
+from afrieval.config.sections import APIConfig
+from afrieval.models.openai.client import Client
+from afrieval.models.openai.failure import Dialect, Failure, Payload
+from afrieval.models.openai.responses import NOTHING, Usage, pair_in, usage_in, usage_of
+from afrieval.models.openai.settings import address
+from afrieval.scoring.responses import Details
+
+RAISE = "raise it, then run the same command again to continue; all answers are kept"
+
+
+class Budget:
+    """Counts requests, tokens and cost.
+
+    Attributes:
+        requests: number of requests sent, those of earlier visits included.
+        tokens: of all answers.
+        spent: cost of all answers; of those without stated tokens, the most that they may have cost.
+        unknown: number of answers without stated tokens.
+
+    Args:
+        api: has prices and ceilings.
+    """
+
+    def __init__(self, api: APIConfig):
+        self._prices, self._most, self._most_requests = api.prices, api.max_cost, api.max_requests
+        self.requests = self.tokens = self.unknown = 0
+        self.spent = self._in_flight = 0.0
+
+    @property
+    def priced(self) -> bool:
+        """Whether prices are known."""
+        return None not in (self._prices.input, self._prices.output)
+
+    def resume(self, stored: Iterable[Details]) -> None:
+        """Counts the answers of earlier visits."""
+        for details in stored:
+            usage = usage_in(details)
+            requests: Any = details.get("requests")
+            cost: Any = details.get("cost")
+            self.requests += requests if type(requests) is int and requests >= 0 else 1
+            known = type(cost) in (int, float) and 0 < cost < math.inf
+            self.spent += cost if known else self._cost(usage or pair_in(details, "at_most"))
+            self.spent += self._cost(pair_in(details, "lost"))
+            self._count(usage)
+
+    def fits(self, worst: Usage) -> bool:
+        """Returns whether a request may be sent, whatever it and those in flight cost."""
+        affordable = self._most is None or self.spent + self._in_flight + self._cost(worst) <= self._most
+        return affordable and (self._most_requests is None or self.requests < self._most_requests)
+
+    def send(self, worst: Usage) -> None:
+        """Counts a request that is sent, which may cost a given number of tokens at most."""
+        self.requests += 1
+        self._in_flight += self._cost(worst)
+
+    def fail(self, worst: Usage, charged: Usage = NOTHING) -> None:
+        """Counts a request that failed, and what the server may have charged for it."""
+        self._in_flight -= self._cost(worst)
+        self.spent += self._cost(charged)
+
+    def answer(self, worst: Usage, usage: Usage | None) -> None:
+        """Counts an answer; without stated tokens, the most that it may have cost."""
+        self._in_flight -= self._cost(worst)
+        self.spent += self._cost(usage or worst)
+        self._count(usage)
+
+    def exhausted(self, worst: Usage) -> UserError:
+        """Returns the error to show when nothing fits any more, not even a request of so many tokens at most."""
+        if self._most_requests is not None and self.requests >= self._most_requests:
+            said = f"{self.requests:,} requests were sent, which is model.api.max_requests"
+            return UserError(said, RAISE)
+        most = f" ({self.unknown:,} answers without a number of tokens count in full)" if self.unknown else ""
+        return UserError(
+            f"the run folder has cost ${self.spent:.4f}{most}, and the next request may cost ${self._cost(worst):.4f}, "
+            f"which would exceed model.api.max_cost ${self._most:g}",
+            RAISE,
+        )
+
+    def __str__(self) -> str:
+        """Returns tokens and cost for people."""
+        unknown = f" and {self.unknown:,} answers of unknown length" if self.unknown else ""
+        cost = f", ${self.spent:.4f}" if self.priced else ""
+        return f"{self.tokens:,} tokens{unknown}{cost}"
+
+    def _count(self, usage: Usage | None) -> None:
+        self.unknown += usage is None
+        self.tokens += usage.prompt + usage.completion if usage else 0
+
+    def _cost(self, usage: Usage) -> float:
+        return usage.cost(self._prices) or 0.0
+
+
+FIRST_PACE = 4
+
+
+class Concurrency:
+    """The number of requests that may be in flight.
+
+    Attributes:
+        allowed: that number.
+
+    Args:
+        most: its upper limit.
+    """
+
+    def __init__(self, most: int):
+        self._most, self.allowed = most, min(FIRST_PACE, most)
+        self._succeeded = self._round = 0
+
+    def begin(self) -> int:
+        """Returns the round that a request is sent in."""
+        return self._round
+
+    def succeed(self) -> None:
+        """Counts an answer; as many as are allowed make a round."""
+        self._succeeded += 1
+        if self._succeeded >= self.allowed:
+            self.allowed, self._succeeded = min(self.allowed + 1, self._most), 0
+
+    def slow_down(self, begun: int) -> None:
+        """Halves the number, once for all requests that were sent before the server was known to be overloaded.
+
+        Args:
+            begun: the round that the rejected request was sent in.
+        """
+        if begun == self._round:
+            self.allowed, self._succeeded = max(1, self.allowed // 2), 0
+            self._round += 1
+
+
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds
+Sleep = Callable[[float], Awaitable[None]]
+sleep: Sleep = asyncio.sleep  # tests replace it
+
+
+def retrying(max_retries: int, draw: random.Random, goes_on: Callable[[Failure], bool]) -> AsyncRetrying:
+    """Returns what repeats a request. All clients wait for random times, so that they do not come back together.
+
+    Args:
+        max_retries: how often.
+        draw: random numbers; not the global ones, which belong to the evaluated model.
+        goes_on: returns whether requests that failed so are still repeated.
+    """
+
+    def passes(error: BaseException) -> bool:
+        return isinstance(error, Failure) and error.passes and goes_on(error)
+
+    def wait(state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.wait if isinstance(error, Failure) else None
+        most = min(FIRST_WAIT * 2 ** (state.attempt_number - 1), LONGEST_WAIT)
+        return draw.uniform(0, most) if asked is None else asked + draw.uniform(0, most)
+
+    return AsyncRetrying(
+        stop=stop_after_attempt(max_retries + 1),
+        wait=wait,
+        retry=retry_if_exception(passes),
+        sleep=lambda seconds: sleep(seconds),
+        reraise=True,
+    )
+
+
+log = logging.getLogger("afrieval")
+
+GRACE = 30.0  # seconds for requests in flight after an error: they are paid for
+
+
+Parse = Callable[[Mapping[str, Any]], Sequence[Any]]
+
+
+@dataclass
+class QueuedRequest:
+    """A request.
+
+    Attributes:
+        requests: those of the harness that it answers.
+        path: of the server's function.
+        payload: what is sent, before the dialect.
+        worst: the most tokens that it may take.
+        parse: converts the response to an answer for each of them; raises Failure.
+        follow: returns the requests that need its answers, given with what they took.
+        before: what requests took that it needed.
+        sent: how often it was sent.
+        lost: what the server may have charged for when it failed.
+        in_flight: whether it waits for a response.
+    """
+
+    requests: Sequence[Any]
+    path: str
+    payload: Payload
+    worst: Usage
+    parse: Parse
+    follow: Callable[[Sequence[Any], Details], "Sequence[QueuedRequest]"] = lambda given, details: ()
+    before: Details = field(default_factory=dict)
+    sent: int = 0
+    lost: Usage = NOTHING
+    in_flight: bool = False
+
+
+Keep = Callable[[QueuedRequest, Sequence[Any], Details], Sequence[QueuedRequest]]
+
+
+class _NoRoom(Exception):
+    """A request may exceed a ceiling now; it may not later, if those in flight cost less than they may."""
+
+
+class Asking:
+    """Asks a server.
+
+    Args:
+        api: its settings.
+        dialect: which parameters it understands.
+        draw: random numbers for waiting times.
+    """
+
+    def __init__(self, api: APIConfig, dialect: Dialect, draw: random.Random):
+        self.budget = Budget(api)
+        self._api, self._dialect, self._draw, self._pace = api, dialect, draw, Concurrency(api.max_concurrency)
+        self._answered = self._ends = self._told = False
+
+    async def ask(self, jobs: Sequence[QueuedRequest], keep: Keep) -> None:
+        """Asks for answers, in order; hands over each as it comes, with tokens, cost and number of requests.
+
+        Args:
+            jobs: the requests.
+            keep: stores an answer; returns further requests that need it.
+
+        Raises:
+            UserError: for a ceiling, or the first request without an answer, once those in flight have theirs.
+        """
+        self._ends, running = False, dict[asyncio.Task[Sequence[QueuedRequest]], QueuedRequest]()
+        async with Client(self._api) as client:
+            try:
+                await self._ask(client, deque(jobs), running, keep)
+            except Failure as failure:
+                self._ends = True
+                for task, job in running.items():
+                    if not job.in_flight:  # waits to be sent again
+                        task.cancel()
+                await asyncio.wait(running, timeout=GRACE) if running else None
+                raise failure.error(address(self._api)) from None
+            finally:
+                for task in running:
+                    task.cancel()
+                await asyncio.gather(*running, return_exceptions=True)
+
+    async def _ask(
+        self,
+        client: Client,
+        waiting: deque[QueuedRequest],
+        running: dict[asyncio.Task[Sequence[QueuedRequest]], QueuedRequest],
+        keep: Keep,
+    ) -> None:
+        blocked = False
+        while waiting or running:
+            while waiting and not blocked and len(running) < self._pace.allowed:
+                job = waiting.popleft()
+                running[asyncio.create_task(self._answer(client, job, keep))] = job
+            if not running:
+                raise self.budget.exhausted(waiting[0].worst)
+            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            crowded = [(running.pop(task), task) for task in done if isinstance(task.exception(), _NoRoom)]
+            waiting.extendleft(job for job, _ in crowded)
+            for task in done & running.keys():
+                del running[task]
+                waiting.extendleft(reversed(task.result()))
+            blocked = len(crowded) == len(done)
+
+    async def _answer(self, client: Client, job: QueuedRequest, keep: Keep) -> Sequence[QueuedRequest]:
+        repeat = retrying(self._api.max_retries, self._draw, self._repeats)
+        answered: tuple[Sequence[Any], Details] = await repeat(self._try, client, job)
+        return keep(job, *answered)
+
+    def _repeats(self, failure: Failure) -> bool:
+        """Returns whether a failed request is repeated; a server that never answered is not there."""
+        repeats = not self._ends and (self._answered or not failure.unreachable)
+        if repeats and self._api.max_retries and not self._told:
+            self._told = True
+            log.warning("a request failed, and is repeated: %s; further failures are not shown", failure)
+        return repeats
+
+    async def _try(self, client: Client, job: QueuedRequest) -> tuple[Sequence[Any], Details]:
+        """Sends a request once, or again if the server refuses a parameter."""
+        while True:
+            if not self.budget.fits(job.worst):
+                raise _NoRoom
+            begun, payload = self._pace.begin(), self._dialect.spoken(job.payload)
+            self.budget.send(job.worst)
+            job.sent += 1
+            job.in_flight = True
+            try:
+                response = await client.post(job.path, payload)
+                answer = job.parse(response)
+            except Failure as failure:
+                charged = self._charged(job, failure)
+                self.budget.fail(job.worst, charged)
+                if failure.slow_down:
+                    self._pace.slow_down(begun)
+                if failure.filtered:
+                    return job.parse(failure.response), self._details(job, None, charged)
+                job.lost = Usage(job.lost.prompt + charged.prompt, job.lost.completion + charged.completion)
+                if not self._dialect.learns(failure, payload, job.payload):
+                    raise
+            except BaseException:  # a signal
+                self.budget.fail(job.worst, job.worst)
+                raise
+            else:
+                self._answered = True
+                self._pace.succeed()
+                usage = usage_of(response)
+                self.budget.answer(job.worst, usage)
+                return answer, self._details(job, usage, job.worst)
+            finally:
+                job.in_flight = False
+
+    @staticmethod
+    def _charged(job: QueuedRequest, failure: Failure) -> Usage:
+        """Returns what the server may have charged for; some charge for reading a prompt that they reject."""
+        if failure.filtered:
+            return Usage(job.worst.prompt, 0)
+        return job.worst if failure.may_cost else NOTHING
+
+    def _details(self, job: QueuedRequest, usage: Usage | None, most: Usage) -> Details:
+        """Returns what is known of an answer's tokens and cost; the most that they may be if the server states none."""
+        known = usage.details if usage else {"at_most": [most.prompt, most.completion]}
+        cost = usage.cost(self._api.prices) if usage else None
+        lost = {} if job.lost == NOTHING else {"lost": [job.lost.prompt, job.lost.completion]}
+        return {**known, **({} if cost is None else {"cost": cost}), **lost, "requests": job.sent}
+
+
+POLL, THREAD_GRACE = 0.5, 2.0  # seconds
+
+
+def in_thread(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Runs a coroutine to its end, and raises its error; if interrupted, cancels it and closes its connections.
+
+    Args:
+        work: returns the coroutine.
+    """
+    ended, loop = Future[None](), asyncio.new_event_loop()
+
+    def run() -> None:
+        try:
+            with asyncio.Runner(loop_factory=lambda: loop) as runner:
+                runner.run(work())
+        except BaseException as e:  # raised again where it is waited for
+            ended.set_exception(e)
+        else:
+            ended.set_result(None)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        while not ended.done():
+            thread.join(POLL)
+    except BaseException:
+        _cancel(loop)
+        thread.join(THREAD_GRACE)
+        raise
+    ended.result()
+
+
+def _cancel(loop: asyncio.AbstractEventLoop) -> None:
+    def all_tasks() -> None:
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+
+    with suppress(RuntimeError):  # it has ended in the meantime
+        loop.call_soon_threadsafe(all_tasks)

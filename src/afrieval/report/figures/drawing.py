@@ -1,0 +1,307 @@
+"""Figures as the bytes of a file: scores by language, English against native prompts, each prompt."""
+
+import io
+import textwrap
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped
+from afrieval.analysis.contrasts import Contrast
+from afrieval.analysis.discovery import Inputs
+from afrieval.analysis.entrants import Spread, spreads
+from afrieval.analysis.run_contrasts import all_contrasts
+from afrieval.analysis.scores import LanguageScore, averaged, by_language
+from afrieval.report.contrasts import NOTHING, ComparableScores, parts, side_name
+from afrieval.report.figures.strips import (
+    Content,
+    Panel,
+    Point,
+    Series,
+    chance_line,
+    draw,
+    frame_rows,
+    height,
+    key_of,
+    label_rows,
+    name,
+    row_marks,
+    scale,
+    score_label,
+)
+from afrieval.report.figures.style import BROAD, GREY, MARKS, METADATA, PALE, SETTINGS, THICK, WIDTHS, Mark, families
+from afrieval.report.native import by_difference, side_of, verdict
+from afrieval.report.scores import UNREVIEWED, WRITTEN, varying
+from afrieval.report.values import SHARE
+from afrieval.scoring.base import Metric
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Text
+
+
+CHANCE = "Dotted line: score of a random guess."
+WITHOUT_READING = "Upright lines: best score without reading the text."
+Side = tuple[str, str]  # its name, the language of its prompts
+
+
+def languages(given: Inputs) -> Content:
+    """Returns a panel per task, with languages sorted by their mean score.
+
+    Raises:
+        UserError: for more models than there are marks.
+    """
+    found = parts([*given.own, *given.foreign])
+    sides = list(dict.fromkeys((side, part.kind) for part in found for side in part.sides))
+    if len(sides) > len(MARKS):
+        raise UserError(
+            f"{len(sides)} models and languages of prompts are too many for one figure",
+            f"name fewer runs: a figure has {len(MARKS)} marks",
+        )
+    several = len({kind for _, kind in sides}) > 1
+    names = {side: ", ".join([name(side[0]), *([f"{WRITTEN[side[1]]} prompts"] if several else [])]) for side in sides}
+    marks = dict(zip(sides, MARKS, strict=False))
+    panels, notes = [], ["Lines: 95% intervals."]
+    for (task, _), of_task in grouped(found, lambda part: (part.task, part.metric.name)).items():
+        scores = {(side, part.kind): by_language(cells) for part in of_task for side, cells in part.sides.items()}
+        series = [
+            Series(names[side], {s.language: (s.score, s.interval) for s in of}, marks[side], side[1] == "native")
+            for side, of in scores.items()
+        ]
+        every = [score for of in scores.values() for score in of]
+        panels.append(_panel_languages(task, of_task, series, every))
+        notes += [CHANCE] if any(not np.isnan(score.chance) for score in every) else []
+        notes += [WITHOUT_READING] if any(score.baselines for score in every) else []
+        notes += [UNREVIEWED] if _starred_languages(of_task) else []
+    key = [Series(of, {}, marks[side], side[1] == "native") for side, of in names.items()]
+    return Content(panels, key if len(key) > 1 else [], list(dict.fromkeys(notes)))
+
+
+def _panel_languages(
+    task: str, found: Sequence[ComparableScores], series: Sequence[Series], scores: Sequence[LanguageScore]
+) -> Panel:
+    of_language = grouped(scores, lambda score: score.language)
+    sign = 1 if found[0].metric.higher_is_better else -1
+    codes = sorted(of_language, key=lambda code: -sign * np.mean([score.score for score in of_language[code]]))
+    return Panel(
+        task, codes, partial(_draw_languages, found[0], codes, series, scores, _starred_languages(found)), len(series)
+    )
+
+
+def _draw_languages(
+    part: ComparableScores,
+    codes: Sequence[str],
+    series: Sequence[Series],
+    scores: Sequence[LanguageScore],
+    starred: set[str],
+    axes: "Sequence[Axes]",
+) -> None:
+    (whole,) = axes
+    draw(whole, codes, series, part.metric.bounds)
+    label_rows(whole, codes, starred)
+    unread = {score.language: max(score.baselines.values()) for score in scores if score.baselines}
+    row_marks(whole, codes, unread, part.metric.bounds)
+    chance_line(whole, float(np.mean([score.chance for score in scores])), part.metric.bounds)
+    whole.set_xlabel(score_label(part.metric))
+
+
+def _starred_languages(found: Sequence[ComparableScores]) -> set[str]:
+    """Returns the languages with unreviewed native prompts."""
+    native = [cell for part in found if part.kind == "native" for cells in part.sides.values() for cell in cells]
+    return {cell.language for cell in native if cell.language in cell.declared.get("unreviewed", {})}
+
+
+SEED = 42  # of bootstrap and permutations, as in `afrieval compare`
+ENGLISH, NATIVE = Series("English prompts", {}, MARKS[0], True), Series("native prompts", {}, MARKS[1])
+HELP, HURT = (Series(f"native prompts {word}", {}, mark) for word, mark in (("help", MARKS[2]), ("hurt", MARKS[4])))
+NEITHER = Series("neither", {}, Mark("o", GREY, 3.2), True)
+NOTHING_CONCLUDED = NEITHER._replace(name=NOTHING)
+OF_VERDICT = {1: HELP._replace(mark=Mark("^", MARKS[2].colour, 4.2)), -1: HURT, 0: NEITHER, None: NOTHING_CONCLUDED}
+NOTES = [
+    "Lines: 95% intervals; those of differences, native minus English, hold for all languages of a panel at once.",
+    "Help, hurt: the interval excludes 0, and the better side is above what is possible without reading.",
+]
+
+
+def native(given: Inputs) -> Content:
+    """Returns a panel per task and model, with languages sorted by their difference.
+
+    Raises:
+        UserError: if nothing ran with prompts of both kinds.
+    """
+    cells = [cell for cell in [*given.own, *given.foreign] if cell.n]
+    found = [c for c in all_contrasts(cells, given.foreign, ["prompt_language"], SEED) if c.rows]
+    if not found:
+        raise UserError(
+            "no language here has both English and native prompts", "give a run with --task.prompt_language both"
+        )
+    starred = {c.task: {*c.declared.get("unreviewed", {})} for c in cells}
+    panels = [_panel_native(by_difference(contrast), starred[contrast.task]) for contrast in found]
+    any_star = any(row.language in starred[contrast.task] for contrast in found for row in contrast.rows)
+    seen = [of for which, of in OF_VERDICT.items() if any(_verdict(c, which) for c in found)]
+    return Content(panels, [ENGLISH, NATIVE, *seen], [*NOTES, *([UNREVIEWED] if any_star else [])], (1.5, 1))
+
+
+def _verdict(contrast: Contrast, which: int | None) -> bool:
+    return any(verdict(row, contrast.metric) == which for row in contrast.rows)
+
+
+def _panel_native(contrast: Contrast, starred: set[str]) -> Panel:
+    codes = [row.language for row in contrast.rows]
+    title = ", ".join(filter(None, [contrast.task, name(side_of(contrast))]))
+    return Panel(title, codes, partial(_draw_native, contrast, codes, starred), 2)
+
+
+def _draw_native(contrast: Contrast, codes: Sequence[str], starred: set[str], axes: "Sequence[Axes]") -> None:
+    scores, differences = axes
+    metric = contrast.metric
+    assert metric  # of a contrast with rows
+    intervals = {row.language: [side.interval for side in row.sides] or [None, None] for row in contrast.rows}
+    first = {row.language: (row.first, intervals[row.language][0]) for row in contrast.rows}
+    second = {row.language: (row.second, intervals[row.language][1]) for row in contrast.rows}
+    both = [ENGLISH._replace(points=first), NATIVE._replace(points=second)]
+    draw(scores, codes, both, metric.bounds, joined=True)
+    label_rows(scores, codes, starred)
+    scores.set_xlabel(score_label(metric))
+    for which, of in OF_VERDICT.items():
+        rows = [row for row in contrast.rows if verdict(row, metric) == which]
+        points = {row.language: (row.difference, row.interval) for row in rows}
+        draw(differences, codes, [of._replace(points=points)], metric.bounds)
+    differences.axvline(0, color="black", linewidth=THICK, zorder=1)
+    differences.set_yticks(range(len(codes)), [""] * len(codes))
+    frame_rows(differences, len(codes))
+    differences.set_xlabel(_difference(metric))
+
+
+def _difference(metric: Metric) -> str:
+    return f"difference{' (points)' if metric.bounds == SHARE else ''}"
+
+
+MEAN = "Grey: 95% interval of the mean over prompts."
+
+
+def prompts(given: Inputs) -> Content:
+    """Returns a panel per task, model and language of prompts, with languages sorted by their mean.
+
+    Raises:
+        UserError: if no task has two prompts, or there are more prompts than marks.
+    """
+    found = spreads([cell for cell in [*given.own, *given.foreign] if cell.n])
+    ids = list(dict.fromkeys(prompt for spread in found for prompt in spread.prompts))
+    if not found:
+        raise UserError("no task here has scores under several prompts", "give a run with --task.prompts 1,2 or more")
+    varied = [d for d in varying([spread.dimensions for spread in found]) if d != "language"]
+    groups = grouped(found, lambda s: (s.task, *(s.dimensions[d] for d in varied)))
+    if len(ids) > len(MARKS):
+        raise UserError(
+            f"{len(ids)} prompts are too many for one figure", f"name fewer runs: a figure has {len(MARKS)} marks"
+        )
+    marks = dict(zip(ids, MARKS, strict=False))
+    key = [Series(f"prompt {prompt}", {}, mark) for prompt, mark in marks.items()]
+    panels = [_panel_prompts(of, [*(side_name(d, v) for d, v in zip(varied, values, strict=True))], marks)
+              for (_, *values), of in groups.items()]  # fmt: skip
+    starred = any(_starred_prompts(spread) for spread in found)
+    return Content(panels, key, [MEAN, *([UNREVIEWED] if starred else [])])
+
+
+def _panel_prompts(found: Sequence[Spread], sides: Sequence[str], marks: dict[Any, Any]) -> Panel:
+    metric = found[0].cells[0].metric
+    ordered = sorted(found, key=lambda spread: -spread.mean if metric.higher_is_better else spread.mean)
+    codes = [spread.dimensions["language"] for spread in ordered]
+    return Panel(", ".join([found[0].task, *map(name, sides)]), codes, partial(_draw_prompts, ordered, codes, marks), 3)
+
+
+def _draw_prompts(found: Sequence[Spread], codes: Sequence[str], marks: dict[Any, Any], axes: "Sequence[Axes]") -> None:
+    (whole,) = axes
+    metric = found[0].cells[0].metric
+    factor = scale(metric.bounds)
+    of_prompts: dict[Any, dict[str, Point]] = {prompt: {} for prompt in marks}
+    for row, spread in enumerate(found):
+        for prompt, cell in zip(spread.prompts, spread.cells, strict=True):
+            of_prompts[prompt][codes[row]] = cell.score, None
+        interval = averaged(spread.cells).interval
+        if interval is not None:
+            whole.plot([end * factor for end in interval], [row, row], color=PALE, linewidth=BROAD, zorder=1)
+        whole.plot(spread.mean * factor, row, "|", color="black", markersize=BROAD, zorder=2)
+    series = [Series(str(prompt), points, marks[prompt]) for prompt, points in of_prompts.items() if points]
+    draw(whole, codes, series, metric.bounds)
+    label_rows(whole, codes, {code for code, spread in zip(codes, found, strict=True) if _starred_prompts(spread)})
+    whole.set_xlabel(score_label(metric))
+
+
+def _starred_prompts(spread: Spread) -> bool:
+    """Returns whether prompts are native and unreviewed."""
+    of = spread.dimensions
+    native = of["prompt_language"] == "native"
+    return native and of["language"] in spread.cells[0].declared.get("unreviewed", {})
+
+
+KINDS: dict[str, Callable[[Inputs], Content]] = {"languages": languages, "prompts": prompts, "native": native}
+MOST = 8  # panels
+SMALL = 6  # points, of notes
+SIGN = 0.047  # inches, of a sign of a note
+ROW = 0.14  # inches, of a line of notes or of the key
+
+
+def figure(kind: str, given: Inputs, width: str, form: str) -> tuple[bytes, dict[str, str]]:
+    """Returns a figure, and each character that no installed font has, with a font that has it.
+
+    Args:
+        kind: one of `KINDS`.
+        given: what to show.
+        width: one of `WIDTHS`.
+        form: pdf, svg or png.
+
+    Raises:
+        UserError: if nothing given has what the figure shows, or it is too much for one figure.
+    """
+    content = KINDS[kind](given)
+    if len(content.panels) > MOST:
+        raise UserError(
+            f"{len(content.panels)} panels, of tasks and models, are too many for one figure",
+            f"name fewer runs, or some tasks with --task: a figure has room for {MOST}",
+        )
+    settings: dict[Any, Any] = {**matplotlib.rcParamsDefault, **SETTINGS}
+    settings.pop("backend")  # it is not needed
+    with warnings.catch_warnings(), rc_context(settings):
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # which the caller says in one line
+        drawn = _drawn(content, WIDTHS[width])
+        found, missing = families(text.get_text() for text in _texts(drawn))
+        for text in _texts(drawn):
+            text.set_fontfamily(found)
+        file = io.BytesIO()
+        drawn.savefig(file, format=form, metadata=METADATA[form])
+    return file.getvalue(), missing
+
+
+def _drawn(content: Content, width: float) -> Figure:
+    key = [one.name for one in content.key]
+    columns = max(1, int(width / (max(map(len, key), default=1) * SIGN + 0.35)))
+    notes = textwrap.wrap(" ".join(content.notes), int(width / SIGN), break_on_hyphens=False)
+    heights = [height(panel) for panel in content.panels]
+    below = ROW * (len(notes) + -(-len(key) // columns))
+    drawn = Figure(figsize=(width, sum(heights) + below))
+    axes = drawn.subplots(
+        len(heights), len(content.widths), squeeze=False, height_ratios=heights, width_ratios=content.widths
+    )
+    for panel, row in zip(content.panels, axes, strict=True):
+        panel.draw(row)
+        row[0].set_title(panel.title if len(content.panels) > 1 else "", x=0)
+    if key:
+        drawn.legend(handles=key_of(content.key), loc="outside upper left", ncols=columns)
+    drawn.supxlabel("\n".join(notes), fontsize=SMALL, x=0.01, ha="left")
+    return drawn
+
+
+def _texts(drawn: Figure) -> "Sequence[Text]":
+    from matplotlib.text import Text
+
+    drawn.draw_without_rendering()  # numbers of axes are set when they are drawn
+    return drawn.findobj(Text)

@@ -1,0 +1,202 @@
+"""What all pages of a leaderboard share: the frame, tables with charts, heat maps, and addresses."""
+
+import hashlib
+import importlib.metadata
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from markupsafe import Markup, escape
+
+from afrieval._util.terminal import brief
+from afrieval.analysis.entrants import Entrant, TaskEntries
+from afrieval.analysis.leaderboard import Board, Leaderboard, Standing
+from afrieval.languages import LANGUAGES
+from afrieval.report.best import shown_rank
+from afrieval.report.boards import average_tables, titles
+from afrieval.report.html.charts import MARKS, Point, axis, by_family, ends, family_and_name, scale, step, strip
+from afrieval.report.html.frame import page, place, safe
+from afrieval.report.html.tables import Links, MatrixCell, MatrixRow, matrix, table_html
+from afrieval.report.suites import PERCENT
+from afrieval.report.table import Table
+from afrieval.report.values import Bounds, language_name, shown_interval, shown_score
+
+TITLE = "Leaderboard"
+View = tuple[str, str, Markup]  # name in the address, title and content
+Charted = tuple[Table, Sequence[Standing], Bounds]  # a table, its rows, and their scale
+
+
+def framed(
+    board: Leaderboard, title: str, subtitle: str, views: Sequence[View], filters: Mapping[str, Mapping[str, str]]
+) -> bytes:
+    """Returns a page as UTF-8.
+
+    Args:
+        board: what it is from.
+        title: its heading.
+        subtitle: below it.
+        views: those without content are left out.
+        filters: name to values and their texts.
+    """
+    published = any(entrant.published for entrant in board.entrants)
+    return page(
+        "leaderboard.html",
+        title=brief(title),
+        subtitle=subtitle,
+        crumbs=[] if title == TITLE else [(TITLE, "../index.html")],
+        views=[{"name": name, "title": text, "content": content} for name, text, content in views if content],
+        filters={name: values for name, values in filters.items() if len(values) > 1},
+        version=importlib.metadata.version("afrieval"),
+        about="Faint rows and diamonds are published scores." if published else "",
+    )
+
+
+def averages_of(boards: Iterable[Board], tasks: Sequence[TaskEntries]) -> Iterator[Charted]:
+    """Yields the tables of averages, each with those that lack some of its pairs after it."""
+    for board in boards:
+        sides = [[s for s in board.standings if s.whole == whole] for whole in (True, False)]
+        tables = average_tables(board, tasks)
+        yield from ((table, side, PERCENT) for table, side in zip(tables, filter(None, sides), strict=True))
+
+
+def tables_html(tables: Iterable[Charted], links: Links) -> Markup:
+    """Returns tables with a chart of scores and intervals; of each note, only the first is shown."""
+    seen: set[str] = set()
+    found = []
+    for table, standings, bounds in tables:
+        notes = [note for note in table.notes if note not in seen]
+        seen.update(notes)
+        found.append(table_html(replace(table, notes=notes), _charts(standings, bounds), links=links))
+    return Markup("").join(found)
+
+
+def _charts(standings: Sequence[Standing], bounds: Bounds) -> dict[str, list[Markup]]:
+    """Returns a chart per row, all on one scale; none where no interval is known."""
+    if not any(standing.interval for standing in standings):
+        return {}
+    points = [_point(standing) for standing in standings]
+    shared = scale(ends(points))
+    kinds = {point.kind: point.shape for point in points}
+    key = [(shape, kind, "run" if kind == "first" else "published") for kind, shape in sorted(kinds.items())]
+    charts = [strip([point], shared, _says(s, bounds)) for point, s in zip(points, standings, strict=True)]
+    return {axis(shared, bounds, key if len(key) > 1 else []): charts}
+
+
+def _point(standing: Standing) -> Point:
+    kind, shape = ("second", "diamond") if standing.entrant.published else ("first", "dot")
+    return Point(standing.score, kind, shape, standing.interval)
+
+
+def _says(standing: Standing, bounds: Bounds) -> str:
+    interval = f", 95% interval {shown_interval(standing.interval, bounds)}" if standing.interval else ""
+    return f"{shown_score(standing.score, bounds)}{interval}"
+
+
+def filters_of(codes: Iterable[str], models: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Returns the filters by language, family and model."""
+    order = sorted(codes, key=language_name)
+    families = sorted({LANGUAGES[code].family for code in order if code in LANGUAGES})
+    return {
+        "language": {code: language_name(code) for code in order},
+        "family": {name: name for name in families},
+        "model": {model: brief(model) for model in models},
+    }
+
+
+def counted(found: Iterable[object], word: str) -> str:
+    """Returns a number of things in words."""
+    n = len(list(found))
+    return f"{n} {word}{'' if n == 1 else 's'}"
+
+
+LONGEST = 60
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)  # by Windows
+
+
+def file_name(text: str) -> str:
+    """Returns a name without a suffix; texts that differ, even in capital letters only, have different names.
+
+    Short texts of small letters, digits and underscores are their own names. All others end in a part of their hash.
+    """
+    if re.fullmatch(rf"[a-z0-9_]{{1,{LONGEST}}}", text) and not RESERVED.fullmatch(text):
+        return text
+    words = re.sub(r"[^a-z0-9.]+", "-", text.lower().replace("..", "."))[:LONGEST].strip("-.")
+    digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:8]
+    return f"{words}-{digest}" if words else digest
+
+
+FOLDERS = {"task": "tasks", "language": "languages", "model": "models"}
+
+
+def page_of(kind: str, name: str) -> str:
+    """Returns the file of a page below the leaderboard's folder; `kind` is task, language or model."""
+    return f"{FOLDERS[kind]}/{file_name(name)}.html"
+
+
+def links_from(up: str, board: Leaderboard) -> Links:
+    """Returns the addresses of all pages about a task, a language or a model.
+
+    Args:
+        up: from the page that has the links to the leaderboard's folder: empty, or `../`.
+        board: what the pages are of.
+    """
+    codes = dict.fromkeys(code for _, code in board.pairs)
+    names = {"task": [task.task for task in board.tasks], "language": codes, "model": board.models}
+    return {kind: {name: up + page_of(kind, name) for name in of_kind} for kind, of_kind in names.items()}
+
+
+def link(text: str, address: str) -> Markup:
+    """Returns a link."""
+    return Markup('<a href="{}">{}</a>').format(address, escape(safe(brief(text))))
+
+
+OTHERS = "Empty: no score in this language, or not in all tasks that the others of the row have."
+
+
+def board_heat(
+    title: str, boards: Mapping[str, Board], order: Sequence[Entrant], bounds: Bounds, addresses: Links, note: str = ""
+) -> Markup:
+    """Returns the heat map.
+
+    Args:
+        title: its heading.
+        boards: language to its entrants, of which those over other tasks are left out, and those never ranked.
+        order: entrants from left to right.
+        bounds: of the scores.
+        addresses: of the pages of languages.
+        note: what scores are.
+    """
+    whole = {code: {s.entrant: s for s in board.standings if s.whole} for code, board in boards.items()}
+    rows = {code: row for code, row in whole.items() if row}
+    if not rows:
+        return Markup("")
+    here = {entrant for row in rows.values() for entrant in row}
+    names = titles(entrant for entrant in order if entrant in here)
+    scores = [standing.score for row in rows.values() for standing in row.values()]
+    span = min(scores), max(scores)
+
+    def line(code: str) -> MatrixRow:
+        top = boards[code].standings[0]
+        cells = [_cell(rows[code].get(entrant), entrant, top, span, bounds) for entrant in names]
+        name = family_and_name(code)[1]
+        address = addresses["language"].get(code, "")
+        return MatrixRow(link(name, address) if address else name, cells, place({"language": code}))
+
+    heads = [(name, place({"model": entrant.model})) for entrant, name in names.items()]
+    return matrix(title, "language", heads, by_family(list(rows), line), [note, MARKS, OTHERS])
+
+
+def _cell(
+    standing: Standing | None, entrant: Entrant, top: Standing, span: tuple[float, float], bounds: Bounds
+) -> MatrixCell:
+    about = place({"model": entrant.model})
+    if standing is None:
+        return MatrixCell(place=about)
+    interval = shown_interval(standing.interval, bounds) if standing.interval else ""
+    rank = f"rank {shown_rank(standing.rank)}" if standing.rank else ""
+    size = f"n = {standing.n}" if standing.n else ""
+    published = "published" if entrant.published else ""
+    says = ", ".join(part for part in (published, interval and f"95% CI {interval}", size, rank) if part)
+    mark = "best" if standing is top else "alike" if standing.rank and standing.rank.first == 1 else ""
+    shade = f"h{step(standing.score, span)}"
+    return MatrixCell(shown_score(standing.score, bounds), interval, says, shade, mark, round(standing.score, 6), about)

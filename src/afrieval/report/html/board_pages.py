@@ -1,0 +1,173 @@
+"""A leaderboard as a folder of pages that need no server: index, tasks, languages and models."""
+
+from collections.abc import Iterable, Iterator
+
+from markupsafe import Markup
+
+from afrieval.analysis.entrants import TaskEntries
+from afrieval.analysis.leaderboard import Board, Leaderboard
+from afrieval.analysis.suites import RULES
+from afrieval.languages import LANGUAGES
+from afrieval.report.boards import (
+    average_tables,
+    best_table,
+    left_out_table,
+    model_averages,
+    model_table,
+    pair_table,
+    task_table,
+    tasks_table,
+)
+from afrieval.report.formats import csv_files, write
+from afrieval.report.html.board_frame import (
+    TITLE,
+    Charted,
+    averages_of,
+    board_heat,
+    counted,
+    filters_of,
+    framed,
+    link,
+    links_from,
+    page_of,
+    tables_html,
+)
+from afrieval.report.html.tables import Links, table_html
+from afrieval.report.settings import record_tables
+from afrieval.report.suites import PERCENT
+from afrieval.report.table import Table
+from afrieval.report.values import SHARE, Bounds, language_name
+
+
+def task_page(board: Leaderboard, task: TaskEntries) -> bytes:
+    """Returns the means of all models in a task, and a heat map of languages."""
+    up, bounds = links_from("../", board), bounds_of(task)
+    means = board.means[task.task]
+    table = task_table(means, task)
+    content = tables_html([(table, means.standings, bounds)] if table else [], up)
+    rows = {code: board.pairs[task.task, code] for code in task.languages}
+    content += board_heat("All models in each language", rows, board.order, bounds, up)
+    models = sorted({entrant.model for entrant in task.entries})
+    subtitle = f"{counted(models, 'model')}, {counted(task.languages, 'language')}"
+    return framed(board, task.task, subtitle, [("scores", "Scores", content)], filters_of(task.languages, models))
+
+
+def language_page(board: Leaderboard, code: str) -> bytes:
+    """Returns the models in a language, best first, over all tasks and in each one."""
+    content = tables_html([*_over_tasks(board, code), *_in_tasks(board, code)], links_from("../", board))
+    known = LANGUAGES.get(code)
+    subtitle = f"{code}, {known.family}, {known.place}, {known.script_name} script" if known else code
+    return framed(board, language_name(code), subtitle, [("scores", "Which model is best", content)], {})
+
+
+def _over_tasks(board: Leaderboard, code: str) -> Iterator[Charted]:
+    several = len({task for task, of in board.pairs if of == code}) > 1
+    return averages_of([board.languages[code]] if several and code in board.languages else [], board.tasks)
+
+
+def _in_tasks(board: Leaderboard, code: str) -> Iterator[Charted]:
+    for task in board.tasks:
+        if found := board.pairs.get((task.task, code)):
+            yield pair_table(found, task, code), found.standings, bounds_of(task)
+
+
+def model_page(board: Leaderboard, model: str) -> bytes:
+    """Returns all scores of a model, and what its runs were made with."""
+    up = links_from("../", board)
+    means = model_averages(board.averages, model)
+    tables = [
+        model_table(task, model, {code: board.pairs[task.task, code] for code in task.languages})
+        for task in board.tasks
+        if any(entrant.model == model for entrant in task.entries)
+    ]
+    tables = [means, *tables] if means else tables
+    records, others = board.records.get(model, []), board.settings.get(model, [])
+    made = tables_html([(table, [], SHARE) for table in record_tables(records, others)], up)
+    views = [
+        ("scores", "Scores", tables_html([(table, [], SHARE) for table in tables], up)),
+        ("settings", "Settings, versions and hashes", made),
+    ]
+    runs = [*records, *others]
+    known = counted(runs, "run") if runs else "Scores that others have published."
+    return framed(board, model, known, views, {})
+
+
+def bounds_of(task: TaskEntries) -> Bounds:
+    """Returns the lowest and highest score of a task; those of a share if its metric is not known."""
+    return task.metric.bounds if task.metric else SHARE
+
+
+def index(board: Leaderboard, data: Iterable[str]) -> bytes:
+    """Returns the page.
+
+    Args:
+        board: what to show.
+        data: the files of numbers.
+    """
+    here = links_from("", board)
+    codes = {code for _, code in board.pairs}
+    counts = [counted(board.models, "model"), counted(board.tasks, "task"), counted(codes, "language")]
+    views = [
+        *((name, title, tables_html(averages_of(boards, board.tasks), here)) for name, title, boards in _views(board)),
+        ("languages", "Languages", _languages(board, here)),
+        ("data", "Tasks and data", _data_board_index(board, data, here)),
+    ]
+    return framed(board, TITLE, ", ".join(counts), views, filters_of(codes, board.models))
+
+
+def _views(board: Leaderboard) -> list[tuple[str, str, list[Board]]]:
+    """Returns the views of averages: name, title and boards."""
+    named = {average.name: [average] for average in board.averages if average.name in RULES}
+    families = [average for average in board.averages if average.name not in RULES]
+    titles = {"suite": "Average", "afrobench": "AfroBench's average"}
+    return [*((name, titles[name], boards) for name, boards in named.items()), ("families", "By family", families)]
+
+
+def _languages(board: Leaderboard, here: Links) -> Markup:
+    boards = sorted(board.languages.values(), key=lambda of_language: language_name(of_language.name))
+    note = "Means over the tasks that most models have in the language, in percent of their metrics' ranges."
+    if not boards:
+        return Markup("")
+    heat = board_heat("All models in each language", board.languages, board.order, PERCENT, here, note)
+    best = best_table(boards, board.tasks)
+    return (table_html(best, links=here) if best.rows else Markup("")) + heat
+
+
+def _data_board_index(board: Leaderboard, data: Iterable[str], here: Links) -> Markup:
+    items = Markup("").join(Markup("<li>{}</li>").format(link(name, name)) for name in data)
+    files = Markup("<section><h3>All numbers as files</h3><ul>{}</ul></section>").format(items)
+    left_out = table_html(left_out_table(board.left_out)) if board.left_out else ""
+    return table_html(tasks_table(board.tasks), links=here) + files + left_out
+
+
+def site(board: Leaderboard) -> dict[str, bytes]:
+    """Returns all files by name.
+
+    Args:
+        board: what to show.
+    """
+    texts: dict[str, str] = {}
+    for name, tables in _data_leaderboard(board).items():
+        texts |= {f"data/{name}.json": write(tables, "json"), **csv_files(f"data/{name}.csv", tables)}
+    data = {name: text.encode(errors="backslashreplace") for name, text in texts.items()}
+    codes = dict.fromkeys(code for _, code in board.pairs)
+    return {
+        "index.html": index(board, data),
+        **{page_of("task", task.task): task_page(board, task) for task in board.tasks},
+        **{page_of("language", code): language_page(board, code) for code in codes},
+        **{page_of("model", model): model_page(board, model) for model in board.models},
+        **data,
+    }
+
+
+def _data_leaderboard(board: Leaderboard) -> dict[str, list[Table]]:
+    """Returns everything as tables, by the name of the files."""
+    tasks = {task.task: task for task in board.tasks}
+    every = {
+        "averages": [table for average in board.averages for table in average_tables(average, board.tasks)],
+        "tasks": [table for name, means in board.means.items() if (table := task_table(means, tasks[name]))],
+        "languages": [best_table(list(board.languages.values()), board.tasks)] if board.languages else [],
+        "scores": [pair_table(found, tasks[task], code) for (task, code), found in board.pairs.items()],
+        "left-out": [left_out_table(board.left_out)] if board.left_out else [],
+    }
+    return {name: tables for name, tables in every.items() if tables}

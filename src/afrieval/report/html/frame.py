@@ -1,0 +1,91 @@
+"""The frame of every page: one file that loads nothing, and what its elements are about."""
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from afrieval._util.terminal import shortened, visible
+from afrieval.languages import LANGUAGES
+
+HERE = Path(__file__).parent
+LONGEST = 8_000  # characters: what is longer is not a name, and questions are shortened before
+
+
+def page(template: str, **values: Any) -> bytes:
+    """Returns a page as UTF-8, with style and script in it and a content security policy that allows only these.
+
+    Args:
+        template: a file in templates/ that extends base.html.
+        values: what it shows.
+    """
+    style, script = (_file(name) for name in ("style.css", "script.js"))
+    allowed = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    text = (
+        _environment()
+        .get_template(template)
+        .render(style=Markup(style), script=Markup(script), policy=Markup(policy), **values)
+    )
+    return text.encode()
+
+
+def fragment(template: str, **values: Any) -> Markup:
+    """Returns a part of a page.
+
+    Args:
+        template: a file in templates/.
+        values: what it shows; all text is escaped, except `Markup`.
+    """
+    return Markup(_environment().get_template(template).render(**values))
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+
+
+def safe(text: str) -> str:
+    """Returns a text with invisible and unwritable characters as escapes; the middle of a very long one is left out."""
+    return visible(shortened(text, LONGEST))
+
+
+def _shown(value: Any) -> Any:
+    """Returns what a template shows, whichever one it is."""
+    return safe(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+@cache
+def _file(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+FILTERS = ("task", "language", "family", "model")
+
+
+def place(about: Mapping[str, Any]) -> Markup:
+    """Returns the attributes of an element, such as `data-task`, each after a blank.
+
+    Args:
+        about: of `task`, `language` and `model`, those that it is about; a language's family is added.
+    """
+    known = {name: about[name] for name in FILTERS if about.get(name)}
+    if known.get("language") in LANGUAGES:
+        known["family"] = LANGUAGES[known["language"]].family
+    return Markup("").join(Markup(' data-{}="{}"').format(name, escape(safe(str(v)))) for name, v in known.items())

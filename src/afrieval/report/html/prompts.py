@@ -1,0 +1,148 @@
+"""English against native prompts, and what the choice of the prompt does."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from markupsafe import Markup
+
+from afrieval._util.grouping import grouped
+from afrieval.analysis.contrasts import Contrast, LanguageContrast
+from afrieval.analysis.discovery import Inputs
+from afrieval.analysis.entrants import Spread, spreads
+from afrieval.analysis.run_contrasts import all_contrasts
+from afrieval.report.comparison import spread_table
+from afrieval.report.contrasts import LEGEND
+from afrieval.report.html.charts import Point, Scale, axis, by_family, ends, family_and_name, scale, strip
+from afrieval.report.html.frame import fragment, place
+from afrieval.report.html.tables import MatrixCell, MatrixRow, matrix, table_html
+from afrieval.report.native import by_difference, findings, native_findings, native_tables, side_of, verdict
+from afrieval.report.scores import defects_of, marked, naming_rows
+from afrieval.report.table import Column, Table, shown
+from afrieval.report.values import SHARE, Bounds, bounds_of, shown_change, shown_interval, shown_score
+from afrieval.report.verdicts import withheld
+from afrieval.results.cell_scores import CellScores
+
+SEED = 42  # of bootstrap and permutations, as in `afrieval compare`
+KEY = (("dot", "first", "English"), ("diamond", "second", "native"))
+UNITS = {True: ", in percentage points", False: ""}
+
+
+def native(given: Inputs) -> Markup:
+    """Returns where native prompts help, and a table with a chart for each task and model."""
+    cells = [*given.own, *given.foreign]
+    found = all_contrasts(cells, given.foreign, ["prompt_language"], SEED) if cells else []
+    of_tasks = grouped((by_difference(c) for c in found if c.rows), lambda c: c.task)
+    said = [(place({"task": task}), text) for task, of in of_tasks.items() for text in native_findings(task, of)]
+    content = [fragment("findings.html", findings=said)] if said else []
+    for of_task in of_tasks.values():
+        content += _of_task_native(of_task, cells)
+    return Markup("").join(content)
+
+
+def _of_task_native(found: list[Contrast], cells: list[CellScores]) -> list[Markup]:
+    points = [_points_native(row) for contrast in found for row in contrast.rows]
+    bounds = bounds_of(found[0].metric)
+    of_charts = scale(chain.from_iterable(map(ends, points)))
+    head = axis(of_charts, bounds, KEY)
+    tables = native_tables(cells, found)
+    content = [_differences(found, bounds)] if len(found) > 1 else []
+    content += [
+        table_html(table, {head: _charts(c, table, of_charts, bounds)}) for c, table in zip(found, tables, strict=True)
+    ]
+    legend = f"{LEGEND.format(unit=UNITS[bounds == SHARE])} Lines in the chart are 95% intervals."
+    return [*content, fragment("notes.html", notes=[legend], place=place({"task": found[0].task}))]
+
+
+def _points_native(row: LanguageContrast) -> list[Point]:
+    intervals = [side.interval for side in row.sides]
+    values = zip((row.first, row.second), intervals, KEY, strict=True)
+    return [Point(value, kind, shape, interval) for value, interval, (shape, kind, _) in values]
+
+
+def _charts(contrast: Contrast, table: Table, of_charts: Scale, bounds: Bounds) -> list[Markup]:
+    names = [cells[0] for cells in table.cells()]
+    charts = []
+    for name, row in zip(names, contrast.rows, strict=True):
+        points = _points_native(row)
+        said = [
+            f"{word} {shown_score(point.value, bounds)}"
+            + (f" ({shown_interval(point.interval, bounds)})" if point.interval else "")
+            for point, (_, _, word) in zip(points, KEY, strict=True)
+        ]
+        charts.append(strip(points, of_charts, f"{name}: {', '.join(said)}", joined=True))
+    return charts
+
+
+def _differences(found: Sequence[Contrast], bounds: Bounds) -> Markup:
+    """Returns all differences of a task: languages against models."""
+    rows = [{row.language: row for row in contrast.rows} for contrast in found]
+    about = [{"model": str(contrast.fixed.get("model", ""))} for contrast in found]
+    columns = [(side_of(contrast), place(of)) for contrast, of in zip(found, about, strict=True)]
+
+    def line(code: str) -> MatrixRow:
+        cells = [
+            _cell(of.get(code), contrast, bounds, of_column)
+            for of, contrast, of_column in zip(rows, found, about, strict=True)
+        ]
+        return MatrixRow(family_and_name(code)[1], cells, place({"language": code}))
+
+    codes = dict.fromkeys(code for of in rows for code in of)
+    notes = [
+        f"Native minus English{UNITS[bounds == SHARE]}. ▲: native prompts help; ▼: they hurt "
+        "(5%, all languages at once)."
+    ]
+    title = f"{found[0].task}: what native prompts change"
+    return matrix(title, "language", columns, by_family(codes, line), notes, place({"task": found[0].task}))
+
+
+def _cell(row: LanguageContrast | None, contrast: Contrast, bounds: Bounds, about: Mapping[str, str]) -> MatrixCell:
+    if row is None:
+        return MatrixCell(place=place(about))
+    mark = {1: "up", -1: "down"}.get(verdict(row, contrast.metric) or 0, "")
+    interval = shown(row.interval, Column("", "changes", "", bounds))
+    says = f"95% CI {interval}, n = {row.n}{f', {why}' if (why := withheld(row, bounds)) else ''}"
+    return MatrixCell(
+        shown_change(row.difference, bounds), interval, says, "", mark, round(row.difference, 6), place(about)
+    )
+
+
+NOTE = (
+    "Each line of a chart is a prompt with its 95% interval, in order of their numbers; the vertical bar is the mean."
+)
+
+
+def prompts(given: Inputs) -> Markup:
+    """Returns for each task with several prompts a table with a chart."""
+    of_tasks = grouped((c for c in [*given.own, *given.foreign] if c.n), lambda c: (c.task, c.main)).values()
+    found = [(of_task, of) for of_task in of_tasks if (of := spreads(of_task))]
+    said = [
+        (place({"task": cells[0].task}), text)
+        for cells, of in found
+        for text in findings(cells[0].task, of, cells[0].metric)
+    ]
+    content = [fragment("findings.html", findings=said)] if said else []
+    return Markup("").join([*content, *(_of_task_prompts(*pair) for pair in found)])
+
+
+def _of_task_prompts(cells: list[CellScores], found: list[Spread]) -> Markup:
+    bounds = cells[0].metric.bounds
+    of_charts = scale(chain.from_iterable(ends(_points_prompts(spread)) for spread in found))
+    (table,) = naming_rows([spread_table(cells[0].task, found, cells[0].metric)], cells)
+    table = marked(table, defects_of(cells))
+    charts = [_chart(spread, of_charts, bounds) for spread in found]
+    return table_html(replace(table, notes=[NOTE, *table.notes]), {axis(of_charts, bounds): charts})
+
+
+def _points_prompts(spread: Spread) -> list[Point]:
+    return [Point(cell.score, "first", "dot", cell.interval) for cell in spread.cells]
+
+
+def _chart(spread: Spread, of_charts: Scale, bounds: Bounds) -> Markup:
+    points = _points_prompts(spread)
+    said = [
+        f"prompt {prompt}: {shown_score(point.value, bounds)}"
+        + (f" ({shown_interval(point.interval, bounds)})" if point.interval else "")
+        for prompt, point in zip(spread.prompts, points, strict=True)
+    ]
+    return strip(points, of_charts, "; ".join(said), lines={"mean": spread.mean})

@@ -1,0 +1,280 @@
+"""Published scores and evaluations as tables, with those of our runs if there are some."""
+
+from dataclasses import replace
+from typing import Any
+
+from afrieval.analysis.published import AFROBENCH, AuthorsAverage, PublishedMean, averages
+from afrieval.analysis.published_comparison import as_published, defective, on_same_prompts, standings
+from afrieval.analysis.published_evaluations import (
+    Agreement,
+    Measured,
+    by_run,
+    is_other_model,
+    measured,
+    on_samples,
+    published,
+    reference_model,
+    unparsed,
+    verdicts,
+)
+from afrieval.languages import LANGUAGES
+from afrieval.report.scores import INTERVAL, without
+from afrieval.report.table import Column, Table
+from afrieval.results.cell_scores import CellScores
+from afrieval.scoring.ifeval.instructions import FOLLOWED
+from afrieval.scoring.labels import DESCRIPTIONS, NOT_PARSED, UNPARSED, label
+from afrieval.tasks.data.published import PublishedRow
+from afrieval.tasks.declaration.meta import ORGANISATION
+
+OTHER_PROMPTS = "Prompts of the suite are not those of published scores, whatever their numbers."
+
+
+def published_tables(cells: list[CellScores], rows: list[PublishedRow]) -> list[Table]:
+    """Returns the tables of each task that has published scores.
+
+    Args:
+        cells: cells of our runs.
+        rows: of published tables.
+    """
+    tables = []
+    for task in dict.fromkeys(row.task for row in rows):
+        of_task = [row for row in rows if row.task == task]
+        own, metric = as_published(task, cells)
+        found = [table for table in (_standing(task, own, of_task), _on_same_prompts(task, own, of_task)) if table]
+        note = [f"Scores are {metric}, as published."] if metric and own else []
+        if not own or not found:
+            note = [_why_alone(own, metric)] if any(cell.task == task for cell in cells) else note
+            found.append(_averages(task, of_task))
+        tables += [replace(table, notes=[*table.notes, *note]) for table in found]
+    return tables
+
+
+def _why_alone(cells: list[CellScores], metric: str | None) -> str:
+    """Returns why published scores are not next to those of a run of the same task."""
+    if not cells:
+        return f"The runs of this task are not shown here: they lack {metric}, which the published scores are."
+    languages = " ".join(sorted({cell.language for cell in cells}))
+    return f"The runs of this task, with {languages}, are not shown here: no African language is in all models."
+
+
+def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
+    """Returns best and mean over prompts of each model; published ones are marked. None if they share no language."""
+    found, languages = standings(task, cells, rows)
+    if not found:
+        return None
+    columns = [Column("model"), Column("source"), Column("shots", "count"), Column("prompts", "count")]
+    columns += [Column("best", "score"), Column("mean", "score")]
+    notes = [
+        f"Means over the {len(languages)} languages that all of them have: {' '.join(languages)}.",
+        "best: the prompt was chosen on test.",
+        *([OTHER_PROMPTS] if any(standing.source == "run" for standing in found) else []),
+        *_missing(cells, rows, found),
+        _sizes(rows),
+        *_inconsistent(averages(rows)[1]),
+    ]
+    title, about = f"{task}: runs and published scores", {"task": task}
+    table = Table("standing", title, columns, [list(s) for s in found], notes, about=about)
+    return without(table, defective(task, cells, rows))
+
+
+def _missing(cells: list[CellScores], rows: list[PublishedRow], found: list[PublishedMean]) -> list[str]:
+    """Returns a note on the models that are not in the table; empty if all are."""
+    shown = {standing.model for standing in found}
+    models = dict.fromkeys([*(cell.model for cell in cells), *(row.model for row in rows)])
+    lost = [name for name in models if name not in shown]
+    return (
+        [f"Not shown, since no English prompt of theirs has all of these languages: {', '.join(lost)}."] if lost else []
+    )
+
+
+def _sizes(rows: list[PublishedRow]) -> str:
+    """Returns a note on how many documents published scores are of; tables of papers do not say."""
+    known = sorted({n for row in rows for n in row.n.values()})
+    if not known:
+        return "Published scores are of whole test sets: compare them with runs without --eval.limit or --eval.sample."
+    size = f"{known[0]:,}" if len(known) == 1 else f"{known[0]:,} to {known[-1]:,}"
+    return f"Published scores are of {size} documents per language, where their source says so."
+
+
+def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
+    """Returns the scores under each prompt of the paper that was run and published; None without one."""
+    found, languages = on_same_prompts(task, cells, rows)
+    if not found:
+        return None
+    columns = [Column("prompt", "count"), Column("model"), Column("source"), Column("shots", "count")]
+    columns += [Column("score", "score")]
+    notes = [
+        f"Means over the {len(languages)} languages that all of them have: {' '.join(languages)}.",
+        "Prompt 3 is paper3 of a run and prompt_3 of a published table.",
+    ]
+    title = f"{task}: runs and published scores, prompt by prompt"
+    table = Table("same prompts", title, columns, [list(of) for of in found], notes, about={"task": task})
+    return without(table, defective(task, cells, rows))
+
+
+def _averages(task: str, rows: list[PublishedRow]) -> Table:
+    """Returns AfroBench's own average of each published row, next to the one that is printed."""
+    found, wrong = averages(rows)
+    columns = [Column("model"), Column("prompt"), Column("languages", "count")]
+    columns += [Column(AFROBENCH, "score"), Column("printed", "score")]
+    printed = [None if a.row.average is None else a.row.average / 100 for a in found]
+    cells = [
+        [a.row.model, a.row.prompt, len(a.languages), a.value / 100, of_row]
+        for a, of_row in zip(found, printed, strict=True)
+    ]
+    notes = [f"{AFROBENCH}: the mean over all languages of the row except English and French."]
+    lost = len(rows) - len(found)
+    notes += [f"Not shown: {lost} of {len(rows)} rows, which have no other language."] if lost else []
+    notes += [_counted(code, defect) for code, defect in defective(task, [], rows).items()]
+    agree = ["All printed averages agree with it to 0.1."] if any(of_row is not None for of_row in printed) else []
+    notes += _inconsistent(wrong) or agree
+    return Table("published", f"{task}: published averages", columns, cells, notes, about={"task": task})
+
+
+def _counted(code: str, defect: str) -> str:
+    return f"It includes {LANGUAGES[code].name}, which has a known defect of its data: {defect}."
+
+
+def _inconsistent(wrong: list[AuthorsAverage]) -> list[str]:
+    return [
+        f"Inconsistent: {a.row.model}, prompt {a.row.prompt}, prints an average of {a.row.average}; "
+        f"the mean of its scores is {a.value:.1f}."
+        for a in wrong
+    ]
+
+
+COLUMNS = [
+    Column("task", "text", "-"),
+    Column("metric", "text", "-"),
+    Column("score", "score"),
+    Column(INTERVAL, "limits", "interval"),
+    Column("n", "count"),
+    Column("bad", "count", "n_defect"),
+    Column(NOT_PARSED, "score"),
+    *(Column("", "hidden", name) for name in ("task", "kind", "metric", "average", "parts", "setting", "source")),
+]
+
+
+def reference_tables(found: list[CellScores]) -> list[Table]:
+    """Returns a table per model and data set: each task's measured scores, then its published ones."""
+    runs = by_run(found)
+    return [_table_reference(of_run, legend=of_run is runs[-1]) for of_run in runs]
+
+
+def _table_reference(of_run: list[CellScores], legend: bool) -> Table:
+    rows: list[list[Any]] = []
+    dimmed: list[int] = []
+    ends: list[int] = []
+    for each in of_run:
+        rows += [_measured(each, score, first=at == 0) for at, score in enumerate(measured(each))]
+        of_others = _published(each)
+        dimmed += range(len(rows), len(rows) + len(of_others))
+        rows += of_others
+        ends.append(len(rows) - 1)
+    first = of_run[0]
+    about = {"model": first.model, "evals": first.declared["evals"], "samples": on_samples(first)}
+    data = [first.declared["evals"].removeprefix(ORGANISATION)] if reference_model(first) else []
+    title = f"{', '.join([*data, *(['our own sample rows'] if on_samples(first) else [])])}: {first.model}"
+    notes = [*_about_published(of_run), *(_legend(of_run) if legend else [])]
+    return Table("reference", title, COLUMNS, rows, notes, about=about, dimmed=dimmed, ends=ends)
+
+
+def _measured(each: CellScores, found: Measured, first: bool) -> list[Any]:
+    """Returns a row; a cell's first score stands under the task's name."""
+    parts = found.parts
+    over = f"mean of {parts} subtask{'s' if parts != 1 else ''}" if parts else DESCRIPTIONS.get(found.metric, "")
+    metric = label(found.metric) + (f", {found.average}" if found.average else "")
+    counted = [found.n, each.n_defect, unparsed(each)] if first else [found.n, None, None]
+    raw = [each.task, "measured", found.metric, found.average, parts, None, None]
+    return [each.task if first else over, metric, found.score, found.interval, *counted, *raw]
+
+
+def _published(each: CellScores) -> list[list[Any]]:
+    """Returns the rows of published scores; sources stand with those that are of the same setting."""
+    found = published(each)
+    settings = [(score.average, score.setting) for score in found]
+    parts = bool(each.declared.get("macro"))
+    rows = []
+    for score in found:
+        sources = "; ".join(score.sources)
+        apart = f" ({sources})" if settings.count((score.average, score.setting)) > 1 else ""
+        average = (score.average or "not stated") if parts else ""
+        raw = [each.task, "published", None, score.average, None, score.setting, sources]
+        rows.append([f"published: {score.setting}{apart}", average, score.score, None, None, None, None, *raw])
+    return rows
+
+
+def _about_published(of_run: list[CellScores]) -> list[str]:
+    """Returns whose the published scores are, and which tasks ran on fewer rows."""
+    first = of_run[0]
+    if not any(published(each) for each in of_run):
+        return []
+    other = f", not of {first.model}" if is_other_model(first) else ""
+    whose = f"published: scores of {reference_model(first)}{other}, on all rows; run.yaml lists their sources."
+    rows = [(e.task, e.rows, e.declared.get("rows")) for e in of_run]
+    fewer = [f"{task} {ran} of {of_all}" for task, ran, of_all in rows if of_all and ran < of_all]
+    return [whose, *([f"Fewer rows ran here, so do not compare: {', '.join(fewer)}."] if fewer else [])]
+
+
+def _legend(of_run: list[CellScores]) -> list[str]:
+    notes = ["Prompts are Meta's own, complete with examples."] if not on_samples(of_run[0]) else []
+    if any(each.macro for each in of_run):
+        notes.append("micro: all rows have the same weight; macro: all subtasks do. Compare like with like.")
+    if any(unparsed(each) is not None for each in of_run):
+        notes.append(f"{NOT_PARSED}: {UNPARSED}.")
+    return [*notes, "bad: rows with a defect."]
+
+
+LEGEND = (
+    "both, ours, Meta, none: how many answers are right on both sides, on one alone, on neither; same: verdicts that "
+    "agree, in percent; diff.: our score minus Meta's, in percentage points; p: exact McNemar test."
+)
+VERDICT_COLUMNS = [
+    Column("task"),
+    Column("n", "count"),
+    Column("both", "count", "both_right"),
+    Column("ours", "count", "only_here"),
+    Column("Meta", "count", "only_published"),
+    Column("none", "count", "both_wrong"),
+    Column("same", "score", "agreement"),
+    Column("score", "score"),
+    Column("Meta's", "score", "published_score"),
+    Column("diff.", "change", "difference"),
+    Column("p", "p"),
+    Column("metric", "hidden"),
+]
+
+
+def verdict_tables(found: list[CellScores]) -> list[Table]:
+    """Returns a table per model and data set, with a row for each task whose data have verdicts."""
+    with_verdicts = [[(each, v) for each in of_run if (v := verdicts(each))] for of_run in by_run(found)]
+    runs = [of_run for of_run in with_verdicts if of_run]
+    return [_table_agreement(of_run, legend=of_run is runs[-1]) for of_run in runs]
+
+
+def _table_agreement(of_run: list[tuple[CellScores, Agreement]], legend: bool) -> Table:
+    cells = [each for each, _ in of_run]
+    first = cells[0]
+    about = {"model": first.model, "evals": first.declared["evals"], "samples": on_samples(first)}
+    title = f"{first.model}: agreement with Meta's verdicts"
+    title += f" on {name}" if (name := reference_model(first)) else ""
+    notes = [_compared(cells), *([LEGEND] if legend else [])]
+    return Table("verdicts", title, VERDICT_COLUMNS, [_row(*row) for row in of_run], notes, about=about)
+
+
+def _compared(cells: list[CellScores]) -> str:
+    """Returns what the two sides are."""
+    first = cells[0]
+    if on_samples(first):
+        return "The verdicts of our own sample rows are made up: this table shows its form, and nothing of Meta's."
+    other = f"{reference_model(first)}, another model," if is_other_model(first) else "the same model"
+    text = f"Ours: {first.model}, its answers in this run, our scoring. "
+    text += f"Meta's: is_correct in {first.declared['evals']}, of {other}"
+    strict = [f" IFEval: {label(e.main)}." for e in cells if e.main in FOLLOWED]
+    return f"{text} with Meta's code and sampling.{''.join(strict[:1])}"
+
+
+def _row(each: CellScores, found: Agreement) -> list[Any]:
+    ours, published = found.scores
+    counts = [found.n, found.right, found.here, found.there, found.neither]
+    return [each.task, *counts, found.same, ours, published, ours - published, found.p, each.main]

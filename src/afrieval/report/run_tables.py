@@ -1,0 +1,191 @@
+"""The tables at the end of a run, from its folder alone: whole, or as far as it got."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
+from afrieval._util.grouping import grouped
+from afrieval._util.terminal import note
+from afrieval.analysis.scores import LanguageScore, by_language
+from afrieval.report.formats import csv_parts, flat, write
+from afrieval.report.scores import naming_rows, run_table
+from afrieval.report.suites import derived_tables
+from afrieval.report.summary import Summary, read_summary, run_tables
+from afrieval.report.table import Table
+from afrieval.report.values import ANY, Bounds
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.identity import prompt_order
+from afrieval.results.run_folder import RunFolder
+from afrieval.results.schema import Identity, RunRecord
+from afrieval.run.harness.scores import HarnessScore, task_scores
+from afrieval.run.suites.reference import ReferenceRun, open_references, published_for
+from afrieval.run.suites.run import scores_of_run
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+CONTINUES = "the same `afrieval run` command continues"
+
+
+def stored_tables(run: RunFolder, label: str) -> tuple[list[Table], list[CellScores]]:
+    """Returns the tables of a run, those of derived metrics last, and the cells that they are of.
+
+    What an unfinished run lacks is in the notes of tables, and in one line on standard error.
+
+    Args:
+        run: its folder, with at least one finished cell.
+        label: what its model is called.
+
+    Raises:
+        UserError: if a file of the folder is damaged.
+    """
+    record, every = run.record, read_summary(run)
+    cells = in_order((replace(cell, model=label) for cell in every.cells), record["identity"])
+    places = {name: at for at, name in enumerate(record["identity"].get("harness_tasks", {}))}
+    harness = sorted(every.harness, key=lambda task: places.get(task.record["task"], len(places)))
+    config = config_of(record)
+    supported, seed = config.get("model", {}).get("languages_supported") or [], config.get("eval", {})
+    tables = run_tables(Summary(cells, harness, every.groups), record, supported, seed.get("numpy_random_seed", 42))
+    lacking = _lacking(run, cells)
+    for line in lacking.values():
+        note(f"{run.path}: {line}")
+    if derived := scores_of_run(record, cells, stored_references(config)):
+        suite = record["suite"]["name"]
+        tables += derived_tables(suite, derived, published_for(suite, derived))
+    return [_noted(table, lacking) for table in tables], cells
+
+
+def in_order(cells: Iterable[CellScores], identity: Identity) -> list[CellScores]:
+    """Returns cells in the order in which they were planned, as run.yaml has tasks and languages."""
+    tasks = identity.get("tasks", {})
+
+    def place(cell: CellScores) -> tuple[Any, ...]:
+        languages = list(tasks[cell.task]["data"])
+        at = languages.index(cell.language) if cell.language in languages else len(languages)
+        return list(tasks).index(cell.task), at, cell.prompt_language, prompt_order(cell.prompt)
+
+    return sorted(cells, key=place)
+
+
+def config_of(record: RunRecord) -> Mapping[str, Any]:
+    """Returns the config of the last visit; empty if another program wrote the folder."""
+    config: Any = record.get("visits", [{}])[-1].get("config", {})
+    return config if isinstance(config, Mapping) else {}
+
+
+def stored_references(config: Mapping[str, Any]) -> list[ReferenceRun]:
+    """Returns the reference runs of a visit that are still where they were.
+
+    Args:
+        config: the settings of the visit.
+    """
+    given: Mapping[str, str] = config.get("reference") or {}
+    there = {name: path for name, path in given.items() if user_path(path).exists()}
+    for name, path in given.items():
+        if name not in there:
+            note(f"the reference {name} is not at {path} any more; metrics that need it have no score")
+    return open_references(there)
+
+
+def _lacking(run: RunFolder, cells: list[CellScores]) -> dict[str, str]:
+    """Returns what is missing of each task of the suite, and of all tasks of the harness together, as sentences."""
+    tasks, there = run.record["identity"].get("tasks", {}), set(run.names)
+    planned = grouped(run.record.get("cells", []), lambda name: _task(name, tasks))
+    lines = {}
+    for task, names in planned.items():
+        if missing := [name for name in names if name not in there]:
+            which = f"{len(missing)} of {len(names)} cells are missing, such as {missing[0]}"
+            lines[task] = f"Not finished: {which}; {CONTINUES}."
+    for (task, _), of in grouped(cells, lambda cell: (cell.task, cell.language)).items():
+        first, last = min(of, key=lambda cell: cell.rows), max(of, key=lambda cell: cell.rows)
+        if first.rows < last.rows:
+            rows = f"{first.name} has {first.rows} rows, and {last.name} {last.rows}"
+            lines.setdefault(task, f"Not finished: {rows}; {CONTINUES}.")
+    return lines
+
+
+def _task(name: str, tasks: Iterable[str]) -> str:
+    """Returns the task of a cell's name; empty for a task of the harness."""
+    return max((task for task in tasks if name.startswith(f"{task}_")), key=len, default="")
+
+
+def _noted(table: Table, lacking: Mapping[str, str]) -> Table:
+    line = lacking.get("" if table.kind == "harness" else table.about.get("task", "-"))
+    return replace(table, notes=[line, *table.notes]) if line else table
+
+
+def of_model(tables: Iterable[Table], label: str, path: Path) -> list[Table]:
+    """Returns tables that say which model they are of, since those of other runs stand next to them."""
+    about = {"model": label, "run": str(path)}
+    return [replace(table, title=f"{label}, {table.title}", about={**about, **table.about}) for table in tables]
+
+
+def one_table(run: RunFolder) -> Table:
+    """Returns the scores, averaged over prompts: one row per task, language and prompt language.
+
+    Harness tasks come last, each with the main metric, on the harness' own scale.
+
+    Raises:
+        UserError: if a file of the folder is damaged; its line is named.
+    """
+    cells = [run.scores(name) for name in run.names]
+    own = [cell for cell in cells if not cell.harness]
+    bounds: dict[tuple[str, str], Bounds] = {(c.task, c.main): c.metric.bounds for c in own if c.n}
+    scores = by_language(own)
+    harness = [known.scores[0] for cell in cells if cell.harness and (known := task_scores(cell)).scores]
+    unreviewed = {task: set(known.get("unreviewed", {})) for task, known in run.record.get("declared", {}).items()}
+    scales = [bounds[s.task, s.metric] for s in scores] + [ANY for _ in harness]
+    table = run_table(f"Scores of {run.path.name}", [*scores, *map(_as_ours, harness)], unreviewed, scales)
+    return naming_rows([table], cells)[0]
+
+
+def _as_ours(score: HarnessScore) -> LanguageScore:
+    metric = score.metric if score.filter == "none" else f"{score.metric},{score.filter}"
+    return LanguageScore(
+        task=score.task,
+        language=score.language,
+        prompt_language="",
+        prompts=[],
+        metric=metric,
+        score=score.value,
+        interval=score.interval,
+        others={},
+        n=score.n,
+        n_defect=0,
+        chance=float("nan"),
+    )
+
+
+class Tables(tuple[Table, ...]):
+    """Tables in order, with the same methods as one of them."""
+
+    __slots__ = ()
+
+    def to_csv(self) -> str:
+        """Returns all tables as CSV, an empty line between those that differ in their kind or in their scales."""
+        return write(list(self), "csv")
+
+    def to_pandas(self) -> "DataFrame":
+        """Returns all tables as one data frame, with a column for each name that occurs.
+
+        Raises:
+            UserError: if they differ in their kind or in the scales of their scores.
+        """
+        from pandas import DataFrame
+
+        if len(parts := csv_parts(self)) > 1:
+            cure = "take the data frame of each: [table.to_pandas() for table in tables]"
+            raise UserError(f"these tables cannot be one data frame, since they are {', '.join(parts)}", cure)
+        return DataFrame.from_records([record for table in self for record in flat(table)])
+
+    def __str__(self) -> str:
+        """Returns the tables as a terminal shows them."""
+        return "\n".join(map(str, self))
+
+    def _repr_html_(self) -> str:
+        """Returns the tables as a notebook shows them."""
+        return "\n".join(table._repr_html_() for table in self)

@@ -1,0 +1,99 @@
+"""Tables of what moved when the stored answers of a run were scored again."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from afrieval._util.grouping import grouped
+from afrieval._util.terminal import shortened
+from afrieval.analysis.score_changes import Move
+from afrieval.report.scores import WRITTEN
+from afrieval.report.table import Column, Table
+from afrieval.results.identity import PromptId, prompt_ranges
+
+LEGEND = "up, down: answers whose own score is higher or lower now."
+GONE = "Metrics without a score now are not measured any more."
+ADDED = "Metrics without a score before were added since the run."
+
+
+class Answer(NamedTuple):
+    """A document with another extracted answer than before; None is unparsed."""
+
+    task: str
+    language: str
+    prompt_language: str
+    prompt: PromptId
+    document: int
+    before: Any
+    now: Any
+
+
+def rescored_tables(moves: Iterable[Move], answers: Sequence[Answer], n: int, about: dict[str, Any]) -> list[Table]:
+    """Returns the scores that moved, a table for each task and scale, and some of the answers that moved.
+
+    Args:
+        moves: the scores that moved.
+        answers: all answers that moved.
+        n: how many of them to show.
+        about: what else is known of the run.
+    """
+    tables = [
+        _of_scale(task, of, about) for (task, _), of in grouped(moves, lambda m: (m.task, m.metric.bounds)).items()
+    ]
+    return [*tables, *([_of_answers(answers, n, about)] if answers and n else [])]
+
+
+def _of_scale(task: str, moves: Sequence[Move], about: dict[str, Any]) -> Table:
+    bounds = moves[0].metric.bounds
+    columns = [
+        Column("language", "language"),
+        Column("prompts", key="-"),
+        Column("prompt_language", "hidden"),
+        Column("prompts", "hidden"),
+        Column("metric"),
+        Column("before", "score", bounds=bounds),
+        Column("now", "score", bounds=bounds),
+        Column("change", "change", bounds=bounds),
+        Column("answers", "amount"),
+        Column("up", "amount"),
+        Column("down", "amount"),
+    ]
+    notes = [LEGEND, *([ADDED] if any(move.before is None for move in moves) else [])]
+    notes += [GONE] if any(move.now is None for move in moves) else []
+    rows = [*map(_row, moves)]
+    return Table("rescored", f"{task}: scores that moved", columns, rows, notes, about={**about, "task": task})
+
+
+def _row(move: Move) -> list[Any]:
+    change = None if move.before is None or move.now is None else move.now - move.before
+    prompts = f"{WRITTEN[move.prompt_language]} {prompt_ranges(move.prompts)}"
+    place = [move.language, prompts, move.prompt_language, move.prompts, move.metric.name]
+    return [*place, move.before, move.now, change, move.n, move.up, move.down]
+
+
+def _of_answers(answers: Sequence[Answer], n: int, about: dict[str, Any]) -> Table:
+    columns = [
+        *(
+            Column("task"),
+            Column("language", "language"),
+            Column("prompt", key="-"),
+            Column("row", "count", "document"),
+        ),
+        *(Column("before", key="-"), Column("now", key="-")),
+        *(Column(name, "hidden") for name in ("prompt_language", "prompt", "before", "now")),
+    ]
+    rows = [_answer_row(answer) for answer in answers[:n]]
+    more = [f"{len(answers)} answers moved; --n {len(answers)} shows all."] if len(answers) > n else []
+    return Table("rescored_answers", "Answers that moved", columns, rows, more, about=about)
+
+
+def _answer_row(of: Answer) -> list[Any]:
+    prompt = f"{WRITTEN[of.prompt_language]} {of.prompt}"
+    seen = [of.task, of.language, prompt, of.document, _shown(of.before), _shown(of.now)]
+    return [*seen, of.prompt_language, of.prompt, of.before, of.now]
+
+
+def _shown(answer: Any) -> str:
+    if answer is None:
+        return "unparsed"
+    return shortened(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))

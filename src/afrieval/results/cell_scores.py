@@ -1,0 +1,314 @@
+"""The one table of scores: what a cell's sample file says in numbers, whatever the task."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afrieval.results.identity import ALL, PromptId, Selection, prompt_set
+from afrieval.results.schema import Declared, HarnessRecord
+from afrieval.scoring.base import Metric
+from afrieval.scoring.statistics.intervals import Interval, linear_values, standard_error
+from afrieval.scoring.statistics.scores import Macro, macro, score_interval
+
+Values = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+NONE: Numbers = np.zeros(0, dtype=np.int64)
+ACCURACY, BALANCED = "acc", "balanced"  # metrics of baselines
+DIMENSIONS = ("prompt_language", "prompt", "model", "shots", "answer_form", "language")  # what can be compared
+KEPT_APART = ("prompt_set", *DIMENSIONS)  # the sets share no prompt
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A text per document, such as its subject.
+
+    Attributes:
+        codes: place of each document's text in `names`, shape (n,); -1 where it has none.
+        names: the texts, in the order in which they occur.
+    """
+
+    codes: Numbers
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StatedScore:
+    """What the harness says of a task of its own, by one metric under one filter.
+
+    Attributes:
+        value: on the harness' own scale.
+        n: documents with this metric.
+        right: of the documents, how many have a 1, if all have 0 or 1; else None.
+    """
+
+    metric: str
+    filter: str
+    value: float
+    standard_error: float | None
+    higher_is_better: bool | None
+    n: int
+    right: float | None
+
+
+@dataclass(frozen=True)
+class CellScores:
+    """The scores of a cell, and what the cell is.
+
+    All arrays are over the documents that were scored.
+
+    Attributes:
+        name: the cell's, as its sample file has it.
+        model: what the model is called here; empty until runs are read together.
+        metrics: the main one first.
+        measures: metric to its numbers by document, shape (n, k); NaN where it could not be measured, or is not of the
+            group.
+        ids: row of each document, ascending, shape (n,).
+        golds: right choices, shape (n,); -1 where there are none.
+        picked: choices that the model took, shape (n,); -1 for none.
+        n_choices: shape (n,); 0 where there are none.
+        rows: all rows of the cell, scored or not.
+        selection: which rows of the test set these are.
+        defects: rows with a defect, scored or not.
+        keys: a number for each document that is the same for the same question in every language, shape (n,); None in
+            runs of tasks that declare no key, and in older ones.
+        verdicts: whether the published answer was right, shape (n,); NaN where the data do not tell. None in tasks
+            without.
+        parts: the part of the benchmark that each document is of; None in tasks that declare none.
+        fields: what scores can be broken down by, as far as documents were stored.
+        sent: hashes of what was sent to the model, by document; empty unless it was asked for.
+        of_groups: metrics over the documents of a group, as GROUP.METRIC.
+        derived: derived metric to the metrics that it is made of.
+        must: what has to be the same on both sides of a comparison, by name for people.
+        may: settings that may differ, and are named if they do.
+        contrast: the metric that compares prompt languages; empty if it is the cell's score.
+        lengths: of the label words, in tokens or else in characters; empty if rows have their own choices, or answers
+            were generated.
+        kept: of each prompt that was shortened to fit the model's context, the share of its text that was kept.
+        fewer_examples: of each prompt with fewer examples than asked for, their number.
+        usage: what answers took, as `results.usage` names it; empty if their backend does not tell.
+        declared: what run.yaml says of the task.
+        suite: name of the suite that was run; empty without one.
+        suite_groups: its tasks by group.
+        path: the sample file.
+        harness: what the harness says of a task of its own; `stated` has its numbers, and there are no measures.
+    """
+
+    name: str
+    task: str
+    language: str
+    prompt_language: str
+    prompt: PromptId
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
+    measures: Mapping[str, Values] = field(default_factory=dict)
+    ids: Numbers = field(default_factory=NONE.copy)
+    golds: Numbers = field(default_factory=NONE.copy)
+    picked: Numbers = field(default_factory=NONE.copy)
+    n_choices: Numbers = field(default_factory=NONE.copy)
+    rows: int = 0
+    selection: Selection = ALL
+    defects: Numbers = field(default_factory=NONE.copy)
+    model: str = ""
+    shots: int = 0
+    answer_form: str = ""
+    keys: Numbers | None = None
+    verdicts: Values | None = None
+    parts: Labels | None = None
+    fields: Mapping[str, Labels] = field(default_factory=dict)
+    sent: Mapping[str, Numbers] = field(default_factory=dict)
+    of_groups: frozenset[str] = frozenset()
+    derived: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    must: Mapping[str, object] = field(default_factory=dict)
+    may: Mapping[str, object] = field(default_factory=dict)
+    contrast: str = ""
+    lengths: tuple[int, ...] = ()
+    kept: tuple[float, ...] = ()
+    fewer_examples: tuple[int, ...] = ()
+    usage: Mapping[str, float] = field(default_factory=dict)
+    declared: Declared = field(default_factory=lambda: Declared())
+    suite: str = ""
+    suite_groups: Mapping[str, list[str]] = field(default_factory=dict)
+    path: Path | None = None
+    harness: HarnessRecord | None = None
+    stated: tuple[StatedScore, ...] = ()
+
+    @property
+    def dimensions(self) -> dict[str, str | int]:
+        """What the cell is along each dimension of a comparison, and the set that its prompt belongs to."""
+        return {name: getattr(self, name) for name in KEPT_APART}
+
+    def but(self, *names: str) -> dict[str, str | int]:
+        """Returns the dimensions but for some."""
+        return {name: value for name, value in self.dimensions.items() if name not in names}
+
+    @property
+    def prompt_set(self) -> str:
+        """The set that its prompt belongs to: `suite`, `paper` or `paper_uncleaned`."""
+        return prompt_set(self.prompt)
+
+    @property
+    def folder(self) -> Path | None:
+        """The run folder."""
+        return self.path and self.path.parent
+
+    @property
+    def main(self) -> str:
+        """The metric that is the cell's score."""
+        return next(iter(self.metrics))
+
+    @property
+    def metric(self) -> Metric:
+        """The same, with all that is known of it."""
+        return self.metrics[self.main]
+
+    @property
+    def of_derived(self) -> list[str]:
+        """The metrics that derived metrics are made of, and these."""
+        parts = {name for of in self.derived.values() for name in of}
+        return [name for name in self.metrics if name in parts or name in self.derived]
+
+    @property
+    def measured(self) -> dict[str, tuple[Metric, Values]]:
+        """Each metric with its measures."""
+        return {name: (known, self.measures[name]) for name, known in self.metrics.items()}
+
+    @property
+    def defect(self) -> str:
+        """The known defect of the language's whole data; empty if there is none."""
+        return self.declared.get("defective", {}).get(self.language, "")
+
+    @property
+    def baselines(self) -> Mapping[str, Mapping[str, float]]:
+        """What a model gets that does not read the text: baseline to metric to score, as `metrics` have it.
+
+        The metric `balanced` is accuracy in each class, averaged over the classes. Empty where nothing is known.
+        """
+        return self.declared.get("baselines", {}).get(self.language, {})
+
+    @property
+    def baseline_scores(self) -> dict[str, float]:
+        """What each baseline gets by the main metric; by accuracy if that is a share of right picks too."""
+        metric, share = self.metric, BALANCED if self.metric.of_cell else ACCURACY
+        of_picks = metric.interval == "wilson" and metric.higher_is_better and self.main not in self.of_groups
+        found = {name: of.get(self.main, of.get(share) if of_picks else None) for name, of in self.baselines.items()}
+        return {name: score for name, score in found.items() if score is not None}
+
+    @property
+    def own_rows(self) -> bool:
+        """Whether its rows are the suite's own samples, written by hand in place of the data set's."""
+        return self.declared.get("sample_rows", {}).get(self.language, False)
+
+    @property
+    def concludes(self) -> bool:
+        """Whether it may have a rank: its rows are neither the first ones, which may be alike, nor the suite's own."""
+        return self.selection.concludes and not self.own_rows
+
+    @property
+    def data_set(self) -> str:
+        """The data set that its documents are from; empty in runs of older versions."""
+        return self.declared.get("data", "")
+
+    @property
+    def n(self) -> int:
+        """Documents scored."""
+        return len(self.ids)
+
+    @property
+    def n_unscored(self) -> int:
+        """Documents left out because they have no right answer."""
+        return self.rows - self.n
+
+    @property
+    def n_defect(self) -> int:
+        """Documents with a defect, scored or left out."""
+        return len(self.defects)
+
+    @property
+    def chance(self) -> float:
+        """Expected score of a guess; NaN where nothing can be guessed."""
+        return float(np.mean(1 / np.where(self.n_choices > 0, self.n_choices, np.nan))) if self.n else np.nan
+
+    @cached_property
+    def values(self) -> Values:
+        """A number per document whose mean is the score; for means of single measures, the documents' own scores."""
+        return linear_values(self.metric, self.measures[self.main])
+
+    @property
+    def score(self) -> float:
+        """The main metric's score."""
+        return float(self.values.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """The score's standard error; NaN for a single document, and where nothing shows how sure the score is."""
+        return math.nan if self.metric.interval == "none" else standard_error(self.values)
+
+    @property
+    def interval(self) -> Interval | None:
+        """The score's 95 % interval; None if the metric has none, or nothing shows how sure it is."""
+        return score_interval(self.metric, [self.measures[self.main]])
+
+    @property
+    def macro(self) -> Macro | None:
+        """The mean over parts; None in tasks that declare none."""
+        if self.parts is None or not self.metric.is_mean:
+            return None
+        return macro(self.values, self.parts.codes)
+
+    def on(self, metric: str) -> Self:
+        """Returns the cell with another metric as its score, over the documents that have it.
+
+        Args:
+            metric: one of its metrics.
+        """
+        if metric == self.main:
+            return self
+        order = {metric: self.metrics[metric], **self.metrics}
+        measured = np.flatnonzero(~np.isnan(self.measures[metric]).all(axis=1))
+        return replace(self if len(measured) == self.n else self.take(measured), metrics=order)
+
+    def take(self, places: Numbers) -> Self:
+        """Returns the cell with some of its documents, in the order given."""
+
+        def some(labels: Labels) -> Labels:
+            return replace(labels, codes=labels.codes[places])
+
+        return replace(
+            self,
+            **{name: getattr(self, name)[places] for name in ("ids", "golds", "picked", "n_choices")},
+            measures={name: values[places] for name, values in self.measures.items()},
+            keys=None if self.keys is None else self.keys[places],
+            verdicts=None if self.verdicts is None else self.verdicts[places],
+            parts=self.parts and some(self.parts),
+            fields={name: some(labels) for name, labels in self.fields.items()},
+            sent={name: hashes[places] for name, hashes in self.sent.items()},
+        )
+
+
+Key = tuple[str, tuple[int, ...], int]
+_known: WeakValueDictionary[Key, NDArray[Any]] = WeakValueDictionary()
+
+
+def shared(array: NDArray[Any]) -> NDArray[Any]:
+    """Returns an array that is equal to the bit, and cannot be written to: that of an earlier call if there was one.
+
+    Of 20 models on the same questions, only what each answered then takes memory.
+
+    Args:
+        array: it must not be changed any more.
+    """
+    content = array.tobytes()
+    key = array.dtype.str, array.shape, hash(content)
+    found = _known.get(key)
+    if found is not None and found.tobytes() == content:
+        return found
+    kept = array if array.base is None else array.copy()  # a view would keep all that it is a part of
+    kept.flags.writeable = False
+    _known[key] = kept
+    return kept

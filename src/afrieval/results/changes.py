@@ -1,0 +1,60 @@
+"""What differs between the scores of the same answers before and now."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.derived import Mask
+
+CLOSE = 1e-9  # relative difference that two computers may have
+
+
+def moved_documents(before: CellScores, now: CellScores) -> dict[str, Mask]:
+    """Returns each metric that a cell has before and now, and whether the measures of each document moved."""
+    return {name: _moved(before, now, name) for name in before.metrics if name in now.metrics}
+
+
+def has_moved(before: CellScores, now: CellScores) -> bool:
+    """Returns whether a score or measure of a cell moved or is gone, or another metric is its score.
+
+    Where a mean over parts is a score too, other parts move it.
+    """
+    if before.n != now.n or (now.n and before.main != now.main):
+        return True
+    return (
+        bool(before.metrics.keys() - now.metrics.keys()) or _parts_moved(before, now) or any(_differences(before, now))
+    )
+
+
+def _parts_moved(before: CellScores, now: CellScores) -> bool:
+    one, other = before.parts, now.parts
+    if one is None or other is None:
+        return one is not None
+    return one.names != other.names or not np.array_equal(one.codes, other.codes)
+
+
+def _differences(before: CellScores, now: CellScores) -> Iterator[bool]:
+    for name, moved in moved_documents(before, now).items():
+        yield bool(moved.any())
+        yield not alike(before.on(name).score, now.on(name).score)
+
+
+def _moved(before: CellScores, now: CellScores, name: str) -> Mask:
+    one, other = before.measures[name], now.measures[name]
+    if one.shape != other.shape:  # an older version stored fewer numbers
+        return np.full(len(other), fill_value=False)
+    return np.asarray(~np.isclose(one, other, rtol=CLOSE, atol=0, equal_nan=True).all(axis=1))
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Returns whether two values of JSON are equal, but for how a computer rounds numbers."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=CLOSE) or (math.isnan(one) and math.isnan(other))
+    return bool(one == other)

@@ -1,0 +1,297 @@
+"""Reads a run folder: each sample file once, however many ask for it."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
+from afrieval._util.schema import checked_line
+from afrieval.results.cell_scores import CellScores, StatedScore
+from afrieval.results.identity import selection, selection_of_older
+from afrieval.results.packed import content, is_packed, source
+from afrieval.results.packed_cells import packed_scores
+from afrieval.results.run_files import RUN, cell_names, harness_path, read_harness, read_run, sample_path
+from afrieval.results.sample_columns import STORED_BY, Stored, completed, stored_scores
+from afrieval.results.samples import REDO, Sample, cell_name, is_harness, read_lines
+from afrieval.results.schema import Declared, HarnessMetric, HarnessRecord, RunRecord, SampleLine
+from afrieval.results.summary import usage_of
+
+Signature = tuple[int, ...]
+READ_BY = (*STORED_BY, "derived")  # keys of what run.yaml declares
+
+
+class RunFolder:
+    """A run folder, whose files are read when they are asked for, and again only if they have changed.
+
+    Args:
+        path: the folder.
+        sent: whether scores have hashes of what was sent to the model.
+        halfway: whether the answers may have been scored again in part only.
+    """
+
+    def __init__(self, path: Path, sent: bool = False, halfway: bool = False):
+        self.path = path
+        self._halfway = halfway
+        self._sent = sent
+        self._record: tuple[Signature, RunRecord] | None = None
+        self._cells: dict[str, tuple[Signature, CellScores]] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """The cells that are stored, sorted by sample file.
+
+        Raises:
+            UserError: if its packed file is damaged.
+        """
+        return cell_names(self.path)
+
+    @property
+    def record(self) -> RunRecord:
+        """What run.yaml says; empty if there is none yet.
+
+        Raises:
+            UserError: if it cannot be read, or there are samples and it is missing.
+        """
+        now = _signature(self.path / RUN)
+        if self._record is None or self._record[0] != now:
+            self._record = now, read_run(self.path, self._halfway)
+        return self._record[1]
+
+    @property
+    def was_read(self) -> bool:
+        """Whether a cell has been read."""
+        return bool(self._cells)
+
+    def scores(self, name: str) -> CellScores:
+        """Returns the scores of a cell, of our own tasks or of the harness'.
+
+        Args:
+            name: the cell's.
+
+        Raises:
+            UserError: if a file of the cell is damaged, lacks a document or holds another cell.
+        """
+        now = self._signature(name)
+        before, cell = self._cells.get(name, (None, None))
+        if cell is None or before != now or self._reads_otherwise(cell):
+            self._cells[name] = now, (cell := self._completed(name, self.stored(name)))
+        return self._selected(replace(cell, declared=self._declared(cell.task)))
+
+    def _selected(self, cell: CellScores) -> CellScores:
+        """Returns a cell with the selection of its rows, which may be known by run.yaml alone."""
+        sampled = cell.selection.kind == "sample"
+        of = cell.harness.get("test_set") if cell.harness else cell.declared.get("test_set", {}).get(cell.language)
+        if of is None and not sampled:
+            return replace(cell, selection=selection_of_older(cell.rows, self.record))
+        return replace(cell, selection=selection(cell.rows, of or 0, sampled))
+
+    def _declared(self, task: str) -> Declared:
+        return self.record.get("declared", {}).get(task, Declared())
+
+    def _reads_otherwise(self, cell: CellScores) -> bool:
+        """Tells whether run.yaml now declares what would have been read otherwise."""
+        before, now = cell.declared, self._declared(cell.task)
+        return any(before.get(key) != now.get(key) for key in READ_BY)
+
+    def n_done(self, name: str) -> int:
+        """Returns how many documents of a cell are stored with all that belongs to them; 0 if it is not there.
+
+        Raises:
+            UserError: if one of its files is damaged.
+        """
+        ours = name not in self.record.get("identity", {}).get("harness_tasks", {})
+        there = os.path.lexists(sample_path(self.path, name)) or self.is_packed(name)
+        if not there or not (ours or harness_path(self.path, name).exists()):
+            return 0
+        found = self.scores(name)
+        return found.rows if found.harness is None or found.harness["n"] == found.rows else 0
+
+    def lines(self, name: str) -> Iterator[Sample]:
+        """Yields a cell's samples, whole and in order; errors are those of `scores`, but for scores that cannot be."""
+        return cell_lines(self.path, name)
+
+    def samples(self, name: str) -> list[Sample]:
+        """Returns a cell's samples; errors are those of `scores`."""
+        found = list(self.lines(name))
+        self._table(name, found)
+        return found
+
+    def scored(self, name: str, lines: Iterable[Sample], declared: Declared) -> CellScores:
+        """Returns the scores of a cell with other samples and another declaration than the folder has.
+
+        Args:
+            name: the cell's.
+            lines: its samples, at least one.
+            declared: what to know of the task.
+        """
+        path = sample_path(self.path, name)
+        return self._completed(name, stored_scores(name, lines, declared, path, self._sent))
+
+    def stored(self, name: str) -> Stored:
+        """Returns what the files of a cell say by themselves; errors are those of `scores`."""
+        declared = self.record.get("declared", {})
+        found = packed_scores(sample_path(self.path, name), declared, self._sent)
+        return self._stored(name, self.lines(name)) if found is None else found
+
+    def keep(self, name: str, stored: Stored) -> None:
+        """Keeps what another process has found with `stored`, for `scores`."""
+        self._cells[name] = self._signature(name), self._completed(name, stored)
+
+    def is_packed(self, name: str) -> bool:
+        """Returns whether a cell is in the packed file only."""
+        return is_packed(sample_path(self.path, name))
+
+    def _signature(self, name: str) -> Signature:
+        return _signature(source(sample_path(self.path, name)), harness_path(self.path, name))
+
+    def _table(self, name: str, lines: Iterable[Sample]) -> CellScores:
+        return self._completed(name, self._stored(name, lines))
+
+    def _stored(self, name: str, lines: Iterable[Sample]) -> Stored:
+        rest = iter(lines)
+        first = next(rest)
+        path, every = sample_path(self.path, name), chain([first], rest)
+        if is_harness(first):
+            return Stored(harness_scores(read_harness(self.path, name), every, path))
+        return stored_scores(name, every, self._declared(first["task"]), path, self._sent)
+
+    def _completed(self, name: str, stored: Stored) -> CellScores:
+        if stored.cell.harness:
+            return stored.cell
+        folders = {spec.get("reference") for spec in stored.cell.declared.get("derived", {}).values()}
+        reference = {folder: RunFolder(user_path(folder)).scores(name) for folder in folders if folder}
+        return completed(stored, reference)
+
+
+def cell_lines(folder: Path, name: str) -> Iterator[Sample]:
+    """Yields the samples of a cell, whole and in order; once for each filter of a harness task.
+
+    Raises:
+        UserError: if the file is damaged, lacks a document or holds another cell.
+    """
+    path = sample_path(folder, name)
+    found: dict[str | None, list[int]] = {}  # ranks of the lines by filter; in a sample, by the order of samples
+    latest: dict[str | None, int] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        of = line["filter"] if line["prompt"] == "" else None
+        ranks = found.setdefault(of, [])
+        expected = len(ranks) if "sample_rank" not in line else max(line["doc_id"], latest.get(of, -1) + 1)
+        if line["doc_id"] != expected or cell_name(line) != name:
+            raise UserError(f"{path}, line {number}, is not what a run of {name} wrote", REDO)
+        ranks.append(line.get("sample_rank", expected))
+        latest[of] = expected
+        yield line
+    if len({len(ranks) for ranks in found.values()}) > 1 or any(
+        sorted(of) != [*range(len(of))] for of in found.values()
+    ):
+        raise UserError(f"{path} is not what a run of {name} wrote", REDO)
+
+
+def cell_scores(
+    name: str,
+    lines: Iterable[Sample],
+    declared: Declared | None = None,
+    path: Path | None = None,
+    sent: bool = False,
+    reference: Mapping[str, CellScores] | None = None,
+) -> CellScores:
+    """Returns the scores of a cell of our own tasks.
+
+    Args:
+        name: the cell's.
+        lines: its samples, at least one.
+        declared: what run.yaml says of the task.
+        path: the sample file.
+        sent: whether to keep hashes of what was sent to the model.
+        reference: run folder to this cell there, for derived metrics that need it.
+
+    Raises:
+        UserError: naming the line whose score cannot be.
+    """
+    return completed(stored_scores(name, lines, declared or Declared(), path, sent), reference or {})
+
+
+def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | None = None) -> CellScores:
+    """Returns what the harness says of a task of its own, and how its samples scored.
+
+    Args:
+        record: harness_<cell>.json.
+        lines: its samples.
+        path: the sample file.
+    """
+    scores: dict[tuple[str, str], list[object]] = {(m["metric"], m["filter"]): [] for m in record["metrics"]}
+    rows, latest, sampled, usage = 0, -1, False, Counter[str]()
+    for line in lines:
+        if line["doc_id"] > latest:  # the lines of other filters have the same
+            rows, latest, sampled = rows + 1, line["doc_id"], "sample_rank" in line
+            usage.update(usage_of(line.get("details", {})))
+        for (name, of), values in scores.items():
+            if line["filter"] == of and name in line:
+                values.append(line[name])
+    return CellScores(
+        name=record["task"],
+        task=record["task"],
+        language=record["language"],
+        prompt_language="",
+        prompt=0,
+        rows=rows,
+        selection=selection(rows, record.get("test_set", 0), sampled),
+        path=path,
+        harness=record,
+        usage=usage,
+        stated=tuple(_stated(m, scores[m["metric"], m["filter"]]) for m in record["metrics"]),
+    )
+
+
+def _stated(of: HarnessMetric, values: list[object]) -> StatedScore:
+    right = sum(map(float, values)) if values and all(value in (0, 1) for value in values) else None  # type: ignore[arg-type]
+    return StatedScore(
+        metric=of["metric"],
+        filter=of["filter"],
+        value=of["value"],
+        standard_error=of["standard_error"],
+        higher_is_better=of["higher_is_better"],
+        n=len(values),
+        right=right,
+    )
+
+
+def _signature(*paths: Path) -> Signature:
+    """Returns what changes when one of the files is written again; nothing for files that are not there."""
+    found: list[int] = []
+    for path in paths:
+        try:
+            stat = os.stat(path)  # noqa: PTH116
+        except OSError:
+            continue
+        found += [stat.st_ino, stat.st_size, stat.st_mtime_ns]
+    return tuple(found)
+
+
+def read_rows(path: Path, rows: Iterable[int]) -> dict[int, Sample]:
+    """Returns the samples of some rows of a cell of our own tasks, in the order of the file.
+
+    Args:
+        path: the sample file, which may be packed.
+        rows: numbers of documents, which the file has.
+
+    Raises:
+        UserError: if the file cannot be read or has changed since its scores were read.
+    """
+    wanted, found = set(rows), {}
+    lines = [line for line in content(path, REDO).split(b"\n") if line]
+    sampled = any(b'"sample_rank":' in line for line in lines[:1])  # a quotation mark inside a text is escaped
+    for number, line in enumerate(lines):
+        if sampled or number in wanted:
+            sample = checked_line(SampleLine, line, f"{path}, line {number + 1}", REDO)
+            if sample["doc_id"] != number and not sampled:
+                raise UserError(f"{path} has changed: its line {number + 1} is of document {sample['doc_id']}", REDO)
+            if sample["doc_id"] in wanted:
+                found[sample["doc_id"]] = sample
+    if missing := wanted - found.keys():
+        raise UserError(f"{path} has changed: it has no document {min(missing)}", REDO)
+    return found

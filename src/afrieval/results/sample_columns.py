@@ -1,0 +1,369 @@
+"""The lines of a sample file to arrays, one line at a time, and the scores that follow from them."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afrieval._util.errors import UserError
+from afrieval.results.cell_scores import CellScores, Labels, Numbers, Values, shared
+from afrieval.results.derived import USUAL, Mask, names_of, nested_fields, of_groups, with_derived, with_groups
+from afrieval.results.identity import selection
+from afrieval.results.samples import DROPPED, REDO, Sample
+from afrieval.results.schema import Declared
+from afrieval.results.summary import usage_of
+from afrieval.scoring.base import Metric
+from afrieval.scoring.labels import OLD_NAMES
+from afrieval.scoring.metrics import metric
+
+Place = tuple[int, Any, Any]  # of a document, what the sample shows under the metric's name, its measure or None
+Flat = list[Any]  # places one after the other: a million tuples would keep the garbage collector busy
+
+
+class Columns:
+    """What lines say of the documents that were scored.
+
+    Args:
+        fields: names of the documents' fields to keep.
+        sent: whether to keep hashes of what was sent to the model.
+    """
+
+    def __init__(self, fields: Iterable[str] = (), sent: bool = False):
+        self.rows = 0
+        self.sampled = False  # whether rows have ranks in the order of samples
+        self.ids: list[int] = []
+        self.golds: list[int] = []
+        self.picked: list[int] = []
+        self.n_choices: list[int] = []
+        self.defects: list[int] = []
+        self.keys: list[str | None] = []
+        self.parts: list[str | None] = []
+        self.verdicts: list[float] = []
+        self.fields: dict[str, list[str]] = {name: [] for name in fields}
+        self.sent: dict[str, list[int]] | None = {} if sent else None
+        self.metrics: dict[str, Flat] = {}
+        self.usage = Counter[str]()  # what answers took, as far as their backend tells
+        self.kept: list[float] = []  # shares of the texts of shortened prompts
+        self.examples: list[int] = []  # their number in prompts with fewer than asked for
+        self.lengths: tuple[int, ...] = ()  # of the first document's choices
+
+    def add(self, line: Sample) -> None:
+        """Takes what is kept of the next line."""
+        row, place, get = line["doc_id"], len(self.ids), line.get
+        self.rows += 1
+        self.sampled = "sample_rank" in line
+        if line["defect"]:
+            self.defects.append(row)
+        if not line["metrics"]:
+            return
+        self.lengths = self.lengths or _lengths(line)
+        self.ids.append(row)
+        self.golds.append(_index(get("gold")))
+        self.picked.append(_index(get("picked")))
+        self.n_choices.append(line["n_choices"] or 0)
+        self.keys.append(get("key"))
+        self.parts.append(get("part"))
+        self.verdicts.append(get("published_correct", np.nan))
+        fitted = get("fitted", {})
+        self.examples += [shown for name, (shown, *_) in fitted.items() if name == DROPPED]
+        if details := get("details"):
+            self.usage.update(usage_of(details))
+        self.kept += [kept / max(of, 1) for name, (kept, of, *_) in fitted.items() if name != DROPPED]
+        measures = get("measures") or {}
+        for name in line["metrics"]:
+            if name not in self.metrics:
+                self.metrics[name] = []
+            self.metrics[name] += place, get(name), measures.get(name)
+        if self.fields:
+            self._add_fields(line.get("doc"))
+        if self.sent is not None:
+            for name, number in sent_hashes(line).items():
+                self.sent.setdefault(name, []).append(number)
+
+    def _add_fields(self, document: object) -> None:
+        """Keeps the fields that all documents have; there are none where documents were not stored."""
+        for name in list(self.fields):
+            if isinstance(document, dict) and name in document:
+                self.fields[name].append(str(document[name]))
+            else:
+                del self.fields[name]
+
+    def measures(self, metrics: Mapping[str, Metric], where: str) -> dict[str, tuple[Metric, Values]]:
+        """Returns each metric, by the name that it has now, with its measures; the main one first.
+
+        Args:
+            metrics: those with options, by name; others are found by their names.
+            where: the file, for messages.
+
+        Raises:
+            UserError: naming the line whose score cannot be.
+        """
+        found = {}
+        for name, flat in self.metrics.items():
+            known = metrics.get(name) or _metric(name, where)
+            found[OLD_NAMES.get(name, name)] = known, self._measured(known, name, flat, where)
+        if found and np.isnan(next(iter(found.values()))[1]).any():
+            raise UserError(f"{where}: not all samples have {next(iter(self.metrics))}, the cell's score", REDO)
+        return found
+
+    def _measured(self, known: Metric, name: str, flat: Flat, where: str) -> Values:
+        """Returns a metric's measures of all documents, shape (n, k)."""
+        places, shown, stored = flat[::3], flat[1::3], flat[2::3]
+        found = _shares(known, shown, stored)
+        if found is None:
+            every = zip(places, shown, stored, strict=True)
+            rows = [self._measure(known, name, place, where) for place in every]
+            if len({len(row) for row in rows}) > 1:
+                raise UserError(f"{where}: not all samples have as many measures of {name}", REDO)
+            found = _scored(known, name, np.array(rows, dtype=np.float64), where)
+        if len(found) == len(self.ids):
+            return found
+        values = np.full((len(self.ids), found.shape[1]), np.nan)
+        values[places] = found
+        return values
+
+    def _measure(self, known: Metric, name: str, place: Place, where: str) -> list[float]:
+        """Returns the measure of a document, if it can be one."""
+        at, shown, stored = place
+        problem = f"{name} must be {_wanted(known)}, not {shown!r}"
+        try:
+            measure = _numbers(_restored(known, shown) if stored is None else stored)
+            if not known.is_stored or _is_share(known, measure, shown):
+                return measure
+            if measure != [shown]:
+                problem = f"{name} is {shown!r}, and its measure {measure}"
+        except (TypeError, ValueError):
+            pass  # named below
+        raise UserError(f"{where}, line {self.ids[at] + 1}: {problem}", REDO)
+
+    def labels(self, texts: list[str] | list[str | None]) -> Labels | None:
+        """Returns a text per document as codes; None if no document has one. An empty text is none."""
+        names = sorted({text for text in texts if text})
+        codes = {name: code for code, name in enumerate(names)}
+        if not names:
+            return None
+        return Labels(np.array([codes[text] if text else -1 for text in texts]), tuple(names))
+
+    def in_groups(self, groups: Mapping[str, Mapping[str, list[str]]]) -> dict[str, NDArray[np.bool_]]:
+        """Returns whether each document is in a group, of those whose fields all documents have.
+
+        Args:
+            groups: name to fields, with the values that documents of the group have there.
+        """
+        return {
+            name: np.all([np.isin(self.fields[field], values) for field, values in fields.items()], axis=0)
+            for name, fields in groups.items()
+            if all(self.fields.get(field) for field in fields)
+        }
+
+    def sent_numbers(self) -> dict[str, Numbers]:
+        """Returns hashes of what was sent, as far as all documents have them."""
+        every = {what: numbers for what, numbers in (self.sent or {}).items() if len(numbers) == len(self.ids)}
+        return {what: np.array(numbers, dtype=np.int64) for what, numbers in every.items()}
+
+    def key_numbers(self, language: str) -> Numbers | None:
+        """Returns a number for each document's key; a row without one is like no other language's."""
+        if not any(self.keys):
+            return None
+        keys = (key or f"{language} {row}" for row, key in zip(self.ids, self.keys, strict=True))
+        return np.array([_number(key) for key in keys])
+
+
+def _lengths(line: Sample) -> tuple[int, ...]:
+    """Returns how long the choices are: in tokens, or in characters if the backend did not count; none of texts."""
+    answers = [answer[0] for answer in line.get("resps", ())]
+    if any(isinstance(answer, str) for answer in answers):
+        return ()
+    if all(len(answer) > 2 and isinstance(answer[2], int) and answer[2] for answer in answers):
+        return tuple(answer[2] for answer in answers)
+    return tuple(map(len, continuations(line))) if line.get("arguments") else ()
+
+
+def _index(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else -1
+
+
+def _metric(name: str, where: str) -> Metric:
+    try:
+        return metric(OLD_NAMES.get(name, name))
+    except UserError as e:
+        raise UserError(f"{where}: {e.message}", "a newer version wrote it; read it with that one") from None
+
+
+def _scored(known: Metric, name: str, rows: Values, where: str) -> Values:
+    """Returns the measures that a metric gets, if it can compute its score from them."""
+    try:
+        found = known.within(rows)
+        known.score(found, np.ones((1, len(found))))
+    except (ValueError, IndexError):  # an older version may have stored fewer
+        per = f"{rows.shape[1]} per sample"
+        raise UserError(f"{where}: {name} cannot be computed from its measures, {per}", REDO) from None
+    return found
+
+
+def _shares(known: Metric, shown: Flat, stored: Flat) -> Values | None:
+    """Returns the measures of a mean, shape (n, 1), if nothing is wrong with any; there may be a million."""
+    if not known.is_stored or not set(map(type, shown)) <= {float, int}:
+        return None
+    if any(measure is not None and measure != [value] for value, measure in zip(shown, stored, strict=True)):
+        return None
+    values = np.array(shown, dtype=np.float64)
+    low, high = known.bounds
+    return values[:, None] if np.all((values >= low) & (values <= high) & np.isfinite(values)) else None
+
+
+def _restored(known: Metric, shown: Any) -> list[float]:
+    """Returns the measure of a sample that was stored without it."""
+    return known.restored(_numbers(shown) if isinstance(shown, list) else _numbers([shown])[0])
+
+
+def _numbers(values: Any) -> list[float]:
+    """Returns a measure, if it is a list of finite numbers."""
+    if not isinstance(values, list) or not values:
+        raise TypeError
+    for value in values:
+        if (type(value) is not float and type(value) is not int) or not -1e300 < value < 1e300:
+            raise TypeError
+    return values
+
+
+def _is_share(known: Metric, measure: list[float], shown: object) -> bool:
+    """Tells whether what is shown of a mean is its measure, and inside its bounds."""
+    low, high = known.bounds
+    return measure == [shown] and low <= measure[0] <= high
+
+
+def _wanted(known: Metric) -> str:
+    low, high = known.bounds
+    return f"a number from {low:g} to {high:g}" if known.is_stored else "a number or a list of numbers"
+
+
+@lru_cache(maxsize=100_000)
+def _number(key: str) -> int:
+    """Returns a number for a text: 64 bits of a hash, so that no two keys of a task will share one."""
+    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), signed=True)
+
+
+def sent_hashes(line: Sample) -> dict[str, int]:
+    """Returns what was sent, as numbers; runs may have been stored without texts, but never without hashes."""
+    sent = {"data": _number(line["doc_hash"]), "prompt text": _number(line["prompt_hash"])}
+    if line.get("arguments"):
+        sent["answers asked for"] = _number(json.dumps(continuations(line), sort_keys=True))
+    return sent
+
+
+def continuations(sample: Sample) -> list[Any]:
+    """Returns what the arguments have after each context; runs of ours, and older ones of the harness, have lists."""
+    given = sample["arguments"]
+    pairs = given.values() if isinstance(given, dict) else given
+    return [pair["arg_1"] if isinstance(pair, dict) else pair[min(1, len(pair) - 1)] for pair in pairs]
+
+
+STORED_BY = ("breakdowns", "groups", "grouped_fields", "macro", "metrics", "labels")  # keys that samples are read by
+
+
+class Stored(NamedTuple):
+    """A cell without what follows from its measures; it can be sent to another process.
+
+    Attributes:
+        cell: with all measures that samples have, and no metrics, which are functions.
+        groups: whether each document is in a group, shape (n,).
+    """
+
+    cell: CellScores
+    groups: Mapping[str, Mask] = {}
+
+
+def stored_scores(name: str, lines: Iterable[Sample], declared: Declared, path: Path | None, sent: bool) -> Stored:
+    """Returns what samples say; arguments and errors are those of `reader.cell_scores`."""
+    groups, breakdowns = declared.get("groups", {}), declared.get("breakdowns", [])
+    named = [*breakdowns, *nested_fields(declared), *(name for fields in groups.values() for name in fields)]
+    columns = Columns(dict.fromkeys(named), sent)
+    for line in lines:
+        columns.add(line)
+    found = columns.measures(_declared_metrics(declared), str(path or name))
+    texts = {field: labels for field, of in columns.fields.items() if (labels := columns.labels(of))}
+    parts = columns.labels(columns.parts)
+    verdicts = np.array(columns.verdicts, dtype=np.float64)
+    cell = CellScores(
+        name=name,
+        task=line["task"],
+        language=line["language"],
+        prompt_language=line["prompt_language"],
+        prompt=line["prompt"],
+        measures={of: values for of, (_, values) in found.items()},
+        ids=np.array(columns.ids, dtype=np.int64),
+        golds=np.array(columns.golds, dtype=np.int64),
+        picked=np.array(columns.picked, dtype=np.int64),
+        n_choices=np.array(columns.n_choices, dtype=np.int64),
+        rows=columns.rows,
+        selection=selection(columns.rows, declared.get("test_set", {}).get(line["language"], 0), columns.sampled),
+        defects=np.array(columns.defects, dtype=np.int64),
+        keys=columns.key_numbers(line["language"]),
+        verdicts=None if np.isnan(verdicts).all() else verdicts,
+        parts=parts,
+        fields=with_groups(texts, declared, parts),
+        sent=columns.sent_numbers(),
+        kept=tuple(columns.kept),
+        usage=columns.usage,
+        fewer_examples=tuple(columns.examples),
+        lengths=columns.lengths if declared.get("labels") else (),
+        declared=declared,
+        path=path,
+    )
+    return Stored(cell, columns.in_groups(groups))
+
+
+def completed(stored: Stored, reference: Mapping[str, CellScores]) -> CellScores:
+    """Returns a cell with its metrics, with those over groups of documents, and with derived ones.
+
+    Args:
+        stored: what its samples say.
+        reference: run folder to this cell there, for derived metrics that need it.
+    """
+    cell, declared = _compact(stored.cell), stored.cell.declared
+    specified = _declared_metrics(declared)
+    found = {of: (specified.get(of) or metric(of), values) for of, values in cell.measures.items()}
+    others = {folder: there.measured for folder, there in reference.items()}
+    derived = declared.get("derived", USUAL)
+    in_groups = of_groups(found, stored.groups, derived)
+    every = with_derived(found | in_groups, derived, others)
+    return replace(
+        cell,
+        metrics={of: known for of, (known, _) in every.items()},
+        measures={of: values for of, (_, values) in every.items()},
+        of_groups=frozenset(in_groups),
+        derived={of: names_of(spec) for of, spec in derived.items() if of in every},
+        contrast=wanted if (wanted := declared.get("contrast", "")) in list(every)[1:] else "",
+    )
+
+
+def _compact(cell: CellScores) -> CellScores:
+    """Returns a cell whose arrays are those of other cells where they are alike."""
+    return replace(
+        cell,
+        ids=shared(cell.ids),
+        golds=shared(cell.golds),
+        n_choices=shared(cell.n_choices),
+        defects=shared(cell.defects),
+        keys=None if cell.keys is None else shared(cell.keys),
+        verdicts=None if cell.verdicts is None else shared(cell.verdicts),
+        parts=cell.parts and _compacted(cell.parts),
+        fields={name: _compacted(labels) for name, labels in cell.fields.items()},
+    )
+
+
+def _compacted(labels: Labels) -> Labels:
+    return replace(labels, codes=shared(labels.codes))
+
+
+def _declared_metrics(declared: Declared) -> dict[str, Metric]:
+    """Returns the metrics that run.yaml names, some of which have options, by name."""
+    return {known.name: known for known in map(metric, declared.get("metrics", []))}

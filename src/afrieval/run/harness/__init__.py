@@ -1,0 +1,1 @@
+"""Tasks of lm-evaluation-harness itself, run and stored like ours."""

@@ -1,0 +1,244 @@
+"""Cells of the harness' own tasks, and their results."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from afrieval._util.errors import UserError
+from afrieval.config.settings import RunConfig
+from afrieval.models.credentials import quiet
+from afrieval.models.load import seed_libraries
+from afrieval.models.response_cache import PairsLM
+from afrieval.results.samples import Sample
+from afrieval.run.harness.build import build, config_hash, requests
+from afrieval.run.harness.index import HarnessTask, digest, plain
+from afrieval.scoring.responses import details_of, together
+from afrieval.tasks.cells.cell import NOT_KEPT, Block, Cell, Coordinates, HarnessCall, Outcome, RunPart, Shown, turns
+from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_numbers
+
+# Resamples for the standard error of metrics that are not means; the harness uses 100 for bleu and chrf.
+BOOTSTRAP = 1000
+SEEDS = ("fewshot_random_seed", "random_seed", "numpy_random_seed", "torch_random_seed")
+
+
+def harness_cell(task: HarnessTask, language: str, config: RunConfig) -> Cell:
+    """Returns the cell of a leaf task, with its data loaded and its first prompt built.
+
+    Args:
+        task: the task.
+        language: the code that replaced {{language}} in a template; empty without a template.
+        config: the merged config.
+
+    Raises:
+        UserError: if its data cannot be loaded, or the task cannot be built or is not supported.
+    """
+
+    def fresh() -> Any:
+        evaluation = config.eval
+        seed_libraries(evaluation)
+        shots, seed = evaluation.num_fewshot, evaluation.fewshot_random_seed
+        return build(task, config.data.source, shots, seed, config.task.clean_prompts)
+
+    built = fresh()
+    first, docs, shots = requests(task.name, built, 1), list(built.eval_docs), built.config.num_fewshot
+    rows = chosen_rows(config.eval, len(docs), lambda: order_of_numbers(len(docs), config.eval.random_seed))
+    leaf = _Leaf(task.name, language, fresh, shots, rows, config)
+    return Cell(
+        task.name,
+        leaf.title,
+        Coordinates(task.name, language, shots=shots),
+        tuple(built.aggregation()),
+        asks=frozenset(request.request_type for request in first),
+        n=len(rows.places),
+        n_requests=len(rows.places) * len(first),
+        identity={"harness_tasks": {task.name: _identity(task, built, docs, config)}, **rows.identity},
+        build=leaf.build,
+        preview=leaf.preview,
+        recall=leaf.recall,
+    )
+
+
+def _identity(task: HarnessTask, built: Any, docs: list[Any], config: RunConfig) -> RunPart:
+    """Returns everything that a task's scores depend on; its code may use any random generator."""
+    shots = built.config.num_fewshot
+    pool = list(built.sampler.df) if shots and hasattr(built, "sampler") else []
+    return {
+        "version": str(built.VERSION),
+        "num_fewshot": shots,
+        "config": config_hash(task, built),
+        "data": {"documents": digest(docs), **({"examples": digest(pool)} if pool else {})},
+        "clean_prompts": config.task.clean_prompts,
+        **{name: getattr(config.eval, name) for name in SEEDS},
+    }
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """A leaf task; `fresh` returns a new Task of the harness that depends only on the seeds."""
+
+    name: str
+    language: str
+    fresh: Callable[[], Any]
+    shots: int
+    rows: ChosenRows
+    config: RunConfig
+
+    @property
+    def title(self) -> str:
+        return f"harness task {self.name}"
+
+    def build(self, model: Any) -> HarnessCall:
+        """Returns the harness call that evaluates a loaded model."""
+        task = self.fresh()
+        _explain_faults(self.name, task)
+        return HarnessCall(
+            task,
+            PairsLM(model),
+            lambda results: _outcome(self, task, results),
+            chat=self.config.model.chat_template,
+            limit=None if self.rows.ranks else len(self.rows.places),
+            samples=self.rows.places if self.rows.ranks else (),
+            bootstrap_iters=BOOTSTRAP,
+            around=self._around,
+        )
+
+    @contextlib.contextmanager
+    def _around(self) -> Iterator[None]:
+        """Runs the task quietly, from the same seeds.
+
+        Raises:
+            UserError: if one of its metrics needs a network connection.
+        """
+        seed_libraries(self.config.eval)
+        with quiet(), _one_process():
+            try:
+                yield
+            except OSError as e:
+                if e.errno is not None:  # a full disk, a closed pipe: not the task's
+                    raise
+                raise UserError(
+                    f"a metric of {self.name} needs a file or the network: {' '.join(str(e).split())[:200]}",
+                    "run it again with a network connection; its answers are kept",
+                ) from e
+
+    def preview(self, number: int) -> Shown:
+        """Returns a document as a model would get it."""
+        task, chat = self.fresh(), self.config.model.chat_template
+        if number >= len(task.eval_docs):
+            raise UserError(f"{self.name} has no document {number}", f"give 0 to {len(task.eval_docs) - 1}")
+        options = {"apply_chat_template": True, "fewshot_as_multiturn": True, "chat_template": turns} if chat else {}
+        # all earlier documents too: the harness draws examples in the order of documents
+        asked = [r.args for r in requests(self.name, task, number + 1, **options) if r.doc_id == number]
+        lines: dict[str, list[str]] = {}
+        for prompt, *rest in asked:
+            lines.setdefault(prompt, []).extend(f"  {text!r}" for text in rest[:1] if isinstance(text, str))
+        *_, last = lines.values()
+        last.append(f"  gold: {task.doc_to_target(task.eval_docs[number])!r}")
+        return Shown(self._heading(number), [Block(prompt, after) for prompt, after in lines.items()])
+
+    def recall(self, samples: Iterator[Sample]) -> Shown:
+        """Returns the first document as the model saw it, with its answers."""
+        sample = next(samples)
+        heading = self._heading(sample["doc_id"])
+        if "arguments" not in sample:
+            return Shown(f"{heading}\n{NOT_KEPT}")
+        asked = sample["arguments"]
+        lines = []
+        for (prompt, *rest), (answer, *_) in zip(asked, sample["resps"], strict=True):
+            other = f"  (after another prompt, ending in {prompt[-20:]!r})" if prompt != asked[0][0] else ""
+            likelihood = isinstance(answer, list)
+            lines.append(f"{answer[0]:12.4f}  {rest[0]!r}{other}" if likelihood else f"answer: {answer!r}{other}")
+        scores = ", ".join(f"{name} {sample[name]}" for name in sample["metrics"])
+        return Shown(heading, [Block(asked[0][0], [*lines, f"gold: {sample['target']!r}  {scores}"])])
+
+    def _heading(self, number: int) -> str:
+        return f"{self.title}, document {number}, {self.shots} examples"
+
+
+def _outcome(leaf: _Leaf, task: Any, results: dict[str, Any]) -> Outcome:
+    """Returns the harness' results of a cell, and its samples by document and filter."""
+    answered = results["samples"][leaf.name]
+    filters = list(dict.fromkeys(s["filter"] for s in answered))
+    in_order = sorted(answered, key=lambda s: (s["doc_id"], filters.index(s["filter"])))
+    samples = [_sample(leaf, task, s) for s in in_order]
+    return Outcome(samples, _record(leaf, task, results))
+
+
+def _explain_faults(name: str, task: Any) -> None:
+    """Converts errors of the task's own code to a message that names the task."""
+    score = task.process_results
+
+    def score_or_explain(doc: Any, answers: Any) -> Any:
+        try:
+            return score(doc, answers)
+        except OSError:
+            raise
+        except Exception as e:
+            raise UserError(
+                f"the harness cannot score a document of {name}: {type(e).__name__}: {e}",
+                "remove the task, whose own code is at fault; --debug shows where",
+            ) from e
+
+    task.process_results = score_or_explain
+
+
+@contextlib.contextmanager
+def _one_process() -> Iterator[None]:
+    """Keeps the harness' bootstrap in this process: forks of a process with a model may hang."""
+    before = os.environ.get("DISABLE_MULTIPROC")
+    os.environ["DISABLE_MULTIPROC"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["DISABLE_MULTIPROC"]
+        else:
+            os.environ["DISABLE_MULTIPROC"] = before
+
+
+def _record(leaf: _Leaf, task: Any, results: dict[str, Any]) -> dict[str, Any]:
+    """Returns the harness' results of a cell, and its metrics, the main one first."""
+    row, better = results["results"][leaf.name], results["higher_is_better"][leaf.name]
+    order = list(task.aggregation())
+    scores = []
+    for key, value in row.items():
+        metric, comma, name = key.rpartition(",")
+        if not comma or metric.endswith("_stderr") or not isinstance(value, int | float):
+            continue
+        error = row.get(f"{metric}_stderr,{name}")
+        scores.append(
+            {
+                "metric": metric,
+                "filter": name,
+                "value": float(value),
+                "standard_error": float(error) if isinstance(error, int | float) else None,
+                "higher_is_better": better.get(metric),
+            }
+        )
+    scores.sort(key=lambda s: order.index(s["metric"]) if s["metric"] in order else len(order))
+    own = {k: results[k].get(leaf.name) for k in ("versions", "n-shot", "higher_is_better", "n-samples", "configs")}
+    return {
+        "task": leaf.name,
+        "language": leaf.language,
+        "n": len(leaf.rows.places),
+        "test_set": leaf.rows.of,
+        "shots": leaf.shots,
+        "clean_prompts": leaf.config.task.clean_prompts,
+        "metrics": scores,
+        "harness": plain({"results": row, **own}),
+    }
+
+
+def _sample(leaf: _Leaf, task: Any, answered: Sample) -> Sample:
+    """Returns a line of the sample file: the harness' fields, then ours."""
+    left_out = () if leaf.config.eval.log_samples else ("doc", "arguments")
+    sample = plain({k: v for k, v in answered.items() if k not in left_out})
+    choices = {"n_choices": len(task.doc_to_choice(answered["doc"]))} if task.OUTPUT_TYPE == "multiple_choice" else {}
+    given = (details_of(answer) for answers in answered["resps"] for answer in answers)
+    details = {"details": details} if (details := together(given)) else {}
+    ranks = {"sample_rank": leaf.rows.ranks[answered["doc_id"]]} if leaf.rows.ranks else {}
+    ours = {**ranks, "task": leaf.name, "language": leaf.language, "prompt": "", "prompt_language": ""}
+    # the harness does not report the examples
+    return {**sample, **ours, "fewshot_ids": [], "defect": "", **choices, **details}

@@ -1,0 +1,197 @@
+"""Tasks of lm-evaluation-harness by name: leaf tasks of a task, group or tag, and their configs as JSON."""
+
+import datetime
+import difflib
+import hashlib
+import inspect
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from lm_eval.api.group import Group
+from lm_eval.api.task import Task
+from lm_eval.tasks import TaskManager
+from lm_eval.tasks._factory import TaskFactory
+from lm_eval.tasks._index import Entry, Kind
+
+from afrieval._util.errors import UserError
+from afrieval._util.terminal import note
+from afrieval.models.credentials import quiet
+from afrieval.tasks.cells.cell import RunPart
+
+
+def plain(value: Any) -> Any:
+    """Returns a value as JSON: functions as their source, arrays as lists, other types as text."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    if isinstance(value, set | frozenset):
+        return sorted((plain(v) for v in value), key=str)
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    return _function(value) if callable(value) else _text(value)
+
+
+def _function(function: Any) -> Any:
+    """Returns a function's source; its address differs from run to run."""
+    if isinstance(function, partial):
+        return [_function(function.func), plain(function.args), plain(function.keywords)]
+    try:
+        return inspect.getsource(function)
+    except (TypeError, OSError):
+        return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}"
+
+
+def _text(value: Any) -> Any:
+    fields = getattr(value, "__dict__", None)
+    return [type(value).__name__, plain(fields)] if fields else str(value)
+
+
+def digest(value: Any) -> str:
+    """Returns a short hash of a value in its plain form."""
+    text = json.dumps(plain(value), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+Config = dict[str, Any]
+Index = dict[str, Entry]
+
+
+@dataclass(frozen=True)
+class HarnessTask:
+    """A leaf task; its data is not loaded yet.
+
+    Attributes:
+        asked: the name by which it was first requested: its own, or that of a group or tag.
+        config: the merged config of its YAML file, included files, and the groups that contain it.
+    """
+
+    name: str
+    asked: str
+    config: Config
+
+
+class LeafTasks(NamedTuple):
+    """The leaf tasks of some names, without repetition, and the groups that contain them, as run.yaml keeps them."""
+
+    tasks: list[HarnessTask]
+    groups: dict[str, RunPart]
+
+
+def task_manager() -> TaskManager:
+    """Returns the harness' index of all its tasks; loading 14,000 files takes 10 to 20 seconds."""
+    note("loading the index of the harness' tasks, about 12 s ...")
+    return TaskManager()
+
+
+def find(names: list[str], index: Index) -> LeafTasks:
+    """Returns the leaf tasks and groups of the given tasks, groups or tags.
+
+    Args:
+        names: their names, in the order in which they should run.
+        index: the task manager's.
+
+    Raises:
+        UserError: for an unknown name, a task that cannot be loaded, or two versions of one task.
+    """
+    tasks: dict[str, HarnessTask] = {}
+    groups: dict[str, RunPart] = {}
+    for name in names:
+        for item in _load(name, index):
+            if isinstance(item, Group):
+                groups[item.name] = _group(item)
+            elif item.task_name in tasks:
+                _check_same(tasks[item.task_name], item.given)
+            else:
+                tasks[item.task_name] = HarnessTask(item.task_name, name, item.given)
+    return LeafTasks(list(tasks.values()), groups)
+
+
+class _Leaf(Task):
+    """Replaces a task when the harness expands groups and tags, without loading its data set."""
+
+    def __init__(self, given: Config):
+        self.given = given
+
+    @property
+    def task_name(self) -> str:
+        return str(self.given["task"])
+
+
+_Leaf.__abstractmethods__ = frozenset()  # its methods are never called
+
+
+class _Leaves(TaskFactory):
+    """The harness' factory, except that tasks are named and not built."""
+
+    def _build_task(self, entry: Entry, overrides: Config | None) -> _Leaf:
+        return _Leaf(self._load_full_config(entry, overrides))
+
+    def _build_group_members(
+        self, member_list: list[Any], group_name: str, overrides: Config | None, registry: Index
+    ) -> list[Any]:
+        members = []
+        for member in member_list:
+            if isinstance(member, dict) and "group" not in member and member.get("task") not in registry:
+                # a task defined inside its group: the factory would build it immediately
+                name = f"{group_name}::{member['task']}"
+                registry[name] = Entry(name, Kind.TASK, None, cfg={"task": name})
+                member = {**member, "task": name}
+            members.append(member)
+        return list(super()._build_group_members(members, group_name, overrides, registry))
+
+
+def _load(name: str, index: Index) -> Iterator[Any]:
+    if name not in index:
+        near = difflib.get_close_matches(name, index, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else "`lm-eval ls tasks` lists all of them"
+        raise UserError(f"the harness has no task, group or tag {name!r}", hint)
+    with quiet():
+        try:
+            loaded: Any = _Leaves().build(index[name], registry=index)
+        except Exception as e:
+            raise UserError(
+                f"the harness cannot load its task {name}: {short(e)}", "remove the task; it may need another package"
+            ) from e
+    for item in loaded if isinstance(loaded, list) else [loaded]:
+        yield item
+        if isinstance(item, Group):
+            yield from (*item.get_all_tasks(), *item.get_all_groups())
+
+
+def _group(group: Group) -> RunPart:
+    aggregate = [
+        {"metric": a.metric, "filter_list": a.filter_list, "weight_by_size": a.weight_by_size}
+        for a in group.aggregate_metric_list or []
+    ]
+    return {
+        "alias": group.alias or group.name,
+        "version": group.version,
+        "children": list(group.child_names),
+        "tasks": list(dict.fromkeys(task.task_name for task in group.get_all_tasks())),
+        "aggregate": aggregate,
+    }
+
+
+def _check_same(known: HarnessTask, config: Config) -> None:
+    """Refuses a task with two different configs, which groups cause by overriding settings."""
+    ours, theirs = ({k: v for k, v in c.items() if k != "task_alias"} for c in (known.config, config))
+    if digest(ours) != digest(theirs):
+        raise UserError(
+            f"two of the given groups or names contain {known.name}, with different settings",
+            "run them one after the other, each with a separate --run_dir",
+        )
+
+
+def short(error: Exception) -> str:
+    """Returns an error in one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text if len(text) <= 200 else text[:200] + ' ...'}"

@@ -1,0 +1,94 @@
+"""Plans the harness cells of a config, before a model is loaded."""
+
+import re
+
+from afrieval._util.errors import UserError
+from afrieval.config.settings import RunConfig
+from afrieval.tasks.cells.cell import Cell, Plan, RunPart
+from afrieval.tasks.data.files import SAMPLES
+
+LANGUAGE = re.compile(r"\{\{\s*language\s*\}\}")
+META = re.compile(r"_llama(_|$)")  # the harness' llama3 folder, and others with Meta's chat prompts
+BRACES = re.compile(r"\{[{%#].*?(?:[}%#]\}|\Z)|[}%#]\}", re.DOTALL)
+
+
+def plan_harness(config: RunConfig) -> Plan:
+    """Returns the harness cells of a config, with data loaded and the first prompt of each built.
+
+    Raises:
+        UserError: for an unknown task, missing data, an invalid template, or too many examples.
+    """
+    if not config.wants_harness:
+        return Plan([])
+    if config.data.source == SAMPLES:
+        raise UserError(
+            "data.source is samples, but harness tasks have no sample rows", "give --data.source hub, or a folder"
+        )
+    names = template_names(config)  # rejects invalid templates before the slow index is loaded
+    from afrieval.run.harness import index as harness
+    from afrieval.run.harness.build import LackingError
+    from afrieval.run.harness.cell import harness_cell
+
+    languages = {name: language for language, of_language in names.items() for name in of_language}
+    found = harness.find([*languages, *config.harness_names], harness.task_manager().task_index)
+    cells: list[Cell] = []
+    lacking: list[str] = []
+    for task in found.tasks:
+        try:
+            cells.append(harness_cell(task, languages.get(task.asked, ""), config))
+        except LackingError:
+            if task.asked == task.name:
+                raise
+            lacking.append(task.name)
+    notes = [] if config.model.chat_template else chat_notes({task.name: task.asked for task in found.tasks})
+    return Plan(
+        cells,
+        _left_out(lacking, found.groups, config.data.source),
+        notes,
+        found.groups,
+    )
+
+
+def chat_notes(tasks: dict[str, str]) -> list[str]:
+    """Returns a note on tasks that are meant for a chat template, if there are any.
+
+    Args:
+        tasks: task name to the name that was requested: the task, or its group or tag.
+    """
+    asked = list(dict.fromkeys(asked for name, asked in tasks.items() if META.search(name)))
+    verb = "is" if len(asked) == 1 else "are"
+    return [f"{', '.join(asked)} {verb} meant for a chat template: add --model.chat_template true"] if asked else []
+
+
+def _left_out(lacking: list[str], groups: dict[str, RunPart], source: str) -> list[str]:
+    """Returns a line on tasks that are left out, and on the groups that have no score without them."""
+    if not lacking:
+        return []
+    without = [name for name, g in groups.items() if g["aggregate"] and not set(lacking).isdisjoint(g["tasks"])]
+    more = f"; without them there is no score of {', '.join(without)}" if without else ""
+    return [f"harness tasks that {source} has no data for: {', '.join(lacking)}{more}"]
+
+
+def template_names(config: RunConfig) -> dict[str, list[str]]:
+    """Returns the task names made from task.task_template, by language.
+
+    Raises:
+        UserError: if the template is invalid, or languages or their placeholder are missing.
+    """
+    template, languages = config.task.task_template, config.task.languages
+    if not template:
+        return {}
+    example = "write `afrimmlu_direct_{{language}}_prompt_1` and --task.languages yor,hau"
+    if not languages:
+        raise UserError(f"task.task_template is {template!r}, but task.languages is empty", example)
+    filled = {language: _fill(template, language, example) for language in dict.fromkeys(languages)}
+    if not LANGUAGE.search(template):
+        raise UserError(f"task.task_template {template!r} has no placeholder for the language", example)
+    return {language: [n.strip() for n in text.split(",") if n.strip()] for language, text in filled.items()}
+
+
+def _fill(template: str, language: str, example: str) -> str:
+    """Returns the names with the language filled in; other braces are invalid, and nothing is executed."""
+    if other := BRACES.search(LANGUAGE.sub("", template)):
+        raise UserError(f"task.task_template supports only {{{{language}}}}, not {other[0][:100]!r}", example)
+    return LANGUAGE.sub(lambda _: language, template)

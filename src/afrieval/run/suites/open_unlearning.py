@@ -1,0 +1,198 @@
+"""Reads results of open-unlearning (`*_EVAL.json`) and logs of TOFU's own code as reference runs."""
+
+import math
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import read_bytes
+from afrieval._util.schema import AT_LEAST_ONE, CLOSED, parsed_json
+from afrieval._util.terminal import note
+from afrieval._util.yaml_files import read_as
+from afrieval.results.cell_scores import CellScores
+from afrieval.scoring.base import Metric
+from afrieval.tasks.declaration.spec import TASKS, load_task
+
+FILE = "open_unlearning.yaml"
+
+
+@dataclass(frozen=True)
+class MetricPlace:
+    """Where a metric of documents stands in a file.
+
+    Attributes:
+        of: the result.
+        value: its value by document; of `among`, the losses of the correct text and of wrong ones.
+        part: the part of the result, where it has several.
+        form: what makes our number of it: the number itself; `probability`, exp(-loss); or `among`, the probability of
+            the correct text divided by the sum of all.
+        loss: the name of -log(value) next to it, in files that we write; empty for none.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    of: str
+    value: str | list[str]
+    part: str = ""
+    form: Literal["number", "probability", "among"] = "number"
+    loss: str = ""
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """The content of the file.
+
+    Attributes:
+        suites: names of the suites; the first is the one that is computed from files.
+        evaluator: what open-unlearning's files begin with, as in TOFU_EVAL.json.
+        metrics: TASK.METRIC to its place in them.
+        derived: derived metric of the suite to its name in them.
+        logs: TASK.METRIC to its place in an aggregated log of TOFU's own code.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    suites: Annotated[list[str], AT_LEAST_ONE]
+    evaluator: str
+    metrics: dict[str, MetricPlace]
+    derived: dict[str, str]
+    logs: dict[str, MetricPlace] = field(default_factory=dict)
+
+    def places(self, results: Collection[str]) -> dict[str, MetricPlace]:
+        """Returns the metrics whose results are among those of a file."""
+        return {name: of for places in (self.logs, self.metrics) for name, of in places.items() if of.of in results}
+
+
+@cache
+def all_elsewhere() -> list[Elsewhere]:
+    """Returns the content of all such files."""
+    return [read_as(Elsewhere, path) for path in sorted(TASKS.glob(f"*/{FILE}"))]
+
+
+def of_suite(suite: str) -> Elsewhere | None:
+    """Returns the names for a suite; None if it has none."""
+    return next((known for known in all_elsewhere() if suite in known.suites), None)
+
+
+HINT = "give a run folder, a *_EVAL.json of open-unlearning, or an eval_log_aggregated.json of TOFU"
+Values = dict[int, float]  # index of a document to its value; NaN where there is none
+
+
+def file_cells(path: Path) -> tuple[Elsewhere, list[CellScores]]:
+    """Returns what is in a file: the names that it has, and its results as cells in English.
+
+    Raises:
+        UserError: if it is not one of the two, or is damaged.
+    """
+    content = _content(path)
+    known = max(all_elsewhere(), key=lambda of: (path.name.startswith(of.evaluator), len(of.places(content))))
+    places = known.places(content)
+    if not places:
+        more = "; a summary has no values of documents" if path.name.endswith("_SUMMARY.json") else ""
+        raise UserError(f"{path} has no results that a suite has{more}", HINT)
+    found: dict[str, dict[str, Values]] = {}
+    for name, place in places.items():
+        task, _, metric = name.partition(".")
+        if values := _values(content, place, path):
+            found.setdefault(task, {})[metric] = values
+    return known, [_cell(task, of_task, path) for task, of_task in found.items()]
+
+
+def _content(path: Path) -> dict[str, Any]:
+    content = parsed_json(read_bytes(path, HINT), str(path), HINT)
+    if not isinstance(content, dict):
+        raise UserError(f"{path} has no map of results", HINT)
+    return content
+
+
+def _cell(task: str, values: Mapping[str, Values], path: Path) -> CellScores:
+    ids = sorted({index for of_metric in values.values() for index in of_metric})
+    measures = {
+        name: np.array([[of_metric.get(index, math.nan)] for index in ids]) for name, of_metric in values.items()
+    }
+    data = load_task(task).data
+    return CellScores(
+        name=f"{task}_eng_eng_1",
+        task=task,
+        language="eng",
+        prompt_language="eng",
+        prompt=1,
+        metrics=_metrics(task, list(values)),
+        measures=measures,
+        ids=np.array(ids, dtype=np.int64),
+        rows=len(ids),
+        model=path.absolute().parent.name,
+        must={"data": f"{data.hub} {data.evaluate} {data.files}"},  # tasks with the same rows share documents
+        path=path,
+    )
+
+
+def _metrics(task: str, names: list[str]) -> dict[str, Metric]:
+    known = {metric.name: metric for metric in load_task(task).scoring.metrics}
+    return {name: known[name] for name in names}
+
+
+def _values(content: Mapping[str, Any], place: MetricPlace, path: Path) -> Values:
+    """Returns the values of a metric by document; those that are missing or not finite are NaN, and a note says so."""
+    result = content[place.of]
+    where = f"{path}: {place.of}"
+    result = result.get(place.part) if place.part and isinstance(result, dict) else result
+    names = [place.value] if isinstance(place.value, str) else place.value
+    number = partial(_number, where)
+    if isinstance(result, dict) and "value_by_index" in result:
+        by_index = result["value_by_index"] or {}
+        given = {key: [_entry(of, name, where) for name in names] for key, of in _map(by_index, where).items()}
+    else:  # TOFU's own: name to document to value
+        of_names = [_map(_entry(result, name, where) or {}, where) for name in names]
+        given = {key: [of.get(key) for of in of_names] for key in of_names[0]}
+    found = {_index(key, where): FORMS[place.form]([number(value) for value in of]) for key, of in given.items()}
+    if missing := sum(not math.isfinite(value) for value in found.values()):
+        note(f"{where}: {missing} of {len(found)} values are missing or not finite, and are left out")
+    return {index: value if math.isfinite(value) else math.nan for index, value in found.items()}
+
+
+def _map(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UserError(f"{where} has no values by index", HINT)
+    return value
+
+
+def _entry(of: Any, name: str, where: str) -> Any:
+    if of is None:
+        return None
+    if not isinstance(of, dict):
+        raise UserError(f"{where} has no {name}", HINT)
+    return of.get(name)
+
+
+def _index(key: str, where: str) -> int:
+    if not re.fullmatch("[0-9]{1,12}", key):
+        raise UserError(f"{where} has the index {key!r}, which is not a number", HINT)
+    return int(key)
+
+
+def _number(where: str, value: Any) -> Any:
+    """Returns a number, or an array of several; NaN for none."""
+    several = value if isinstance(value, list) and value else [None if value == [] else value]
+    if any(isinstance(each, bool) or not isinstance(each, int | float | None) for each in several):
+        raise UserError(f"{where} has the value {str(value)[:60]!r}, which is not a number", HINT)
+    numbers = np.array([math.nan if each is None else each for each in several], dtype=np.float64)
+    return numbers if len(numbers) > 1 else float(numbers[0])
+
+
+def _among(losses: list[Any]) -> float:
+    right, wrong = (-np.atleast_1d(each) for each in losses)
+    return float(np.exp(right[0] - np.logaddexp.reduce([right[0], *wrong])))
+
+
+FORMS = {
+    "number": lambda values: float(np.mean(values[0])),
+    "probability": lambda losses: float(np.mean(np.exp(-np.asarray(losses[0])))),
+    "among": _among,
+}

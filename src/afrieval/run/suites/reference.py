@@ -1,0 +1,248 @@
+"""Reference runs that derived metrics compare with, and published scores of derived metrics."""
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from afrieval._util.errors import UserError, nearest
+from afrieval._util.files import read_bytes, user_path
+from afrieval._util.schema import AT_LEAST_ONE, CLOSED
+from afrieval._util.yaml_files import read_as
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.comparable_runs import check_run, described, model_labels
+from afrieval.results.identity import differences
+from afrieval.results.run_files import RUN
+from afrieval.results.run_folder import RunFolder
+from afrieval.results.schema import Identity
+from afrieval.run.suites.open_unlearning import HINT, file_cells
+from afrieval.run.suites.scores import DerivedScore, Find
+from afrieval.tasks.declaration.spec import TASKS
+
+FITTING = ("version", "options", "answer_form", "prompts", "data", "extract")  # what a reference must share, by task
+CHAT = ("chat_template", "chat_tags", "chat_system", "chat_date")  # what makes a prompt of a question, of the model
+
+
+@dataclass(frozen=True)
+class ReferenceRun:
+    """A reference run.
+
+    Attributes:
+        name: what derived metrics call it.
+        path: its folder or file.
+        find: finds the cell that is that of a run; None if it has none.
+        fingerprint: of its model, or of its file; None if it is not stored.
+        identity: what run.yaml says of it; None for files of other programs.
+    """
+
+    name: str
+    path: Path
+    find: Find
+    fingerprint: str | None = None
+    identity: Identity | None = None
+
+
+def open_references(given: Mapping[str, str]) -> list[ReferenceRun]:
+    """Returns the reference runs that a user names.
+
+    Args:
+        given: name to path.
+
+    Raises:
+        UserError: for a path that is not a run.
+    """
+    return [_opened(name, user_path(path)) for name, path in given.items()]
+
+
+def _opened(name: str, path: Path) -> ReferenceRun:
+    if path.is_dir() and not (path / RUN).exists():
+        path = next(iter(sorted(path.glob("*_EVAL.json"))), path)
+    try:
+        return _of_file(name, path) if path.is_file() else _of_folder(name, path)
+    except UserError as e:
+        raise UserError(f"the reference {name}: {e.message}", e.hint) from None
+
+
+def _of_file(name: str, path: Path) -> ReferenceRun:
+    cells = {cell.task: cell for cell in file_cells(path)[1]}
+    digest = hashlib.sha256(read_bytes(path, HINT)).hexdigest()[:16]
+    return ReferenceRun(name, path, lambda own: cells.get(own.task), digest)
+
+
+def _of_folder(name: str, path: Path) -> ReferenceRun:
+    check_run(path)
+    run = RunFolder(path)
+    label = model_labels({path: run.record})[path]
+
+    def find(own: CellScores) -> CellScores | None:
+        return described(run.scores(own.name), run, label) if own.name in run.names else None
+
+    model: Mapping[str, Any] = run.record["identity"]["model"]
+    return ReferenceRun(name, path, find, model.get("fingerprint"), run.record["identity"])
+
+
+def check_fits(
+    references: Iterable[ReferenceRun], identity: Mapping[str, Any], tasks: Mapping[str, Sequence[str]]
+) -> None:
+    """Rejects references of another benchmark than that of a run.
+
+    Args:
+        references: the runs that are compared with.
+        identity: that of the run, as run.yaml has it.
+        tasks: name of a reference to the tasks whose metrics are compared.
+
+    Raises:
+        UserError: naming what differs.
+    """
+    for reference in references:
+        for task in tasks.get(reference.name, ()):
+            own, other = (_fitting(of, task) for of in (identity, reference.identity or {}))
+            if found := differences(other, own):
+                whose = f"the reference {reference.name} ({reference.path})"
+                raise UserError(
+                    f"{whose} does not fit: of {task}, {found[0]} in this run",
+                    "evaluate the reference model with the same tasks, data, prompts and options",
+                )
+
+
+def check_chats(references: Iterable[ReferenceRun], identity: Mapping[str, Any], names: Collection[str]) -> None:
+    """Rejects references whose model was shown the prompts in another form.
+
+    Args:
+        references: the runs that are compared with.
+        identity: that of the run, as run.yaml has it.
+        names: references that need the same form.
+
+    Raises:
+        UserError: naming what differs.
+    """
+    for reference in references:
+        if reference.name in names and reference.identity is not None:
+            models: list[Mapping[str, Any]] = [identity["model"], reference.identity["model"]]
+            own, other = ({key: model[key] for key in CHAT if key in model} for model in models)
+            if found := differences(other, own):
+                raise UserError(
+                    f"the reference {reference.name} ({reference.path}) does not fit: {found[0]} in this run",
+                    "evaluate both models with the same chat settings",
+                )
+
+
+def _fitting(identity: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """Returns what has to be the same in a run and its references."""
+    of_task = identity.get("tasks", {}).get(task, {})
+    whole = {key: identity[key] for key in ("variant", "max_gen_toks") if key in identity}
+    shots = {"num_fewshot": identity["fewshot"]["num_fewshot"]} if "fewshot" in identity else {}
+    return {**{key: of_task[key] for key in FITTING if key in of_task}, **whole, **shots} if of_task else {}
+
+
+def check_rows(reference: ReferenceRun, own: CellScores, other: CellScores | None) -> None:
+    """Rejects a cell of a reference run over another number of rows.
+
+    Raises:
+        UserError: naming both.
+    """
+    if reference.identity is not None and other is not None and own.rows != other.rows:
+        raise UserError(
+            f"the reference {reference.name} ({reference.path}) does not fit: "
+            f"{own.name} has {other.rows:,} rows there and {own.rows:,} in this run",
+            "run both with the same --eval.limit or --eval.sample",
+        )
+
+
+FILE = "published_suite.yaml"
+Numbers = list[float | int]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A model on the hub that is one of the published ones."""
+
+    __pydantic_config__ = CLOSED
+
+    model: str
+    method: str
+
+
+@dataclass(frozen=True)
+class PublishedSuite:
+    """The content of the file.
+
+    Attributes:
+        suites: names of the suites.
+        source: who published the scores.
+        setting: how they were measured, in words.
+        metrics: names of derived metrics, in the order of the numbers.
+        option: the tasks' option that the scores are by.
+        tables: model to method to value of the option to numbers.
+        checkpoints: repository on the hub to what it is in the tables.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    suites: Annotated[list[str], AT_LEAST_ONE]
+    source: str
+    setting: str
+    metrics: Annotated[list[str], AT_LEAST_ONE]
+    option: str
+    tables: dict[str, dict[str, dict[str, Numbers]]]
+    checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
+
+
+class PublishedScore(NamedTuple):
+    """A published score of a derived metric; `model` names model, method and value of the option."""
+
+    metric: str
+    model: str
+    score: float
+    source: str
+
+
+@cache
+def published_suites() -> list[PublishedSuite]:
+    """Returns the content of all such files."""
+    return [read_as(PublishedSuite, path) for path in sorted(TASKS.glob(f"*/{FILE}"))]
+
+
+def methods() -> list[str]:
+    """Returns the names of all methods."""
+    return list(dict.fromkeys(m for known in published_suites() for of in known.tables.values() for m in of))
+
+
+def published_for(suite: str, found: Sequence[DerivedScore], asked: Sequence[str] = ()) -> list[PublishedScore]:
+    """Returns the published scores to show next to those of runs.
+
+    Args:
+        suite: its name.
+        found: scores of runs.
+        asked: names of methods; if there are none, those that the runs' models are.
+
+    Raises:
+        UserError: if the suite has no published scores of a method.
+    """
+    known = next((each for each in published_suites() if suite in each.suites), None)
+    of_methods = list(dict.fromkeys(method for of in known.tables.values() for method in of)) if known else []
+    if unknown := [name for name in asked if name not in of_methods]:
+        hint = nearest(unknown[0], of_methods) if of_methods else "leave --published out"
+        raise UserError(f"the suite {suite} has no published scores of {unknown[0]!r}", hint)
+    if known is None:
+        return []
+    models = {score.model for score in found}
+    named = {(of.model, of.method) for name, of in known.checkpoints.items() if name in models}
+    options = _values(found, known.option)
+    return [
+        PublishedScore(metric, f"{model} {method} {value}", float(number), f"{known.source}: {known.setting}")
+        for model, of_model in known.tables.items()
+        for method, of_method in of_model.items()
+        if method in asked or (not asked and (model, method) in named)
+        for value, numbers in of_method.items()
+        if value in (options or of_method)
+        for metric, number in zip(known.metrics, numbers, strict=True)
+    ]
+
+
+def _values(found: Sequence[DerivedScore], option: str) -> set[str]:
+    """Returns the values of an option that runs were made with; empty if that is not known."""
+    cells = [cell for score in found for cell in score.cells.values()]
+    return {value for cell in cells if (value := dict(cell.declared.get("options", {})).get(option))}

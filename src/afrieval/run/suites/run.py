@@ -1,0 +1,172 @@
+"""The derived metrics of a run folder, with those of its reference runs, and the file that stores them."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from afrieval._util.grouping import grouped
+from afrieval._util.terminal import note
+from afrieval.config.files import shipped_suites
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.run_files import DERIVED, read_run, write_derived
+from afrieval.results.schema import RunRecord
+from afrieval.run.suites.open_unlearning import file_cells
+from afrieval.run.suites.reference import ReferenceRun, check_chats, check_fits, check_rows, open_references
+from afrieval.run.suites.scores import Declared, DerivedScore, Find, derived_scores, references_of, tasks_of
+from afrieval.scoring.derived import derived
+from afrieval.tasks.declaration.selection import check_references
+
+
+def scores_of_run(
+    record: RunRecord, cells: Sequence[CellScores], references: Sequence[ReferenceRun]
+) -> list[DerivedScore]:
+    """Returns the derived metrics of a run; none if its suite declares none.
+
+    Args:
+        record: what run.yaml says.
+        cells: all of our own tasks.
+        references: the runs to compare with.
+
+    Raises:
+        UserError: for a reference that is not comparable with the run.
+    """
+    declared = _declared(record)
+    if not declared:
+        return []
+    check_comparable(references, record["identity"], declared)
+    found = derived_scores(declared, cells, {of.name: _checked(of) for of in references})
+    model = record["identity"]["model"].get("fingerprint")
+    same = {of.name for of in references if of.identity is not None and of.fingerprint == model}
+    return [replace(score, notes=[*score.notes, *_of_same(score, same)]) for score in found]
+
+
+def check_comparable(references: Sequence[ReferenceRun], identity: Mapping[str, Any], declared: Declared) -> None:
+    """Rejects reference runs of another benchmark than that of a run, or with another form of prompts.
+
+    Raises:
+        UserError: naming what differs.
+    """
+    check_fits(references, identity, compared_tasks(declared))
+    check_chats(references, identity, _of_scores(declared))
+
+
+def _of_scores(declared: Declared) -> set[str]:
+    """Returns the references whose scores are compared with those of the run, not only document by document.
+
+    A membership attack subtracts what another model, which may have another form of prompts, says of each document.
+    """
+    needs = ((spec.get("reference") or "", derived(name, spec["how"]).needs) for name, spec in declared.items())
+    return {reference for reference, needed in needs if reference and needed != "pairs"}
+
+
+def _of_same(score: DerivedScore, same: Collection[str]) -> list[str]:
+    """Returns what to say of references that have the model of the run: the score is the best, whatever the model."""
+    found = [name for name in score.references if name in same and score.score is not None]
+    return [f"the reference {name} has the same model as the run" for name in found]
+
+
+def finish(
+    folder: Path, record: RunRecord, cells: Sequence[CellScores], given: Mapping[str, str]
+) -> list[DerivedScore]:
+    """Returns the derived metrics of a run, and stores them in its folder.
+
+    Args:
+        folder: the run folder.
+        record: what run.yaml says.
+        cells: all of our own tasks.
+        given: name of a reference run to its path.
+
+    Raises:
+        UserError: for a reference that is not a run, or is not comparable with this one.
+    """
+    references = open_references(given)
+    found = scores_of_run(record, cells, references)
+    store(folder, record, found, references)
+    return found
+
+
+def of_runs(
+    cells: Sequence[CellScores], given: Mapping[str, str], files: Sequence[Path] = ()
+) -> dict[str, list[DerivedScore]]:
+    """Returns the derived metrics of several runs by suite, and stores those that are compared with a reference.
+
+    Args:
+        cells: of all runs.
+        given: name of a reference run to its path.
+        files: results of open-unlearning or TOFU, whose suites come with the package.
+
+    Raises:
+        UserError: for a reference that is not a run, is not used, or is not comparable with a run.
+    """
+    of_folders = {folder: of for folder, of in grouped(cells, lambda c: c.folder).items() if folder}
+    records = {folder: read_run(folder) for folder in of_folders}
+    of_files = [file_cells(path) for path in files]
+    shipped = {names.suites[0]: cast(Declared, shipped_suites()[names.suites[0]].derived) for names, _ in of_files}
+    declared = [spec for of in [*map(_declared, records.values()), *shipped.values()] for spec in of.values()]
+    check_references(list(given), [spec.get("reference") or "" for spec in declared])
+    references = open_references(given)
+    found: dict[str, list[DerivedScore]] = {}
+    for folder, record in records.items():
+        if scores := scores_of_run(record, of_folders[folder], references):
+            found.setdefault(record["suite"]["name"], []).extend(scores)
+            if references:
+                store(folder, record, scores, references)
+    for names, of_file in of_files:
+        scores = derived_scores(shipped[names.suites[0]], of_file, {of.name: of.find for of in references})
+        found.setdefault(names.suites[0], []).extend(scores)
+    return found
+
+
+def _declared(record: RunRecord) -> Declared:
+    return record.get("suite", {}).get("derived", {})
+
+
+def compared_tasks(declared: Declared) -> dict[str, list[str]]:
+    """Returns, for each reference, the tasks whose metrics are compared with those of the run."""
+    found: dict[str, list[str]] = {}
+    for name in declared:
+        for reference in references_of(name, declared):
+            found.setdefault(reference, []).extend(tasks_of(name, declared))
+    return {reference: list(dict.fromkeys(tasks)) for reference, tasks in found.items()}
+
+
+def _checked(reference: ReferenceRun) -> Find:
+    def find(own: CellScores) -> CellScores | None:
+        other = reference.find(own)
+        check_rows(reference, own, other)
+        return other
+
+    return find
+
+
+def store(folder: Path, record: RunRecord, found: Sequence[DerivedScore], references: Sequence[ReferenceRun]) -> None:
+    """Writes derived.json, with all that each number depends on, to the run folder; nothing if there are none."""
+    try:
+        if found:
+            write_derived(folder, [_stored(score, record, references) for score in found])
+    except OSError as e:  # somebody else's run
+        note(f"{folder / DERIVED} cannot be written: {e.strerror}")
+
+
+def _stored(score: DerivedScore, record: RunRecord, references: Sequence[ReferenceRun]) -> dict[str, Any]:
+    used = [of for of in references if of.name in score.references]
+    identity = record["identity"]
+    model: Mapping[str, Any] = identity["model"]
+    return {
+        "name": score.name,
+        "how": record["suite"]["derived"][score.name],
+        "value": score.score,
+        "interval": score.interval,
+        "n": score.n,
+        "reason": score.reason,
+        "notes": list(score.notes),
+        "cells": sorted(cell.name for cell in score.cells.values()),
+        "identity": {
+            "model": dict(model),
+            "tasks": {task: identity.get("tasks", {}).get(task) for task in score.cells},
+            "rows": {cell.name: cell.rows for cell in score.cells.values()},
+            "settings": {key: of for key, of in identity.items() if key not in ("model", "tasks", "harness_tasks")},
+            "references": {of.name: {"path": str(of.path), "fingerprint": of.fingerprint} for of in used},
+        },
+    }

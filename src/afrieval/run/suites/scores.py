@@ -1,0 +1,275 @@
+"""The scores of derived metrics of a suite, with intervals, from the samples of a run and of reference runs."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Union
+
+import numpy as np
+
+from afrieval._util.grouping import grouped
+from afrieval.results.cell_scores import CellScores, Numbers
+from afrieval.results.derived import names_of
+from afrieval.results.schema import DerivedFrom
+from afrieval.scoring.base import Array, Derived, Input, Metric
+from afrieval.scoring.derived import derived
+from afrieval.scoring.statistics.intervals import Interval, linear_values
+from afrieval.scoring.statistics.tests import SEED, percentile
+
+Declared = Mapping[str, DerivedFrom]
+Chosen = dict[str, CellScores]  # task to the cell of it
+DIMENSIONS = ("language", "prompt_language", "prompt")
+
+
+def tasks_of(name: str, declared: Declared) -> list[str]:
+    """Returns the tasks whose metrics a derived metric is made of, directly or not."""
+    found: list[str] = []
+    for of in names_of(declared[name]):
+        found += tasks_of(of, declared) if of in declared else [of.partition(".")[0]]
+    return list(dict.fromkeys(found))
+
+
+def references_of(name: str, declared: Declared) -> list[str]:
+    """Returns the reference runs that a derived metric needs, directly or not."""
+    spec = declared[name]
+    below = [known for of in names_of(spec) if of in declared for known in references_of(of, declared)]
+    return list(dict.fromkeys([*below, *([reference] if (reference := spec.get("reference")) else [])]))
+
+
+def selections(tasks: Sequence[str], cells: Sequence[CellScores]) -> list[Chosen]:
+    """Returns the sets of cells, one of each task, that have the same language and prompt.
+
+    A task with one language, or one prompt, is in all sets. There is at least one set, which may be empty.
+
+    Args:
+        tasks: names; those without cells are left out.
+        cells: of one run.
+    """
+    of_tasks = {task: of for task, of in grouped(cells, lambda c: c.task).items() if task in tasks}
+    places = dict.fromkeys(_place(cell) for of in of_tasks.values() for cell in of)
+    found = [dict(_at(place, of_tasks)) for place in places]
+    most = max((len(chosen) for chosen in found), default=0)
+    whole = {tuple(cell.name for cell in chosen.values()): chosen for chosen in found if len(chosen) == most}
+    return list(whole.values()) or [{}]
+
+
+def _place(cell: CellScores) -> tuple[object, ...]:
+    return tuple(getattr(cell, name) for name in DIMENSIONS)
+
+
+def _at(place: tuple[object, ...], of_tasks: Mapping[str, Sequence[CellScores]]) -> Iterator[tuple[str, CellScores]]:
+    for task, cells in of_tasks.items():
+        several = [len({_place(cell)[i] for cell in cells}) > 1 for i in range(len(DIMENSIONS))]
+        fitting = [c for c in cells if all(not s or a == b for s, a, b in zip(several, _place(c), place, strict=True))]
+        if fitting:
+            yield task, fitting[0]
+
+
+Find = Callable[[CellScores], CellScores | None]  # the cell of a reference run that is that of a run
+
+
+class Absent(Exception):
+    """Why a derived metric cannot be computed."""
+
+
+class MetricNode(NamedTuple):
+    """A metric of the documents of a cell.
+
+    Attributes:
+        measures: of the documents that have it, shape (n, k).
+        documents: what they are rows of; parts with the same one share documents.
+        ids: their rows, ascending, shape (n,).
+        unmatched: what to say of documents that cannot be matched with those of the run; empty if they can.
+    """
+
+    metric: Metric
+    measures: Array
+    documents: str
+    ids: Numbers
+    unmatched: str = ""
+
+
+class Node(NamedTuple):
+    """A derived metric, and what it is made of, in order."""
+
+    how: Derived
+    of: Sequence[Union[MetricNode, "Node"]]
+
+    @property
+    def parts(self) -> Iterator[MetricNode]:
+        """All metrics of documents that it is made of, directly or not."""
+        for each in self.of:
+            yield from [each] if isinstance(each, MetricNode) else each.parts
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest score."""
+        if self.how.bounds:
+            return self.how.bounds
+        lows, highs = zip(*(p.metric.bounds if isinstance(p, MetricNode) else p.bounds for p in self.of), strict=True)
+        return min(lows), max(highs)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether an interval makes sense."""
+        of_parts = (p.metric.interval != "none" if isinstance(p, MetricNode) else p.has_interval for p in self.of)
+        return self.how.interval != "none" and all(of_parts)
+
+
+def node(name: str, declared: Declared, chosen: Chosen, references: Mapping[str, Find], side: str = "") -> Node:
+    """Returns what a derived metric is made of.
+
+    Args:
+        name: the derived metric.
+        declared: name to how it is computed.
+        chosen: task to the cell of the run.
+        references: name to what finds the cells of that run.
+        side: name of the reference run whose metrics are wanted; empty for those of the run.
+
+    Raises:
+        Absent: if something that it is made of is not there.
+    """
+    spec = declared[name]
+    reference = spec.get("reference")
+    if reference and reference not in references:
+        raise Absent(f"it needs --reference {reference}=RUN")
+    found: list[MetricNode | Node] = []
+    for of_side in [side, *([reference] if reference else [])]:
+        for of in names_of(spec):
+            below = node(of, declared, chosen, references, of_side) if of in declared else None
+            found.append(below or _part(of, chosen, references, of_side))
+    how = derived(name, spec["how"])
+    if how.needs == "pairs":
+        _check_pairs(found)
+    return Node(how, found)
+
+
+def _part(of: str, chosen: Chosen, references: Mapping[str, Find], side: str) -> MetricNode:
+    task, _, name = of.partition(".")
+    if (own := chosen.get(task)) is None:
+        raise Absent(f"{task} was not run")
+    cell = references[side](own) if side else own
+    whose = f"the reference {side}" if side else "the run"
+    if cell is None:
+        raise Absent(f"{whose} has no {task}")
+    if name not in cell.metrics:
+        raise Absent(f"{whose} has no {of}")
+    measures = cell.measures[name]
+    there = ~np.isnan(measures).all(axis=1)
+    if not there.any():
+        raise Absent(f"{whose} has no document with {of}")
+    same = np.array_equal(cell.ids, own.ids)
+    documents = str(own.must.get("data") or own.task)
+    says = "" if same else f"{whose} has {cell.n:,} documents of {task}, this run {own.n:,}; they are not matched"
+    return MetricNode(
+        cell.metrics[name], measures[there], documents if same else f"{documents} {side}", cell.ids[there], says
+    )
+
+
+def _check_pairs(found: Sequence[MetricNode | Node]) -> None:
+    """Refuses metrics whose documents are not the same in the run and in the reference run."""
+    parts = [p for p in found if isinstance(p, MetricNode)]
+    half = len(parts) // 2
+    for own, other in zip(parts[:half], parts[half:], strict=True):
+        if own.documents != other.documents or not np.array_equal(own.ids, other.ids):
+            raise Absent("the reference run has other documents")
+
+
+@dataclass(frozen=True)
+class DerivedScore:
+    """A derived metric of a run.
+
+    Attributes:
+        model: what the model is called.
+        cells: the cells that it is made of, by task.
+        references: the reference runs that it needs.
+        score: None if it is absent.
+        n: number of documents; those of reference runs count only if they are others.
+        reason: why it is absent; empty if it is not.
+        notes: what has to be known to read it.
+    """
+
+    name: str
+    how: str
+    model: str
+    cells: Chosen
+    references: Sequence[str]
+    score: float | None = None
+    interval: Interval | None = None
+    n: int = 0
+    bounds: tuple[float, float] = (0.0, 1.0)
+    reason: str = ""
+    notes: Sequence[str] = ()
+
+
+def derived_scores(
+    declared: Declared, cells: Sequence[CellScores], references: Mapping[str, Find]
+) -> list[DerivedScore]:
+    """Returns each derived metric of a run, once for each language and prompt.
+
+    Args:
+        declared: name to how it is computed, in order.
+        cells: all of the run.
+        references: name to what finds the cells of that run.
+    """
+    model = next((cell.model for cell in cells), "")
+    found = []
+    for name, spec in declared.items():
+        for chosen in selections(tasks_of(name, declared), cells):
+            empty = DerivedScore(name, spec["how"], model, chosen, references_of(name, declared))
+            try:
+                found.append(_scored(empty, node(name, declared, chosen, references)))
+            except Absent as why:
+                found.append(replace(empty, reason=str(why)))
+    return found
+
+
+def _scored(empty: DerivedScore, of: Node) -> DerivedScore:
+    """Returns the score and its interval.
+
+    Documents of one data set are drawn together, however many tasks and runs have them; those of different
+    data sets are drawn independently.
+    """
+    parts = list(of.parts)
+    sizes, places = _stacked(parts)
+    take = _input(of, iter(places))
+
+    def statistic(weights: Array) -> Array:
+        return take(weights).scores
+
+    score = float(statistic(np.ones((1, sum(sizes))))[0])
+    if math.isnan(score):
+        return replace(empty, reason="it is not defined: a denominator is 0")
+    interval = percentile(statistic, sizes, np.random.default_rng(SEED)) if of.has_interval else None
+    notes = dict.fromkeys(note for note in [of.how.remark(score), *(p.unmatched for p in parts)] if note)
+    return replace(empty, score=score, interval=interval, n=sum(sizes), bounds=of.bounds, notes=list(notes))
+
+
+def _stacked(parts: Sequence[MetricNode]) -> tuple[list[int], list[Numbers]]:
+    """Returns the number of documents of each data set, and the places of each part's among all of them."""
+    sizes: list[int] = []
+    places: dict[int, Numbers] = {}
+    for numbers in grouped(range(len(parts)), lambda i: parts[i].documents).values():
+        union = np.unique(np.concatenate([parts[i].ids for i in numbers]))
+        places |= {i: sum(sizes) + np.searchsorted(union, parts[i].ids) for i in numbers}
+        sizes.append(len(union))
+    return sizes, [places[i] for i in range(len(parts))]
+
+
+def _input(of: MetricNode | Node, places: Iterator[Numbers]) -> Callable[[Array], Input]:
+    """Returns what makes the input of a derived metric from weights of all documents."""
+    if isinstance(of, MetricNode):
+        place, values = next(places), linear_values(of.metric, of.measures)
+
+        def measured(weights: Array) -> Input:
+            own = weights[:, place]
+            return Input(of.metric.score(of.measures, own), values, own, of.measures)
+
+        return measured
+    below = [_input(each, places) for each in of.of]
+
+    def computed(weights: Array) -> Input:
+        none = np.zeros((len(weights), 0))
+        return Input(of.how.score([take(weights) for take in below]), none[0], none, none.T)
+
+    return computed

@@ -1,0 +1,90 @@
+"""The exchangeability test of rows in their published order, and its power."""
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+
+from afrieval.scoring.base import Array, Derived, Input
+
+CHOICES, SEED = 9_999, 42
+ENTRIES = 2_000_000  # of a matrix of choices
+SLACK = 1e-9  # of the largest sum, for rounding
+
+
+def order_p() -> Derived:
+    """Returns the one-sided p-value of a metric whose measures are a size and a number for each order."""
+    return Derived(
+        "order_p",
+        _score_order_p,
+        higher_is_better=False,
+        bounds=(0.0, 1.0),
+        interval="none",
+        n_inputs=1,
+        needs="orders",
+    )
+
+
+def _score_order_p(inputs: Sequence[Input]) -> Array:
+    (given,) = inputs
+    return np.full(len(given.weights), exchangeability_p(given.measures[:, 1:]))
+
+
+def exchangeability_p(orders: Array, choices: int = CHOICES, seed: int = SEED) -> float:
+    """Returns the p-value of published orders against others.
+
+    Args:
+        orders: a number for each order of each shard, shape (shards, k); the first is of the published order.
+        choices: how many choices of orders are drawn.
+        seed: of these.
+    """
+    n, k = orders.shape
+    centred = orders - orders.mean(axis=1, keepdims=True)
+    observed = centred[:, 0].sum()
+    slack = SLACK * max(1.0, float(np.abs(centred).max(axis=1).sum()))
+    rng, as_high, step = np.random.default_rng(seed), 0, max(1, ENTRIES // n)
+    for start in range(0, choices, step):
+        chosen = rng.integers(0, k, (min(step, choices - start), n))
+        as_high += int(np.sum(centred[np.arange(n), chosen].sum(axis=1) >= observed - slack))
+    return (as_high + 1) / (choices + 1)
+
+
+LEVEL, POWER = 0.01, 0.8  # of a test that accuses: its level is stricter than that of comparisons
+
+
+def order_visible() -> Derived:
+    """Returns the smallest gain, in the unit of the metric, that the test finds four times out of five at 1 %."""
+    return Derived(
+        "order_visible",
+        _score_order_visible,
+        higher_is_better=False,
+        bounds=(0.0, math.inf),
+        interval="none",
+        n_inputs=1,
+        needs="orders",
+    )
+
+
+def _score_order_visible(inputs: Sequence[Input]) -> Array:
+    (given,) = inputs
+    return np.full(len(given.weights), smallest_gain(given.measures))
+
+
+def smallest_gain(measures: Array, tests: int = 1) -> float:
+    """Returns the smallest gain that the test finds with 80 % power; infinity if it cannot find any.
+
+    The sum over shards of one order each is about normal, with the sum of the variances between the shuffled orders. A
+    gain of the published order moves the mean of the chosen orders as well, by one part in k.
+
+    Args:
+        measures: as of `order_gain`, shape (shards, 1 + k).
+        tests: how many p-values are looked at together, by Holm's method.
+    """
+    sizes, shuffled = measures[:, 0], measures[:, 2:]
+    k, level = measures.shape[1] - 1, LEVEL / tests
+    if len(measures) * math.log(k) < -math.log(level):  # the smallest p-value that there can be is above the level
+        return math.inf
+    normal, spread = NormalDist(), math.sqrt(float(shuffled.var(axis=1, ddof=1).sum()))
+    z = normal.inv_cdf(1 - level) + normal.inv_cdf(POWER)
+    return float(z * spread * k / (k - 1) / sizes.sum())

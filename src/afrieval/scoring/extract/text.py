@@ -1,0 +1,145 @@
+"""Reads texts, lists, spans and tags from generated answers."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+
+from afrieval.scoring.base import ExtractionContext, Extractor, Question
+from afrieval.scoring.tagging import NONE, Pair
+
+
+def entries(separator: str = ",", none: str = "none") -> Extractor:
+    """Returns what splits the first line with text on it.
+
+    Args:
+        separator: what stands between two entries.
+        none: what the prompt asks to write if there is no entry; upper and lower case are the same.
+    """
+
+    def extract(text: str, question: object, asked: object) -> list[str] | None:
+        lines = [line.strip() for line in unicodedata.normalize("NFC", text).splitlines() if line.strip()]
+        if not lines or lines[0].casefold() == none.casefold():
+            return [] if lines else None
+        return [entry for part in lines[0].split(separator) if (entry := part.strip())]
+
+    return extract
+
+
+def instructions() -> Extractor:
+    """Returns what lists, for each instruction, whether it is followed: `strict`, as written, and `loose`."""
+    return _extract
+
+
+def _extract(text: str, question: Question, asked: ExtractionContext) -> Mapping[str, list[bool]]:
+    from afrieval.scoring.ifeval.instructions import followed  # here, since it loads a language detector
+
+    return {way: list(kept) for way, kept in followed(question.gold, text)._asdict().items()}
+
+
+def line() -> Extractor:
+    """Returns what takes the first line that is not blank or a code fence, in NFC, without blanks at its ends."""
+
+    def extract(text: str, question: object, asked: object) -> str | None:
+        lines = (each.strip() for each in unicodedata.normalize("NFC", text).splitlines())
+        return next((each for each in lines if each and not each.startswith("```")), None)
+
+    return extract
+
+
+def listed(text: str, parse: Callable[[str], Pair | None], is_none: Callable[[str], bool]) -> list[Pair] | None:
+    """Returns the first entries that follow each other; None if no line is one.
+
+    Lines before them are an introduction. The first line with text after them that is no entry ends the list; chat
+    models put empty lines between entries.
+
+    Args:
+        text: what the model wrote.
+        parse: a line, without blanks at its ends or runs of blanks, to its entry; None if it is none.
+        is_none: whether a line says that the list is empty.
+    """
+    found: list[Pair] = []
+    for line in unicodedata.normalize("NFC", text).split("\n"):
+        plain = " ".join(line.split())
+        if (entry := parse(plain)) is not None:
+            found.append(entry)
+        elif found and plain:
+            break
+        elif not found and is_none(plain):
+            return []
+    return found or None
+
+
+def named(names: Sequence[str]) -> dict[str, str]:
+    """Returns names by what they are in lower case."""
+    return {name.casefold(): name for name in names}
+
+
+_BLANK_LINE = re.compile(r"\n\s*\n")
+
+
+def passage() -> Extractor:
+    """Returns what takes the text, in NFC, without blanks at its ends; up to the first blank line if the model runs on.
+
+    A text without content is an empty answer and not an unparsed one: the model wrote nothing, which
+    texts are scored for, and the metric `empty` counts it.
+    """
+
+    def extract(text: str, question: Question, asked: ExtractionContext) -> str:
+        given = unicodedata.normalize("NFC", text).strip()
+        return _BLANK_LINE.split(given)[0].rstrip() if asked.runs_on else given
+
+    return extract
+
+
+_BULLETS = "-*•"
+_AROUND = " .-*•_`\"'()[]"  # marks that models put around `none`
+
+
+def spans() -> Extractor:
+    """Returns what takes the first lines that follow each other and are spans, as [type, text].
+
+    A type counts in upper or lower case, and a text as it is. `none` after a type says that there is no
+    span of that type. An answer without a span or `none` is unparsed.
+    """
+
+    def extract(text: str, question: Question, asked: ExtractionContext) -> list[Pair] | None:
+        types = named(question.names)
+        found = listed(text, lambda line: _span(line, types), _is_none)
+        return None if found is None else [pair for pair in found if not _is_none(pair[1])]
+
+    return extract
+
+
+def _is_none(text: str) -> bool:
+    return text.casefold().strip(_AROUND) == NONE
+
+
+def _span(line: str, types: dict[str, str]) -> Pair | None:
+    bullet, _, rest = line.partition(" ")
+    kind, colon, text = (rest if bullet in _BULLETS else line).partition(":")
+    known = types.get(kind.strip().casefold())
+    return [known, text.strip()] if colon and known and text.strip() else None
+
+
+def tags() -> Extractor:
+    """Returns what takes the first lines that follow each other and are tagged tokens, as [token, tag].
+
+    The tag is what follows the line's last blank, in upper or lower case; a token counts as it is. An
+    answer without a tagged token is unparsed.
+    """
+
+    def extract(text: str, question: Question, asked: ExtractionContext) -> list[Pair] | None:
+        known = named(question.names)
+        return listed(text, lambda line: _tagged(line, known), lambda line: False)
+
+    return extract
+
+
+def _tagged(line: str, known: dict[str, str]) -> Pair | None:
+    token, _, tag = line.rpartition(" ")
+    return [token, known[tag.casefold()]] if token and tag.casefold() in known else None
+
+
+def whole() -> Extractor:
+    """Returns what takes the text itself, in NFC, without blanks at its ends."""
+    return lambda text, question, asked: unicodedata.normalize("NFC", text).strip() or None

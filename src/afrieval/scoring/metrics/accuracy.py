@@ -1,0 +1,139 @@
+"""Accuracies of choices, by likelihood and its normalisations, and of exact answers."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, Literal
+
+import numpy as np
+
+from afrieval.scoring.base import Array, Metric, Question, Response
+from afrieval.scoring.mathematics.same_answer import same_answer
+from afrieval.scoring.responses import LOWEST, TIE, best, best_per
+from afrieval.scoring.texts import references, same_text
+
+
+def acc() -> Metric:
+    """Returns accuracy; a choice with the text of the gold choice is right too."""
+    return Metric("acc", _measure_acc)
+
+
+def _measure_acc(response: Response, question: Question) -> list[float] | None:
+    return right(response.answer, question) if question.choices else None
+
+
+def right(picked: int | None, question: Question) -> list[float]:
+    """Returns whether a choice is right."""
+    choices = question.choices
+    return [float(picked is not None and choices[picked] == choices[question.gold])]
+
+
+def acc_bytes() -> Metric:
+    """Returns accuracy of the choice with the highest log-likelihood per UTF-8 byte."""
+    return Metric("acc_bytes", _measure_acc_bytes)
+
+
+def _measure_acc_bytes(response: Response, question: Question) -> list[float] | None:
+    picked = best_per(response.likelihoods, [len(name.encode()) for name in question.names])
+    return None if picked is None else right(picked if response.answer is not None else None, question)
+
+
+SWEEPS = 100
+
+
+def acc_matched() -> Metric:
+    """Returns accuracy with constants added to the labels' log-likelihoods that make all labels equally frequent."""
+    return Metric("acc_matched", _measure_acc_matched, of_cell=_right, calibrated=True)
+
+
+def _measure_acc_matched(response: Response, question: Question) -> list[float] | None:
+    if not response.likelihoods:
+        return None
+    return [float(question.gold), *(max(given.loglikelihood, LOWEST) for given in response.likelihoods)]
+
+
+def _right(measures: Array) -> Array:
+    """Returns whether each document's label is the gold one, shape (n, 1); ties as in `scoring.choice`."""
+    gold, loglikelihoods = measures[:, 0], measures[:, 1:]
+    matched = loglikelihoods + _constants(loglikelihoods)
+    sizes = np.where(loglikelihoods > LOWEST, np.abs(loglikelihoods), 1.0)  # an impossible label makes no ties
+    slack = TIE * np.maximum(1.0, sizes.max(axis=1, keepdims=True))
+    picked = (matched >= matched.max(axis=1, keepdims=True) - slack).argmax(axis=1)
+    return np.asarray(picked == gold, dtype=np.float64)[:, None]
+
+
+def _constants(loglikelihoods: Array) -> Array:
+    """Returns a constant per label, shape (k,): each in turn is set so that its label is the best of its share."""
+    k = loglikelihoods.shape[1]
+    constants = -loglikelihoods.mean(axis=0)
+    for _ in range(SWEEPS):
+        counts = np.bincount((loglikelihoods + constants).argmax(axis=1), minlength=k)
+        if np.ptp(counts) <= 1:
+            break
+        before = constants.copy()
+        for label in range(k):
+            others = np.delete(loglikelihoods + constants, label, axis=1).max(axis=1)
+            constants[label] = -np.quantile(loglikelihoods[:, label] - others, 1 - 1 / k)
+        if np.array_equal(before, constants):  # ties: further sweeps change nothing
+            break
+    return np.asarray(constants)
+
+
+def acc_norm() -> Metric:
+    """Returns accuracy of the choice with the highest log-likelihood per character."""
+    return Metric("acc_norm", _measure_acc_norm)
+
+
+def _measure_acc_norm(response: Response, question: Question) -> list[float] | None:
+    picked = best_per(response.likelihoods, [len(name) for name in question.names])
+    return None if picked is None else right(picked if response.answer is not None else None, question)
+
+
+def acc_pmi() -> Metric:
+    """Returns accuracy of the label that becomes more likely by the question than all others."""
+    return Metric("acc_pmi", _measure_acc_pmi, calibrated=True, needs_neutral=True)
+
+
+def _measure_acc_pmi(response: Response, question: Question) -> list[float] | None:
+    if not response.likelihoods or not response.neutral:
+        return None
+    after = np.maximum([given.loglikelihood for given in response.likelihoods], LOWEST)
+    return right(best((after - np.maximum(response.neutral, LOWEST).mean(axis=0)).tolist()), question)
+
+
+def acc_tokens() -> Metric:
+    """Returns accuracy of the choice with the highest log-likelihood per token of the model."""
+    return Metric("acc_tokens", _measure_acc_tokens)
+
+
+def _measure_acc_tokens(response: Response, question: Question) -> list[float] | None:
+    picked = best_per(response.likelihoods, [given.n_tokens for given in response.likelihoods])
+    return None if picked is None else right(picked if response.answer is not None else None, question)
+
+
+Same = Callable[[Any, Any], bool]
+
+
+def exact_match(same: Literal["text", "mathematics"] = "text") -> Metric:
+    """Returns exact match.
+
+    Of several right answers, any will do.
+
+    Args:
+        same: when two texts are the same: as short texts, or as mathematics in LaTeX. Numbers are
+            the same if their values are.
+    """
+    of_texts = {"text": same_text, "mathematics": same_answer}[same]
+    return Metric("exact_match", lambda response, question: _measure_exact_match(response, question, of_texts))
+
+
+def _measure_exact_match(response: Response, question: Question, of_texts: Same) -> list[float] | None:
+    given, gold = response.answer, question.gold
+    if question.choices:
+        return None
+    if texts := references(gold):
+        return [float(isinstance(given, str) and any(of_texts(given, text) for text in texts))]
+    if not isinstance(gold, int | float):
+        return None
+    if given is None:
+        return [0.0]
+    return [float(Decimal(given) == Decimal(gold))]

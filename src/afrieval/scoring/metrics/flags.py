@@ -1,0 +1,112 @@
+"""Shares of answers: empty, refused, unparsed, copied, in the wanted language, and following instructions."""
+
+from afrieval.scoring.base import Metric, Question, Response
+from afrieval.scoring.guesses import CODES, RELIABLE, identified
+from afrieval.scoring.ifeval.instructions import inst_level, prompt_level
+from afrieval.scoring.texts import words
+
+
+def copied(field: str = "") -> Metric:
+    """Returns the share of answers equal to a field of the question, from 0 to 1.
+
+    Compared are letters, marks and digits, caseless and in NFC. An empty answer is not a copy.
+
+    Args:
+        field: name of the field; the first one if empty.
+    """
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        name = field or next(iter(question.fields), "")
+        if name not in question.fields or response.likelihoods:
+            return None
+        given = words(str(response.answer or ""))
+        return [float(bool(given) and "".join(given) == "".join(words(question.fields[name])))]
+
+    return Metric("copied", measure, higher_is_better=False)
+
+
+def empty() -> Metric:
+    """Returns the share of answers without content, from 0 to 1."""
+    return Metric("empty", _measure_empty, higher_is_better=False)
+
+
+def _measure_empty(response: Response, question: Question) -> list[float] | None:
+    return None if response.likelihoods else [float(response.answer in (None, ""))]
+
+
+def guessed() -> Metric:
+    """Returns the share of answers that the model did not announce and the extractor guessed."""
+    return Metric("guessed", _measure_guessed, higher_is_better=False)
+
+
+def _measure_guessed(response: Response, question: Question) -> list[float] | None:
+    return None if response.likelihoods else [float(bool(response.guessed))]
+
+
+def refused() -> Metric:
+    """Returns the share of refused answers, for models behind a server that marks them; they count as wrong."""
+    return Metric("refused", _measure_refused, higher_is_better=False)
+
+
+def _measure_refused(response: Response, question: Question) -> list[float] | None:
+    return None if response.refused is None else [float(response.refused)]
+
+
+def unparsed(likelihoods: bool = False) -> Metric:
+    """Returns the share of answers in which the extractor found nothing.
+
+    Args:
+        likelihoods: whether to measure answers by likelihood instead of generated ones: the share of questions
+            none of whose choices is among the tokens that a server returns.
+    """
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        if bool(response.likelihoods) != likelihoods:
+            return None
+        return [float(response.answer is None and not response.refused)]
+
+    return Metric("unparsed", measure, higher_is_better=False)
+
+
+def output_language() -> Metric:
+    """Returns the share of answers that py3langid identifies as the expected language, from 0 to 1.
+
+    It applies only to languages that the library knows well: of 1,012 sentences of FLORES-200's devtest
+    it identifies at least 93 in 100 of each. It errs more in short texts. An empty answer is in no language.
+    """
+    return Metric("output_language", _measure_output_language, applies=_applies, missing=_missing)
+
+
+def _applies(response: Response, question: Question) -> bool:
+    return question.language in RELIABLE and not response.likelihoods
+
+
+def _measure_output_language(response: Response, question: Question) -> list[float] | None:
+    if not _applies(response, question):
+        return None
+    text = str(response.answer or "")
+    return [float(bool(text) and identified(text) == CODES[question.language])]
+
+
+def _missing(language: str) -> str:
+    return "py3langid does not know the language well" if language and language not in RELIABLE else ""
+
+
+def inst_level_loose_acc() -> Metric:
+    """Returns the accuracy that the harness calls by this name."""
+    return inst_level("inst_level_loose_acc", "loose")
+
+
+def inst_level_strict_acc() -> Metric:
+    """Returns the accuracy that the harness calls by this name."""
+    return inst_level("inst_level_strict_acc", "strict")
+
+
+def prompt_level_loose_acc() -> Metric:
+    """Returns the accuracy that the harness calls by this name."""
+    return prompt_level("prompt_level_loose_acc", "loose")
+
+
+def prompt_level_strict_acc() -> Metric:
+    """Returns the accuracy that the harness calls by this name."""
+    return prompt_level("prompt_level_strict_acc", "strict")

@@ -1,0 +1,237 @@
+"""Membership attacks: what a model knows of texts that it may have seen."""
+
+import math
+from typing import Annotated, Any
+from zlib import compress
+
+import numpy as np
+from annotated_types import Gt, Le
+
+from afrieval.scoring.base import Array, Metric, Question, Response, ratio
+from afrieval.scoring.derived.membership import weighted_auc
+from afrieval.scoring.measured import ANSWER, lowest, of_texts
+from afrieval.scoring.tokens import Tokens
+
+
+def loss(of: str = ANSWER) -> Metric:
+    """Returns the mean over documents of the mean negative log-likelihood per token of a text.
+
+    As an attack (Yeom et al. 2018, "Privacy Risk in Machine Learning"), a higher value says that the
+    model has less likely seen the text. The end of the text never counts.
+
+    Args:
+        of: the role of the texts.
+    """
+    return of_texts("loss", of, lambda tokens, text: tokens.of_text.loss, math.inf, higher_is_better=False)
+
+
+USUAL_K = 0.4
+Share = Annotated[float, Gt(0), Le(1)]
+
+
+def min_k(of: str = ANSWER, k: Share = USUAL_K) -> Metric:
+    """Returns the mean over documents of -(mean log-probability of the share k of the least likely tokens).
+
+    Shi et al. 2024, "Detecting Pretraining Data from Large Language Models", section 4; of n tokens, the
+    max(1, floor(k n)) least likely. Higher values say that the model has less likely seen the text. The end of the
+    text never counts.
+
+    Args:
+        of: the role of the texts.
+        k: the share.
+    """
+    name = "min_k" if k == USUAL_K else f"min_k_{k:g}"
+    return of_texts(
+        name, of, lambda tokens, text: -lowest(tokens.of_text.logprobs, k), math.inf, higher_is_better=False
+    )
+
+
+LEAST_VARIANCE = 1e-6  # of a token that is certain
+
+
+def min_k_plus_plus(of: str = ANSWER, k: Share = USUAL_K) -> Metric:
+    """Returns the mean over documents of -(mean of the share k of the lowest z of tokens).
+
+    Zhang et al. 2024, "Min-K%++: Improved Baseline for Pre-Training Data Detection":
+    z = (log p - mu) / sigma, with the mean and the standard deviation of log p over the vocabulary, under the model's
+    own distribution. Higher values say that the model has less likely seen the text. The end of the text never counts.
+
+    Args:
+        of: the role of the texts.
+        k: the share.
+    """
+    name = "min_k_plus_plus" if k == USUAL_K else f"min_k_plus_plus_{k:g}"
+    return of_texts(
+        name,
+        of,
+        lambda tokens, text: _value_min_k_plus_plus(tokens, k),
+        math.inf,
+        -math.inf,
+        ("tokens", "vocabulary"),
+        False,
+    )
+
+
+def _value_min_k_plus_plus(tokens: Tokens, k: float) -> float:
+    of = tokens.of_text
+    if of.means is None or of.variances is None:
+        raise ValueError("the moments over the vocabulary are missing")
+    return -lowest((of.logprobs - of.means) / np.sqrt(np.maximum(of.variances, LEAST_VARIANCE)), k)
+
+
+def zlib(of: str = ANSWER) -> Metric:
+    """Returns the mean over documents of the loss divided by the text's compressed length in bytes.
+
+    Carlini et al. 2021, "Extracting Training Data from Large Language Models", section 5.2. Higher values say that
+    the model has less likely seen the text. The length is that of the text in UTF-8; where only its first tokens are
+    asked for, of the part that they cover. The end of the text never counts.
+
+    Args:
+        of: the role of the texts.
+    """
+    return of_texts("zlib", of, _value_zlib, math.inf, higher_is_better=False)
+
+
+def _value_zlib(tokens: Tokens, text: str) -> float:
+    return tokens.of_text.loss / len(compress(text[: tokens.characters].encode()))
+
+
+def gradient_norm(of: str = ANSWER) -> Metric:
+    """Returns the mean over documents of the 2-norm of the loss's gradient, a mean over the model's parameter tensors.
+
+    Wang et al. 2024, "Pandora's White-Box", as open-unlearning computes it. Higher values say that the
+    model has less likely seen the text. It takes a backward pass for each text.
+
+    Args:
+        of: the role of the texts.
+    """
+    return of_texts("gradient_norm", of, _value_gradient_norm, math.inf, needs=("gradient",), higher_is_better=False)
+
+
+def _value_gradient_norm(tokens: Tokens, text: str) -> float:
+    if tokens.gradient_norm is None:
+        raise ValueError("the norm of the gradient is missing")
+    return tokens.gradient_norm
+
+
+def completion() -> Metric:
+    """Returns the share of tokens of second halves that the model would write, of the test set's rows."""
+    return Metric(
+        "completion", _not_measured_against_unseen, _of_test, interval="bootstrap", shown=_value_against_unseen
+    )
+
+
+def completion_unseen() -> Metric:
+    """Returns the same of unseen rows."""
+    return Metric(
+        "completion_unseen", _not_measured_against_unseen, _of_unseen, interval="bootstrap", shown=_value_against_unseen
+    )
+
+
+def completion_gain() -> Metric:
+    """Returns how much more of the test set's rows the model would write than of unseen rows."""
+    return Metric(
+        "completion_gain",
+        _not_measured_against_unseen,
+        _gain_against_unseen,
+        bounds=(-1.0, 1.0),
+        interval="bootstrap",
+        shown=_value_against_unseen,
+    )
+
+
+def extraction() -> Metric:
+    """Returns the extraction strength of second halves, of the test set's rows."""
+    return Metric(
+        "extraction", _not_measured_against_unseen, _of_test, interval="bootstrap", shown=_value_against_unseen
+    )
+
+
+def extraction_unseen() -> Metric:
+    """Returns the same of unseen rows."""
+    return Metric(
+        "extraction_unseen", _not_measured_against_unseen, _of_unseen, interval="bootstrap", shown=_value_against_unseen
+    )
+
+
+def membership_auc() -> Metric:
+    """Returns the probability that an unseen row has a higher min-k++ (Zhang et al. 2024) than a row of the test set.
+
+    0.5 if the two cannot be told apart, 1 if all rows of the test set are likelier.
+    """
+    return Metric(
+        "membership_auc", _not_measured_against_unseen, _auc, interval="bootstrap", shown=_value_against_unseen
+    )
+
+
+def length_auc() -> Metric:
+    """Returns the probability that an unseen row is longer than a row of the test set.
+
+    What text length alone can tell: a blind baseline (Das et al. 2024, "Blind Baselines Beat Membership Inference
+    Attacks for Foundation Models").
+    """
+    return Metric("length_auc", _not_measured_against_unseen, _auc, interval="bootstrap", shown=_value_against_unseen)
+
+
+def _of_test(measures: Array, weights: Array) -> Array:
+    return _mean(measures, weights * (measures[:, 1] == 0))
+
+
+def _of_unseen(measures: Array, weights: Array) -> Array:
+    return _mean(measures, weights * (measures[:, 1] == 1))
+
+
+def _gain_against_unseen(measures: Array, weights: Array) -> Array:
+    return np.asarray(_of_test(measures, weights) - _of_unseen(measures, weights))
+
+
+def _mean(measures: Array, weights: Array) -> Array:
+    """Returns weighted means; NaN where there is no weight, as in a resample without an unseen row."""
+    total, sums = weights.sum(axis=1), weights @ measures[:, 0]
+    return np.asarray(np.where(total > 0, sums / np.maximum(total, 1e-12), np.nan))
+
+
+def _auc(measures: Array, weights: Array) -> Array:
+    values, unseen = measures[:, 0], measures[:, 1] == 1
+    return weighted_auc(values[~unseen], values[unseen], weights[:, ~unseen], weights[:, unseen])
+
+
+def _value_against_unseen(answer: Any, measure: list[float]) -> float:
+    """Returns the number of a row; where the row is from is not shown."""
+    return measure[0]
+
+
+def _not_measured_against_unseen(response: Response, question: Question) -> list[float] | None:
+    """No document of a task has it: it is of a row of a test set or an unseen row."""
+    return None
+
+
+def order_gain() -> Metric:
+    """Returns the log-likelihood that the published order has above the mean of shuffled ones, in nats per token.
+
+    Each sample is a shard of a test set (see `tools/contamination/rows.py`); its measure is the number of tokens,
+    then the log-likelihoods of the published order and of the shuffled ones.
+    """
+    return Metric(
+        "order_gain",
+        _not_measured_order_gain,
+        _score,
+        bounds=(-np.inf, np.inf),
+        interval="bootstrap",
+        shown=_gain_order_gain,
+    )
+
+
+def _score(measures: Array, weights: Array) -> Array:
+    gains = measures[:, 1] - measures[:, 2:].mean(axis=1)
+    return ratio(np.column_stack([gains, measures[:, 0]]), weights)
+
+
+def _gain_order_gain(answer: Any, measure: list[float]) -> float:
+    """Returns the gain of a shard by itself."""
+    return float(_score(np.array([measure]), np.ones((1, 1)))[0])
+
+
+def _not_measured_order_gain(response: Response, question: Question) -> list[float] | None:
+    """No document of a task has it: it is of a shard."""
+    return None

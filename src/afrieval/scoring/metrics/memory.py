@@ -1,0 +1,125 @@
+"""Likelihood of texts: probability, truth ratio, and how much of a text the model would write."""
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from afrieval.scoring.base import Array, Metric, Question, Response
+from afrieval.scoring.measured import ANSWER, loss_of, of_texts
+from afrieval.scoring.tokens import Tokens
+
+
+def exact_memorisation(of: str = ANSWER) -> Metric:
+    """Returns the mean over documents of the share of tokens that are the most likely ones, given those before.
+
+    Tirumala et al. 2022, "Memorization Without Overfitting". The end of the text never counts.
+
+    Args:
+        of: the role of the texts.
+    """
+    return of_texts("exact_memorisation", of, lambda tokens, text: float(tokens.of_text.greedy.mean()))
+
+
+def extraction_strength(of: str = ANSWER) -> Metric:
+    """Returns the mean over documents of 1 - k / n, where the last n - k of n tokens follow greedily from the rest.
+
+    Carlini et al. 2021, "Extracting Training Data from Large Language Models"; Wang et al. 2025, "Towards Effective
+    Evaluations and Comparison for LLM Unlearning Methods". k is the lowest number of tokens from which the
+    model writes all others: 0 gives 1, and a wrong last token gives 0. The end of the text never counts.
+
+    Args:
+        of: the role of the texts.
+    """
+    return of_texts("extraction_strength", of, _value)
+
+
+def _value(tokens: Tokens, text: str) -> float:
+    greedy = tokens.of_text.greedy
+    followed = len(greedy) if greedy.all() else int(greedy[::-1].argmin())
+    return followed / len(greedy)
+
+
+def probability(of: str = ANSWER) -> Metric:
+    """Returns the mean over documents of P(text | prompt)^(1/n), where n is the number of tokens, from 0 to 1.
+
+    TOFU (Maini et al. 2024, section 2.2.1). As published, the end of the text is one of the tokens if the task has
+    `end: true`.
+
+    Args:
+        of: the role of the texts; of several in a document, the mean.
+    """
+    return of_texts("probability", of, lambda tokens, text: math.exp(-tokens.loss))
+
+
+def probability_among(correct: str = ANSWER, wrong: str = "perturbed") -> Metric:
+    """Returns the mean over documents of p / (p + sum of the p of wrong texts), from 0 to 1.
+
+    TOFU (Maini et al. 2024, section 2.2.1); p is the probability per token, as in `probability`. TOFU's code adds 1e-10
+    to the divisor, which matters only where all texts are as unlikely as that; here the sum of shares is 1 there too.
+
+    Args:
+        correct: the role of the correct texts; of several in a document, their mean.
+        wrong: the role of the wrong ones.
+    """
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        right, others = loss_of(correct, response, question), loss_of(wrong, response, question)
+        if not right or not others:
+            return None
+        of_right = np.logaddexp.reduce(-np.array(right)) - np.log(len(right))
+        return [float(np.exp(of_right - np.logaddexp.reduce([of_right, *(-each for each in others)])))]
+
+    return Metric("probability_among", measure, interval="bootstrap", needs=("tokens",))
+
+
+Aggregate = Literal["closer_to_one", "true_better", "share"]
+HIGHEST = 690.0  # logarithm of the highest ratio that is stored; beyond, ratios are equal
+
+
+def truth_ratio(
+    correct: str = "paraphrased", wrong: str = "perturbed", aggregate: Aggregate = "closer_to_one"
+) -> Metric:
+    """Returns the mean over documents of a value of the truth ratio R, from 0 to 1.
+
+    TOFU (Maini et al. 2024, section 2.2.1): R is the mean of the probabilities per token of wrong texts, divided by
+    that of correct ones. The mean is geometric, as in the authors' code; the paper's formula has an arithmetic one.
+    R itself is stored, for the test of forget quality. It is computed from the
+    difference of losses, so that no probability underflows; the highest that is stored is exp(690).
+
+    Args:
+        correct: the role of the correct texts.
+        wrong: the role of the wrong texts.
+        aggregate: the value. `closer_to_one`: min(R, 1 / R), for texts that should be forgotten, where no preference
+            is best. `true_better`: max(0, 1 - R), for texts that should be known. `share`: 1 / (1 + R), the
+            probability of a correct text among the two.
+    """
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        right, others = loss_of(correct, response, question), loss_of(wrong, response, question)
+        if not right or not others:
+            return None
+        return [math.exp(min(float(np.mean(right) - np.mean(others)), HIGHEST))]
+
+    def linear(measures: Array) -> Array:
+        return VALUES[aggregate](measures[:, 0])
+
+    def score(measures: Array, weights: Array) -> Array:
+        return np.asarray(weights @ linear(measures) / weights.sum(axis=1))
+
+    return Metric("truth_ratio", measure, score, interval="bootstrap", linear=linear, needs=("tokens",))
+
+
+def _closer_to_one(ratio: Array) -> Array:
+    return np.asarray(np.where(ratio > 1, 1 / np.maximum(ratio, 1), ratio))
+
+
+def _true_better(ratio: Array) -> Array:
+    return np.asarray(np.maximum(0, 1 - ratio))
+
+
+def _share(ratio: Array) -> Array:
+    return np.asarray(1 / (1 + ratio))
+
+
+VALUES = {"closer_to_one": _closer_to_one, "true_better": _true_better, "share": _share}

@@ -1,0 +1,132 @@
+"""Words that answers share with right answers: ROUGE, F1, and accuracy of restored diacritics."""
+
+import unicodedata
+from collections import Counter
+
+from afrieval.scoring.base import Metric
+from afrieval.scoring.overlap import rouge
+from afrieval.scoring.tagging import ABOVE, BELOW, marked_words, of_words
+from afrieval.scoring.texts import mean_of_best, words_without_punctuation
+
+
+def rouge_1() -> Metric:
+    """Returns the mean over documents of the F1 of words, from 0 to 1 (Lin 2004; rouge-score).
+
+    2 common / (those of the answer + those of the reference); of several references, the best. Words
+    are runs of letters, marks and digits of any script, caseless and in NFC, without stemming.
+    """
+    return rouge("rouge_1", "rouge1")
+
+
+def rouge_1_recall(stem: bool = False) -> Metric:
+    """Returns the mean over documents of ROUGE-1's recall, from 0 to 1 (Lin 2004; rouge-score).
+
+    The common words, each as often as in both, divided by the words of the reference. Words are as in `rouge_1`.
+
+    Args:
+        stem: whether words are those of rouge-score itself with Porter's stemmer, which are for English only.
+    """
+    return rouge("rouge_1_recall", "rouge1", stem, "recall")
+
+
+def rouge_2() -> Metric:
+    """Returns the mean over documents of the F1 of pairs of neighbouring words, from 0 to 1 (Lin 2004; rouge-score).
+
+    2 common / (those of the answer + those of the reference); of several references, the best. Words
+    are runs of letters, marks and digits of any script, caseless and in NFC, without stemming.
+    """
+    return rouge("rouge_2", "rouge2")
+
+
+def rouge_l(stem: bool = False) -> Metric:
+    """Returns the mean over documents of ROUGE-L's F1, from 0 to 1 (Lin 2004; rouge-score).
+
+    2 common / (words of the answer + words of the reference), where common is the length of their
+    longest common subsequence; of several references, the best. Words are as in `rouge_1`, and the
+    whole text is one sequence.
+
+    Args:
+        stem: whether words are those of rouge-score itself with Porter's stemmer, which are for English only.
+    """
+    return rouge("rouge_l", "rougeL", stem)
+
+
+def rouge_l_recall(stem: bool = False) -> Metric:
+    """Returns the mean over documents of ROUGE-L's recall, from 0 to 1 (Lin 2004; rouge-score).
+
+    The longest common subsequence of words, divided by the words of the reference: a long answer is not punished, as
+    in TOFU (Maini et al. 2024, section 2.2.1) and MUSE. Words are as in `rouge_1`.
+
+    Args:
+        stem: whether words are those of rouge-score itself with Porter's stemmer, which are for English only.
+    """
+    return rouge("rouge_l_recall", "rougeL", stem, "recall")
+
+
+def token_f1() -> Metric:
+    """Returns the mean over questions of the F1 of words, from 0 to 1 (Rajpurkar et al. 2016).
+
+    2 common / (words of the answer + words of the right answer); of several right answers, the best.
+    Unlike SQuAD's script, which knows only ASCII punctuation and English, it treats all scripts alike:
+    texts are in NFC and caseless, all punctuation and symbols are removed, digits of all scripts are
+    equal, and no article is removed.
+    """
+    return mean_of_best("token_f1", _f1)
+
+
+def _f1(given: str, gold: str) -> float:
+    a, b = Counter(words_without_punctuation(given)), Counter(words_without_punctuation(gold))
+    if not a or not b:
+        return float(given.strip() == gold.strip())  # punctuation only
+    return 2 * (a & b).total() / (a.total() + b.total())
+
+
+def word_acc() -> Metric:
+    """Returns the share of words that are exactly right, over all documents, from 0 to 1.
+
+    Sum of right / sum of max(words of the right answer, words of the answer). Right is the longest
+    common subsequence of both lists of words, so one word too many or too few does not make all
+    later ones wrong. Words are what blanks separate, in NFC.
+    """
+    return of_words("word_acc", lambda text: unicodedata.normalize("NFC", text).split())
+
+
+# Of the languages that restoration tasks have, those with such marks on less than 1 % of the words of FLORES-200.
+WITHOUT = ("ibo", "kab")
+
+
+def tone_acc() -> Metric:
+    """Returns `word_acc` of the words with marks above letters, from 0 to 1.
+
+    Words without such marks do not count, in the right answer or the given one, so that a text from
+    which all marks were removed scores 0. Marks below letters are removed (only Unicode's combining
+    class 230 remains), so that in Yoruba a missing dot below does not hide whether the tone is right.
+    Other marks above letters, such as the tilde of Ewe, count as well.
+
+    It does not apply to languages that hardly write such marks.
+    """
+    return of_words("tone_acc", lambda text: marked_words(text, ABOVE), _missing_tone_acc)
+
+
+def _missing_tone_acc(language: str) -> str:
+    return "hardly any word has a mark above a letter" if language in WITHOUT else ""
+
+
+# Languages in Latin script with such marks on 1 % or more of the words of FLORES-200.
+WITH = ("ibo", "kab", "nus", "por", "taq", "yor")
+
+
+def dot_acc() -> Metric:
+    """Returns `word_acc` of the words with marks below letters, from 0 to 1.
+
+    Words without such marks do not count, in the right answer or the given one. Marks above letters
+    are removed (only Unicode's combining classes 220 and 202 remain), so that in Yoruba a wrong tone
+    mark does not hide whether the dot below is right.
+
+    It applies only to languages that are known to write such marks.
+    """
+    return of_words("dot_acc", lambda text: marked_words(text, BELOW), _missing_dot_acc)
+
+
+def _missing_dot_acc(language: str) -> str:
+    return "hardly any word has a mark below a letter" if language and language not in WITH else ""

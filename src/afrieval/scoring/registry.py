@@ -1,0 +1,78 @@
+"""Metrics, derived metrics and extractors by name, and those that tasks of a kind have."""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, TypeVar
+
+from afrieval._util.errors import UserError, nearest
+from afrieval._util.schema import validated
+
+T = TypeVar("T")
+Spec = str | Mapping[str, Any]  # a name, or a map with `name` and options
+
+
+def makers(package: str, path: Iterable[str], kind: Any) -> dict[str, Callable[..., Any]]:
+    """Returns the public functions of a package's modules that return `kind`, by name.
+
+    A new file in the package thus adds what it defines; nothing else has to list it.
+    """
+    modules = [import_module(f"{package}.{module.name}") for module in iter_modules(path)]
+    return {
+        name: function
+        for module in modules
+        for name, function in vars(module).items()
+        if inspect.isfunction(function)
+        and function.__module__ == module.__name__
+        and function.__annotations__.get("return") is kind
+        and not name.startswith("_")
+    }
+
+
+def made(known: Mapping[str, Callable[..., T]], spec: Spec, what: str) -> T:
+    """Returns what a name, or a map with a name and options, stands for.
+
+    Args:
+        known: name to what makes it; its parameters are the options.
+        spec: as a task file has it.
+        what: `metric`, `extractor` or the like, for messages.
+
+    Raises:
+        UserError: if the name or an option is unknown, or an option has a wrong value.
+    """
+    options = {} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "name"}
+    name = spec if isinstance(spec, str) else str(spec.get("name"))
+    if name not in known:
+        raise UserError(f"there is no {what} {name!r}", nearest(name, sorted(known)))
+    allowed = list(inspect.signature(known[name]).parameters)
+    for option in options:
+        if option not in allowed:
+            hint = nearest(option, allowed) if allowed else "it has no options"
+            raise UserError(f"the {what} {name} has no option {option!r}", hint)
+    return validated(known[name], options, f"the {what} {name}") if allowed else known[name]()  # type: ignore[arg-type]
+
+
+LIKELIHOODS = ["acc_norm", "acc_bytes", "acc_tokens"]  # apply to likelihoods only, as `unparsed` does to texts only
+OF_LABELS: list[Spec] = ["acc_pmi", "acc_matched"]  # in tasks with labels, whose words may differ in length
+OF_CONTRASTS = "acc_matched"  # compares prompt languages there: see docs/scoring.md
+F1: list[Spec] = [{"name": "f1", "average": average} for average in ("macro", "weighted")]
+CHOICES: list[Spec] = ["acc", *LIKELIHOODS, "unparsed"]
+CLASSES: list[Spec] = ["acc", *F1, *LIKELIHOODS, "unparsed"]
+ANSWERS: list[Spec] = ["exact_match", "unparsed"]
+MATHEMATICS: list[Spec] = [{"name": "exact_match", "same": "mathematics"}, "unparsed"]
+CHRF_PP: Spec = {"name": "chrf", "word_order": 2}
+TRANSLATIONS: list[Spec] = [CHRF_PP, "bleu", "spbleu", "empty", "copied", "output_language"]
+SUMMARIES: list[Spec] = ["rouge_l", "rouge_1", "rouge_2", "chrf", "empty"]
+QUESTIONS: list[Spec] = ["token_f1", "exact_match", "rouge_l", "unparsed"]
+RESTORATIONS: list[Spec] = ["chrf", "bleu", "word_acc", "tone_acc", "dot_acc", "empty", "copied"]
+OF_TEXTS: list[Spec] = ["probability", "loss"]
+SPANS: list[Spec] = ["span_f1", "unparsed"]  # and `span_f1` of each type
+TAGS: list[Spec] = ["tag_acc", "unparsed"]
+INSTRUCTIONS: list[Spec] = [f"{level}_level_{way}_acc" for level in ("prompt", "inst") for way in ("strict", "loose")]
+# Over the two strict accuracies, as Meta's recipe for the harness and Open LLM Leaderboard v2 report
+# it; and over all four, which Meta's model cards report for Llama 3.
+OF_INSTRUCTIONS = {
+    "ifeval_recipe_mean": ["inst_level_strict_acc", "prompt_level_strict_acc"],
+    "ifeval_meta_mean": list(map(str, INSTRUCTIONS)),
+}

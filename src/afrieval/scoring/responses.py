@@ -1,0 +1,185 @@
+"""From a model's response to a score: likelihoods, generated texts, and what else is known of answers."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from afrieval.scoring.base import ExtractionContext, Extractor, Guess, Likelihood, Metric, Question, Response, Score
+from afrieval.scoring.extract.choice import final_answer
+
+LOWEST = -1e9  # stands for the logarithm of 0 where numbers must be finite
+TIE = 1e-5  # of a value's size; float32 rounds the same request in two batches to values some 1e-7 apart
+
+
+def best(loglikelihoods: Sequence[float], lengths: Sequence[float] | None = None) -> int:
+    """Returns the index of the highest log-likelihood, or the highest per length; the first of several that tie.
+
+    Two values tie if they differ by no more than rounding can change: `TIE` times the size of their sums, taken as
+    at least 1. The answer therefore does not depend on what else the model computed in the same batch.
+
+    Args:
+        loglikelihoods: sums over tokens, one per choice.
+        lengths: what to divide them by; none is 0.
+    """
+    divisors = lengths or [1] * len(loglikelihoods)
+    pairs = list(zip(loglikelihoods, divisors, strict=True))
+    values = [total / length for total, length in pairs]
+    highest = values.index(max(values))
+    near = (i for i in range(highest) if values[highest] - values[i] <= max(_slack(*pairs[i]), _slack(*pairs[highest])))
+    return next(near, highest)
+
+
+def _slack(total: float, length: float) -> float:
+    """Returns by how much rounding can change a value."""
+    return TIE * max(1.0, abs(total)) / length if math.isfinite(total) else 0.0
+
+
+def best_per(likelihoods: Sequence[Likelihood], lengths: Sequence[int | None]) -> int | None:
+    """Returns the index of the highest log-likelihood per length ("Multiple Choice Normalization", Gao 2021).
+
+    Args:
+        likelihoods: one per choice.
+        lengths: of the choices; None is returned if one is 0 or not known.
+    """
+    known = [length for length in lengths if length]
+    if not likelihoods or len(known) < len(likelihoods):
+        return None
+    return best([given.loglikelihood for given in likelihoods], known)
+
+
+Details = dict[str, Any]
+# What requests took: numbers add up, and so do the pairs of tokens of prompts and answers.
+NUMBERS = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens", "cost", "requests")
+PAIRS = ("at_most", "lost")
+
+
+class Generated(str):
+    """A generated text.
+
+    Attributes:
+        details: what else is known of it, in a form that JSON can hold; `refused` is there if it is a refusal.
+    """
+
+    details: Details
+
+    def __new__(cls, text: object = "", details: Details | None = None) -> "Generated":
+        """Returns a text with details; the harness and its tasks make others of the same type, without details."""
+        made = super().__new__(cls, text)
+        made.details = details or {}
+        return made
+
+    def __getnewargs__(self) -> tuple[str, Details]:  # type: ignore[override]
+        """Returns what a copy is made of."""
+        return str(self), self.details
+
+
+class Scored(tuple[Any, ...]):
+    """A likelihood as the harness has it: number, whether it is greedy, and more.
+
+    Attributes:
+        details: as of a `Generated`.
+    """
+
+    details: Details
+
+    def __new__(cls, values: Any = (), details: Details | None = None) -> "Scored":
+        """Returns a likelihood with details."""
+        made = super().__new__(cls, values)
+        made.details = details or {}
+        return made
+
+    def __getnewargs__(self) -> tuple[tuple[Any, ...], Details]:
+        """Returns what a copy is made of."""
+        return tuple(self), self.details
+
+
+def details_of(answer: Any) -> Details:
+    """Returns what else is known of an answer; empty for answers of models that tell nothing."""
+    found: Details = getattr(answer, "details", {})
+    return found
+
+
+def detailed(answer: Any, details: Details) -> Any:
+    """Returns an answer with details: a text, or a list as JSON has it of a likelihood."""
+    return Generated(answer, details) if isinstance(answer, str) else Scored(answer, details)
+
+
+def together(every: Iterable[Details]) -> Details:
+    """Returns the details of several answers; what they took is added up."""
+    found: Details = {}
+    for details in every:
+        sums = {name: found[name] + details[name] for name in NUMBERS if name in found and name in details}
+        sums |= {
+            name: [a + b for a, b in zip(found[name], details[name], strict=True)]
+            for name in PAIRS
+            if name in found and name in details
+        }
+        found = {**found, **details, **sums}
+    return found
+
+
+def at_no_cost(answer: Any) -> Any:
+    """Returns an answer that was given before, to an equal request: it took nothing more."""
+    details = details_of(answer)
+    if not any(name in details for name in (*NUMBERS, *PAIRS)):
+        return answer
+    known = {name: value for name, value in details.items() if name not in PAIRS}
+    return detailed(answer, {**known, "prompt_tokens": 0, **{name: 0 for name in NUMBERS if name in details}})
+
+
+class Generation(NamedTuple):
+    """How a generated answer ends, and what of it is parsed.
+
+    Attributes:
+        max_tokens: how long it may be.
+        stop: texts at which it ends; chat models end their turn themselves.
+        thinking_end: what a model's thinking ends with; empty for models that do not think.
+        runs_on: whether the model may go on with questions it makes up, having no chat template.
+    """
+
+    max_tokens: int
+    stop: Sequence[str] = ()
+    thinking_end: str = ""
+    runs_on: bool = True
+
+
+def of_likelihoods(likelihoods: Sequence[Likelihood], neutral: Sequence[Sequence[float]] = ()) -> Response:
+    """Returns the response that picks the most likely choice; none if the likelihoods of all are unknown."""
+    values = [given.loglikelihood for given in likelihoods]
+    picked = best(values) if max(values) > LOWEST else None
+    return Response(picked, likelihoods=likelihoods, neutral=neutral)
+
+
+def of_text(
+    text: str, question: Question, extract: Extractor, asked: ExtractionContext, thinking_end: str = ""
+) -> Response:
+    """Returns the response that a generated text gives.
+
+    Args:
+        text: all that the model wrote.
+        question: what was asked.
+        extract: finds the answer in it.
+        asked: how it was asked for.
+        thinking_end: what the model's thinking ends with; empty if it does not think.
+    """
+    details = details_of(text)
+    final = final_answer(text, "" if details.get("thinking") else thinking_end)  # the server may keep it apart
+    if details.get("refused"):
+        return Response(None, final, refused=True)
+    found, refused = extract(final, question, asked), False if details else None
+    if isinstance(found, Guess):
+        return Response(found.answer, final, guessed=found.how, refused=refused)
+    return Response(found, final, refused=refused)
+
+
+def scored(response: Response, question: Question, metrics: Sequence[Metric]) -> Score:
+    """Returns a document's score under each metric that applies."""
+    found = ((metric.name, metric.measure(response, question)) for metric in metrics)
+    measures = {name: measure for name, measure in found if measure is not None}
+    return Score(response.answer, measures, response.neutral, response.guessed)
+
+
+def shown(score: Score, metrics: Sequence[Metric]) -> dict[str, object]:
+    """Returns what the harness and samples have under each metric's name."""
+    given = score.measures
+    return {m.name: m.shown(score.answer, given[m.name]) for m in metrics if m.name in given}

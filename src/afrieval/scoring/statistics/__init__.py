@@ -1,0 +1,1 @@
+"""Intervals, standard errors and tests; pure functions of arrays."""

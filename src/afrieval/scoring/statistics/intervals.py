@@ -1,0 +1,168 @@
+"""Intervals and standard errors, and what each document adds to a score."""
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afrieval.scoring.base import Array, Metric
+
+Z95 = 1.959963984540054
+RESAMPLES = 10_000
+KEPT = 20_000_000  # draws, which take 160 MB
+
+
+class Interval(NamedTuple):
+    """A 95 % interval."""
+
+    low: float
+    high: float
+
+
+def wilson(successes: float, n: float, z: float = Z95) -> Interval:
+    """Returns Wilson's score interval of a proportion.
+
+    Wilson 1927, "Probable Inference, the Law of Succession, and Statistical Inference"; it stays inside 0 and 1 and
+    keeps its rate near them, which mean plus or minus two standard errors does not.
+
+    Args:
+        successes: how many of n.
+        n: at least 1.
+        z: a normal quantile; by default of a 95 % interval.
+    """
+    p, z2 = successes / n, z**2
+    middle = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+    return Interval(max(0.0, middle - half) if p > 0 else 0.0, min(1.0, middle + half) if p < 1 else 1.0)
+
+
+def clustered_wilson(
+    values: NDArray[np.float64], per_document: float, fewest: float | None = None, z: float = Z95
+) -> Interval:
+    """Returns Wilson's interval of a mean over documents that were each asked several times.
+
+    The answers to one document are alike, so n counts neither documents nor answers: it is the number of independent
+    answers that would have the standard error found (Korn & Graubard 1998, "Confidence Intervals for Proportions with
+    Small Expected Number of Positive Counts Estimated from Survey Data"), never under the number of documents and never
+    over that of answers. A bootstrap has no width where all documents score alike; this has.
+
+    Args:
+        values: each document's mean score, 0 to 1, shape (n,); or others with the same mean and standard error.
+        per_document: how many answers each document has, on average.
+        fewest: how many independent answers there are at least; the number of documents if not given.
+        z: a normal quantile; by default of a 95 % interval.
+    """
+    n, p = len(values), float(values.mean())
+    if n == 1 or p in (0.0, 1.0):
+        return wilson(p * n, n, z)
+    from scipy import special
+
+    error = standard_error(values)
+    independent = p * (1 - p) / error**2 if error > 0 else math.inf
+    few = (
+        z / float(special.stdtrit(n - 1, special.ndtr(z)))
+    ) ** 2  # the standard error itself is unsure where n is small
+    effective = min(max(independent, n if fewest is None else fewest), n * per_document) * few
+    return wilson(p * effective, effective, z)
+
+
+def standard_error(values: NDArray[np.float64]) -> float:
+    """Returns the standard error of a mean, with n - 1 as the harness has it; NaN for a single value."""
+    n = len(values)
+    return float(np.std(values, ddof=1) / math.sqrt(n)) if n > 1 else math.nan
+
+
+def bootstrap(values: NDArray[np.float64], rng: np.random.Generator, resamples: int = RESAMPLES) -> Interval | None:
+    """Returns the percentile bootstrap interval of a mean, or None where all values are the same.
+
+    Values without spread, a single one above all, give a bootstrap nothing to resample, not certainty.
+
+    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13. For a paired difference, hand over the
+    differences: resampling pairs and resampling their differences is the same.
+
+    Args:
+        values: one per document, shape (n,).
+        rng: source of randomness.
+        resamples: how many samples are drawn.
+    """
+    n = len(values)
+    if np.all(values == values[0]):
+        return None
+    means = np.concatenate([values[places].mean(axis=1) for places in _drawn(rng, n, resamples)])
+    low, high = np.quantile(means, [0.025, 0.975])
+    return Interval(float(low), float(high))
+
+
+def _drawn(rng: np.random.Generator, n: int, resamples: int) -> Iterator[NDArray[np.int64]]:
+    """Yields the documents of all samples, some samples at a time.
+
+    Comparisons begin with the same seed, and most have the same number of documents, so the last draws are kept: they
+    take most of the time.
+    """
+    if n * resamples > KEPT or not isinstance(rng.bit_generator, np.random.PCG64):
+        yield from (rng.integers(0, n, (size, n)) for size in _steps(n, resamples))
+        return
+    places, rng.bit_generator.state = _kept(json.dumps(rng.bit_generator.state), n, resamples)
+    yield from places
+
+
+@lru_cache(maxsize=1)
+def _kept(state: str, n: int, resamples: int) -> tuple[list[NDArray[np.int64]], Any]:
+    """Returns draws from a state of the usual generator, and its state after them."""
+    bits = np.random.PCG64()
+    bits.state = json.loads(state)
+    rng = np.random.Generator(bits)
+    return [rng.integers(0, n, (size, n)) for size in _steps(n, resamples)], bits.state
+
+
+def _steps(n: int, total: int) -> Iterator[int]:
+    """Yields how many samples to draw at once, so that memory stays small."""
+    step = max(1, 2_000_000 // n)
+    yield from (min(step, total - start) for start in range(0, total, step))
+
+
+Score = Callable[[Array, Array], Array]  # measures of shape (n, k) and weights of shape (b, n) to scores of shape (b,)
+STEP = 1e-4  # of a weight, which is 1 without it
+ENTRIES = 4_000_000  # of a matrix of weights
+
+
+def linear_values(metric: Metric, measures: Array) -> Array:
+    """Returns a value per document, shape (n,), whose mean is the score and whose spread is its error.
+
+    Args:
+        metric: what was measured; where it has no interval, all values are the score.
+        measures: one row per document, shape (n, k).
+    """
+    if metric.is_mean:
+        return measures[:, 0]
+    if metric.linear is not None:
+        return metric.linear(measures)
+    whole = float(metric.score(measures, np.ones((1, len(measures))))[0])
+    if metric.interval == "none":
+        return np.full(len(measures), whole)
+    rows, place, counts = np.unique(measures, axis=0, return_inverse=True, return_counts=True)
+    of_rows = slopes_of_weights(metric.score, rows, counts.astype(np.float64))
+    slopes = of_rows[place.ravel()]  # the same where measures are the same
+    return np.asarray(whole + len(measures) * (slopes - slopes.mean()))
+
+
+def slopes_of_weights(score: Score, measures: Array, weights: Array) -> Array:
+    """Returns the derivative of a score with respect to each document's weight, by central differences.
+
+    Args:
+        score: of a metric.
+        measures: one row per document, shape (n, k).
+        weights: of the documents, shape (n,).
+    """
+    n = len(measures)
+    slopes, size = np.empty(n), max(1, ENTRIES // n)
+    for start in range(0, n, size):
+        some = np.arange(start, min(start + size, n))
+        steps = np.zeros((len(some), n))
+        steps[np.arange(len(some)), some] = STEP
+        slopes[some] = (score(measures, weights + steps) - score(measures, weights - steps)) / (2 * STEP)
+    return slopes

@@ -1,0 +1,138 @@
+"""Intervals of scores under any metric, of macro averages, and of areas under ROC curves."""
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afrieval.scoring.base import Array, Metric
+from afrieval.scoring.statistics.intervals import Z95, Interval, clustered_wilson, linear_values, wilson
+from afrieval.scoring.statistics.tests import LEVEL, RESAMPLES, SEED, Z_POWER, percentile
+
+
+def mean_values(metric: Metric, sides: Sequence[Array]) -> Array:
+    """Returns a value per document whose mean is the mean score of several prompts; for one prompt, its own values.
+
+    Args:
+        metric: what was measured.
+        sides: measures under each prompt, of the same documents.
+    """
+    return np.asarray(np.mean([linear_values(metric, measures) for measures in sides], axis=0))
+
+
+def mean_score(metric: Metric, sides: Sequence[Array], weights: Array) -> Array:
+    """Returns the mean over prompts of the scores, for each row of weights, shape (b,)."""
+    return np.asarray(np.mean([metric.score(measures, weights) for measures in sides], axis=0))
+
+
+def score_interval(
+    metric: Metric, sides: Sequence[Array], resamples: int = RESAMPLES, z: float = Z95
+) -> Interval | None:
+    """Returns the interval of the mean score of one prompt or several; None where none makes sense.
+
+    Args:
+        metric: what was measured.
+        sides: measures under each prompt, of the same documents.
+        resamples: how many samples a bootstrap draws.
+        z: a normal quantile; by default of a 95 % interval.
+    """
+    if metric.interval == "none":
+        return None
+    n = len(sides[0])
+    if metric.interval == "bootstrap":
+        rng = np.random.default_rng(SEED)
+        return percentile(lambda weights: mean_score(metric, sides, weights), n, rng, resamples, z)
+    values = mean_values(metric, sides)
+    if not metric.is_mean:  # counts of answers, of which a document may have many: there may be fewer independent ones
+        answers = max(1.0, float(np.mean([np.nanmax(measures, axis=1).mean() for measures in sides])))
+        return clustered_wilson(values, answers * len(sides), fewest=1.0, z=z)
+    return clustered_wilson(values, len(sides), z=z) if len(sides) > 1 else wilson(float(values.sum()), n, z)
+
+
+class Macro(NamedTuple):
+    """A mean over parts, each of which counts the same; `parts` is how many there are."""
+
+    score: float
+    interval: Interval
+    parts: int
+
+
+def macro(values: NDArray[np.float64], parts: NDArray[np.int64]) -> Macro | None:
+    """Returns the macro average; None if no document has a part.
+
+    Args:
+        values: each document's score, 0 or 1, or its mean over prompts, shape (n,).
+        parts: the part that each is of, by number, shape (n,); -1 for none.
+    """
+    of_parts = [values[parts == part] for part in np.unique(parts[parts >= 0])]
+    if not of_parts:
+        return None
+    return Macro(float(np.mean([v.mean() for v in of_parts])), over_parts(of_parts), len(of_parts))
+
+
+def over_parts(parts: list[NDArray[np.float64]], z: float = Z95) -> Interval:
+    """Returns the 95 % interval of a mean over parts that are all there are: other rows could be asked, no other parts.
+
+    Rows are a sample stratified by part, so the variance is that of the parts' means (Cochran 1977, "Sampling
+    Techniques", section 5.3). The interval is Wilson's with as many rows as would have that variance (Korn & Graubard
+    1998, see `clustered_wilson`), so that it stays inside 0 and 1. A part of one row, or none whose rows differ, shows
+    no variance; then rows are taken to be equally hard in all parts, which makes the interval wider, not narrower.
+
+    Args:
+        parts: 0 or 1, or a mean over prompts, for each row of each part.
+        z: a normal quantile; by default of a 95 % interval.
+    """
+    k, score = len(parts), float(np.mean([p.mean() for p in parts]))
+    effective = k**2 / sum(1 / len(p) for p in parts)
+    if min(map(len, parts)) > 1:
+        variance = float(sum(p.var(ddof=1) / len(p) for p in parts)) / k**2
+        effective = score * (1 - score) / variance if variance > 0 else effective
+    return wilson(score * effective, effective, z)
+
+
+TINY = 1e-9  # next to 0 and 1, which are roots as well if they are observed
+
+
+def auc_interval(auc: float, n: int, m: int, z: float = Z95) -> Interval:
+    """Returns an interval of an AUC that has a width even if the two sets do not overlap.
+
+    Newcombe 2006, "Confidence Intervals for an Effect Size Measure Based on the Mann-Whitney Statistic. Part 2",
+    method 5: the values that are not rejected, with the variance that each would have (Hanley & McNeil 1982).
+
+    Args:
+        auc: as observed.
+        n: size of one set.
+        m: size of the other.
+        z: a normal quantile; by default of a 95 % interval.
+    """
+
+    def beyond(true: float) -> float:
+        more = ((n + m) / 2 - 1) * ((1 - true) / (2 - true) + true / (1 + true))
+        return (auc - true) ** 2 - z**2 * true * (1 - true) * (1 + more) / (n * m)
+
+    low = 0.0 if auc <= 0 else _root(beyond, 0.0, min(auc, 1 - TINY))
+    return Interval(low, 1.0 if auc >= 1 else _root(beyond, max(auc, TINY), 1.0))
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    from scipy.optimize import brentq  # here, since importing it takes a quarter of a second
+
+    return float(brentq(function, low, high))
+
+
+def smallest_auc(n: int, m: int, tests: int = 1) -> float:
+    """Returns the smallest AUC above 0.5 that two sets of values show four times out of five.
+
+    The normal approximation of the Mann-Whitney test, one-sided, with its variance if the two do not differ (Mann &
+    Whitney 1947, "On a Test of Whether one of Two Random Variables is Stochastically Larger than the Other").
+
+    Args:
+        n: size of one set.
+        m: size of the other.
+        tests: how many comparisons are looked at together.
+    """
+    z = NormalDist().inv_cdf(1 - LEVEL / tests) + Z_POWER
+    return min(1.0, 0.5 + z * math.sqrt((n + m + 1) / (12 * n * m)))

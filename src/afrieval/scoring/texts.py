@@ -1,0 +1,134 @@
+"""Texts and words in any script, and whether an answer is the right text."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache
+from typing import Any
+
+from afrieval.scoring.base import Metric, Question, Response
+
+_APOSTROPHES = str.maketrans("ʼʻ", "''")  # letters in Unicode; texts have them next to apostrophes in the same words
+_WORDSPACE = "\u1361"  # of Ethiopic: punctuation that stands between words, where others have a blank
+
+
+def words(text: str) -> list[str]:
+    """Returns the runs of letters, combining marks and digits; everything else separates them."""
+    return "".join(map(_letter_or_blank, folded(text))).split()
+
+
+def words_without_punctuation(text: str) -> list[str]:
+    """Returns what blanks separate, without punctuation and symbols, as in SQuAD: "ng'ombe" is one word."""
+    return "".join(map(_not_punctuation, folded(text))).split()
+
+
+def folded(text: str) -> str:
+    """Returns a text in NFC, caseless, with the digits of every script as ASCII digits, and ʼ as an apostrophe."""
+    caseless = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
+    return caseless if caseless.isascii() else "".join(map(_digit, caseless.translate(_APOSTROPHES)))
+
+
+@cache
+def _digit(character: str) -> str:
+    return str(unicodedata.decimal(character, character))
+
+
+@cache
+def _letter_or_blank(character: str) -> str:
+    kind = unicodedata.category(character)
+    return character if kind[0] in "LMN" else "" if kind == "Cf" else " "
+
+
+@cache
+def _not_punctuation(character: str) -> str:
+    if character == _WORDSPACE:
+        return " "
+    kind = unicodedata.category(character)
+    return "" if kind[0] in "PS" or kind == "Cf" else character
+
+
+def references(gold: Any) -> list[str]:
+    """Returns the right answers; empty if they are not texts."""
+    texts = [gold] if isinstance(gold, str) else gold
+    return texts if isinstance(texts, list) and all(isinstance(text, str) for text in texts) else []
+
+
+def has_references(response: Response, question: Question) -> bool:
+    """Returns whether the right answers are texts."""
+    return bool(references(question.gold))
+
+
+def mean_of_best(name: str, score: Callable[[str, str], float]) -> Metric:
+    """Returns the mean over documents of a score from 0 to 1 that compares an answer with a right one.
+
+    Of several right answers, the one with the highest score counts. An unparsed answer is an empty
+    text, with the score 0.
+
+    Args:
+        name: of the metric.
+        score: the answer and a right answer, neither empty, to a score.
+    """
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        golds = references(question.gold)
+        if not golds:
+            return None
+        given = str(response.answer or "")
+        return [float(max(score(given, gold) for gold in golds)) if given else 0.0]
+
+    return Metric(name, measure, interval="bootstrap", applies=has_references)
+
+
+_LIKE = str.maketrans("‘’ʼʻ“”−", "''''\"\"-")
+_THOUSANDS = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+)(?!,?\d)")
+_COMMA = re.compile(r"[,،፣]")
+_PAIRS = ("()", "[]", "{}", '""', "''", "«»", "``", "**")
+_LABEL = re.compile(r"[(\[{]?(\w+)[)\]}]?")  # "B)" as models write it
+
+
+def same_text(given: str, gold: str) -> bool:
+    """Returns whether two answers are the same. Which is which makes no difference.
+
+    Upper and lower case, runs of blanks, quotes, brackets and asterisks around an answer, a full stop at its end,
+    thousands commas and commas between words are passed over: "(A)." is "a", and "1,234" is "1234". Signs and decimal
+    points are not: "-5" is not "5". Of answers without a letter or digit only blanks are passed over: "] )" is not
+    "} >". Mathematics has `same_answer`, for which (0, 1) is not [0, 1].
+
+    Args:
+        given: what a model gave.
+        gold: the right answer.
+    """
+    return _key(given) == _key(gold)
+
+
+def _key(text: str) -> str:
+    """Returns what an answer is compared by; caseless in the canonical sense of Unicode (definition D145)."""
+    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold()).translate(_LIKE)
+    if not any(c.isalnum() for c in plain):
+        return "".join(plain.split())
+    plain = _THOUSANDS.sub(lambda number: number[1].replace(",", ""), _without_marks(plain))
+    return " ".join(_COMMA.sub(" ", plain).split())
+
+
+def _without_marks(text: str) -> str:
+    while True:
+        text = text.strip().rstrip(".,።").rstrip()
+        if text[:1] + text[-1:] not in _PAIRS:
+            return label[1] if (label := _LABEL.fullmatch(text)) else text
+        text = text[1:-1]
+
+
+def n_common(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
+    """Returns the length of the longest common subsequence of two lists.
+
+    Each bit of a number is a place in `a`, so that one addition treats all of them at once: the
+    algorithm of Hyyrö 2004, "Bit-parallel LCS-length computation revisited".
+    """
+    places: dict[Hashable, int] = {}
+    for at, entry in enumerate(a):
+        places[entry] = places.get(entry, 0) | 1 << at
+    every = rest = (1 << len(a)) - 1
+    for entry in b:
+        matched = rest & places.get(entry, 0)
+        rest = (rest + matched | rest - matched) & every
+    return len(a) - rest.bit_count()

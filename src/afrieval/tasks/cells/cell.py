@@ -1,0 +1,193 @@
+"""Cells, the smallest unit that is run, stored and resumed, and how their documents are printed."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+from afrieval.results.identity import PromptId
+from afrieval.results.samples import Sample
+from afrieval.scoring.tokens import Need
+
+
+@dataclass(frozen=True)
+class Block:
+    """A verbatim prompt, and lines to print after it."""
+
+    prompt: str
+    lines: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A document of a cell.
+
+    Attributes:
+        heading: its name and few-shot examples.
+        blocks: its prompts; empty if there is nothing to show.
+    """
+
+    heading: str
+    blocks: list[Block] = field(default_factory=list)
+
+
+NOT_KEPT = "(its prompt was not kept: eval.log_samples is false)"
+
+
+def turns(history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
+    """Replaces the model's chat template if no model is loaded.
+
+    Without the generation prompt, the model continues the last turn.
+    """
+    shown = [f"[{turn['role']}]\n{turn['content']}" for turn in history]
+    return "\n\n".join([*shown, "[assistant]"] if add_generation_prompt else shown)
+
+
+RunPart = dict[str, Any]  # nested maps as run.yaml has them; results/schema.py says what is in them
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """A cell's position in tables; fields that its source does not have are blank."""
+
+    task: str
+    language: str = ""
+    prompt: PromptId = ""
+    prompt_language: str = ""
+    shots: int = 0
+    answer_form: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The stored results of a cell.
+
+    Attributes:
+        samples: lines of its sample file.
+        record: the harness' results for one of its tasks (`harness_<cell>.json`), else None.
+    """
+
+    samples: list[Sample]
+    record: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class HarnessCall:
+    """One call of the harness' `evaluate`.
+
+    Attributes:
+        task: the harness' Task; None if no document of the cell can be scored.
+        model: the model to evaluate.
+        collect: converts the harness' results to an outcome; gets an empty map if `task` is None.
+        chat: whether to apply the model's chat template.
+        system: the system text, if any.
+        limit: number of documents to run, the first ones; None for all.
+        samples: places of the documents to run, in order; empty for all up to the limit.
+        bootstrap_iters: resamples for the harness' own standard errors.
+        around: context manager to call the harness in.
+    """
+
+    task: Any
+    model: Any
+    collect: Callable[[dict[str, Any]], Outcome]
+    chat: bool
+    system: str | None = None
+    limit: int | None = None
+    samples: Sequence[int] = ()
+    bootstrap_iters: int = 0
+    around: Callable[[], AbstractContextManager[None]] = nullcontext
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Input for checks of a model before a cell runs.
+
+    Attributes:
+        prompt: the cell's first prompt, as sent to the model.
+        complete: prompts that include all special tokens and must not be truncated; empty for
+            prompts made from templates.
+        answer_tokens: maximum number of tokens of an answer.
+    """
+
+    prompt: str
+    complete: Sequence[str] = ()
+    answer_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Task x language x prompt x prompt language x shots, from any source.
+
+    Attributes:
+        name: stable name, used for its sample file.
+        title: its display name.
+        coordinates: its position in tables.
+        metrics: names of its metrics, the main one first.
+        asks: the types of its requests, as the harness names them.
+        n: number of documents, including those that cannot be scored.
+        n_requests: approximate number of requests.
+        identity: everything except the model that scores depend on; part of `identity` in run.yaml.
+        build: converts a loaded model to a job for the harness.
+        preview: returns the document with a given number as a model would see it.
+        recall: returns the first scored document of the cell's samples, with the model's answer.
+        probe: returns input for checks of a loaded model; None if there is none, or it is slow to
+            compute.
+        facts: further information about its samples; part of the rest of run.yaml.
+        commits: data set to commit, for rows from the hub.
+        can_generate: whether generated answers are among the task's answer forms.
+        needs: what its metrics need besides the likelihoods of whole texts, as they name it.
+        complete: whether its prompts already include all parts of a chat, so that nothing may be
+            added.
+        rescore: yields samples with the scores that their answers get now, given a model that recalls stored answers;
+            None if that is not supported.
+        shares: what it has in common with cells that ask some of the same requests; empty for none.
+    """
+
+    name: str
+    title: str
+    coordinates: Coordinates
+    metrics: Sequence[str]
+    asks: frozenset[str]
+    n: int
+    n_requests: int
+    identity: RunPart
+    build: Callable[[Any], HarnessCall]
+    preview: Callable[[int], Shown]
+    recall: Callable[[Iterator[Sample]], Shown]
+    probe: Callable[[Any], Probe | None] = lambda model: None
+    facts: RunPart = field(default_factory=dict)
+    commits: dict[str, str] = field(default_factory=dict)
+    can_generate: bool = False
+    needs: frozenset[Need] = frozenset()
+    complete: bool = False
+    rescore: Callable[[Any, Iterator[Sample]], Iterator[Sample]] | None = None
+    shares: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Cells in the order in which they run.
+
+    Attributes:
+        left_out: one line for each omission.
+        notes: other lines to print.
+        groups: harness groups that contain the cells, by name, as stored in run.yaml.
+    """
+
+    cells: list[Cell]
+    left_out: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    groups: dict[str, RunPart] = field(default_factory=dict)
+
+    def __add__(self, other: "Plan") -> "Plan":
+        return Plan(
+            [*self.cells, *other.cells],
+            [*self.left_out, *other.left_out],
+            [*self.notes, *other.notes],
+            {**self.groups, **other.groups},
+        )
+
+    @property
+    def lines(self) -> list[str]:
+        """Lines to print before a model is loaded."""
+        return [*(f"left out: {line}" for line in self.left_out), *self.notes]

@@ -1,0 +1,235 @@
+"""Builds a harness Task from documents and a prompt, in memory."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from lm_eval.api.instance import Instance
+from lm_eval.api.task import ConfigurableTask
+
+from afrieval.scoring.base import Metric, Score
+from afrieval.scoring.responses import Generation, shown
+from afrieval.tasks.cells.examples import Fitting, Shown
+from afrieval.tasks.cells.questions import UNENDED
+from afrieval.tasks.cells.sample_lines import DocumentRow
+from afrieval.tasks.cells.templated import TemplateCell, TextQuestions
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.declaration.presets import by_likelihood
+from afrieval.tasks.prompts.prompts import answers, example_answer
+
+Config = dict[str, Any]
+NO_DOCUMENT = -1
+Examples = Callable[[Document, int], list[Document]]
+PARAGRAPH = "\n\n"
+
+
+class _Rows(list[DocumentRow]):
+    """Replaces the data set that the harness expects; no setting of these tasks names a column."""
+
+    features: ClassVar[dict[str, Any]] = {}
+
+
+class InMemoryTask(ConfigurableTask):
+    """A harness task with given documents and examples.
+
+    Args:
+        config: returned by `task_config`.
+        documents: documents to evaluate; each has a gold answer.
+        examples: returns a given number of worked examples for a document.
+        neutral: texts that replace all fields in neutral prompts; empty to ask for none.
+        fit: shortens prompts that are too long for the model; None to show all of them.
+        header: returns the text before the examples of a document; with a chat template it is a system text.
+
+    Attributes:
+        scores: id to score of each scored document.
+        shortened: id to document and examples as shown, where `fit` shortened them.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        documents: Sequence[Document],
+        examples: Examples,
+        neutral: Sequence[str] = (),
+        fit: Fitting | None = None,
+        header: Callable[[Document], str] = lambda document: "",
+    ):
+        self._rows, self._examples, self._neutral, self._fit = (
+            _Rows(map(DocumentRow, documents)),
+            examples,
+            neutral,
+            fit,
+        )
+        self._header = header
+        self.shortened: dict[int, Shown] = {}
+        self._after_neutral: dict[Hashable, list[list[Instance]]] = {}
+        self.scores: dict[int, Score] = {}
+        super().__init__(config=config)
+
+    def download(self, dataset_kwargs: Config | None = None, **kwargs: Any) -> None:
+        """Provides the documents as the data set, instead of downloading one."""
+        self.dataset = {"test": self._rows}
+
+    def process_results(self, doc: DocumentRow, results: Any) -> dict[str, Any]:
+        """Scores a document; returns metric to value, for the harness."""
+        asked = self._after_neutral.get(self._examples_of(doc), [])
+        neutral = [[request.resps[0][0] for request in requests] for requests in asked]
+        score, found = self.config.process_results(doc.document, results, neutral)
+        self.scores[doc.document.id] = score
+        return dict(found)
+
+    def fewshot_context(self, doc: DocumentRow, num_fewshot: int | None = 0, **kwargs: Any) -> Any:
+        """Returns the harness' context, with this document's examples."""
+        text = partial(self._text, kwargs)
+        shown: Shown = [doc.document, *self._examples(doc.document, num_fewshot or 0)]
+        if self._fit and (fitted := self._fit(shown, text)) is not shown:
+            self.shortened[doc.document.id] = shown = fitted
+        return text(shown)
+
+    def _text(self, asked: Config, shown: Shown) -> Any:
+        question, *examples = map(DocumentRow, shown)
+        self.sampler.replace_df(examples)
+        if header := self._header(question.document):
+            above = PARAGRAPH.join(filter(None, (asked.get("system_instruction"), header)))
+            above = above.rstrip() if asked.get("apply_chat_template") else above + PARAGRAPH
+            asked = {**asked, "system_instruction": above}
+        return super().fewshot_context(question, num_fewshot=len(examples), **asked)
+
+    def build_all_requests(
+        self, *, apply_chat_template: bool = False, chat_template: Any = None, **kwargs: Any
+    ) -> None:
+        """Builds the requests as the harness does, without its progress bar and request cache."""
+        context = {k: kwargs.get(k) for k in ("system_instruction", "fewshot_as_multiturn")}
+        chat = {"apply_chat_template": apply_chat_template, "chat_template": chat_template}
+        self._instances, self._after_neutral = [], {}
+        asked = {k: kwargs[k] for k in ("rank", "world_size", "limit", "samples") if kwargs.get(k) is not None}
+        for doc_id, doc in self.doc_iterator(**asked):
+            text = self.fewshot_context(doc, num_fewshot=self.config.num_fewshot, **context, **chat)
+            metadata = (self.config.task, doc_id, self.config.repeats)
+            requests = self.construct_requests(doc=doc, ctx=text, metadata=metadata, **chat)
+            self._instances += requests if isinstance(requests, list) else [requests]
+            self._ask_neutral(doc, context, chat)
+
+    def _ask_neutral(self, doc: DocumentRow, context: Config, chat: Config) -> None:
+        """Adds the requests with neutral prompts after a document's examples, once for equal examples.
+
+        They belong to no document, and therefore leave the harness' samples as they are.
+        """
+        key = self._examples_of(doc)
+        if not self._neutral or key in self._after_neutral:
+            return
+        asked, examples = [], self._shown(doc)[1:]
+        for text in self._neutral:
+            empty = replace(doc.document, fields=dict.fromkeys(doc.document.fields, text))
+            shown = self._text({**context, **chat}, [empty, *examples])
+            metadata = (self.config.task, NO_DOCUMENT, self.config.repeats)
+            asked.append(self.construct_requests(doc=DocumentRow(empty), ctx=shown, metadata=metadata, **chat))
+            self._instances += asked[-1]
+        self._after_neutral[key] = asked
+
+    def _examples_of(self, doc: DocumentRow) -> Hashable:
+        return tuple((example.id, *example.fields.values()) for example in self._shown(doc)[1:])
+
+    def _shown(self, doc: DocumentRow) -> Shown:
+        """Returns a document and its examples, as they are shown."""
+        whole = doc.document
+        return self.shortened.get(whole.id) or [whole, *self._examples(whole, self.config.num_fewshot or 0)]
+
+
+def task_config(questions: TemplateCell, generation: Generation | None = None) -> Config:
+    """Returns the harness' config of a cell.
+
+    Args:
+        questions: the cell's questions.
+        generation: limits of generated answers; not needed for likelihoods.
+    """
+    spec, prompt, form, metrics = questions.task, questions.prompt, questions.answer_form, questions.metrics
+    ends = generation or UNENDED
+    score = questions.scorer(ends)
+
+    def score_document(document: Document, given: Any, neutral: Any) -> tuple[Score, dict[str, Any]]:
+        found = score(document, given, neutral)
+        return found, shown(found, metrics)
+
+    # Plain functions, not bound methods: the harness deep-copies its config.
+    config: Config = {
+        "task": questions.name,
+        "test_split": "test",
+        "doc_to_text": lambda row: questions.text(row.document),
+        "doc_to_target": lambda row: example_answer(spec, prompt, row.document, form),
+        "target_delimiter": prompt.delimiter,
+        "num_fewshot": questions.shots,
+        "fewshot_config": {"sampler": "first_n", "samples": []},
+        "metric_list": [
+            {"metric": m.name, "aggregation": _aggregation(m), "higher_is_better": m.higher_is_better} for m in metrics
+        ],
+        "metadata": {"version": spec.version},
+        "process_results": score_document,
+    }
+    return config | (_of_choices(questions) if by_likelihood(form) else _of_texts(ends))
+
+
+def _of_choices(questions: TemplateCell) -> Config:
+    return {
+        "output_type": "multiple_choice",
+        "doc_to_choice": lambda row: answers(questions.prompt, row.document, questions.answer_form),
+        "doc_to_target": lambda row: row.document.gold,
+    }
+
+
+def _of_texts(generation: Generation) -> Config:
+    options = {"until": list(generation.stop), "max_gen_toks": generation.max_tokens, "do_sample": False}
+    return {"output_type": "generate_until", "generation_kwargs": options}
+
+
+def _aggregation(metric: Metric) -> Any:
+    """Returns the harness' aggregation of a metric: a name, or a function of the documents' values."""
+    if metric.is_stored:
+        return "mean"
+
+    def aggregate(found: list[Any]) -> float:
+        measures = metric.within(np.array([metric.restored(each) for each in found]))
+        return float(metric.score(measures, np.ones((1, len(found))))[0])
+
+    return aggregate
+
+
+class MeasuredTask(InMemoryTask):
+    """A harness task whose requests may have options, as one more argument.
+
+    Arguments are those of `InMemoryTask`.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        documents: Sequence[Document],
+        examples: Examples,
+        fit: Fitting | None = None,
+        header: Callable[[Document], str] = lambda document: "",
+        options: Config | None = None,
+    ):
+        self._options = options or {}
+        super().__init__(config, documents, examples, fit=fit, header=header)
+
+    def construct_requests(self, doc: DocumentRow, ctx: Any, **kwargs: Any) -> list[Instance]:
+        """Returns a request for each text: after the prompt as the harness has it, or without one."""
+        options = (dict(self._options),) if self._options else ()
+        if self.OUTPUT_TYPE != "loglikelihood_rolling":
+            requests = super().construct_requests(doc, ctx, **kwargs)
+            for request in requests:
+                request.arguments = (*request.arguments, *options)
+            return list(requests)
+        metadata = kwargs["metadata"]
+        return [
+            Instance(self.OUTPUT_TYPE, doc, (text, *options), i, metadata=metadata)
+            for i, text in enumerate(doc.document.choices)
+        ]
+
+
+def measured_config(questions: TextQuestions) -> Config:
+    """Returns the harness' config of a cell."""
+    config = task_config(questions)
+    return {**config, "output_type": questions.asks} if questions.whole else config

@@ -1,0 +1,321 @@
+"""Plans the cells of declared tasks, with all rows loaded and prompts rendered, and says what to know of them."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from afrieval._util.errors import UserError, choices
+from afrieval.config.settings import RunConfig
+from afrieval.languages import ENGLISH
+from afrieval.tasks.cells.cell import Plan
+from afrieval.tasks.cells.complete_prompts import CompleteQuestions
+from afrieval.tasks.cells.templated import TemplateCell, TextQuestions
+from afrieval.tasks.data.baselines import Scores, baselines
+from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.data.lock import DataLock, read_lock
+from afrieval.tasks.data.splits import Split, check_source, load_split, missing_hub, where_from
+from afrieval.tasks.declaration.published import known_defects
+from afrieval.tasks.declaration.selection import answer_form, chosen_tasks, named_languages
+from afrieval.tasks.declaration.spec import TaskSpec
+from afrieval.tasks.prompts.paper import chosen_paper_prompts, left_out_of_paper
+from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, suits, telling
+
+
+def all_notes(planned: Sequence[TemplateCell], config: RunConfig) -> list[str]:
+    """Returns all notes, one per line.
+
+    Args:
+        planned: the questions of all cells.
+        config: the merged config.
+    """
+    notes = [*_unscored_by(planned), *_unparsed(planned), *_excerpts(planned), *_keyless(planned), *_suspected(planned)]
+    return [*notes, *_complete(planned, config)]
+
+
+def _unscored_by(planned: Sequence[TemplateCell]) -> list[str]:
+    """Returns a line for each metric that cannot be computed, with the languages of which it cannot."""
+    lines: dict[str, dict[str, None]] = {}
+    for asked in planned:
+        for metric in asked.task.scoring.metrics:
+            if why := metric.missing(asked.task.answers_in(asked.language)):
+                lines.setdefault(f"{asked.task.name}: {metric.name} is left out, {why}", {})[asked.language] = None
+    return [f"{line} ({', '.join(languages)})" for line, languages in lines.items()]
+
+
+def _unparsed(planned: Sequence[TemplateCell]) -> list[str]:
+    """Returns a line for each split with unparsed rows."""
+    splits = [split for asked in planned for split in (asked.data, asked.pool)]
+    return list(dict.fromkeys(split.note for split in splits if split and split.note))
+
+
+def _excerpts(planned: Sequence[TemplateCell]) -> list[str]:
+    """Returns a line for each task with only a small part of its rows in the data folder."""
+    found: dict[str, dict[str, None]] = {}
+    for asked in planned:
+        data = asked.task.data
+        for name, split in ((data.evaluate, asked.data), (data.fewshot, asked.pool)):
+            if split and split.excerpt:
+                part = f"{asked.language} {name} {len(split.documents)} of {split.excerpt}"
+                found.setdefault(asked.task.name, {})[part] = None
+    return [f"{task}: the data folder has only part of the rows: {', '.join(parts)}" for task, parts in found.items()]
+
+
+def _keyless(planned: Sequence[TemplateCell]) -> list[str]:
+    """Returns a line for each language with rows that lack a unique key, in tasks that declare one."""
+    lines = {}
+    for asked in planned:
+        lacking = [d.id for d in asked.documents if not d.key] if asked.task.key else []
+        if lacking:
+            how = "are not paired across languages" if len(lacking) < len(asked.documents) else "use the row number"
+            where = f"{asked.task.name}, {asked.language}: {len(lacking)} of {len(asked.documents)} rows"
+            lines[asked.task.name, asked.language] = f"{where} have no unique key and {how} (row {_listed(lacking)})"
+    return list(lines.values())
+
+
+def _suspected(planned: Sequence[TemplateCell]) -> list[str]:
+    """Returns a line for each translated test set whose original has a known defect as a whole."""
+    lines: dict[str, None] = {}
+    for asked in planned:
+        task, language = asked.task, asked.language
+        for defect in known_defects(task.direct) if task.direct else []:
+            if defect.whole and (defect.language, defect.split) == (language, task.data.evaluate):
+                line = f"{task.name}, {language}: the original has a known defect, which its translation may share"
+                lines[f"{line}: {defect.what}"] = None
+    return list(lines)
+
+
+def _complete(planned: Sequence[TemplateCell], config: RunConfig) -> list[str]:
+    """Returns lines on rows that cannot be scored, and on padding by the backend."""
+    complete = [asked for asked in planned if isinstance(asked, CompleteQuestions)]
+    notes = [line for asked in complete for line in _unscored_notes(asked)]
+    padded = [asked.task.name for asked in complete if asked.answer_form == "generate"]
+    if padded and config.model.model_name and config.model.model_type == "hf":
+        notes.append(
+            f"hf pads the prompts of a batch to equal length, which may change scores slightly "
+            f"({', '.join(padded)}); model_type vllm does not pad"
+        )
+    return notes
+
+
+def _unscored_notes(asked: CompleteQuestions) -> list[str]:
+    reasons: dict[str, list[int]] = {}
+    for document in asked.documents:
+        if document.gold is None and document.id not in asked.data.unparsed:
+            reasons.setdefault(document.defect, []).append(document.id)
+    return [
+        f"{asked.task.name}: {len(rows)} of {len(asked.documents)} rows cannot be scored, {why} (row {_listed(rows)})"
+        for why, rows in reasons.items()
+    ]
+
+
+def _listed(rows: list[int]) -> str:
+    return f"{', '.join(map(str, rows[:10]))}{' ...' if rows[10:] else ''}"
+
+
+FOR_EXAMPLES = ", needed for examples"  # at the end of a line about rows that are missing
+
+
+def plan_declared(config: RunConfig, likelihoods: bool = True) -> Plan:
+    """Returns the cells of a config's declared tasks.
+
+    Args:
+        config: names tasks, languages and prompts.
+        likelihoods: False for models that only chat.
+
+    Raises:
+        UserError: for an unknown task, language or prompt, missing data, too many shots, or a
+            prompt that cannot be filled in.
+    """
+    asked, left_out = all_questions(config, likelihoods)
+    return Plan([questions.cell() for questions in asked], left_out, all_notes(asked, config))
+
+
+def all_questions(config: RunConfig, likelihoods: bool = True) -> tuple[list[TemplateCell], list[str]]:
+    """Returns the questions of these cells, and a line for each omission; arguments are those of `plan_declared`."""
+    asked: list[TemplateCell] = []
+    left_out: list[str] = []
+    lock = read_lock()
+    for spec in chosen_tasks(config):
+        of_task, missing = task_questions(spec, config, lock, likelihoods)
+        asked += of_task
+        left_out += missing
+    return asked, left_out
+
+
+def task_questions(
+    spec: TaskSpec, config: RunConfig, lock: DataLock, likelihoods: bool = True
+) -> tuple[list[TemplateCell], list[str]]:
+    """Returns the questions of a task's cells, and a line for each omission."""
+    form = answer_form(spec, config, likelihoods)
+    if config.task.suite and (hub := missing_hub(spec, config.data.source)):
+        return [], [f"{spec.name}: the folder {config.data.source} does not contain {hub}"]
+    for metric in spec.scoring.metrics:
+        with suppress(UserError):  # a note says which metrics are left out
+            metric.fetch()
+    if why := _unscored_plan(spec, form):
+        if config.task.suite:
+            return [], [f"{spec.name}: {why}"]
+        raise UserError(f"{spec.name} cannot be scored: {why}", "remove the task, or provide what the metric needs")
+    check_source(spec, config.data.source)
+    languages, missing = _languages(spec, config, lock)
+    files, make = PromptFiles(spec), _questions_of(spec)
+    asked: list[TemplateCell] = []
+    unprompted: list[str] = []
+    absent: list[str] = []
+    for language, (data, pool) in languages.items():
+        prompts = chosen_prompts(spec, config, form, language, files)
+        if not prompts:
+            absent.append(language)
+        if config.task.prompt_language != "eng" and language != ENGLISH and "native" not in dict(prompts):
+            unprompted.append(language)
+        known = _baselines(spec, language, data, config) if prompts else {}
+        asked += [make(spec, language, prompt, of, form, data, pool, config, files, known) for of, prompt in prompts]
+    _check(asked)
+    lacking = [code for code in config.task.languages or [] if code not in spec.languages]
+    left_out = [f"{spec.name}: not in the data set: {', '.join(lacking)}"] if lacking else []
+    left_out += [
+        f"{spec.name}: no {split} rows for {', '.join(codes)}{'' if split == spec.data.evaluate else FOR_EXAMPLES}"
+        for split, codes in missing.items()
+    ]
+    left_out += [f"{spec.name}: no native prompts for {', '.join(unprompted)}"] if unprompted else []
+    left_out += left_out_of_paper(spec, config, absent)
+    return asked, left_out
+
+
+def _unscored_plan(spec: TaskSpec, form: str) -> str:
+    """Returns why no metric of a task can be computed; empty if one can."""
+    missing = [m.missing("") for m in spec.scoring.metrics]
+    return "" if spec.scoring.metrics_of(form) else next(filter(None, missing), "no metric applies")
+
+
+def _questions_of(spec: TaskSpec) -> type[TemplateCell]:
+    return CompleteQuestions if spec.prompt else TextQuestions if spec.texts else TemplateCell
+
+
+def _languages(
+    spec: TaskSpec, config: RunConfig, lock: DataLock
+) -> tuple[dict[str, tuple[Split, Split | None]], dict[str, list[str]]]:
+    """Returns the splits of each language with data, and the other languages by missing split."""
+    found: dict[str, tuple[Split, Split | None]] = {}
+    missing: dict[str, list[str]] = {}
+    for language in named_languages(spec, config.task):
+        data = load_split(spec, language, spec.data.evaluate, config.data.source, lock)
+        pool = _pool(spec, language, config, lock)
+        if data is not None and (pool is not None or not (config.eval.shots or spec.examples.all)):
+            found[language] = (data, pool)
+            continue
+        lacking = spec.data.evaluate if data is None else str(spec.data.fewshot)
+        if spec.prompt:
+            raise UserError(
+                f"{config.data.source} lacks the {lacking} rows of {spec.name}",
+                where_from(spec, language, lacking, config.data.source),
+            )
+        if config.task.demanded:
+            cure = where_from(spec, language, lacking, config.data.source)
+            raise UserError(
+                f"{config.data.source} has no {lacking} rows of {spec.name} for {language}",
+                f"remove {language} from task.languages, {'give --eval.num_fewshot 0, ' if data else ''}or {cure}",
+            )
+        missing.setdefault(lacking, []).append(language)
+    return found, missing
+
+
+def _baselines(spec: TaskSpec, language: str, data: Split, config: RunConfig) -> Scores:
+    """Returns what a model gets in the whole split that does not read it; the suite's own rows are too few to tell."""
+    found = None if config.data.source == SAMPLES else baselines(spec, language, data.documents)
+    return found.scores if found else {}
+
+
+def _pool(spec: TaskSpec, language: str, config: RunConfig, lock: DataLock) -> Split | None:
+    """Returns the few-shot split; without shots only if its worked solutions limit answers."""
+    shots, split = config.eval.shots, spec.data.fewshot
+    if shots and split is None:
+        raise UserError(f"{spec.name} has no few-shot examples", "give --eval.num_fewshot 0")
+    if split is None or not (shots or spec.worked or spec.examples.all):
+        return None
+    pool = load_split(spec.direct or spec, spec.text_language or language, split, config.data.source, lock)
+    if shots and pool and spec.chain_of_thought and not any(d.worked for d in pool.documents):
+        raise UserError(
+            f"{spec.name} has no worked solutions in {language} for chain-of-thought examples",
+            f"give --eval.num_fewshot 0, or remove {language} from task.languages",
+        )
+    return pool
+
+
+def chosen_prompts(
+    spec: TaskSpec, config: RunConfig, form: str, language: str, files: PromptFiles
+) -> list[tuple[str, Prompt]]:
+    """Returns (prompt language, prompt) pairs; for English, native is English and runs once.
+
+    Args:
+        spec: the task.
+        config: names prompts and prompt languages.
+        form: the answer form; all prompts that suit it are chosen if the config names none.
+        language: the evaluated language.
+        files: the task's prompt files.
+
+    Raises:
+        UserError: for a prompt that the task does not have, or that does not suit the answer form.
+    """
+    if config.task.prompt_set == "paper":
+        return [("eng", prompt) for prompt in chosen_paper_prompts(spec, config, language)]
+    wanted = config.task.prompt_language
+    chosen: list[tuple[str, Prompt]] = []
+    if wanted in ("eng", "both") or language == ENGLISH:
+        chosen += [("eng", p) for p in _numbered(spec, config, form, files.load(ENGLISH), ENGLISH)]
+    if wanted in ("native", "both") and language != ENGLISH:
+        if not config.task.demanded and not _has_native(config, language, files):
+            return chosen
+        chosen += [("native", p) for p in _numbered(spec, config, form, files.load(language), language)]
+    return chosen
+
+
+def check_prompts(spec: TaskSpec, config: RunConfig) -> None:
+    """Refuses numbers of prompts that a task does not have; needs neither data nor a model.
+
+    Raises:
+        UserError: naming the first.
+    """
+    languages = named_languages(spec, config.task)
+    if not (config.task.prompts and languages and spec.prompted):
+        return
+    if config.task.prompt_set == "paper":
+        chosen_paper_prompts(spec, config, languages[0])
+        return
+    wanted, files = config.task.prompt_language, PromptFiles(spec)
+    native = [code for code in config.task.demanded if wanted != "eng"]
+    for language in [*([ENGLISH] if wanted != "native" else []), *native]:
+        _check_numbers(spec, config, files.load(language), language)
+
+
+def _check_numbers(spec: TaskSpec, config: RunConfig, prompts: Mapping[int, Prompt], language: str) -> None:
+    for number in config.task.prompts or []:
+        if number not in prompts:
+            raise UserError(
+                f"{spec.name} has no prompt {number} in {language}",
+                choices([*prompts]),
+            )
+
+
+def _has_native(config: RunConfig, language: str, files: PromptFiles) -> bool:
+    return language in files.languages and set(config.task.prompts or ()) <= set(files.load(language))
+
+
+def _numbered(spec: TaskSpec, config: RunConfig, form: str, prompts: dict[int, Prompt], language: str) -> list[Prompt]:
+    _check_numbers(spec, config, prompts, language)
+    suitable = [number for number, prompt in prompts.items() if suits(prompt, form)]
+    if unfit := [number for number in config.task.prompts or [] if number not in suitable]:
+        shown = "letters" if prompts[unfit[0]].lettered else "no letters"
+        raise UserError(
+            f"prompt {unfit[0]} of {spec.name} shows {shown}, but task.answer_form is {form}",
+            f"choose from {', '.join(map(str, suitable)) or 'other answer forms'}, or give another --task.answer_form",
+        )
+    return [prompts[number] for number in dict.fromkeys(config.task.prompts or suitable)]
+
+
+def _check(asked: Sequence[TemplateCell]) -> None:
+    """Selects examples and renders prompts, so that errors do not occur hours into a run."""
+    selected = [[e for d in questions.of_each_kind for e in questions.examples(d)] for questions in asked]
+    for questions, examples in zip(asked, selected, strict=True):
+        for document in telling(questions.prompt, [*questions.scorable, *examples]):
+            questions.header(document)
+            questions.text(document)

@@ -1,0 +1,155 @@
+"""Checks that stored answers are answers to what a run would ask today, and scores them again."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from afrieval._util.errors import UserError
+from afrieval.results.changes import alike
+from afrieval.results.samples import DROPPED, Sample
+from afrieval.scoring.responses import Generated, Generation, shown
+from afrieval.tasks.cells.questions import UNENDED, Scorer
+from afrieval.tasks.cells.sample_lines import DocumentRow, sample_line
+from afrieval.tasks.cells.templated import TextQuestions
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.prompts.prompts import answers
+
+if TYPE_CHECKING:
+    from afrieval.tasks.cells.templated import TemplateCell
+
+
+RUN_AGAIN = "run the model again, with another --run_dir: its answers are to other questions"
+
+
+def check_unchanged(questions: "TemplateCell", document: Document, sample: Sample, limits: Generation | None) -> None:
+    """Rejects a sample whose document, prompt, examples or limits differ from those of a run today.
+
+    Args:
+        questions: the cell's questions.
+        document: the sample's document, as it is now.
+        sample: a stored sample.
+        limits: those of a generated answer; None for likelihoods.
+
+    Raises:
+        UserError: naming what differs.
+    """
+    if what := next(_differences(questions, document, sample, limits), None):
+        problem = f"{questions.name}, document {document.id}: {what} changed since the run"
+        raise UserError(problem, RUN_AGAIN)
+
+
+def _differences(
+    questions: "TemplateCell", document: Document, sample: Sample, limits: Generation | None
+) -> Iterator[str]:
+    if bool(sample["resps"]) != (document.gold is not None):
+        yield "whether it can be scored"
+    if document.gold is None or not sample["resps"]:
+        return
+    if not _is_document(document, sample):
+        yield "the document has"
+    examples, fitted = questions.examples(document), sample.get("fitted", {})
+    shown = examples[: len(sample["fewshot_ids"])] if DROPPED in fitted else examples
+    if [example.id for example in shown] != sample["fewshot_ids"]:
+        yield "its few-shot examples have"
+    asked = sample.get("arguments", [])
+    if asked and not (fitted.keys() - {DROPPED}) and not _is_prompt(questions, [document, *shown], str(asked[0][0])):
+        yield "its prompt has"
+    if asked and not _is_asked(questions, document, asked, limits):
+        yield "the answers asked for or their limits have"
+
+
+def _is_document(document: Document, sample: Sample) -> bool:
+    """Returns whether a sample is of a document; a stored one may lack keys that later versions store."""
+    row = DocumentRow(document)
+    whole = json.dumps(row, indent=2, ensure_ascii=False)  # as the harness hashes it
+    if hashlib.sha256(whole.encode()).hexdigest() == sample.get("doc_hash"):
+        return True
+    stored = sample.get("doc")
+    now = json.loads(whole)
+    return isinstance(stored, dict) and all(stored[key] == now[key] for key in stored if key in now)
+
+
+def _is_prompt(questions: "TemplateCell", shown: Sequence[Document], prompt: str) -> bool:
+    """Returns whether a prompt contains the texts of its question and examples, as text or in a list of messages."""
+    if isinstance(questions, TextQuestions) and questions.whole:
+        return True  # the documents themselves
+    texts = [questions.text(document).strip() for document in shown]
+    return all(text in prompt or json.dumps(text, ensure_ascii=False)[1:-1] in prompt for text in texts)
+
+
+def _is_asked(questions: "TemplateCell", document: Document, asked: Sequence[Any], limits: Generation | None) -> bool:
+    """Returns whether the same continuations were asked for, or answers with the same limits and at least as long."""
+    if limits is not None:
+        given = asked[0][1]
+        declared = questions.task.generation is not None  # other limits depend on the tokenizer
+        return given["until"] == list(limits.stop) and (not declared or given["max_gen_toks"] == limits.max_tokens)
+    if isinstance(questions, TextQuestions):
+        return not questions.options or all(each[-1] == questions.options for each in asked)
+    texts = answers(questions.prompt, document, questions.answer_form)
+    return len(texts) == len(asked) and all(each[1].endswith(text) for text, each in zip(texts, asked, strict=True))
+
+
+# What the harness stores of a document and its answers, in its order; scores follow.
+OF_HARNESS = (
+    *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
+    *("doc_hash", "prompt_hash", "target_hash"),
+)
+OF_MODEL = ("fewshot_ids", "details", "fitted")  # what no answer says, and its tokenizer decided
+
+
+def rescored(questions: "TemplateCell", model: Any, samples: Iterator[Sample]) -> Iterator[Sample]:
+    """Yields samples with the scores that their answers get now; unchanged samples are yielded as they are.
+
+    Args:
+        questions: the cell's questions.
+        model: recalls likelihoods of tokens, which samples do not have; its tokenizer need not be known.
+        samples: as stored, one for each document.
+
+    Raises:
+        UserError: if a document, prompt or limit has changed, or a metric cannot be computed.
+    """
+    limits = questions.generation(model)
+    scorer = questions.scorer(limits or UNENDED)
+    for document, sample in zip(questions.documents, samples, strict=True):
+        check_unchanged(questions, document, sample, limits)
+        if document.gold is None:
+            yield sample
+            continue
+        _check_metrics(questions, sample)
+        now = _again(questions, document, sample, scorer, partial(model.recall, questions.asks))
+        yield sample if alike(sample, now) else now
+
+
+def _again(questions: "TemplateCell", document: Document, sample: Sample, scorer: Scorer, recall: Any) -> Sample:
+    """Returns the line of a document with a new score; everything else is as it was."""
+    score = scorer(document, _given(questions, sample, recall), sample.get("neutral", []))
+    values = shown(score, questions.metrics)
+    answered = {name: sample[name] for name in OF_HARNESS if name in sample} | {"metrics": [*values], **values}
+    return sample_line(questions, document, answered, score) | {k: sample[k] for k in OF_MODEL if k in sample}
+
+
+def _given(questions: "TemplateCell", sample: Sample, recall: Any) -> list[Any]:
+    """Returns the answers of a sample as the model gave them."""
+    first = [answers[0] for answers in sample["resps"]]
+    if questions.generates:
+        return [Generated(first[0], sample.get("details", {}))]
+    if not questions.task.scoring.needs:
+        return first
+    if "arguments" not in sample:
+        problem = f"{questions.name} has no texts, by which the likelihoods of their tokens are found"
+        raise UserError(problem, f"{RUN_AGAIN}; --eval.log_samples true stores texts")
+    found = [recall(arguments) for arguments in sample["arguments"]]
+    if None in found:
+        problem = f"{questions.name}, document {sample['doc_id']}: the likelihoods of its tokens are not stored"
+        raise UserError(problem, RUN_AGAIN)
+    return found
+
+
+def _check_metrics(questions: "TemplateCell", sample: Sample) -> None:
+    """Rejects a cell with a metric that cannot be computed here: its scores would be lost."""
+    language = questions.task.answers_in(questions.language)
+    for metric in questions.task.scoring.metrics:
+        if metric.name in sample["metrics"] and (why := metric.missing(language)):
+            raise UserError(f"{questions.name} has {metric.name}, which cannot be computed here: {why}", "provide it")

@@ -1,0 +1,230 @@
+"""Baselines: what a model gets that does not read the text, because it always gives one answer or looks at lengths.
+
+They follow from the data alone. `baselines.yaml` next to a task file stores them for the rows that they were computed
+from; other rows get their own.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+import yaml
+from annotated_types import Ge, Le
+from numpy.typing import NDArray
+
+from afrieval._util.errors import UserError
+from afrieval._util.schema import CLOSED, Positive
+from afrieval._util.whole_files import write_whole
+from afrieval._util.yaml_files import read_as
+from afrieval.languages import ENGLISH
+from afrieval.results.cell_scores import ACCURACY, BALANCED
+from afrieval.scoring.base import Metric, Question, Response
+from afrieval.scoring.metrics import metric
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.declaration.spec import TaskSpec
+
+FILE = "baselines.yaml"
+LENGTH = "length"
+MAJORITY, POSITION = MOST_FREQUENT = "majority", "position"
+HEAD = "# Shares from 0 to 1. Written by `afrieval check-data {} --baselines`; docs/baselines.md explains them.\n"
+FEWEST = 100  # rows; a classifier that learns from fewer measures noise
+FOLDS, DEPTH, LEAF, SEED = 5, 3, 20, 0
+DIGITS = 4
+Picks = NDArray[np.int64]
+Share = Annotated[float, Ge(0), Le(1)]
+Scores = dict[str, dict[str, Share]]  # baseline to metric to score
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """The baselines of a language.
+
+    Attributes:
+        sha256: of what they follow from: right answers, choices, and lengths of texts.
+        n: rows with a right answer.
+        chance: the expected share of a random guess.
+        scores: baseline to metric to score, from 0 to 1.
+        p: baseline to the probability that chance alone gets so many answers right, not adjusted for other tests.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    sha256: str
+    n: Positive
+    chance: Share
+    scores: Scores
+    p: dict[str, Share]
+
+
+def baselines(spec: TaskSpec, language: str, documents: Sequence[Document]) -> Baselines | None:
+    """Returns the stored baselines of a language if they are of these documents, or else computes them.
+
+    Args:
+        spec: the task.
+        language: the suite's code.
+        documents: the whole evaluated split.
+
+    Returns:
+        None if answers are not choices, or no document has a right one.
+
+    Raises:
+        UserError: if the stored baselines are invalid.
+    """
+    asked = _asked(spec, documents)
+    if not asked:
+        return None
+    stored = stored_baselines(spec).get(language)
+    return stored if stored and stored.sha256 == _hash(spec, asked) else computed(spec, asked)
+
+
+def computed(spec: TaskSpec, documents: Sequence[Document]) -> Baselines | None:
+    """Computes the baselines of a language; arguments and value are those of `baselines`."""
+    asked = _asked(spec, documents)
+    if not asked:
+        return None
+    metrics = _of_picks(spec)
+    if not spec.labels:
+        scores = {name: _scores(metrics, asked, picks) for name, picks in _by_option(spec, asked)}
+    else:
+        golds, by_label = _golds(asked), _by_label(spec, asked)
+        scores = {n: _scores(metrics, asked, p) | {BALANCED: _balanced(golds, even)} for n, p, even in by_label}
+    chance = float(np.mean([1 / len(d.choices) for d in asked]))
+    p_values = {name: _p(asked, name, of, chance) for name, of in scores.items()}
+    return Baselines(_hash(spec, asked), len(asked), round(chance, DIGITS), scores, p_values)
+
+
+def stored_baselines(spec: TaskSpec) -> dict[str, Baselines]:
+    """Returns the baselines that the task's folder has, by language; none if it has no file of them.
+
+    Raises:
+        UserError: if the file is invalid; file, line and key are named.
+    """
+    path = spec.folder / FILE
+    return read_as(dict[str, Baselines], path) if path.is_file() else {}
+
+
+def store_baselines(spec: TaskSpec, found: Mapping[str, Baselines]) -> Path:
+    """Writes baselines to the task's folder, whose other languages keep theirs, and returns the file.
+
+    Raises:
+        UserError: if the file cannot be written.
+    """
+    path = spec.folder / FILE
+    every = {**stored_baselines(spec), **found}
+    content = {code: asdict(every[code]) for code in sorted(every)}
+    text = HEAD.format(spec.name) + yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=120)
+    try:
+        write_whole(path, text.encode())
+    except OSError as e:
+        raise UserError(f"{path} cannot be written: {e.strerror}", "give a --task.folder that can be written") from None
+    return path
+
+
+def _asked(spec: TaskSpec, documents: Sequence[Document]) -> list[Document]:
+    return [d for d in documents if d.gold is not None] if spec.scoring.answer.is_choice else []
+
+
+def _hash(spec: TaskSpec, asked: Sequence[Document]) -> str:
+    """Returns a hash of all that baselines follow from; the same rows in another file format have the same."""
+    parts = [[d.gold, d.choices, lengths] for d, lengths in zip(asked, _lengths(spec, asked).tolist(), strict=True)]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _lengths(spec: TaskSpec, asked: Sequence[Document]) -> NDArray[np.int64]:
+    """Returns characters and words of each text, then their differences between texts, shape (n, k).
+
+    What results are broken down by, such as a subject, is not a text.
+    """
+    names = [name for name in spec.field_columns if name not in spec.breakdowns]
+    each = [np.array([(len(d.fields[name]), len(d.fields[name].split())) for d in asked]) for name in names]
+    each += [second - first for first, second in combinations(each, 2)]
+    return np.hstack(each) if each else np.zeros((len(asked), 0), dtype=np.int64)
+
+
+def _by_label(spec: TaskSpec, asked: Sequence[Document]) -> Iterator[tuple[str, Picks, Picks]]:
+    """Yields what is picked where all documents have the same labels, and what is if all labels count alike."""
+    golds, lengths = _golds(asked), _lengths(spec, asked)
+    constant = np.full(len(asked), np.bincount(golds).argmax())
+    yield MAJORITY, constant, constant
+    if len(asked) >= FEWEST and lengths.size:
+        yield LENGTH, _predicted(lengths, golds), _predicted(lengths, golds, "balanced")
+
+
+def _by_option(spec: TaskSpec, asked: Sequence[Document]) -> Iterator[tuple[str, Picks]]:
+    """Yields what is picked where each document has choices of its own; of several, the first."""
+    position = int(np.bincount(_golds(asked)).argmax())
+    yield POSITION, np.array([min(position, len(d.choices) - 1) for d in asked])
+    if not spec.prompt:  # which hides the texts of choices
+        sizes = [[len(text) for text in d.choices] for d in asked]
+        yield "longest", np.array([of.index(max(of)) for of in sizes])
+        yield "shortest", np.array([of.index(min(of)) for of in sizes])
+
+
+def _golds(asked: Sequence[Document]) -> Picks:
+    return np.array([d.gold for d in asked], dtype=np.int64)
+
+
+def _predicted(lengths: NDArray[np.int64], golds: Picks, weights: Literal["balanced"] | None = None) -> Picks:
+    """Returns each document's label as a small tree predicts it that has learnt from the other folds, shape (n,).
+
+    Every fold has its share of each label; which documents it has depends on their number and labels alone.
+    """
+    from sklearn.tree import DecisionTreeClassifier
+
+    shuffled = np.random.default_rng(SEED).permutation(len(golds))
+    folds = np.empty_like(golds)
+    folds[shuffled[np.argsort(golds[shuffled], kind="stable")]] = np.arange(len(golds)) % FOLDS
+    picks = np.empty_like(golds)
+    for fold in range(FOLDS):
+        tree = DecisionTreeClassifier(max_depth=DEPTH, min_samples_leaf=LEAF, class_weight=weights, random_state=SEED)
+        picks[folds == fold] = tree.fit(lengths[folds != fold], golds[folds != fold]).predict(lengths[folds == fold])
+    return picks
+
+
+def _of_picks(spec: TaskSpec) -> list[Metric]:
+    """Returns accuracy, and the task's metrics that say something of picked choices alone."""
+    asked = Question(0, ("x", "y"), ("x", "y"), dict.fromkeys(spec.scoring.fields, "y"), ENGLISH)
+    found = {ACCURACY: metric(ACCURACY)}
+    for known in spec.scoring.metrics:
+        if known.bounds == (0.0, 1.0) and not (known.applies or known.of_cell or known.missing("")):
+            right, wrong = (known.measure(Response(pick), asked) for pick in (0, 1))
+            found |= {known.name: known} if right and wrong and right != wrong else {}
+    return list(found.values())
+
+
+def _scores(metrics: Sequence[Metric], asked: Sequence[Document], picks: Picks) -> dict[str, float]:
+    """Returns the scores of picked choices by metric."""
+    pairs = [(Response(int(pick)), Question(d.gold, d.choices)) for d, pick in zip(asked, picks, strict=True)]
+    weights = np.ones((1, len(asked)))
+    found = {m.name: m.score(np.array([m.measure(*pair) for pair in pairs]), weights)[0] for m in metrics}
+    return {name: round(float(score), DIGITS) for name, score in found.items()}
+
+
+def _balanced(golds: Picks, picks: Picks) -> float:
+    """Returns the mean over labels of the share of their documents that are picked right."""
+    return round(float(np.mean([(picks[golds == gold] == gold).mean() for gold in np.unique(golds)])), DIGITS)
+
+
+def _p(asked: Sequence[Document], name: str, scores: Mapping[str, float], chance: float) -> float:
+    """Returns the probability that at least so many answers are right by chance (binomial).
+
+    What is most frequent was chosen among all choices (Bonferroni). Lengths have to tell more than that one label is
+    frequent, so that each label counts alike: rows are taken to be so many as give the mean over labels the same
+    variance, and fewer, as folds share what is learnt from (Nadeau and Bengio 2003, "Inference for the Generalization
+    Error").
+    """
+    from scipy.special import bdtrc
+
+    n, score = len(asked), scores[ACCURACY]
+    tries = max(len(d.choices) for d in asked) if name in MOST_FREQUENT else 1
+    if name == LENGTH:
+        counts = np.unique(_golds(asked), return_counts=True)[1]
+        alike = len(counts) ** 2 / float(np.sum(1 / counts))
+        chance, n, score = 1 / len(counts), round(alike / (1 + FOLDS / (FOLDS - 1))), scores[BALANCED]
+    hits = round(score * n)
+    return float(f"{min(1.0, tries * float(bdtrc(hits - 1, n, chance))):.2g}") if hits else 1.0

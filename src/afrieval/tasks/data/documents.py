@@ -1,0 +1,334 @@
+"""Converts the rows of a data file to documents, whatever their coding."""
+
+import ast
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from string import ascii_uppercase
+from types import NoneType
+from typing import Any
+
+from afrieval._util.errors import UserError
+from afrieval._util.tables import DEFECT
+from afrieval.scoring.extract.number import parse_number
+from afrieval.scoring.tagging import without_marks
+from afrieval.tasks.declaration.answers import TOKENS, Tagged, normalise, parse_list, with_groups
+from afrieval.tasks.declaration.spec import TaskSpec
+
+TEXT_TYPES = (str, int, float)  # what a text may be in a table
+
+
+def texts_of(spec: TaskSpec, row: dict[str, Any], where: str) -> list[tuple[str, str]]:
+    """Returns role and text of all texts of a row, in the order of the task file; empty if one is missing or empty.
+
+    Args:
+        spec: the task.
+        row: column to value; a cell may be a text, a list of texts or the text of a Python list.
+        where: file and row, for messages.
+
+    Raises:
+        UserError: for a cell with anything else.
+    """
+    found: list[tuple[str, str]] = []
+    for role, column in spec.texts.items():
+        texts = _texts(spec, row[column], f"{where}: column {column!r}")
+        if not texts or "" in texts:
+            return []
+        found += [(role, text) for text in texts]
+    return found
+
+
+def _texts(spec: TaskSpec, cell: Any, where: str) -> list[str]:
+    if cell is None or cell != cell:
+        return []
+    cells = parse_list(cell)
+    if cells is None or not all(isinstance(text, TEXT_TYPES) or text is None for text in cells):
+        raise UserError(f"{where} must be a text or a list of texts, not {cell!r:.60}", "correct the row")
+    whole = spec.verbatim or spec.data.verbatim
+    return [str(text) if whole and normalise(text) else normalise(text) for text in cells]
+
+
+LETTERS = ascii_uppercase
+CELL_TYPES = (str, int, float, Decimal, NoneType)  # what a cell with a text or a number holds
+UNMARKED = "no marks to restore"  # often because its author wrote none: copying would be right
+HEADING = re.compile(r"[^:፡፦፥\d\n]{1,60}(?::|[፡፦፥](?=[\s*_]))[*_]*\s*")  # Ge'ez colons; one of them also divides words
+
+
+@dataclass(frozen=True)
+class Document:
+    """One row, normalised.
+
+    Attributes:
+        id: row number in its split, from 0.
+        fields: name to text, for prompts.
+        choices: option texts or label names; empty if there are none.
+        gold: index of the right choice, or the right answer in the form of the task's answer type;
+            None if the row has none and cannot be scored.
+        defect: the row's defect; usually empty.
+        worked: a worked solution, if a few-shot row has one.
+        prompt: the complete prompt, if the row has one.
+        verdict: whether the answer that the data's authors recorded was right; None if unknown.
+        key: identifies the question in every language; empty if it is missing or not unique.
+        roles: what each choice is, if the choices are texts whose likelihood is measured.
+    """
+
+    id: int
+    fields: dict[str, str]
+    choices: tuple[str, ...]
+    gold: Any | None
+    defect: str = ""
+    worked: str = ""
+    prompt: str = ""
+    verdict: bool | None = None
+    key: str = ""
+    roles: tuple[str, ...] = ()
+
+    @property
+    def gold_cell(self) -> int | str | None:
+        """The right answer as the cell of a table: a list or map as JSON."""
+        return json.dumps(self.gold) if isinstance(self.gold, list | dict) else self.gold
+
+
+def documents(spec: TaskSpec, rows: list[dict[str, Any]], where: str, split: str) -> list[Document]:
+    """Returns the rows as documents, in order.
+
+    Args:
+        spec: the task they belong to.
+        rows: column to value.
+        where: file or language, for messages.
+        split: name of their split.
+
+    Raises:
+        UserError: if a column is missing, or choices or answers cannot be parsed.
+    """
+    columns = [spec.choices] if isinstance(spec.choices, str) else spec.choices or []
+    labels = [spec.choice_labels] if spec.choice_labels else []
+    check_columns([*spec.field_columns.values(), *columns, *labels, *spec.texts.values()], rows, spec.name, where)
+    check_answer_columns(spec, rows, where)
+    texts = columns if isinstance(spec.choices, list) else []
+    texts = [*texts, spec.worked] if spec.worked else texts
+    answers = [] if spec.scoring.answer.is_list else _texts_of_answers(spec, rows)
+    if spec.scoring.answer.is_tagged:
+        check_columns([TOKENS], rows, spec.name, where)
+        rows = [{**row, TOKENS: parse_list(row[TOKENS])} for row in rows]
+    check_texts([*spec.field_columns.values()], rows, where, tokens=True)
+    check_texts([*texts, *answers], rows, where)
+    found = keyed(spec, rows, [_document(spec, number, row, where) for number, row in enumerate(rows)])
+    _check_golds(spec, rows, found, where)
+    return _examples(spec, rows, found) if split == spec.data.fewshot else found
+
+
+def _texts_of_answers(spec: TaskSpec, rows: list[dict[str, Any]]) -> list[str]:
+    """Returns the answer columns without those that mark each choice as wrong or right."""
+    return [c for c in spec.answer_columns if not (spec.choices and isinstance(rows[0].get(c), list))]
+
+
+def keyed(spec: TaskSpec, rows: Sequence[Mapping[str, Any]], found: list[Document]) -> list[Document]:
+    """Returns the documents with keys, if the task declares them.
+
+    A row with a missing or repeated key gets none; it is scored like any other.
+    """
+    if not spec.key:
+        return found
+    values = [[normalise(row.get(column)) for column in spec.key] for row in rows]
+    keys = [json.dumps(row, ensure_ascii=False) if all(row) else "" for row in values]
+    times = Counter(keys)
+    return [replace(d, key=key if times[key] == 1 else "") for d, key in zip(found, keys, strict=True)]
+
+
+def _check_golds(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document], where: str) -> None:
+    """Rejects a file whose answers are coded differently; a single row without one is only marked."""
+    if all(d.gold is None for d in found):
+        if spec.texts:
+            needed = ", ".join(map(repr, spec.texts.values()))
+            raise UserError(f"{where}: no row has texts in all of {needed}", "check the texts of the task file")
+        shown = ", ".join(sorted({repr(_answer(spec, row)) for row in rows})[:4])
+        named = " or ".join(map(repr, spec.scoring.answer.columns or spec.answer_columns))
+        raise UserError(f"{where}: no row has a gold answer; column {named} has {shown}", "check the task file")
+    if not spec.scoring.answer.is_choice or spec.choice_labels:
+        return
+    sound = [(row, d) for row, d in zip(rows, found, strict=True) if DEFECT not in row]
+    first, last = spec.first_answer, spec.first_answer + min(len(d.choices) for _, d in sound)
+    numbers = {_number(_answer(spec, row)) for row, _ in sound}
+    if None not in numbers and last in numbers and first not in numbers:
+        raise UserError(
+            f"{where}: column {spec.answer_columns[0]!r} counts from {first + 1}, not {first}",
+            f"set first_answer to {first + 1} in tasks/{spec.name}/task.yaml",
+        )
+
+
+def check_columns(columns: Sequence[str], rows: list[dict[str, Any]], task: str, where: str) -> None:
+    """Rejects a table that is empty or lacks a column.
+
+    Raises:
+        UserError: names the first missing column and those that exist.
+    """
+    if not rows:
+        raise UserError(f"{where} has no rows", "check the file, or fetch it again")
+    if missing := sorted(set(columns) - set(rows[0]).intersection(*rows[1:])):
+        raise UserError(
+            f"{where} has no column {missing[0]!r}",
+            f"it has {', '.join(map(str, rows[0]))}; the task.yaml of {task} maps names to columns",
+        )
+
+
+def check_texts(columns: Sequence[str], rows: list[dict[str, Any]], where: str, tokens: bool = False) -> None:
+    """Rejects cells that are neither text nor a number, nor a list of tokens where that is allowed.
+
+    Raises:
+        UserError: names the first.
+    """
+    for number, row in enumerate(rows):
+        for column in columns:
+            cell = row.get(column)
+            if not (isinstance(cell, CELL_TYPES) or (tokens and _is_tokens(cell))):
+                raise UserError(
+                    f"{where}, row {number}: column {column!r} must be text, not {type(cell).__name__}",
+                    "check the task file's fields, or fetch the data again",
+                )
+
+
+def check_answer_columns(spec: TaskSpec, rows: list[dict[str, Any]], where: str) -> None:
+    """Rejects rows without the columns of the right answers.
+
+    Raises:
+        UserError: names a missing column.
+    """
+    if spec.scoring.answer.columns:
+        check_columns(spec.scoring.answer.columns, rows, spec.name, where)
+        return
+    there = set(rows[0]).intersection(*rows[1:])
+    if not there & set(spec.answer_columns):
+        check_columns(spec.answer_columns[-1:], rows, spec.name, where)
+
+
+def _answer(spec: TaskSpec, row: dict[str, Any]) -> Any:
+    """Returns the first answer column's value that is not empty, or all columns of the answer."""
+    if spec.scoring.answer.columns:
+        return {column: row[column] for column in spec.scoring.answer.columns}
+    cells = [row[column] for column in spec.answer_columns if column in row]
+    cell = next((cell for cell in cells if cell != [] and normalise(cell)), cells[0])
+    return Tagged(row[TOKENS], cell, spec.tags) if spec.scoring.answer.is_tagged else cell
+
+
+def _examples(spec: TaskSpec, rows: list[dict[str, Any]], found: list[Document]) -> list[Document]:
+    """Returns few-shot documents with worked solutions and without headings."""
+    worked = [_text(spec, row.get(spec.worked)) if spec.worked else "" for row in rows]
+    worked = ["" if parse_number(text) is not None else text for text in worked]  # a copy has the bare answer there
+    texts = {name: [d.fields[name] for d in found] for name in spec.fields}
+    if isinstance(spec.data.headed, str):
+        worked = [text.removeprefix(spec.data.headed).removeprefix(" ") for text in worked]
+    elif spec.data.headed:
+        worked, texts = _unheaded(worked), {name: _unheaded(column) for name, column in texts.items()}
+    return [
+        replace(d, fields={name: column[i] for name, column in texts.items()}, worked=worked[i])
+        for i, d in enumerate(found)
+    ]
+
+
+def _unheaded(texts: list[str]) -> list[str]:
+    """Returns texts without the heading before the first colon, if most texts have one."""
+    headings = [HEADING.match(text) for text in texts]
+    if 2 * sum(map(bool, headings)) <= sum(map(bool, texts)):
+        return texts  # a colon or two in the texts themselves
+    return [text[h.end() :] if h else text for text, h in zip(texts, headings, strict=True)]
+
+
+def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> Document:
+    texts = {name: _text(spec, row[column]) for name, column in spec.field_columns.items()}
+    texts |= {name: without_marks(texts[name]) for name in spec.without_marks}
+    if DEFECT in row:  # its cells may be those of other columns
+        return Document(number, dict.fromkeys(spec.fields, "") | texts, tuple(spec.labels), None, row[DEFECT])
+    texts = with_groups(spec, texts, f"{where}, row {number}")
+    answer, choices = spec.scoring.answer, tuple(spec.labels)
+    gold: Any
+    if answer.is_measured:
+        roles, measured = tuple(zip(*texts_of(spec, row, f"{where}, row {number}"), strict=True)) or ((), ())
+        defect = _defect(texts, (), None) if measured else answer.missing
+        return Document(number, texts, measured, 0 if measured else None, defect, roles=roles)
+    if answer.is_choice:
+        choices = choices or _choices(spec, row, f"{where}, row {number}")
+        gold = _gold(_answer(spec, row), _names(spec, row, len(choices)), spec.first_answer)
+        choices, gold = _shuffled(spec, number, choices, gold) if spec.shuffle else (choices, gold)
+    else:
+        gold = answer.parse(_answer(spec, row))
+    if spec.kind == "restoration" and gold in texts.values():
+        return Document(number, texts, choices, None, UNMARKED)
+    defect = answer.missing if gold is None else _defect(texts, choices, gold)
+    return Document(number, texts, choices, None if "" in choices else gold, defect)
+
+
+def _choices(spec: TaskSpec, row: dict[str, Any], where: str) -> tuple[str, ...]:
+    """Parses option texts from separate columns, a list, or the text of a Python list."""
+    if not isinstance(spec.choices, str):
+        return tuple(_text(spec, row[column]) for column in spec.choices or ())
+    value = row[spec.choices]
+    if isinstance(value, str):
+        try:
+            value = ast.literal_eval(value)
+        except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+            raise UserError(f"{where}: choices must be a list, not {value[:60]!r}", "correct the row") from None
+    shown = repr(row[spec.choices])[:60]
+    if not isinstance(value, list | tuple) or not 2 <= len(value) <= len(LETTERS):
+        raise UserError(f"{where}: choices must be a list of 2 to {len(LETTERS)} texts, not {shown}", "correct the row")
+    if not all(isinstance(text, CELL_TYPES) for text in value):
+        raise UserError(f"{where}: choices must all be texts, not {shown}", "correct the row")
+    return tuple(_text(spec, v) for v in value)
+
+
+def _is_tokens(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(token, str) for token in value)
+
+
+def _text(spec: TaskSpec, value: Any) -> str:
+    """Returns a cell's text, as it is or normalised; without any text it is empty. Tokens are joined by blanks."""
+    value = " ".join(value) if _is_tokens(value) else value
+    return str(value) if (spec.verbatim or spec.data.verbatim) and normalise(value) else normalise(value)
+
+
+def _names(spec: TaskSpec, row: dict[str, Any], n: int) -> list[str]:
+    """Returns what the answer of a row may name: the task's labels, those of the row's choices, or letters."""
+    named = row[spec.choice_labels] if spec.choice_labels else []
+    labels = [normalise(label) for label in named] if isinstance(named, list) and len(named) == n else []
+    return spec.labels or labels or list(LETTERS[:n])
+
+
+def _shuffled(
+    spec: TaskSpec, number: int, choices: tuple[str, ...], gold: int | None
+) -> tuple[tuple[str, ...], int | None]:
+    """Puts choices in an order that depends on the row's number alone: the same in all languages."""
+    keys = [hashlib.sha256(f"{spec.fewshot_source}:{number}:{at}".encode()).digest() for at in range(len(choices))]
+    order = sorted(range(len(choices)), key=keys.__getitem__)
+    return tuple(choices[at] for at in order), None if gold is None else order.index(gold)
+
+
+def _gold(value: Any, names: list[str], first: int) -> int | None:
+    """Parses the index of the gold choice from its name, its number counted from `first`, or a 0 or 1 per choice."""
+    if isinstance(value, list):
+        marked = [at for at, mark in enumerate(value) if mark]
+        return marked[0] if len(value) == len(names) and len(marked) == 1 else None
+    text = normalise(value)
+    if text in names:
+        return names.index(text)
+    number = _number(text)
+    return number - first if number is not None and 0 <= number - first < len(names) else None
+
+
+def _number(value: Any) -> int | None:
+    """Parses a whole number, also if a table reader converted it to 1.0."""
+    text = normalise(value).removesuffix(".0")
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def _defect(texts: dict[str, str], choices: tuple[str, ...], gold: Any) -> str:
+    """Returns the defect of a row that has a gold answer; empty if there is none."""
+    if "" in choices:
+        return "an empty choice"
+    if choices and choices.count(choices[gold]) > 1:
+        return "another choice has the gold answer's text"
+    empty = [name for name, text in texts.items() if not text]
+    return f"empty {', '.join(empty)}" if empty else ""

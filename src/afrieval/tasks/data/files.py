@@ -1,0 +1,237 @@
+"""Finds data files: on the hub, or in a folder laid out as on the hub."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import count, takewhile
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import yaml
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import read_bytes, user_path
+from afrieval.tasks.data.hub import CONVERTED, fetch, snapshot
+from afrieval.tasks.data.lock import DataLock, check_inside, check_repository
+from afrieval.tasks.data.schema import CONFIG, SHARD, Files, Source, alternatives, of_other
+
+HUB, SAMPLES = "hub", "samples"
+CARD = "README.md"
+TABLES = ("*.parquet", "*.parquet.gzip", "*.jsonl", "*.json", "*.csv", "*.tsv")
+
+
+class DataFile(NamedTuple):
+    """A file of a dataset repository.
+
+    Attributes:
+        repository: ORG/NAME, and `@` with the branch if that is the hub's conversion.
+        name: its path below the repository.
+        path: where it is on this machine.
+        column: the column that its lines are; empty if it is a table.
+        part: column to text, of a file that has the rows with this text.
+    """
+
+    repository: str
+    name: str
+    path: Path
+    column: str = ""
+    part: Mapping[str, str] = MappingProxyType({})
+
+
+class Wanted(NamedTuple):
+    """The files of a split.
+
+    Attributes:
+        repository: ORG/NAME.
+        revision: its branch, tag or commit.
+        files: their patterns, without placeholders.
+        split: its name.
+        columns: the columns of a csv or tsv file that has no header.
+        parts: placeholder in the patterns to the texts for it.
+        folders: further folders of a local source that may have the files.
+        converted: CONFIG/SPLIT in the hub's conversion to Parquet, or ORG/NAME@CONFIG/SPLIT in that of a copy; None if
+            there is none.
+    """
+
+    repository: str
+    revision: str
+    files: Files
+    split: str
+    columns: Sequence[str] = ()
+    parts: Mapping[str, Sequence[str]] = MappingProxyType({})
+    folders: Sequence[str] = ()
+    converted: str | None = None
+
+
+def data_files(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
+    """Returns the files of a split, in order; an empty list if the source lacks them.
+
+    Args:
+        wanted: the split.
+        source: `hub`, or a folder laid out ORG/NAME as on the hub.
+        lock: the commits to use.
+
+    Raises:
+        UserError: if the hub cannot be reached, the repository's card does not list the configuration, or some parts
+            are missing.
+    """
+    check_repository(wanted.repository, "data.hub")
+    wanted = wanted._replace(revision=lock.commits.get(wanted.repository, wanted.revision))
+    folders = [wanted.repository] if source == HUB else [wanted.repository, *wanted.folders]
+    of_each = (_files_in(wanted._replace(repository=folder), source, lock) for folder in folders)
+    return next(filter(None, of_each), []) or _converted(wanted, source, lock)
+
+
+def expected(wanted: Wanted) -> str:
+    """Returns the names of the files that a folder may have a split in, with `or` between alternatives."""
+    places = [_expected(wanted, named) for named in alternatives(wanted.files)]
+    if wanted.converted is not None:
+        hub, part = of_other(wanted.converted, wanted.repository)
+        places.append(f"{hub}/{SHARD.format(part=part, number=0)}")
+    return " or ".join(places)
+
+
+def _expected(wanted: Wanted, named: Source) -> str:
+    root = wanted.repository
+    if isinstance(named, dict):
+        return " and ".join(f"{root}/{file}" for file in named.values())
+    if named.startswith(CONFIG):
+        config = named.removeprefix(CONFIG)
+        return f"{root}/{CARD} with the files that it lists for {config}, split {wanted.split},"
+    part = next((name for name in wanted.parts if f"{{{name}}}" in named), "")
+    texts = wanted.parts.get(part, [""])
+    more = f" with the other {len(texts) - 1} such files" if texts[1:] else ""
+    return f"{root}/{named.replace(f'{{{part}}}', texts[0])}{more}"
+
+
+def card_of(wanted: Wanted, source: str, lock: DataLock) -> Path | None:
+    """Returns the card that lists the files of a split; None if their names are in the task file."""
+    if not any(isinstance(one, str) and one.startswith(CONFIG) for one in alternatives(wanted.files)):
+        return None
+    revision = lock.commits.get(wanted.repository, wanted.revision)
+    return fetch(wanted.repository, CARD, revision) if source == HUB else user_path(source) / wanted.repository / CARD
+
+
+def repositories(wanted: Wanted) -> list[str]:
+    """Returns the folders of a local source that a split may be in; `.` is the source itself."""
+    copy = [] if wanted.converted is None else [of_other(wanted.converted, wanted.repository)[0]]
+    return list(dict.fromkeys([wanted.repository, *wanted.folders, *copy]))
+
+
+def _files_in(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
+    found: list[DataFile] = []
+    for named in alternatives(wanted.files):
+        if isinstance(named, dict):
+            texts = [file._replace(column=c) for c, p in named.items() for file in _one(wanted, p, source)]
+            found = texts if len(texts) == len(named) else []
+        elif named.startswith(CONFIG):
+            found = _of_card(wanted, named.removeprefix(CONFIG), source, lock)
+        else:
+            found = _one(wanted, named, source)
+        if found:
+            break
+    return found
+
+
+def _one(wanted: Wanted, file: str, source: str) -> list[DataFile]:
+    part = next((name for name in wanted.parts if f"{{{name}}}" in file), None)
+    if part is None:
+        return _file(wanted, file, source)
+    names = {text: file.replace(f"{{{part}}}", text) for text in wanted.parts[part]}
+    found = {text: _file(wanted, name, source) for text, name in names.items()}
+    if not any(found.values()):
+        return []
+    if missing := [names[text] for text, there in found.items() if not there]:
+        where = wanted.repository if source == HUB else user_path(source) / wanted.repository
+        raise UserError(
+            f"{where} lacks {missing[0]}" + (f" and {len(missing) - 1} more files" if missing[1:] else ""),
+            "fetch the data again",
+        )
+    return [one._replace(part={part: text}) for text, there in found.items() for one in there]
+
+
+def _file(wanted: Wanted, file: str, source: str) -> list[DataFile]:
+    repository = wanted.repository
+    check_inside(file, f"the file of {repository}")
+    path = fetch(repository, file, wanted.revision) if source == HUB else user_path(source) / repository / file
+    return [DataFile(repository, file, path)] if path is not None and path.is_file() else []
+
+
+def _converted(wanted: Wanted, source: str, lock: DataLock) -> list[DataFile]:
+    """Returns the files of a split in the hub's conversion, which has commits of its own; a folder may have a copy."""
+    if wanted.converted is None:
+        return []
+    hub, part = of_other(wanted.converted, wanted.repository)
+    repository = f"{hub}@{CONVERTED}"
+    there = wanted._replace(repository=hub, revision=lock.commits.get(repository, CONVERTED))
+    shards = takewhile(bool, (_file(there, SHARD.format(part=part, number=number), source) for number in count()))
+    return [file._replace(repository=repository) for shard in shards for file in shard]
+
+
+def _of_card(wanted: Wanted, config: str, source: str, lock: DataLock) -> list[DataFile]:
+    card = card_of(wanted, source, lock)
+    if source != HUB and not (card and card.is_file()) and _converted(wanted, source, lock):
+        return []
+    named, folder = patterns(wanted, config, card), user_path(source) / wanted.repository
+    if source == HUB:
+        folder = snapshot(wanted.repository, named, wanted.revision)
+    found = [path for pattern in named for path in _matching(folder, pattern) if path.is_file()]
+    return [DataFile(wanted.repository, path.relative_to(folder).as_posix(), path) for path in dict.fromkeys(found)]
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    try:
+        return sorted(folder.glob(pattern))
+    except ValueError as e:
+        raise UserError(
+            f"the card in {folder} has the pattern {pattern!r}, which is invalid: {e}", "correct the card"
+        ) from None
+
+
+def patterns(wanted: Wanted, config: str, card: Path | None) -> list[str]:
+    """Returns the patterns of the files that a dataset card lists for a split of a configuration.
+
+    If the card lists no configurations, all tables are the split `train`, as in `datasets`.
+
+    Args:
+        wanted: the split.
+        config: name of the configuration.
+        card: the repository's README.md, if it has one.
+
+    Raises:
+        UserError: if it lists configurations but not this one, or not this split, or files outside the repository.
+    """
+    split, where = wanted.split, f"the card of {wanted.repository}"
+    configs = _configs(card) if card is not None and card.is_file() else {}
+    if not configs and (config, split) == ("default", "train"):
+        return [p for table in TABLES for p in (table, f"data/{table}")]
+    if config not in configs:
+        known = f"it has {', '.join(configs) or 'none'}"
+        hint = known if card and card.is_file() else "there is no README.md; download it"
+        raise UserError(f"{where} has no configuration {config!r}", hint)
+    files = configs[config] or []
+    if isinstance(files, dict):
+        files = [{"split": split, "path": path} for split, path in files.items()]
+    if not isinstance(files, list) or not all(isinstance(entry, dict) for entry in files):
+        files = [{"split": "train", "path": files}]
+    paths = next((entry.get("path") for entry in files if entry.get("split") == split), None)
+    if paths is None:
+        known = ", ".join(str(entry.get("split")) for entry in files) or "none"
+        raise UserError(f"{where} has no split {split!r} of {config!r}", f"it has {known}")
+    found = paths if isinstance(paths, list) else [paths]
+    for path in found:
+        check_inside(path, f"{where}, {config}: the path of {split}")
+    return found
+
+
+def _configs(card: Path) -> dict[str, Any]:
+    """Returns configuration to `data_files`, from the YAML header of a card."""
+    text = read_bytes(card, "download it again").decode("utf-8-sig", errors="replace")
+    head = re.match(r"\s*---\r?\n(.*?)\r?\n---", text, re.DOTALL)
+    try:
+        content = yaml.safe_load(head[1]) if head else {}
+    except (yaml.YAMLError, ValueError, RecursionError) as e:  # a date such as 2026-02-31 is a ValueError
+        raise UserError(f"{card} cannot be parsed: {' '.join(str(e).split())}", "download it again") from None
+    listed = content.get("configs") if isinstance(content, dict) else None
+    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    return {str(entry.get("config_name")): entry.get("data_files") for entry in entries}

@@ -1,0 +1,107 @@
+"""Completes rows from another data set: those with the same text have the missing columns."""
+
+import ast
+import json
+import re
+import unicodedata
+from typing import Any
+
+from afrieval._util.errors import UserError
+from afrieval._util.tables import DEFECT, Row
+from afrieval.tasks.data.schema import JoinSpec
+
+LONGEST = 100_000  # characters of a dialog written as a Python literal; those of IFEval have some thousand
+_WORDS = {"None": "null", "True": "true", "False": "false"}
+# Unclosed texts match too, so that the search does not restart at each quote in them.
+_TEXT_OR_WORD = re.compile(
+    r"""(?P<text>"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)|\b(?P<word>None|True|False)\b""", re.DOTALL
+)
+
+
+def joined(rows: list[Row], others: list[Row], spec: JoinSpec, where: str) -> list[Row]:
+    """Returns all rows, in order, each with the columns of the one other row that has the same text.
+
+    Whitespace and case are ignored. A row without a counterpart keeps its columns and gets the key DEFECT, which says
+    why. Unused rows of the other data set are left out, and equal ones count once, so that no row is lost or doubled.
+
+    Args:
+        rows: the rows to complete.
+        others: rows of the other data set.
+        spec: which columns have the text.
+        where: file, for messages.
+
+    Raises:
+        UserError: if a column is missing, or different rows of the other data set have the same text.
+    """
+    known = _by_text(others, spec)
+    found = []
+    for number, row in enumerate(rows):
+        if DEFECT in row:
+            found.append(row)
+            continue
+        if spec.key not in row:
+            raise UserError(f"{where}, row {number}, has no column {spec.key!r}", f"it has {', '.join(row)}")
+        text = first_turn(str(row[spec.key])) if spec.dialog else str(row[spec.key])
+        other = None if text is None else known.get(same_form(text))
+        why = f"no row of {spec.hub} has its text" if text is not None else "its dialog cannot be parsed"
+        found.append({**row, DEFECT: why} if other is None else {**other, **row})
+    return found
+
+
+def _by_text(others: list[Row], spec: JoinSpec) -> dict[str, Row]:
+    known: dict[str, Row] = {}
+    for other in (other for other in others if DEFECT not in other):
+        if not isinstance(other.get(spec.other_key), str):
+            raise UserError(f"{spec.hub} has a row without {spec.other_key!r}", f"it has {', '.join(other)}")
+        before = known.setdefault(same_form(other[spec.other_key]), other)
+        if not _alike(before, other):
+            raise UserError(
+                f"{spec.hub} has two different rows for {other[spec.other_key][:60]!r}", "download it again"
+            )
+    return known
+
+
+def _alike(one: Row, other: Row) -> bool:
+    """Returns whether two rows have the same content; columns that number the rows are ignored."""
+    numbers = ("idx", "key", "index")
+    return [(k, v) for k, v in one.items() if k not in numbers] == [
+        (k, v) for k, v in other.items() if k not in numbers
+    ]
+
+
+def same_form(text: str) -> str:
+    """Returns the same for texts that differ only in whitespace, case and the coding of accents."""
+    return re.sub(r"\s+", " ", unicodedata.normalize("NFC", text)).strip().casefold()
+
+
+def first_turn(text: str) -> str | None:
+    """Returns the text of the first turn of a dialog, serialised as JSON or a Python literal; None if it is neither.
+
+    `{"dialog": [{"body": "Write ...", "role": "user", "media": null}]}`. It is parsed as data and never executed.
+    """
+    for parse in (_json, _python):
+        try:
+            body = parse(text)["dialog"][0]["body"]
+        except (ValueError, SyntaxError, KeyError, IndexError, TypeError, RecursionError, MemoryError):
+            continue
+        if isinstance(body, str):
+            return body
+    return None
+
+
+def _json(text: str) -> Any:
+    return json.loads(text, strict=False)
+
+
+def _python(text: str) -> Any:
+    """Parses a Python literal, which may contain JSON's null, true and false.
+
+    Only its strings are given to Python's parser, one by one: it takes minutes for some texts that are not literals.
+    """
+    if len(text) > LONGEST:
+        raise ValueError("the dialog is too long")
+    return _json(_TEXT_OR_WORD.sub(_in_json, text))
+
+
+def _in_json(found: re.Match[str]) -> str:
+    return _WORDS[found["word"]] if found["word"] else json.dumps(ast.literal_eval(found["text"]))

@@ -1,0 +1,164 @@
+"""Selects the rows of a test set that are run: all, the first ones, or a sample that stands for all of them.
+
+The rows of a test set have one order for each seed, and a sample of N rows is the first N of that order. It depends
+only on `eval.random_seed`, the data set, the split, and the rows of one language: not on the task's prompts, on the
+model, on other languages, or on the number of processes. Guarantees, each with a test in tests/tasks/test_sampling.py:
+
+* Nested: the sample of N rows contains every smaller one.
+* Unbiased: over the seeds, each row is as likely as any other to be at each place of the order. A sample of N of M rows
+  therefore contains each row with probability N/M, and the mean over it is an unbiased estimate.
+* In proportion: rows are spread over the classes of the right answer, if these are labels of the task, and inside each
+  class over the breakdown fields. Of each class that has c of M rows, a sample has less than two more or fewer than
+  Nc/M. With breakdown fields too, this holds for the values of whichever has the fewest values; each further field is
+  spread inside these.
+* The same questions in all languages of a parallel group, if rows match in classes and breakdown fields (names of these
+  may be translated). Rows are matched by the task's key, or else by their numbers. Tests of real data check that all
+  rows of every group match. In a language in which k rows had another class, samples would still agree in all but
+  about k rows, and one or two of each class: the order of the rows of a class does not depend on the others.
+
+Rows that cannot be scored are part of the order, so that they do not change it where only one language has them.
+
+How: the rows of each class are in a random order. The classes take turns around a circle, which starts at a random
+place. Around the circle, each class has its next turn as early as its share allows, and no later than it demands
+(Steiner & Yeomans 1993, "Level Schedules for Mixed-Model, Just-in-Time Processes", Management Science), so that after n
+places each has had nc/M turns, rounded up or down. From any other place it is less than two from this, and a random
+start is what makes each place of the order as likely as any other to be a turn of each class.
+"""
+
+import hashlib
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from afrieval.config.settings import EvalConfig
+from afrieval.results.identity import BY_LIMIT
+from afrieval.tasks.cells.cell import RunPart
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.declaration.spec import TaskSpec
+
+Strata = Sequence[Hashable]
+
+
+@dataclass(frozen=True)
+class ChosenRows:
+    """The rows of a test set that are run.
+
+    Attributes:
+        places: their places in the test set, in order.
+        of: number of rows of the test set.
+        ranks: place to rank in the order of samples; empty unless this is a sample of some rows.
+        identity: how they were selected, as run.yaml has it; empty for all rows.
+    """
+
+    places: Sequence[int]
+    of: int
+    ranks: dict[int, int] = field(default_factory=dict)
+    identity: RunPart = field(default_factory=dict)
+
+    def after(self, others: int) -> "ChosenRows":
+        """Returns these rows after others, all of which are run."""
+        places = [*range(others), *(others + place for place in self.places)]
+        ranks = {others + place: others + rank for place, rank in self.ranks.items()}
+        ranks |= {place: place for place in range(others)} if ranks else {}
+        return ChosenRows(places, others + self.of, ranks, self.identity)
+
+
+def chosen_rows(evaluation: EvalConfig, of: int, order: Callable[[], Sequence[int]]) -> ChosenRows:
+    """Returns the rows that a config asks for; all if it asks for at least as many as there are.
+
+    Args:
+        evaluation: may have a limit or a sample.
+        of: number of rows of the test set.
+        order: returns the places of all rows in the order in which samples take them.
+    """
+    if evaluation.sample is not None and evaluation.sample < of:
+        ranks = {place: rank for rank, place in enumerate(order()[: evaluation.sample])}
+        how = {"by": "eval.sample", "seed": evaluation.random_seed}
+        return ChosenRows(sorted(ranks), of, ranks, {"selection": how})
+    if evaluation.limit is not None and evaluation.limit < of:
+        return ChosenRows(range(evaluation.limit), of, identity={"selection": {"by": BY_LIMIT}})
+    return ChosenRows(range(of), of)
+
+
+def order_of_documents(spec: TaskSpec, documents: Sequence[Document], seed: int) -> list[int]:
+    """Returns the places of documents in the order in which samples take them.
+
+    Args:
+        spec: their task; tasks on one data set have the same order if they have the same labels and breakdowns.
+        documents: all rows of the evaluated split in a language.
+        seed: eval.random_seed.
+    """
+    is_label = bool(spec.labels) and spec.scoring.answer.is_choice
+    names = dict.fromkeys([*spec.breakdowns, *([spec.macro] if spec.macro else [])])
+    strata: list[Strata] = [[d.gold for d in documents]] if is_label else []
+    strata += [[d.fields.get(name) for d in documents] for name in names]
+    return sample_order(
+        [d.key or str(d.id) for d in documents], strata, f"{seed}:{spec.fewshot_source}:{spec.data.evaluate}"
+    )
+
+
+def order_of_numbers(of: int, seed: int) -> list[int]:
+    """Returns row numbers in the order in which samples take them, where nothing is known of the rows.
+
+    It is the same for all test sets, but for numbers that they do not have, so that tasks of the harness in several
+    languages get the same rows.
+
+    Args:
+        of: number of rows.
+        seed: eval.random_seed.
+    """
+    return sample_order([str(number) for number in range(of)], [], f"{seed}")
+
+
+def sample_order(names: Sequence[str], strata: Sequence[Strata], key: str) -> list[int]:
+    """Returns the places of rows in the order in which samples take them.
+
+    Args:
+        names: a name for each row, the same for the same question in every language.
+        strata: classes and fields over which samples are spread, each with a value for every row; those with the fewest
+            values first count most, and of equals the first.
+        key: another key gives another order.
+    """
+    rows = sorted(range(len(names)), key=lambda place: (_digest(f"sample:{key}:{names[place]}"), place))
+    return _spread(rows, sorted(strata, key=lambda of: len({*of})), f"start:{key}")
+
+
+def _spread(rows: list[int], strata: Sequence[Strata], key: str) -> list[int]:
+    """Returns rows such that the values of the first stratum alternate, and inside of each value those of the others.
+
+    Values are numbered by their first rows, so that it does not matter how a language calls them.
+    """
+    if not strata or len(rows) < 2:
+        return rows
+    groups: dict[Hashable, list[int]] = {}
+    for place in rows:
+        groups.setdefault(strata[0][place], []).append(place)
+    spread = [iter(_spread(of, strata[1:], f"{key}:{number}")) for number, of in enumerate(groups.values())]
+    start = _digest(key) % len(rows)
+    turns = _circle([len(of) for of in groups.values()])
+    return [next(spread[number]) for number in turns[start:] + turns[:start]]
+
+
+def _circle(sizes: Sequence[int]) -> list[int]:
+    """Returns a number from 0 to k - 1 for each place; each number as often as its size, and evenly.
+
+    The turn j of a number of size s, from 0, may be at the places from jM/s to (j + 1)M/s of M. Of those that may be
+    next, the first that must be is.
+    """
+    total = sum(sizes)
+    turns = [
+        (j * total // size, -(-(j + 1) * total // size), number)
+        for number, size in enumerate(sizes)
+        for j in range(size)
+    ]
+    turns.sort(reverse=True)
+    found, waiting = list[int](), list[tuple[int, int]]()
+    for place in range(total):
+        while turns and turns[-1][0] <= place:
+            heappush(waiting, turns.pop()[1:])
+        found.append(heappop(waiting)[1])
+    return found
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode(errors="surrogatepass")).digest())

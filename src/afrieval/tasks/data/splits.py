@@ -1,0 +1,309 @@
+"""Loads the documents of a split from the hub, a local folder or the task's samples."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import read_bytes, user_path
+from afrieval._util.tables import DEFECT, Row, parallel_rows, read_rows
+from afrieval.tasks.data.complete_prompts import recorded_documents
+from afrieval.tasks.data.documents import Document, check_columns, documents
+from afrieval.tasks.data.files import HUB, SAMPLES, DataFile, Wanted, data_files, expected, repositories
+from afrieval.tasks.data.hub import commit
+from afrieval.tasks.data.join import joined
+from afrieval.tasks.data.lock import DataLock
+from afrieval.tasks.data.schema import conversion, fill, filled
+from afrieval.tasks.declaration.published import marked
+from afrieval.tasks.declaration.schema import WITH_COLUMNS, AnswerSpec, column_names
+from afrieval.tasks.declaration.spec import TaskSpec
+
+ABSENT = object()
+
+
+def in_language(spec: TaskSpec, language: str) -> TaskSpec:
+    """Returns a task with the names of its columns in a language: `{code}` and `{language}` are filled in.
+
+    Args:
+        spec: the task.
+        language: the suite's code.
+    """
+    values = placeholders(spec, language)
+    return replace(spec, **{key: _filled(getattr(spec, key), values) for key in WITH_COLUMNS})
+
+
+def placeholders(spec: TaskSpec, language: str) -> dict[str, str]:
+    """Returns what the placeholders of a task file stand for in a language."""
+    return {"{code}": spec.languages.get(language, language), "{language}": language}
+
+
+def with_columns(spec: TaskSpec, rows: Sequence[Row]) -> list[Row]:
+    """Returns rows that have the task's columns under the names that the task file gives them.
+
+    A dotted name such as `translation.en` is a path into nested maps, unless a column has this name. A field with
+    several columns takes the first that a row has, under the name of the first.
+
+    Args:
+        spec: the task, with its columns in the rows' language.
+        rows: as in the file.
+    """
+    paths = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key)) if "." in column]
+    several = [columns for columns in spec.fields.values() if isinstance(columns, list)]
+    return [_completed(row, paths, several) for row in rows] if paths or several else list(rows)
+
+
+def _completed(row: Row, paths: Sequence[str], several: Sequence[Sequence[str]]) -> Row:
+    nested = {path: _at(row, path) for path in paths if path not in row}
+    row = row | {path: value for path, value in nested.items() if value is not ABSENT}
+    there = [(columns[0], [column for column in columns if column in row]) for columns in several]
+    return row | {name: row[found[0]] for name, found in there if found}
+
+
+def _at(row: Row, path: str) -> Any:
+    """Returns the value at a path; None if a map on the way is null, as in Parquet, and ABSENT if a key is missing."""
+    value: Any = row
+    for step in path.split("."):
+        if value is None:
+            return None
+        if not isinstance(value, dict) or step not in value:
+            return ABSENT
+        value = value[step]
+    return value
+
+
+def _filled(value: Any, values: dict[str, str]) -> Any:
+    if isinstance(value, str):
+        return fill(value, values)
+    if isinstance(value, AnswerSpec):
+        return replace(value, field=_filled(value.field, values))
+    if isinstance(value, dict):
+        return {name: _filled(part, values) for name, part in value.items()}
+    return [_filled(part, values) for part in value] if isinstance(value, list) else value
+
+
+UNLOCKED = DataLock()
+SHOWN = 5  # rows that a line names
+DOWNLOAD = "download it again"
+CURE = "delete the file and fetch it again, or correct data.rows in the task file"
+
+
+class Split(NamedTuple):
+    """The documents of a split in a language, a SHA-256, and data set to commit if from the hub.
+
+    The SHA-256 is the file's, or that of prompts and answers if rows have complete prompts.
+    `unparsed` are the rows that could not be parsed; `note` is a line about them, or empty.
+    `excerpt` is the data set's number of rows, if this is a small part of it. `defect` is a known
+    defect of all rows, or empty.
+    """
+
+    documents: list[Document]
+    sha256: str
+    commits: dict[str, str]
+    unparsed: frozenset[int] = frozenset()
+    note: str = ""
+    excerpt: int | None = None
+    defect: str = ""
+
+
+class _Table(NamedTuple):
+    rows: list[Row]
+    sha256: str
+    repository: str
+    name: str
+    commit: str | None
+
+
+def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: DataLock = UNLOCKED) -> Split | None:
+    """Returns a split's documents, or None if the source lacks this language.
+
+    Args:
+        spec: the task.
+        language: the suite's code.
+        split: one of the task's splits.
+        source: `hub`, `samples`, or a folder with the hub's layout ORG/NAME.
+        lock: hashes of the expected files.
+
+    Raises:
+        UserError: if the source is not usable, or the file is damaged or differs from the lock.
+    """
+    wanted = [_table(spec, language, of, source, lock) for of in wanted_files(spec, language, split)]
+    table = wanted[0]
+    if table is None:
+        return None
+    where = f"{spec.name} {language} {split} ({table.name})"
+    commits = {of.repository: of.commit for of in wanted if of and of.commit}
+    rows = _chosen(spec, language, table.rows, where)
+    expected = spec.data.rows_of(split, language) if source != SAMPLES else None
+    excerpt = source != HUB and is_excerpt(len(rows), expected) and not spec.prompt
+    if expected is not None and not excerpt:
+        check_count(len(rows), expected, where)
+    unparsed = {number: row[DEFECT] for number, row in enumerate(rows) if DEFECT in row}
+    note = _note(unparsed, len(rows), f"{spec.name} {language} {split}")
+    if spec.join:
+        other = wanted[1]
+        if other is None:
+            raise UserError(
+                f"{source} has no {spec.join.split} rows of {spec.join.hub}", where_from(spec, language, split, source)
+            )
+        if spec.join.rows and source != SAMPLES:
+            check_count(len(other.rows), spec.join.rows, f"{spec.join.hub} ({other.name})")
+        rows = joined(rows, other.rows, spec.join, where)
+    for column, mark in spec.data.cut.items():
+        rows = [row | {column: str(row[column]).partition(mark)[0]} if column in row else row for row in rows]
+    of_language = in_language(spec, language)
+    rows = with_columns(of_language, rows)
+    if spec.prompt:
+        found = recorded_documents(of_language, rows, where)
+        return Split(found, _hash_of_questions(found), commits, frozenset(unparsed), note)
+    found, whole = marked(spec, language, split, documents(of_language, rows, where, split))
+    return Split(found, table.sha256, commits, frozenset(unparsed), note, expected if excerpt else None, whole)
+
+
+def _chosen(spec: TaskSpec, language: str, rows: list[Row], where: str) -> list[Row]:
+    """Returns the rows that `data.where` describes, or all."""
+    begins = {column: fill(text, placeholders(spec, language)) for column, text in spec.data.where.items()}
+    if not begins:
+        return rows
+    check_columns([*begins], rows, spec.name, where)
+    return [row for row in rows if all(str(row[column]).startswith(text) for column, text in begins.items())]
+
+
+def _note(unparsed: dict[int, str], rows: int, where: str) -> str:
+    shown = "; ".join(f"row {number}: {why}" for number, why in list(unparsed.items())[:SHOWN])
+    more = " ..." if len(unparsed) > SHOWN else ""
+    return f"{where}: {len(unparsed)} of {rows} rows cannot be parsed ({shown}{more})" if unparsed else ""
+
+
+def wanted_files(spec: TaskSpec, language: str, split: str) -> list[Wanted]:
+    """Returns the files of a split, and those that are joined to it."""
+    data, join, values = spec.data, spec.join, placeholders(spec, language)
+    wanted = [
+        Wanted(data.hub, data.revision, data.files[split], split, data.columns, data.parts, data.folders),
+        *([Wanted(join.hub, join.revision, join.file, join.split)] if join else []),
+    ]
+    parts = [conversion(of.files, of.split, data.converted if of is wanted[0] else {}) for of in wanted]
+    return [
+        of._replace(files=filled(of.files, values), converted=None if part is None else fill(part, values))
+        for of, part in zip(wanted, parts, strict=True)
+    ]
+
+
+def has_split(spec: TaskSpec, language: str, split: str, source: str, lock: DataLock = UNLOCKED) -> bool:
+    """Returns whether the hub or a folder has the files of a split in a language; arguments as for `load_split`."""
+    return all(data_files(wanted, source, lock) for wanted in wanted_files(spec, language, split))
+
+
+def is_excerpt(rows: int, expected: int | None) -> bool:
+    """Returns whether a table has less than half of the expected rows.
+
+    Such a small part is deliberate rather than damaged: a run prints a note and continues.
+    """
+    return expected is not None and 2 * rows < expected
+
+
+def check_count(rows: int, expected: int, where: str) -> None:
+    """Rejects a truncated table or another edition, whose scores would not be comparable.
+
+    Raises:
+        UserError: with both numbers.
+    """
+    if rows != expected:
+        raise UserError(f"{where} has {rows} rows instead of {expected}", CURE)
+
+
+def check_source(spec: TaskSpec, source: str) -> None:
+    """Rejects a folder that does not contain the data set.
+
+    Raises:
+        UserError: names the expected folder.
+    """
+    if hub := missing_hub(spec, source):
+        language = next(iter(spec.languages))
+        of_hub = next(of for of in wanted_files(spec, language, spec.data.evaluate) if of.repository == hub)
+        cure = f"put {expected(of_hub)} into {source}, and so for each split and language; or give --data.source hub"
+        raise UserError(f"the folder {source} does not contain {hub}", cure)
+
+
+def where_from(spec: TaskSpec, language: str, split: str, source: str) -> str:
+    """Returns how to get rows that a source lacks: which files a folder may have them in."""
+    if source in (HUB, SAMPLES):
+        return "name another --data.source"
+    wanted = wanted_files(spec, language, split)
+    lacking = next((of for of in wanted if not data_files(of, source, UNLOCKED)), wanted[0])
+    return f"put {expected(lacking)} into {source}, or name another --data.source"
+
+
+def missing_hub(spec: TaskSpec, source: str) -> str | None:
+    """Returns a data set of a task that a source does not contain; None for the hub, which is asked later."""
+    if source in (HUB, SAMPLES):
+        return None
+    root = check_folder(source)
+    for wanted in wanted_files(spec, next(iter(spec.languages)), spec.data.evaluate):
+        folders = repositories(wanted)
+        named = any((root / folder).is_dir() for folder in folders if folder != ".")
+        if not named and not ("." in folders and data_files(wanted, source, UNLOCKED)):
+            return wanted.repository
+    return None
+
+
+def check_folder(source: str) -> Path:
+    """Returns a data source's folder.
+
+    Raises:
+        UserError: if it does not exist.
+    """
+    root = user_path(source)
+    if not root.is_dir():
+        raise UserError(
+            f"data.source must be hub, samples or a folder, not {source!r}",
+            "give a folder with the hub's layout, ORG/NAME",
+        )
+    return root
+
+
+def _table(spec: TaskSpec, language: str, wanted: Wanted, source: str, lock: DataLock) -> _Table | None:
+    files = _samples(spec, language) if source == SAMPLES else data_files(wanted, source, lock)
+    if not files:
+        return None
+    contents = [read_bytes(file.path, DOWNLOAD) for file in files]
+    hashes = [hashlib.sha256(content).hexdigest() for content in contents]
+    if source != SAMPLES:
+        for file, sha256 in zip(files, hashes, strict=True):
+            lock.check(file.repository, file.name, sha256)
+    rows = _rows(files, contents, wanted.columns)
+    if source == SAMPLES:
+        rows = [row for row in rows if row.get("split") == wanted.split]
+        if not rows:
+            return None
+    sha256 = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
+    first = files[0]
+    return _Table(rows, sha256, first.repository, _name(files), commit(first.path) if source == HUB else None)
+
+
+def _rows(files: list[DataFile], contents: list[bytes], columns: Sequence[str]) -> list[Row]:
+    """Returns the rows of tables, one after the other, or those of parallel texts, each of which is a column."""
+    if files[0].column:
+        return parallel_rows({f.column: (f.path, content) for f, content in zip(files, contents, strict=True)})
+    found = ((file.part, read_rows(file.path, content, columns)) for file, content in zip(files, contents, strict=True))
+    return [{**row, **part} for part, rows in found for row in rows]
+
+
+def _name(files: list[DataFile]) -> str:
+    first, last = files[0].path.name, files[-1].path.name
+    return f"{len(files)} files, {first} to {last}" if files[0].part else first
+
+
+def _samples(spec: TaskSpec, language: str) -> list[DataFile]:
+    path = spec.samples_folder / f"{language}.jsonl"
+    if path.is_file() and spec.text_language:  # sample rows are translations of one another
+        path = path.with_stem(spec.text_language)
+    return [DataFile("", path.name, path)] if path.is_file() else []
+
+
+def _hash_of_questions(found: list[Document]) -> str:
+    """Returns a hash of prompts and answers, which is the same for the data sets of all model sizes."""
+    parts = [[d.id, d.prompt, d.choices, d.gold_cell] for d in found]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

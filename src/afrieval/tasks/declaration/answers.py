@@ -1,0 +1,233 @@
+"""Answer types, and fields whose values are groups of another field's: how a row becomes a right answer."""
+
+import ast
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from afrieval._util.errors import UserError, nearest
+from afrieval.scoring.extract.number import parse_number
+from afrieval.scoring.extract.phrase import last_boxed
+from afrieval.scoring.tagging import Pair, spans, spans_shown, tags_shown
+from afrieval.tasks.declaration.schema import GroupedField
+
+if TYPE_CHECKING:
+    from afrieval.tasks.declaration.spec import TaskSpec
+
+
+TOKENS = "tokens"  # the column of them
+UNTAGGED = "no known tag for each token"
+
+
+@dataclass(frozen=True)
+class AnswerType:
+    """A type of right answers.
+
+    Attributes:
+        example: an example, as extracted from a response.
+        parse: converts the answer column's value to the right answer; None if it has none. Not used
+            for choices, whose index depends on the row's other columns.
+        shown: converts the right answer to its text in a worked example.
+        missing: the defect of a row without a right answer.
+        is_choice: whether the answer is the index of a choice.
+        is_class: whether the choices are the task's labels.
+        is_list: whether a cell may hold a list.
+        is_tagged: whether it is made from a list of tokens and one of tags.
+        is_worked_out: whether models reason before they answer, even without being asked.
+        is_measured: whether rows have no answer, but texts whose likelihood is measured.
+        columns: the columns that make up the answer, if not the task file's `answer`.
+        prepare: downloads resources that scoring needs and the package does not include.
+    """
+
+    example: Any
+    parse: Callable[[Any], Any] = lambda value: normalise(value) or None
+    shown: Callable[[Any], str] = str
+    missing: str = "no gold answer"
+    is_choice: bool = False
+    is_class: bool = False
+    is_list: bool = False
+    is_tagged: bool = False
+    is_worked_out: bool = False
+    is_measured: bool = False
+    columns: tuple[str, ...] = ()
+    prepare: Callable[[], None] = lambda: None
+
+
+def normalise(value: Any) -> str:
+    """Returns a cell's text in NFC, stripped of leading and trailing whitespace."""
+    missing = value is None or value != value  # a missing number is NaN in some files
+    return unicodedata.normalize("NFC", "" if missing else str(value)).strip()
+
+
+def _whole_number(value: Any) -> int | None:
+    number = parse_number(normalise(value))
+    return int(number) if number is not None and number == int(number) else None
+
+
+def parse_list(value: Any) -> list[Any] | None:
+    """Parses a list, or the text of a Python list; a single value is a list of one."""
+    if isinstance(value, str) and value.strip().startswith("["):
+        try:
+            value = ast.literal_eval(value.strip())
+        except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+            return None
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _entries(value: Any) -> list[str] | None:
+    given = parse_list(value)
+    texts = None if given is None else [normalise(entry) for entry in given]
+    return None if texts is None or "" in texts else texts
+
+
+def _texts(value: Any) -> list[str] | None:
+    return list(dict.fromkeys(_entries(value) or [])) or None
+
+
+class Tagged(NamedTuple):
+    """A sentence whose tokens have tags.
+
+    Attributes:
+        tokens: its tokens.
+        tags: as the data have them: names, or numbers that count from 0.
+        names: of all tags, in the order of the data's numbers.
+    """
+
+    tokens: Any
+    tags: Any
+    names: Sequence[str]
+
+
+def _pairs(given: Tagged) -> list[Pair] | None:
+    """Returns each token with the name of its tag; None if they do not match, or a token is empty."""
+    tokens, tags = parse_list(given.tokens), parse_list(given.tags)
+    if not tokens or tags is None or len(tokens) != len(tags):
+        return None
+    texts = [" ".join(normalise(token).split()) for token in tokens]
+    names = {**{str(at): name for at, name in enumerate(given.names)}, **{name: name for name in given.names}}
+    found = [names.get(normalise(tag).removesuffix(".0"), "") for tag in tags]
+    return [[*pair] for pair in zip(texts, found, strict=True)] if all(texts) and all(found) else None
+
+
+def _spans(given: Tagged) -> list[Pair] | None:
+    pairs = _pairs(given)
+    return None if pairs is None else spans(*zip(*pairs, strict=True))
+
+
+def _instructions(row: dict[str, Any]) -> dict[str, Any]:
+    """Returns the row with the arguments of IFEval's checkers in the same form for every file type."""
+    from afrieval.scoring.ifeval.checkers import whole
+    from afrieval.scoring.ifeval.instructions import build_checkers
+
+    # Parquet fills up maps with nulls, and makes floats of counts.
+    given = [{k: whole(v) for k, v in sorted((kwargs or {}).items()) if v is not None} for kwargs in row["kwargs"]]
+    instructions = {**row, "kwargs": given}
+    build_checkers(instructions)
+    return instructions
+
+
+def _fetch_sentences() -> None:
+    from afrieval.scoring.ifeval.checkers import fetch_sentence_model
+
+    fetch_sentence_model()
+
+
+ANSWERS = {
+    "index": AnswerType(0, missing="no gold answer among the choices", is_choice=True),
+    "label": AnswerType(0, missing="no gold answer among the choices", is_choice=True, is_class=True),
+    "number": AnswerType(1, _whole_number, missing="no gold answer that is a whole number", is_worked_out=True),
+    "text": AnswerType("x"),
+    "texts": AnswerType(["x"], _texts, shown=lambda gold: str(gold[0]), is_list=True),
+    "entries": AnswerType(["x"], _entries, shown=", ".join, is_list=True),
+    "spans": AnswerType([["PER", "x"]], _spans, spans_shown, missing=UNTAGGED, is_list=True, is_tagged=True),
+    "tags": AnswerType([["x", "NOUN"]], _pairs, tags_shown, missing=UNTAGGED, is_list=True, is_tagged=True),
+    "likelihoods": AnswerType(None, missing="an empty or missing text", is_list=True, is_measured=True),
+    "mathematics": AnswerType("x", lambda value: last_boxed(normalise(value)) or None, is_worked_out=True),
+    "instructions": AnswerType(
+        {"strict": [True], "loose": [True]},
+        _instructions,
+        shown=lambda gold: ", ".join(gold["instruction_id_list"]),
+        columns=("key", "instruction_id_list", "kwargs"),
+        prepare=_fetch_sentences,
+    ),
+}
+
+
+DECLARED = "correct fields; the documentation page 'Add a task' describes groups of values"
+
+
+def with_groups(spec: "TaskSpec", texts: dict[str, str], where: str) -> dict[str, str]:
+    """Returns the fields of a row with its groups, in the order of the task file.
+
+    Args:
+        spec: the task.
+        texts: its other fields; one without text is in no group, and the group's name is empty too.
+        where: the row, for messages.
+
+    Raises:
+        UserError: if a value is in no group.
+    """
+    if not spec.grouped_fields:
+        return texts
+    found: dict[str, str] = {}
+    for name, of in spec.fields.items():
+        found[name] = _group(name, of, found[of.of], where) if isinstance(of, GroupedField) else texts[name]
+    return found
+
+
+def _group(name: str, field: GroupedField, value: str, where: str) -> str:
+    groups = field.group_of
+    if value and value not in groups:
+        raise UserError(
+            f"{where}: {field.of} {value!r} is in no group of {name}",
+            f"correct the row, or add the value to fields.{name}.groups in the task file",
+        )
+    return groups[value] if value else ""
+
+
+def with_groups_of(kin: Mapping[str, GroupedField], others: Mapping[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """Returns the fields of a task that is like another, with the other's groups of fields that it has too.
+
+    Args:
+        kin: the other task's groups.
+        others: the other task's fields, as in its file.
+        own: those of the file.
+    """
+    found = dict(own)
+    for name, field in kin.items():
+        if field.of in found:
+            found.setdefault(name, others[name])
+    return found
+
+
+def check_grouped_fields(fields: Mapping[str, Any], path: Path) -> None:
+    """Rejects groups of a field that is not declared before them, and values in two groups or of no group.
+
+    Raises:
+        UserError: names the file and the value.
+    """
+    before: dict[str, Any] = {}
+    for name, field in fields.items():
+        if isinstance(field, GroupedField):
+            if field.of not in before:
+                hint = f"name a field that stands before {name}: {', '.join(before) or 'none does'}"
+                raise UserError(f"{path}: fields.{name} is of {field.of!r}, which is not declared before it", hint)
+            _check_groups(name, field, before[field.of], path)
+        before[name] = field
+
+
+def _check_groups(name: str, field: GroupedField, below: Any, path: Path) -> None:
+    values = [value for group in field.groups.values() for value in group]
+    if twice := [value for value in values if values.count(value) > 1]:
+        raise UserError(f"{path}: fields.{name} has {twice[0]!r} twice", "leave it in one group")
+    if not isinstance(below, GroupedField):
+        return
+    if unknown := [value for value in values if value not in below.groups]:
+        raise UserError(
+            f"{path}: fields.{name} has {unknown[0]!r}, which {field.of} does not have",
+            nearest(unknown[0], list(below.groups)),
+        )
+    if missing := [value for value in below.groups if value not in values]:
+        raise UserError(f"{path}: fields.{name} has no group for {missing[0]!r} of {field.of}", DECLARED)

@@ -1,0 +1,174 @@
+"""Meta's evaluation data sets, the models that they were made with, and their tasks."""
+
+import re
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from afrieval._util.errors import UserError, nearest
+from afrieval._util.yaml_files import read_map
+from afrieval.tasks.data.schema import filled
+from afrieval.tasks.declaration.schema import EvalsSpec
+from afrieval.tasks.declaration.spec import TASKS, TaskSpec
+
+ORGANISATION, END = "meta-llama/", "-evals"
+GROUPS = {"meta_instruct": True, "meta_pretrain": False}  # for instruct models, or for pretrained ones
+SIZES = {"3.1": ("8B", "70B", "405B"), "3.2": ("1B", "3B")}
+PUBLISHED = TASKS / "llama" / "published.yaml"
+_NAME = re.compile(r"(?:Meta-)?Llama-(\d+\.\d+)-(\d+B)(?:-Vision)?(-Instruct)?")
+
+
+class Llama(NamedTuple):
+    """A Llama model; `family` is 3.1 or 3.2, `size` such as 8B."""
+
+    family: str
+    size: str
+    instruct: bool
+
+    @property
+    def name(self) -> str:
+        """The model's name, without the organisation."""
+        return f"Llama-{self.family}-{self.size}{'-Instruct' if self.instruct else ''}"
+
+    @property
+    def tuning(self) -> str:
+        """`instruct` or `pretrained`, for messages."""
+        return "instruct" if self.instruct else "pretrained"
+
+    @property
+    def spec(self) -> EvalsSpec:
+        """The `evals` section of task files for models like it."""
+        return EvalsSpec(self.family, self.instruct)
+
+
+# Those whose evaluations Meta has published for the tasks here; a data set is named as its model, with -evals.
+WITH_EVALS = [Llama(f, size, instruct) for f, sizes in SIZES.items() for size in sizes for instruct in (False, True)]
+
+
+def llama(model_name: str | None) -> Llama | None:
+    """Returns the Llama model that a hub id or a folder's last part names; None if it is another."""
+    found = _NAME.fullmatch(str(model_name).rstrip("/").rpartition("/")[2])
+    return Llama(found[1], found[2], bool(found[3])) if found else None
+
+
+def chosen_evals(model_name: str | None, evals_dataset: str | None) -> Llama | None:
+    """Returns the model whose evaluation data set is used: the one named, or the model's own.
+
+    Args:
+        model_name: the evaluated model.
+        evals_dataset: the data set, if the user names one.
+
+    Raises:
+        UserError: if the data set does not exist or does not suit the model.
+    """
+    model = llama(model_name)
+    if evals_dataset is None:
+        if model is not None and model not in WITH_EVALS:
+            raise UserError(f"Meta publishes no evaluation data of {model.name} for these tasks", _near(model))
+        return model
+    evals = _named(evals_dataset)
+    if model and model.instruct != evals.instruct:
+        raise UserError(
+            f"{evals_dataset} has prompts for {evals.tuning} models, but {model_name} is {model.tuning}",
+            _fitting(model),
+        )
+    if model and model.size != evals.size:
+        raise UserError(
+            f"{evals_dataset} was made with a {evals.size} model, but {model_name} has {model.size}",
+            _fitting(model),
+        )
+    return evals
+
+
+def _fitting(model: Llama) -> str:
+    """Returns a hint for a model whose data set does not suit it."""
+    return f"give evals_dataset {_dataset(model)}" if model in WITH_EVALS else _near(model)
+
+
+def _named(evals_dataset: str) -> Llama:
+    known = [_dataset(evals) for evals in WITH_EVALS]
+    name = evals_dataset.removeprefix(ORGANISATION)
+    evals = llama(name.removesuffix(END)) if name.endswith(END) and "/" not in name else None
+    if evals not in WITH_EVALS:
+        raise UserError(f"unknown evaluation data set for these tasks: {evals_dataset!r}", nearest(name, known))
+    return evals
+
+
+def _dataset(evals: Llama) -> str:
+    return f"{ORGANISATION}{evals.name}{END}"
+
+
+def _near(model: Llama) -> str:
+    """Returns a hint for a model without a data set, such as Llama 3.3."""
+    same = [e for e in WITH_EVALS if (e.size, e.instruct) == (model.size, model.instruct)]
+    if same:
+        return f"give evals_dataset {_dataset(same[0])} if its prompts suit; its verdicts are for {same[0].name}"
+    return f"use a model with published data: {', '.join(e.name for e in WITH_EVALS)}"
+
+
+def _such_as(evals: Llama) -> str:
+    return f"give --task.evals_dataset, such as {_dataset(evals)}"
+
+
+def of_evals(spec: TaskSpec, evals: Llama | None, samples: bool) -> TaskSpec:
+    """Returns a task with the chosen data set; tasks that need none are returned unchanged.
+
+    Args:
+        spec: any task.
+        evals: the data set's model; None if unknown.
+        samples: whether the task's sample rows are used, which need no data set.
+
+    Raises:
+        UserError: if the data set does not have the task, or none is chosen.
+    """
+    if spec.evals is None or (evals is None and samples):
+        return spec
+    if evals is None:
+        raise UserError(
+            f"{spec.name} needs one of Meta's evaluation data sets, and the model's name does not say which",
+            _such_as(next(e for e in WITH_EVALS if e.spec == spec.evals)),
+        )
+    if spec.evals != evals.spec:
+        wanted = f"Llama {spec.evals.family} {'instruct' if spec.evals.instruct else 'pretrained'}"
+        group = next(name for name, instruct in GROUPS.items() if instruct == evals.instruct)
+        raise UserError(
+            f"{spec.name} is a task of the {wanted} evaluations, which {_dataset(evals)} does not include",
+            f"give --task.task_name {group} for all tasks that it includes",
+        )
+    files = {split: filled(of, {"{evals}": evals.name + END}) for split, of in spec.data.files.items()}
+    hub = spec.data.hub.replace("{evals}", evals.name + END)
+    return replace(spec, data=replace(spec.data, hub=hub, files=files))
+
+
+def members(group: str, specs: list[TaskSpec], evals: Llama | None) -> list[str]:
+    """Returns the tasks of a group for a data set, in alphabetical order.
+
+    Args:
+        group: one of GROUPS.
+        specs: all tasks.
+        evals: the data set's model.
+
+    Raises:
+        UserError: if the group is for other models, or no data set is chosen.
+    """
+    if evals is None:
+        raise UserError(
+            f"the tasks of {group} depend on the model, and its name is not a Llama 3.1 or 3.2 model's",
+            _such_as(next(e for e in WITH_EVALS if e.instruct == GROUPS[group])),
+        )
+    if evals.instruct != GROUPS[group]:
+        other = next(name for name in GROUPS if name != group)
+        raise UserError(f"{group} is not for {evals.tuning} models such as {evals.name}", f"give {other}")
+    return [s.name for s in specs if s.evals == evals.spec]
+
+
+def published(spec: TaskSpec) -> list[dict[str, Any]]:
+    """Returns the published scores of a task and its data set's model, each with its setting.
+
+    Args:
+        spec: a task with the chosen data set.
+    """
+    if not PUBLISHED.is_file():
+        return []
+    model = spec.data.hub.removeprefix(ORGANISATION).removesuffix(END)
+    scores: list[dict[str, Any]] = read_map(PUBLISHED).get(model, {}).get(spec.name, [])
+    return scores

@@ -1,0 +1,257 @@
+"""Kinds of tasks: presets of answer type, extractor and metrics that a task file may override."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from afrieval._util.errors import UserError, nearest
+from afrieval.languages import ENGLISH
+from afrieval.scoring import registry
+from afrieval.scoring.base import Extractor, Likelihood, Metric, Question, Response
+from afrieval.scoring.derived import derived as derived_metric
+from afrieval.scoring.extract import extractor
+from afrieval.scoring.guesses import OPTIONS
+from afrieval.scoring.metrics import metric
+from afrieval.scoring.registry import Spec
+from afrieval.scoring.tagging import types
+from afrieval.scoring.tokens import Need, Tokens
+from afrieval.tasks.declaration.answers import ANSWERS, AnswerType
+from afrieval.tasks.declaration.schema import AnswerSpec, DerivedSpec
+
+if TYPE_CHECKING:
+    from afrieval.tasks.declaration.spec import TaskFile
+
+AnswerForm = Literal["text", "letter", "generate"]
+Kind = Literal[
+    "multiple_choice",
+    "number",
+    "text",
+    "mathematics",
+    "instructions",
+    "classification",
+    "question",
+    "translation",
+    "summary",
+    "restoration",
+    "spans",
+    "tags",
+    "likelihoods",
+]
+FORMS: list[AnswerForm] = ["text", "letter", "generate"]
+LIKELY = np.zeros(1)  # log-probabilities of the only token of an example
+CHOSEN: list[AnswerForm] = ["text", "generate"]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The defaults of a kind of task.
+
+    Attributes:
+        answer: name of the answer type.
+        metrics: the first is the main one; which apply depends on the answer form.
+        extract: extracts the answer from a generated text; None if the task file must name it.
+        answer_forms: the first is the default.
+        derived: name to derived metric.
+    """
+
+    answer: str
+    metrics: Sequence[Spec]
+    extract: Spec | None
+    answer_forms: Sequence[AnswerForm] = ("generate",)
+    derived: dict[str, DerivedSpec] = field(default_factory=dict)
+
+
+PRESETS: dict[str, Preset] = {
+    "multiple_choice": Preset("index", registry.CHOICES, "choice", CHOSEN),
+    "classification": Preset("label", registry.CLASSES, "choice", CHOSEN),
+    "number": Preset("number", registry.ANSWERS, "number"),
+    "text": Preset("text", registry.ANSWERS, None),
+    "question": Preset("texts", registry.QUESTIONS, "line"),
+    "translation": Preset("text", registry.TRANSLATIONS, "passage"),
+    "summary": Preset("text", registry.SUMMARIES, "passage"),
+    "restoration": Preset("text", registry.RESTORATIONS, "passage"),
+    "spans": Preset("spans", registry.SPANS, "spans"),
+    "tags": Preset("tags", registry.TAGS, "tags"),
+    "likelihoods": Preset("likelihoods", registry.OF_TEXTS, "whole", ("text",)),
+    "mathematics": Preset("mathematics", registry.MATHEMATICS, "boxed"),
+    "instructions": Preset(
+        "instructions",
+        registry.INSTRUCTIONS,
+        "instructions",
+        derived={name: DerivedSpec("mean", of) for name, of in registry.OF_INSTRUCTIONS.items()},
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How a task is scored: the preset of its kind, with the overrides of its file.
+
+    Attributes:
+        answer: the answer type.
+        extract: extracts the answer from a generated text.
+        specs: the metrics, as declared.
+        metrics: the metrics, in the same order.
+        derived: name to derived metric.
+        answer_forms: the first is the default.
+        contrast: the metric that compares prompt languages; None for the main one.
+        names: types of spans, or tags, of tokens.
+        fields: names of the fields of a question.
+        roles: of the texts whose likelihood is measured.
+    """
+
+    answer: AnswerType
+    extract: Extractor
+    specs: Sequence[Spec]
+    metrics: Sequence[Metric]
+    derived: Mapping[str, DerivedSpec]
+    answer_forms: Sequence[AnswerForm]
+    contrast: str | None = None
+    names: Sequence[str] = ()
+    fields: Sequence[str] = ()
+    roles: Sequence[str] = ()
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What its metrics need of each token of a text."""
+        return frozenset(need for metric in self.metrics for need in metric.needs)
+
+    def metrics_of(self, answer_form: str, counts_tokens: bool = True, language: str = "") -> list[Metric]:
+        """Returns the metrics that apply to an answer form, the main one first.
+
+        Args:
+            answer_form: `text`, `letter` or `generate`.
+            counts_tokens: whether the model reports how many tokens a continuation has.
+            language: code of the language of the answers; if empty, any that the metric supports.
+        """
+        found = [m for m in self.metrics if not m.missing(language)]
+        return [m for m in found if self.applies(m, answer_form, counts_tokens)]
+
+    def specs_of(self, answer_form: str) -> list[Spec]:
+        """Returns the metrics that apply to an answer form, as declared."""
+        pairs = zip(self.specs, self.metrics, strict=True)
+        return [spec for spec, m in pairs if not m.missing("") and self.applies(m, answer_form)]
+
+    def signatures_of(self, answer_form: str) -> dict[str, str]:
+        """Returns the settings and version of libraries that compute metrics of an answer form, by metric."""
+        nrefs = "var" if self.answer.is_list else 1
+        return {m.name: m.signature.format(nrefs=nrefs) for m in self.metrics_of(answer_form) if m.signature}
+
+    def applies(self, found: Metric, answer_form: str, counts_tokens: bool = True) -> bool:
+        """Returns whether a metric applies, by scoring an example with a right answer."""
+        if self.answer.is_measured and not found.needs:
+            return False
+        roles = tuple(self.roles) if self.answer.is_measured else ()
+        choices = ("x", "y") if self.answer.is_choice else roles
+        tokens = Tokens(LIKELY, LIKELY == 0, LIKELY, LIKELY, gradient_norm=1.0) if roles else None
+        likelihoods = [Likelihood(-1.0, True, 1 if counts_tokens else None, tokens) for _ in choices]
+        fields = dict.fromkeys(self.fields, "y")
+        asked = Question(self.answer.example, choices, choices, fields, ENGLISH, roles)
+        given = Response(self.answer.example)
+        if by_likelihood(answer_form):
+            given = Response(self.answer.example, likelihoods=likelihoods, neutral=[[-1.0] * len(choices)])
+        return found.applies(given, asked) if found.applies else found.measure(given, asked) is not None
+
+
+def by_likelihood(answer_form: str) -> bool:
+    """Returns whether an answer form needs likelihoods."""
+    return answer_form != "generate"
+
+
+def extract_of(declared: "TaskFile") -> Spec:
+    """Returns the extractor of a task's generated answers, with its options.
+
+    Raises:
+        UserError: if neither its file nor its kind names one.
+    """
+    if declared.read:
+        return {"name": "phrase", **asdict(declared.read)}
+    if (found := declared.extract or PRESETS[declared.kind].extract) is None:
+        raise UserError("a task of this kind needs `extract`", "name an extractor, as in extract: whole")
+    return found
+
+
+def scoring(declared: "TaskFile", switched: Mapping[str, bool] | None = None) -> Scoring:
+    """Returns how a task is scored: the preset of its kind, with the overrides of its file.
+
+    Args:
+        declared: the task's file.
+        switched: options of its extractor that the user changes.
+
+    Raises:
+        UserError: if a name or option is unknown, or two of them are incompatible.
+    """
+    preset = PRESETS[declared.kind]
+    answer = (declared.answer.type if isinstance(declared.answer, AnswerSpec) else None) or preset.answer
+    if answer not in ANSWERS:
+        raise UserError(f"unknown answer type {answer!r}", nearest(answer, sorted(ANSWERS)))
+    if ANSWERS[answer].is_measured != bool(declared.texts):
+        hint = "give texts, and kind: likelihoods"
+        raise UserError("texts must be given where likelihoods are measured, and only there", hint)
+    extract = extract_of(declared)
+    extract = {**({"name": extract} if isinstance(extract, str) else extract), **(switched or {})}
+    if answer == "spans" and (odd := [tag for tag in declared.tags if not re.fullmatch("O|[BI]-.+", tag)]):
+        raise UserError(f"tags has {odd[0]!r}, but must have O, B-TYPE and I-TYPE", "correct it")
+    names = types(declared.tags) if answer == "spans" else declared.tags
+    specs: Sequence[Spec] = declared.metrics or [*preset.metrics, *_of_names(declared)]
+    specs = [*specs, "guessed"] if any(extract.get(name) for name in OPTIONS) and "guessed" not in specs else specs
+    derived = {**({} if declared.metrics else preset.derived), **declared.derived}
+    requests = {form: {"loglikelihood", "rolling"} if by_likelihood(form) else {"generate"} for form in FORMS}
+    forms = [f for f in declared.answer_forms or preset.answer_forms if declared.request in (None, *requests[f])]
+    metrics = [metric(spec) for spec in specs]
+    known = [m.name for m in metrics]
+    contrast = declared.contrast or (registry.OF_CONTRASTS if registry.OF_CONTRASTS in known else None)
+    if contrast not in (None, *known):
+        raise UserError(f"contrast: the task has no metric {contrast!r}", nearest(str(contrast), known))
+    found = Scoring(
+        ANSWERS[answer],
+        extractor(extract),
+        specs,
+        metrics,
+        derived,
+        forms,
+        contrast,
+        names,
+        list(declared.fields),
+        list(declared.texts),
+    )
+    _check_metrics(found, answer)
+    if not declared.labels and (of_labels := [m.name for m in metrics if m.calibrated]):
+        raise UserError(f"the metric {of_labels[0]} needs a task with labels", "name another metric")
+    _check_derived(derived, [*known, *(f"{group}.{name}" for group in declared.groups for name in known)])
+    return found
+
+
+def _of_names(declared: "TaskFile") -> list[Spec]:
+    """Returns the metrics that a kind has for tasks with labels, or for each type of spans."""
+    if declared.kind == "spans":
+        return [{"name": "span_f1", "type": kind} for kind in types(declared.tags)]
+    return registry.OF_LABELS if declared.labels else []
+
+
+def _check_metrics(found: Scoring, answer: str) -> None:
+    names = [m.name for m in found.metrics]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UserError(f"the metric {twice[0]} is declared twice", "remove one of them")
+    applied = {m.name for m in found.metrics if any(found.applies(m, form) for form in FORMS)}
+    if unfit := [m.name for m in found.metrics if m.name not in applied and not m.missing("")]:
+        roles = f", or one of the texts with of: {', '.join(found.roles)}" if found.roles else " or type"
+        raise UserError(f"the metric {unfit[0]} cannot score answers of type {answer}", f"name another metric{roles}")
+
+
+def _check_derived(named: Mapping[str, DerivedSpec], known: list[str]) -> None:
+    known = list(known)
+    for name, spec in named.items():
+        if name in known:
+            raise UserError(f"derived {name!r} has the name of a metric", "rename it")
+        for of in spec.names:
+            if of not in known:
+                raise UserError(f"derived {name}: unknown metric {of!r}", nearest(of, known))
+        n = len(spec.names) * (2 if spec.reference else 1)
+        if (wanted := derived_metric(name, spec.how).n_inputs) not in (None, n):
+            cure = f"give {spec.how} {wanted}; those of a reference run count too"
+            raise UserError(f"derived {name} has {n} inputs", cure)
+        known.append(name)

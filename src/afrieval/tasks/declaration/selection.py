@@ -1,0 +1,260 @@
+"""Selects the tasks of a config, each with its data set and variant, and checks the derived metrics of suites."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from afrieval._util.errors import UserError, choices, nearest
+from afrieval._util.files import user_path
+from afrieval._util.resources import shipped
+from afrieval.config.options import DerivedConfig
+from afrieval.config.sections import MEMORISATION
+from afrieval.config.settings import RunConfig, TaskConfig
+from afrieval.languages import ENGLISH
+from afrieval.scoring.base import Derived
+from afrieval.scoring.derived import DERIVED, derived
+from afrieval.scoring.extract import switches
+from afrieval.tasks.cells.complete_prompts import check_complete
+from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.declaration.meta import GROUPS, Llama, chosen_evals, members, of_evals
+from afrieval.tasks.declaration.presets import by_likelihood, extract_of, scoring
+from afrieval.tasks.declaration.schema import check_options
+from afrieval.tasks.declaration.spec import TASKS, TaskSpec, load_task, task_names, translated
+from afrieval.tasks.prompts.prompts import Prompt, load_prompts, suits
+
+
+def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
+    """Returns the tasks that a config names, in order; Meta's groups are expanded.
+
+    For the task memorisation, they are those that it is about.
+
+    Raises:
+        UserError: for an unknown task, data set or variant, or settings that are incompatible with
+            its prompts.
+    """
+    folder, of = task_folder(config), config.task.of
+    if config.asks_memorisation and of:
+        config = replace(config, task=replace(config.task, task_name=of, of=None))
+    known = [*task_names(folder), *GROUPS, *([] if of else [MEMORISATION])]
+    suites = {path.stem for path in shipped("configs").glob("suites/*.yaml")} - {*known}
+    for name in config.task_names:
+        if name in suites:
+            raise UserError(f"{name} is a suite, not a task", f"give --task-config-yaml configs/suites/{name}.yaml")
+        if name not in known:
+            raise UserError(f"unknown task {name!r}", nearest(name, known, "afrieval list"))
+    grouped = any(name in GROUPS for name in config.task_names)
+    options = config.task.options
+    loaded = task_names(folder) if grouped else config.task_names
+    declared = {name: load_task(name, folder, options) for name in loaded}
+    asked = [declared[name] for name in config.task_names if name not in GROUPS]
+    evals = _evals(config, needed=grouped or any(spec.evals for spec in asked))
+    names: list[str] = []
+    for name in config.task_names:
+        names += members(name, list(declared.values()), evals) if name in GROUPS else [name]
+    specs = [of_evals(declared[name], evals, config.data.source == SAMPLES) for name in dict.fromkeys(names)]
+    others = [name for members in config.task.groups.values() for name in members if options and name not in declared]
+    own = {spec.name: spec.options for spec in specs}
+    check_options(options, own | {name: load_task(name, folder).options for name in others})
+    for spec in specs:
+        check_complete(spec, config)
+    if config.task.suite:
+        check_languages(specs, config.task)
+    return [switched(_variant(spec, config), config.task.extract) for spec in specs]
+
+
+def switched(spec: TaskSpec, options: Mapping[str, bool]) -> TaskSpec:
+    """Returns a task with other options of its extractor.
+
+    Args:
+        spec: the task.
+        options: name to whether it is on.
+
+    Raises:
+        UserError: for an option that the extractor does not have.
+    """
+    known = switches(extract_of(spec))
+    for name in options:
+        if name not in known:
+            hint = nearest(name, list(known)) if known else "leave task.extract out; it has no options to switch"
+            raise UserError(f"the extractor of {spec.name} has no option {name!r} to switch", hint)
+    changed = {name: on for name, on in options.items() if on != known[name]}
+    return replace(spec, switched=changed, scoring=scoring(spec, changed)) if changed else spec
+
+
+def task_folder(config: RunConfig) -> Path:
+    """Returns the folder of the task declarations.
+
+    Raises:
+        UserError: if the config's folder has no tasks.
+    """
+    if config.task.folder is None:
+        return TASKS
+    folder = user_path(config.task.folder)
+    if not task_names(folder):
+        raise UserError(f"{folder} contains no tasks", "give a folder that contains TASK/task.yaml, or omit it")
+    return folder
+
+
+def _evals(config: RunConfig, needed: bool) -> Llama | None:
+    """Returns the model whose evaluation data set is used, if a task needs one."""
+    if not needed:
+        if config.task.evals_dataset:
+            raise UserError("task.evals_dataset is set, but no selected task uses it", "remove it")
+        return None
+    return chosen_evals(config.model.model_name, config.task.evals_dataset)
+
+
+def named_languages(spec: TaskSpec, task: TaskConfig) -> list[str]:
+    """Returns the named languages, or all of the task's; in a suite, those that the task has.
+
+    Raises:
+        UserError: for a language that the task does not have, outside a suite.
+    """
+    for code in task.demanded:
+        if code not in spec.languages:
+            raise UserError(
+                f"{spec.name} has no language {code!r}", nearest(code, [*spec.languages], f"afrieval list {spec.name}")
+            )
+    return [code for code in dict.fromkeys(task.languages or spec.languages) if code in spec.languages]
+
+
+def check_languages(specs: Sequence[TaskSpec], task: TaskConfig) -> None:
+    """Rejects a language that no task of a suite has.
+
+    Raises:
+        UserError: for the first such language.
+    """
+    known = list(dict.fromkeys(code for spec in specs for code in spec.languages))
+    for code in task.languages or []:
+        if specs and code not in known:
+            raise UserError(f"no task has the language {code!r}", nearest(code, known, "afrieval list"))
+
+
+def answer_form(spec: TaskSpec, config: RunConfig, likelihoods: bool = True) -> str:
+    """Returns the config's answer form, or the task's first that all named prompts suit.
+
+    Args:
+        spec: the task.
+        config: may name the answer form.
+        likelihoods: False for models that only chat; answers are generated unless the config names another form.
+
+    Raises:
+        UserError: for an answer form that the task or its paper's prompts do not have.
+    """
+    form, of_paper = config.task.answer_form, config.task.prompt_set == "paper"
+    if form is None and not likelihoods and "generate" in spec.answer_forms:
+        return "generate"
+    if form is None:
+        named = [] if of_paper or not spec.labels else _named(spec, config)
+        first, *others = spec.answer_forms
+        asked = [first, *(f for f in others if by_likelihood(f) == by_likelihood(first))]
+        return next((f for f in asked if all(suits(prompt, f) for prompt in named)), first)
+    forms = [f for f in spec.answer_forms if not (of_paper and spec.labels and f == "letter")]
+    if form not in forms:
+        where = "with the prompts of its paper " if of_paper else ""
+        raise UserError(f"{spec.name} {where}has no answer form {form!r}", choices(forms))
+    return form
+
+
+def _named(spec: TaskSpec, config: RunConfig) -> list[Prompt]:
+    """Returns the English prompts that a config names."""
+    prompts = load_prompts(spec, ENGLISH)
+    return [prompts[number] for number in config.task.prompts or () if number in prompts]
+
+
+def _variant(spec: TaskSpec, config: RunConfig) -> TaskSpec:
+    if config.task.variant == "direct":
+        return replace(spec, verbatim=config.task.uncleaned)
+    if config.task.prompt_language != "eng":
+        raise UserError(
+            f"task.prompt_language is {config.task.prompt_language}, but translated test sets are in English",
+            "give --task.prompt_language eng",
+        )
+    return translated(spec)
+
+
+def check_derived(config: RunConfig) -> None:
+    """Rejects derived metrics that no run could have, and references that none of them uses.
+
+    Raises:
+        UserError: for an unknown way, task, metric or reference, or a wrong number of inputs.
+    """
+    declared = config.task.derived
+    tasks = [name for members in config.task.groups.values() for name in members] or config.task_names
+    for number, (name, spec) in enumerate(declared.items()):
+        before = dict(list(declared.items())[:number])
+        _check_names(name, spec)
+        for of in _names(spec):
+            if of not in before:
+                _check_metric(name, of, tasks, list(before), config)
+        _check_inputs(name, spec, before)
+    check_references(list(config.reference), [spec.get("reference", "") for spec in declared.values()])
+
+
+def check_references(given: Sequence[str], used: Sequence[str]) -> None:
+    """Rejects a reference that no derived metric uses.
+
+    Args:
+        given: names of references.
+        used: names in declarations; empty for none.
+    """
+    known = list(dict.fromkeys(filter(None, used)))
+    for name in given:
+        if name not in known:
+            hint = nearest(name, known) if known else "leave --reference out"
+            raise UserError(f"no derived metric uses the reference {name!r}", hint)
+
+
+def _names(spec: DerivedConfig) -> list[str]:
+    return [spec["of"]] if isinstance(spec["of"], str) else spec["of"]
+
+
+def _check_metric(name: str, of: str, tasks: list[str], before: list[str], config: RunConfig) -> None:
+    task, dot, metric = of.partition(".")
+    if not dot:
+        hint = nearest(of, before) if before else "write TASK.METRIC, or a derived metric declared before"
+        raise UserError(f"task.derived.{name}: there is no derived metric {of!r} before it", hint)
+    if task not in tasks:
+        raise UserError(f"task.derived.{name}: the suite has no task {task!r}", nearest(task, tasks))
+    scoring = load_task(task, task_folder(config)).scoring
+    known = [*(m.name for m in scoring.metrics), *scoring.derived]
+    if metric.rpartition(".")[2] not in known:  # a group of documents may stand before it
+        raise UserError(f"task.derived.{name}: {task} has no metric {metric!r}", nearest(metric, known))
+
+
+def _check_names(name: object, spec: DerivedConfig) -> None:
+    """Rejects names that neither `of` nor `--reference NAME=PATH` could contain."""
+    if not isinstance(name, str) or not name or "." in name:
+        raise UserError(f"task.derived has the name {name!r}", "give a word without a full stop")
+    reference = spec.get("reference")
+    if reference is not None and not re.fullmatch(r"[\w-]+", reference):
+        raise UserError(f"task.derived.{name}: reference is {reference!r}", "give a name of letters, digits, - and _")
+
+
+def _check_inputs(name: str, spec: DerivedConfig, before: Mapping[str, DerivedConfig]) -> None:
+    how, names, where = derived(name, spec["how"]), _names(spec), f"task.derived.{name}: {spec['how']}"
+    if how.needs == "orders":
+        raise UserError(f"{where} is not supported in suites", choices(_of_suites()))
+    if spec.get("reference") and how.n_inputs is None:
+        raise UserError(f"{where} does not compare with a reference run", "remove reference:")
+    n = len(names) * (2 if spec.get("reference") else 1)
+    if not n or how.n_inputs not in (None, n):
+        wanted = how.n_inputs or "one or more"
+        raise UserError(f"{where} takes {wanted} inputs, not {n}", "correct of:; those of a reference run count too")
+    _check_kinds(where, how, names, before)
+    if how.needs == "pairs" and not spec.get("reference"):
+        raise UserError(f"{where} needs a reference run", "add reference: and its name")
+
+
+def _of_suites() -> list[str]:
+    return [name for name in DERIVED if derived(name, name).needs != "orders"]
+
+
+def _check_kinds(where: str, how: Derived, names: list[str], before: Mapping[str, DerivedConfig]) -> None:
+    """Rejects an input that has no documents, or is not an AUC, where that is needed."""
+    if how.needs in ("documents", "pairs") and (of := next((of for of in names if of in before), None)):
+        raise UserError(f"{where} needs documents, which {of} does not have", "name metrics of tasks")
+    attacks = [of for of, spec in before.items() if spec["how"].startswith("auc")]
+    if how.needs == "attack" and (of := next((of for of in names if of not in attacks), None)):
+        raise UserError(f"{where} needs an AUC, which {of} is not", "name a derived metric with how: auc")

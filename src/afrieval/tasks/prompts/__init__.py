@@ -1,0 +1,1 @@
+"""Prompt files, vocabularies and their reviews; templates are rendered in a sandbox."""

@@ -1,0 +1,225 @@
+"""Words that all prompts in a language share, and the strings of a language by id."""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from afrieval._util.errors import UserError, nearest
+from afrieval._util.resources import shipped
+from afrieval._util.schema import CLOSED, Place, Text
+from afrieval._util.yaml_files import YamlFile, read_as
+from afrieval.tasks.declaration.schema import PromptFile
+from afrieval.tasks.declaration.spec import task_files
+
+VOCABULARY = shipped("vocabulary")
+REFERENCE = re.compile(r"{{\s*(words|languages)\.(\w+)\s*}}")
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a reviewer should know about a string.
+
+    Attributes:
+        back: what it says, translated back into English word by word.
+        evidence: where it is attested.
+        doubt: what its author was unsure of.
+    """
+
+    __pydantic_config__ = CLOSED
+    back: str = ""
+    evidence: str = ""
+    doubt: str = ""
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The content of `vocabulary/<language>.yaml`.
+
+    Attributes:
+        words: name to word; `vocabulary/eng.yaml` says in English what each name stands for.
+        languages: code to the name of that language.
+        notes: the id of a string to its note; `words/answer` is a word of this file,
+            `afrixnli/1/labels/neutral` a label of a prompt.
+    """
+
+    __pydantic_config__ = CLOSED
+    origin: Literal["human", "machine"]
+    written_by: Text
+    words: dict[Text, Text]
+    languages: dict[str, Text] = field(default_factory=dict)
+    notes: dict[str, Note] = field(default_factory=dict)
+
+
+def load_vocabulary(path: Path) -> Vocabulary:
+    """Returns the words in a file.
+
+    Raises:
+        UserError: if it does not exist, or is invalid.
+    """
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in VOCABULARY.glob("*.yaml")))
+        raise UserError(
+            f"no vocabulary has the words of {path.stem!r}", f"write the words themselves; {known} have one"
+        )
+    return _read(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(64)
+def _read(path: Path, changed: int) -> Vocabulary:
+    """Reads a file once for each time that it was written: all prompt files of a language share it."""
+    return read_as(Vocabulary, path)
+
+
+def with_words(file: YamlFile, tasks: Path) -> YamlFile:
+    """Returns a prompt file in which each `{{ words.NAME }}` and `{{ languages.CODE }}` is replaced.
+
+    Args:
+        file: `<language>.yaml`.
+        tasks: the folder of all tasks; a folder `vocabulary` next to it takes the place of the suite's.
+
+    Raises:
+        UserError: if the language's vocabulary lacks the word; file, line and key are named.
+    """
+    path = vocabulary_of(file.path, tasks)
+    return file._replace(content=_filled(file.content, (), file, path))
+
+
+def vocabulary_of(prompts: Path, tasks: Path) -> Path:
+    """Returns the vocabulary of a prompt file; arguments as for `with_words`."""
+    own = tasks.parent / "vocabulary" / prompts.name
+    return own if own.is_file() else VOCABULARY / prompts.name
+
+
+def _filled(value: Any, place: Place, file: YamlFile, path: Path) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(entry, (*place, key), file, path) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_filled(entry, (*place, number), file, path) for number, entry in enumerate(value)]
+    if not isinstance(value, str):
+        return value
+    return REFERENCE.sub(lambda found: _word(found[1], found[2], place, file, path), value)
+
+
+def _word(part: str, name: str, place: Place, file: YamlFile, path: Path) -> str:
+    vocabulary = load_vocabulary(path)
+    known = vocabulary.words if part == "words" else vocabulary.languages
+    if name not in known:
+        where = f"{file.path}, line {file.line(place)}: {'.'.join(map(str, place))}"
+        raise UserError(f"{where}: vocabulary/{path.name} has no {part}.{name}", nearest(name, list(known)))
+    return known[name]
+
+
+@dataclass(frozen=True)
+class String:
+    """A text in a YAML file.
+
+    Attributes:
+        id: `afrimmlu/1/template`, `afrixnli/1/labels/neutral`, `afrimgsm/system`, `words/question`.
+        path: the file.
+        place: the keys that lead to it.
+        text: what it says, without blanks and line ends around it; words of the vocabulary are not filled in.
+    """
+
+    id: str
+    path: Path
+    place: Place
+    text: str
+
+    @property
+    def hash(self) -> str:
+        """Hash of the text."""
+        return text_hash(self.text)
+
+    @property
+    def task(self) -> str:
+        """The task; `words` or `languages` for those of the vocabulary."""
+        return self.id.partition("/")[0]
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is in the vocabulary."""
+        return self.task in ("words", "languages")
+
+    @property
+    def number(self) -> int | None:
+        """The prompt's number; None if all prompts of the file share the string."""
+        second = self.id.split("/")[1]
+        return int(second) if second.isdigit() else None
+
+    @property
+    def references(self) -> list[str]:
+        """The ids of the words of the vocabulary that it refers to."""
+        return list(dict.fromkeys(f"{found[1]}/{found[2]}" for found in REFERENCE.finditer(self.text)))
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether it is a word of the vocabulary and nothing else; whoever changes it changes the word."""
+        return REFERENCE.fullmatch(self.text) is not None
+
+
+def text_hash(text: str) -> str:
+    """Returns the hash of a text that reviews refer to."""
+    return hashlib.sha256(unicodedata.normalize("NFC", text.strip()).encode()).hexdigest()[:16]
+
+
+def strings(root: Path, language: str) -> dict[str, String]:
+    """Returns all strings of a language by id: the words that tasks share, then task by task; paths are within `root`.
+
+    Args:
+        root: contains `tasks/` and `vocabulary/`.
+        language: the suite's code.
+    """
+    found = list(vocabulary_strings(root / "vocabulary" / f"{language}.yaml"))
+    for name, path in sorted(task_files(root / "tasks").items()):  # tasks without this folder share their prompts
+        found += prompt_strings(name, path.parent / "prompts" / f"{language}.yaml")
+    return {string.id: replace(string, path=string.path.relative_to(root)) for string in found}
+
+
+def prompt_strings(task: str, path: Path) -> list[String]:
+    """Returns the strings of a prompt file; none if it does not exist."""
+    return list(_prompt_strings(task, path, path.stat().st_mtime_ns)) if path.is_file() else []
+
+
+@lru_cache(256)
+def _prompt_strings(task: str, path: Path, changed: int) -> tuple[String, ...]:
+    """Reads a file once for each time that it was written: all prompts in it share it."""
+    found = _of_prompts(read_as(PromptFile, path))
+    return tuple(String(f"{task}/{name}", path, place, text.strip()) for name, place, text in found)
+
+
+def vocabulary_strings(path: Path) -> list[String]:
+    """Returns the strings of a vocabulary; none if it does not exist."""
+    if not path.is_file():
+        return []
+    content = load_vocabulary(path)
+    parts = {"words": content.words, "languages": content.languages}
+    return [
+        String(f"{part}/{name}", path, (part, name), text.strip())
+        for part, texts in parts.items()
+        for name, text in texts.items()
+    ]
+
+
+def _of_prompts(content: PromptFile) -> Iterator[tuple[str, Place, str]]:
+    """Yields id within the task, place and text."""
+    for number, prompt in content.prompts.items():
+        if prompt.header:
+            yield f"{number}/header", ("prompts", number, "header"), prompt.header
+        yield f"{number}/template", ("prompts", number, "template"), prompt.template
+        for name, word in prompt.labels.items():
+            yield f"{number}/labels/{name}", ("prompts", number, "labels", name), word
+    for name, word in content.labels.items():
+        yield f"labels/{name}", ("labels", name), word
+    for name, words in (content.values or {}).items():
+        for raw, shown in words.items():
+            yield f"values/{name}/{raw}", ("values", name, raw), shown
+    for at, text in enumerate(content.lead_ins):
+        place: Place = ("lead_in",) if isinstance(content.lead_in, str) else ("lead_in", at)
+        yield f"lead_in/{at + 1}", place, text
+    if content.system:
+        yield "system", ("system",), content.system

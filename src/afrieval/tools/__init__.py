@@ -1,0 +1,1 @@
+"""Commands beside the core line; nothing in the core knows them."""

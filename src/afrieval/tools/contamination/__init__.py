@@ -1,0 +1,1 @@
+"""What a model remembers of the test sets of other tasks."""

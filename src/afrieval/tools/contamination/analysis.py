@@ -1,0 +1,161 @@
+"""What a run says of the test sets that its model may have seen: numbers per language, and careful words."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.schema import Remembered
+from afrieval.scoring.derived.order import LEVEL as LEVEL_OF_ORDER
+from afrieval.scoring.derived.order import smallest_gain
+from afrieval.scoring.statistics.intervals import Interval
+from afrieval.scoring.statistics.scores import auc_interval, smallest_auc
+from afrieval.scoring.statistics.tests import LEVEL, holm
+
+ALIKE = 0.2  # below it, adjacent rows may be more alike than others: high, as the test must see it where it is so
+NO_EVIDENCE = "no evidence"
+LENGTH, LIKELIER, TOO_FEW_UNSEEN = "as length", "likelier", "too few unseen"
+TOO_FEW, SORTED, SEEN = "too few rows", "not arbitrary", "evidence"
+
+
+@dataclass(frozen=True)
+class RowsFound:
+    """Rows of a test set in a language against unseen rows; what could not be measured is None.
+
+    Attributes:
+        completed: share of the tokens of second halves that the model would write.
+        completed_unseen: the same of unseen rows.
+        gain: the interval of their difference.
+        auc: of min-k++.
+        auc_interval: its interval.
+        visible: the smallest AUC that so many rows show.
+        length: AUC of length alone, in the direction in which it tells more.
+        n: rows of the test set.
+        n_unseen: unseen rows.
+        verdict: in words.
+    """
+
+    language: str
+    completed: float | None
+    completed_unseen: float | None
+    gain: Interval | None
+    auc: float | None
+    auc_interval: Interval | None
+    visible: float | None
+    length: float | None
+    n: int
+    n_unseen: int
+    verdict: str
+
+
+@dataclass(frozen=True)
+class OrderFound:
+    """The exchangeability test of a language.
+
+    Attributes:
+        gain: of the published order, in nats per token.
+        p: adjusted for the number of languages.
+        visible: the smallest gain that the test finds; None if it can find none.
+        alike: p-value of what adjacent rows have in common.
+        sorted_by: what rows are sorted by, and change places within.
+        shards: their number.
+        verdict: in words.
+    """
+
+    language: str
+    gain: float
+    interval: Interval | None
+    p: float
+    visible: float | None
+    alike: float
+    sorted_by: Sequence[str]
+    shards: int
+    verdict: str
+
+
+def about(cell: CellScores) -> Remembered | None:
+    """Returns what a cell asks, if it is one of the task memorisation."""
+    return cell.declared.get("memorisation")
+
+
+def remembered(units: Iterable[object]) -> list[CellScores]:
+    """Returns the cells of the task memorisation among cells and other results."""
+    return [unit for unit in units if isinstance(unit, CellScores) and unit.n and about(unit)]
+
+
+def part_of(cell: CellScores) -> str:
+    """Returns the part of the task memorisation that a cell is; empty for cells of other tasks."""
+    found = about(cell)
+    return found["part"] if found else ""
+
+
+def rows_found(cells: Sequence[CellScores]) -> list[RowsFound]:
+    """Returns what is known of rows against unseen ones, by language.
+
+    Args:
+        cells: those of a task, of all parts.
+    """
+    of_part = {(part_of(cell), cell.language): cell for cell in cells}
+    languages = dict.fromkeys(cell.language for cell in cells if part_of(cell) != "order")
+    pairs = [(of_part.get(("completion", code)), of_part.get(("membership", code))) for code in languages]
+    tests = sum(bool(membership) for _, membership in pairs)
+    return [_rows(*pair, tests) for pair in pairs]
+
+
+def _rows(completion: CellScores | None, membership: CellScores | None, tests: int) -> RowsFound:
+    some = membership or completion
+    assert some is not None  # a language is there because one of them is
+    unseen = int(some.measures[some.main][:, 1].sum())
+    auc, length = _score(membership, "membership_auc"), _score(membership, "length_auc")
+    length = None if length is None else max(length, 1 - length)
+    n = some.n - unseen
+    return RowsFound(
+        some.language,
+        _score(completion, "completion"),
+        _score(completion, "completion_unseen"),
+        _interval(completion, "completion_gain"),
+        auc,
+        None if auc is None else auc_interval(auc, n, unseen),
+        None if auc is None else smallest_auc(n, unseen, tests),
+        length,
+        n,
+        unseen,
+        TOO_FEW_UNSEEN if auc is None or length is None else _verdict(auc, length, n, unseen, tests),
+    )
+
+
+def _verdict(auc: float, length: float, n: int, unseen: int, tests: int) -> str:
+    """Returns what an AUC says, at a level that holds for all languages together (Bonferroni)."""
+    low = auc_interval(auc, n, unseen, NormalDist().inv_cdf(1 - LEVEL / tests)).low
+    return NO_EVIDENCE if low <= 0.5 else LENGTH if low <= length else LIKELIER
+
+
+def _score(cell: CellScores | None, metric: str) -> float | None:
+    return cell.on(metric).score if cell and metric in cell.metrics else None
+
+
+def _interval(cell: CellScores | None, metric: str) -> Interval | None:
+    return cell.on(metric).interval if cell and metric in cell.metrics else None
+
+
+def orders_found(cells: Sequence[CellScores]) -> list[OrderFound]:
+    """Returns the exchangeability test of each language, with p-values adjusted by Holm's method.
+
+    Args:
+        cells: those of a task, of all parts.
+    """
+    asked = [cell for cell in cells if part_of(cell) == "order"]
+    adjusted = holm([cell.on("order_p").score for cell in asked])
+    return [_order(cell, p, len(asked)) for cell, p in zip(asked, adjusted, strict=True)]
+
+
+def _order(cell: CellScores, p: float, tests: int) -> OrderFound:
+    asked = cell.declared["memorisation"]
+    visible = smallest_gain(cell.measures["order_gain"], tests)
+    alike, sorted_by = asked["alike"][cell.language], asked["sorted_by"][cell.language]
+    verdict = SEEN if alike >= ALIKE else SORTED
+    if not math.isfinite(visible) or p >= LEVEL_OF_ORDER:
+        verdict = NO_EVIDENCE if math.isfinite(visible) else TOO_FEW
+    seen = visible if math.isfinite(visible) else None
+    return OrderFound(cell.language, cell.score, cell.interval, p, seen, alike, sorted_by, cell.n, verdict)

@@ -1,0 +1,245 @@
+"""The three ways to ask what a model remembers of a test set, as tasks of the harness."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.task import ConfigurableTask
+
+from afrieval.scoring.base import Likelihood, Question, Response
+from afrieval.scoring.measured import ANSWER
+from afrieval.scoring.metrics import metric
+from afrieval.scoring.responses import details_of
+from afrieval.scoring.tokens import Need, tokens_of
+from afrieval.tasks.cells.cell import RunPart
+from afrieval.tasks.data.sampling import ChosenRows
+from afrieval.tools.contamination.rows import Shard
+
+Measures = dict[str, list[float]]
+Method = Literal["loglikelihood", "loglikelihood_rolling"]
+
+
+@dataclass(frozen=True)
+class MemorisationRequest:
+    """A sample: a row, or a shard of rows.
+
+    Attributes:
+        doc: what is stored of it.
+        roles: what the text of each request is.
+        requests: the arguments of each request.
+        measure: the answers, in the same order, to the numbers of each metric.
+    """
+
+    doc: dict[str, Any]
+    roles: Sequence[str]
+    requests: Sequence[tuple[Any, ...]]
+    measure: Callable[[Sequence[Any]], Measures]
+
+
+class _Rows(list[dict[str, Any]]):
+    """Replaces the data set that the harness expects."""
+
+    features: ClassVar[dict[str, Any]] = {}
+
+
+class MemorisationTask(ConfigurableTask):
+    """A harness task that asks for likelihoods.
+
+    Args:
+        name: the cell's.
+        method: the type of its requests.
+        asked: its samples.
+
+    Attributes:
+        measures: number of each sample to what was measured.
+    """
+
+    def __init__(self, name: str, method: Method, asked: Sequence[MemorisationRequest]):
+        self._asked, self._method = asked, method
+        self.measures: dict[int, Measures] = {}
+        super().__init__(
+            config={
+                "task": name,
+                "output_type": method,
+                "test_split": "test",
+                "doc_to_text": lambda row: "",
+                "doc_to_target": lambda row: "",
+                "metric_list": [{"metric": "bypass", "aggregation": "bypass", "higher_is_better": True}],
+            }
+        )
+
+    def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        """Provides the samples as the data set, instead of downloading one."""
+        rows = ({"number": i, "roles": each.roles, **each.doc} for i, each in enumerate(self._asked))
+        self.dataset = {"test": _Rows(rows)}
+
+    def build_all_requests(self, *, limit: int | None = None, samples: list[int] | None = None, **kwargs: Any) -> None:
+        """Builds the requests of all samples; chat templates do not apply to them."""
+        self._instances = [
+            Instance(self._method, row, arguments, idx, metadata=(self.config.task, doc_id, 1))
+            for doc_id, row in self.doc_iterator(limit=limit, samples=samples)
+            for idx, arguments in enumerate(self._asked[row["number"]].requests)
+        ]
+
+    def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+        """Measures a sample; the harness gets no scores of it."""
+        self.measures[doc["number"]] = self._asked[doc["number"]].measure(results)
+        return {}
+
+
+SHORTEST = 8  # characters of a text that can be completed
+FEW_WORDS = 4  # of a text that is divided by characters: its script has no spaces, or it is short
+
+
+class TestText(NamedTuple):
+    """A text of the test set or an unseen one, with its number there."""
+
+    number: int
+    text: str
+    unseen: bool
+
+
+@dataclass(frozen=True)
+class AskingMethod:
+    """One way to ask.
+
+    Attributes:
+        name: `completion`, `membership` or `order`.
+        title: its display name.
+        method: the type of its requests.
+        metrics: the main one first.
+        n: number of samples.
+        n_requests: number of requests.
+        ask: a loaded model to its samples.
+        needs: what it needs of each token.
+        derived: name to derived metric.
+        rows: which of the rows or shards it asks about.
+    """
+
+    name: str
+    title: str
+    method: Method
+    metrics: Sequence[str]
+    n: int
+    n_requests: int
+    ask: Callable[[Any], list[MemorisationRequest]]
+    needs: frozenset[Need] = frozenset()
+    derived: RunPart = field(default_factory=dict)
+    rows: ChosenRows = field(default_factory=lambda: ChosenRows((), 0))
+
+
+def completion(rows: Sequence[TestText]) -> AskingMethod:
+    """Returns the part that asks for the likelihood of the second half of each text after the first."""
+    unseen = any(row.unseen for row in rows)
+    metrics = ["completion", "extraction"]
+    metrics += ["completion_unseen", "completion_gain", "extraction_unseen"] if unseen else []
+
+    def asked(row: TestText) -> MemorisationRequest:
+        before, after = halves(row.text)
+        origin = float(row.unseen)
+
+        def measure(answers: Sequence[Any]) -> Measures:
+            share = [*_measured("exact_memorisation", after, answers[0]), origin]
+            strength = [*_measured("extraction_strength", after, answers[0]), origin]
+            return {name: strength if name.startswith("extraction") else share for name in metrics}
+
+        return MemorisationRequest(_doc(row), [_origin(row)], [(before, after, {"tokens": True})], measure)
+
+    return _of_rows("completion", "second halves", "loglikelihood", metrics, rows, asked, ("tokens",))
+
+
+def membership(rows: Sequence[TestText]) -> AskingMethod:
+    """Returns the part that compares the min-k++ of each text of the test set with those of unseen texts."""
+
+    def asked(row: TestText) -> MemorisationRequest:
+        origin = float(row.unseen)
+
+        def measure(answers: Sequence[Any]) -> Measures:
+            found = _measured("min_k_plus_plus", row.text, answers[0])
+            return {"membership_auc": [*found, origin], "length_auc": [float(len(row.text)), origin]}
+
+        return MemorisationRequest(
+            _doc(row), [_origin(row)], [(row.text, {"tokens": True, "vocabulary": True})], measure
+        )
+
+    metrics = ["membership_auc", "length_auc"]
+    return _of_rows("membership", "min-k++", "loglikelihood_rolling", metrics, rows, asked, ("tokens", "vocabulary"))
+
+
+def _of_rows(
+    name: str,
+    title: str,
+    method: Method,
+    metrics: Sequence[str],
+    rows: Sequence[TestText],
+    asked: Callable[[TestText], MemorisationRequest],
+    needs: Sequence[Need],
+) -> AskingMethod:
+    n = len(rows)
+    return AskingMethod(name, title, method, metrics, n, n, lambda model: [*map(asked, rows)], frozenset(needs))
+
+
+def order(shards: Sequence[Shard]) -> AskingMethod:
+    """Returns the part that asks for the likelihood of shards in the published order and in others."""
+
+    def asked(shard: Shard, model: Any) -> MemorisationRequest:
+        texts = shard.texts
+        tokens = float(model.count_tokens(texts[0]))
+
+        def measure(answers: Sequence[Any]) -> Measures:
+            likelihoods = [float(answer[0] if isinstance(answer, tuple | list) else answer) for answer in answers]
+            return {"order_gain": [tokens, *likelihoods]}
+
+        roles = ["published", *(f"shuffled {i}" for i in range(1, len(texts)))]
+        return MemorisationRequest(
+            {"rows": shard.rows, "orders": shard.orders}, roles, [(text,) for text in texts], measure
+        )
+
+    derived = {
+        "order_p": {"how": "order_p", "of": "order_gain"},
+        "order_visible": {"how": "order_visible", "of": "order_gain"},
+    }
+    return AskingMethod(
+        "order",
+        "order of rows",
+        "loglikelihood_rolling",
+        ["order_gain"],
+        len(shards),
+        sum(len(shard.orders) for shard in shards),
+        lambda model: [asked(shard, model) for shard in shards],
+        derived=derived,
+    )
+
+
+def halves(text: str) -> tuple[str, str]:
+    """Returns the first half of a text by words, and the rest with the space before it; by characters without words.
+
+    Args:
+        text: stripped, of at least `SHORTEST` characters.
+    """
+    words = text.split()
+    if len(words) < FEW_WORDS:
+        return text[: len(text) // 2], text[len(text) // 2 :]
+    at = 0
+    for word in words[: len(words) // 2]:
+        at = text.index(word, at) + len(word)
+    return text[:at], text[at:]
+
+
+def _doc(row: TestText) -> dict[str, Any]:
+    return {"row": row.number, "origin": _origin(row)}
+
+
+def _origin(row: TestText) -> str:
+    return "unseen" if row.unseen else "test set"
+
+
+def _measured(name: str, text: str, answer: Any) -> list[float]:
+    """Returns the measure of a text under a metric of single documents."""
+    value, is_greedy, n_tokens = answer[:3]
+    likelihood = Likelihood(value, is_greedy, n_tokens, tokens_of(details_of(answer)))
+    found = metric(name).measure(Response(None, likelihoods=[likelihood]), Question(0, [text], roles=[ANSWER]))
+    if found is None:
+        raise ValueError(f"{name} cannot be measured: the likelihoods of tokens are missing")
+    return found[:1]

@@ -1,0 +1,1 @@
+"""`afrieval check-data`: defects in the data of tasks."""

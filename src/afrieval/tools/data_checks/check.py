@@ -1,0 +1,153 @@
+"""All checks of a task's data, and what they found as a table."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from afrieval._util.grouping import grouped
+from afrieval.languages import LANGUAGES
+from afrieval.report.table import Column, Table
+from afrieval.tasks.data.lock import DataLock
+from afrieval.tasks.declaration.published import KnownDefect, known_defects, witness
+from afrieval.tasks.declaration.spec import TaskSpec
+from afrieval.tools.data_checks.groups import DEFECTS, FEWEST, KINDS, NOTICES, Finding, Group, groups
+from afrieval.tools.data_checks.languages import other_languages, unidentified, unknown
+from afrieval.tools.data_checks.pairing import out_of_order
+from afrieval.tools.data_checks.rows import (
+    apart,
+    copied,
+    odd_characters,
+    odd_lengths,
+    other_golds,
+    other_numbers,
+    repeated,
+)
+
+Check = Callable[[Group], Iterator[Finding]]
+CHECKS: Sequence[Check] = (
+    out_of_order,
+    apart,
+    other_golds,
+    repeated,
+    other_languages,
+    unidentified,
+    copied,
+    odd_characters,
+    other_numbers,
+    odd_lengths,
+)
+
+
+class Checked(NamedTuple):
+    """What the checks of a task found, a line for each check that could not be made, and the languages with data."""
+
+    findings: list[Finding]
+    notes: list[str]
+    languages: set[str]
+
+
+def check_data(spec: TaskSpec, source: str, lock: DataLock) -> Checked:
+    """Returns what all checks find in a task's data, by split and language.
+
+    Args:
+        spec: the task.
+        source: `hub`, `samples`, or a folder with the hub's layout ORG/NAME.
+        lock: hashes of the expected files.
+
+    Raises:
+        UserError: if the source is not usable, or a file is damaged.
+    """
+    known = known_defects(spec)
+    found, notes, languages = list[Finding](), list[str](), set[str]()
+    by_split = grouped(groups(spec, source, lock), lambda group: group.split)
+    for split in spec.data.files:
+        of_split = by_split.get(split, [])
+        of_groups = [f for group in of_split for check in CHECKS for f in _described(check(group), group, known)]
+        found += sorted(of_groups, key=lambda finding: finding.language)
+        with_data = {code for group in of_split for code in (*group.documents, *group.unpaired)}
+        if absent := [code for code in spec.languages if code not in with_data]:
+            notes.append(f"{split}: no rows for {' '.join(absent)}")
+        notes += _unchecked(split, of_split)
+        languages |= with_data
+    return Checked(found, notes, languages)
+
+
+def _described(found: Iterable[Finding], group: Group, known: list[KnownDefect]) -> Iterator[Finding]:
+    """Yields findings with their witnesses, and the number of their rows that are known."""
+    for finding in found:
+        documents = {d.id: d for d in group.as_read[finding.language]}
+        of_split = [k for k in known if (k.language, k.split) == (finding.language, finding.split)]
+        rows = {row for k in of_split if k.whole or not finding.whole for row in k.found_in([*documents.values()])}
+        witnesses = [witness(documents[row]) for row in finding.rows]
+        yield replace(finding, n_known=len(rows.intersection(finding.rows)), witnesses=witnesses)
+
+
+def _unchecked(split: str, found: list[Group]) -> Iterator[str]:
+    """Yields a line for what could not be checked in a split."""
+    alone = [code for group in found if len(group.documents) < 2 for code in group.documents]
+    if alone:
+        yield f"{split}: not compared with other languages, which have no parallel rows: {' '.join(alone)}"
+    for group in found:
+        if len(group.documents) > 1 and group.n < FEWEST:
+            yield f"{split}: {group.n} rows are too few to check their order"
+        if len(group.documents) == 2:
+            pair = " and ".join(group.documents)
+            yield f"{split}: {pair} are compared with each other alone, which does not show which of them is wrong"
+        if group.unpaired:
+            yield f"{split}: not compared with other languages, since rows are missing: {' '.join(group.unpaired)}"
+    if unidentified_codes := sorted({code for group in found for code in unknown(group)}):
+        yield f"{split}: py3langid does not know {' '.join(unidentified_codes)}"
+
+
+COLUMNS = [
+    Column("split"),
+    Column("language", "language"),
+    Column("finding", "name"),
+    Column("", "hidden", "kind"),
+    Column("rows", "count", "n"),
+    Column("known", "count"),
+    Column("numbers", "name", "-"),
+    *(Column("", "hidden", key) for key in ("row_numbers", "witnesses", "detail", "whole", "new")),
+]
+NOTE = "known: rows that known_defects.yaml lists. Findings below the blank line are often harmless; read the rows."
+
+
+def finding_table(task: str, found: list[Finding], rows: int) -> Table:
+    """Returns a row per finding, defects first.
+
+    Args:
+        task: the task's name.
+        found: what the checks found in its data.
+        rows: maximum number of row numbers to show for each.
+    """
+    ordered = sorted(found, key=lambda finding: finding.kind in NOTICES)
+    n_defects = sum(finding.kind in DEFECTS for finding in found)
+    return Table(
+        kind="findings",
+        title=f"{task}: {'findings in its data' if found else 'nothing found in its data'}",
+        columns=COLUMNS if found else [],
+        rows=[_row(finding, rows) for finding in ordered],
+        notes=[NOTE] if found else [],
+        findings=[
+            _sentence(finding, rows) for finding in ordered if finding.is_new and (finding.detail or finding.each)
+        ],
+        about={"task": task},
+        ends={n_defects - 1} if 0 < n_defects < len(found) else (),
+    )
+
+
+def _row(finding: Finding, most: int) -> list[object]:
+    more = " ..." if len(finding.rows) > most else ""
+    numbers = "all" if finding.whole else " ".join(map(str, finding.rows[:most])) + more
+    counts = [len(finding.rows), finding.n_known]
+    hidden = [[*finding.rows], [*finding.witnesses], _sentence(finding, len(finding.rows)), finding.whole]
+    place = [finding.split, finding.language, KINDS[finding.kind], finding.kind]
+    return [*place, *counts, numbers, *hidden, finding.is_new]
+
+
+def _sentence(finding: Finding, most: int) -> str:
+    """Returns a finding in words, with what is found in at most so many of its rows."""
+    each = ", ".join(f"{row} {what}" for row, what in list(finding.each.items())[:most])
+    more = " ..." if len(finding.each) > most else ""
+    text = ": ".join(part for part in (finding.detail, each + more) if part)
+    return f"{LANGUAGES[finding.language].name} {finding.split}, {KINDS[finding.kind]}: {text}."

@@ -1,0 +1,280 @@
+"""Checks of single rows: scripts, repeats, right answers, numbers, lengths, and texts that do not belong together."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import combinations
+from statistics import median
+
+import numpy as np
+
+from afrieval.languages import ENGLISH, LANGUAGES
+from afrieval.tasks.data.documents import Document
+from afrieval.tools.data_checks.groups import CHOICES, FEWEST, Finding, Group
+from afrieval.tools.data_checks.pairing import between, order_statistic, words
+
+# ISO 15924 to the first word of Unicode's names.
+SCRIPTS = {"Latn": "LATIN", "Ethi": "ETHIOPIC", "Arab": "ARABIC", "Tfng": "TIFINAGH", "Nkoo": "NKO"}
+LOOKALIKES = ("GREEK", "CYRILLIC", "ARMENIAN")  # some of their letters look like Latin ones
+FEWEST_LETTERS = 20
+DAMAGED = {
+    "a replacement character": re.compile("\ufffd"),
+    "bytes of UTF-8 as letters": re.compile("[ÃÂ][\x80-\xbf]|â€|áˆ|áŠ|á‹|á‰"),
+    "markup": re.compile(r"</?[a-zA-Z]{1,10}\s*/?>|&(?:[a-z]{2,6}|#\d{2,5});|\\u[0-9a-f]{4}"),
+    "a control character": re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"),
+}
+
+
+def odd_characters(group: Group) -> Iterator[Finding]:
+    """Yields rows in another script, with words of two scripts, or with damaged characters or markup.
+
+    What English or most languages have in the same row comes from the source.
+    """
+    found: dict[str, dict[tuple[str, str], list[int]]] = {}
+    times: Counter[tuple[str, int]] = Counter()
+    for code in group.documents:
+        found[code] = {}
+        for place in range(group.n):
+            texts = [texts[code][place] for texts in group.columns.values()]
+            for kind, what in dict.fromkeys(d for text in texts for d in _defects(text, LANGUAGES[code].script)):
+                found[code].setdefault((kind, what), []).append(place)
+                times[what, place] += 1
+    source = found.get(ENGLISH, {})
+    for code, of_kinds in found.items():
+        for (kind, what), places in of_kinds.items():
+            usual = set() if code == ENGLISH else set(source.get((kind, what), []))
+            odd = [p for p in places if p not in usual and 2 * times[what, p] <= max(len(found), 2)]
+            if kind == "letters" and 2 * len(odd) > group.n:
+                yield group.whole_finding(code, "script", what)
+            elif odd:
+                yield group.finding(code, kind, dict.fromkeys(odd, ""), what)
+
+
+def _defects(text: str, script: str) -> Iterator[tuple[str, str]]:
+    """Yields kinds of findings, each with what it is."""
+    found = re.findall(r"[^\W\d_]+", text)
+    words = [Counter(map(_script, word)) for word in found]
+    letters = Counter(map(_script, "".join(word for word in found if len(word) > 2)))  # not x and cm in formulas
+    own = SCRIPTS.get(script, "")
+    if own and letters.total() >= FEWEST_LETTERS and 2 * letters[own] < letters.total():
+        yield "letters", f"mostly {letters.most_common(1)[0][0].title()} letters"
+    for word in words:
+        if others := [name for name in word if name in LOOKALIKES and own == "LATIN" and len(word) > 1]:
+            yield "mixed", f"Latin and {others[0].title()} letters in a word"
+    for what, pattern in DAMAGED.items():
+        if pattern.search(text):
+            yield "damaged", what
+
+
+@cache
+def _script(letter: str) -> str:
+    """Returns the first word of a letter's name in Unicode, which is its script for most letters."""
+    return unicodedata.name(letter, "").split(" ")[0]
+
+
+COPIED_SHARE = 0.9  # of a text's words; sentences in Zulu and Xhosa share up to 0.85
+FEWEST_WORDS = 8  # different ones, of three letters or more; texts with fewer are often names
+LETTERS = 3
+SOURCES = ("eng", "fra")
+# Languages in which a sentence may well be the same: varieties of one, and English and Nigerian Pidgin.
+VARIETIES = ({"aka", "twi"}, {"eng", "pcm"}, {"aeb", "arb", "arq", "ary", "arz"})
+
+
+def copied(group: Group) -> Iterator[Finding]:
+    """Yields rows most of whose words are in the same row of another language, but not in most languages.
+
+    English and French are what others are translated from, and are not named. Of two other languages, both are, unless
+    the row of one is known to be defective.
+    """
+    if len(group.documents) < 3:
+        return
+    rows: dict[str, dict[int, str]] = {code: {} for code in group.documents}
+    for name, texts in group.columns.items():
+        if name == CHOICES:
+            continue  # they are often names
+        of_rows = {code: [_long(text) for text in of] for code, of in texts.items()}
+        for place in range(group.n):
+            here = {code: of[place] for code, of in of_rows.items()}
+            times = Counter(word for found in here.values() for word in found)
+            own = {code: {w for w in found if 2 * times[w] <= len(here)} for code, found in here.items()}
+            for code, other in _pairs(own):
+                if group.documents[code][place].defect or not group.documents[other][place].defect:
+                    rows[code][place] = f"{name} as in {other}"
+    for code, places in rows.items():
+        if places:
+            yield group.finding(code, "copied", places)
+
+
+def _pairs(own: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
+    """Yields languages with the language that has most of their words."""
+    for code, found in own.items():
+        if len(found) >= FEWEST_WORDS and code not in SOURCES:
+            shared = {other: len(found & there) for other, there in own.items() if not _is_variety(code, other)}
+            best = max(shared, key=lambda other: shared[other], default=None)
+            if best and shared[best] >= COPIED_SHARE * len(found):
+                yield code, best
+
+
+def _is_variety(code: str, other: str) -> bool:
+    return code == other or any({code, other} <= varieties for varieties in VARIETIES)
+
+
+def _long(text: str) -> set[str]:
+    return {word for word in words(text) if len(word) >= LETTERS}
+
+
+def other_golds(group: Group) -> Iterator[Finding]:
+    """Yields the rows whose right answer is not that of most languages."""
+    rows = list(zip(*group.documents.values(), strict=True))
+    usual = [_usual(row) for row in rows]
+    for code, documents in group.documents.items():
+        pairs = enumerate(zip(documents, usual, strict=True))
+        odd = {at: "" for at, (d, gold) in pairs if gold is not None and d.gold_cell not in (None, gold)}
+        if odd:
+            yield group.finding(code, "gold", odd)
+
+
+def _usual(row: tuple[Document, ...]) -> int | str | None:
+    """Returns the right answer that more than half of the languages have; None if there is none."""
+    [(gold, times)] = Counter(d.gold_cell for d in row).most_common(1)
+    return gold if 2 * times > len(row) and len(row) > 2 else None
+
+
+TIMES = 2.5  # longer or shorter than what the other languages' texts let expect
+DEVIATIONS = 6.0  # robust standard deviations of the language's own
+LEAST = 40  # characters that the longer of the two has; short texts differ for many reasons
+USUAL = (0.4, 2.5)  # a language's length relative to the others: 0.6 for Amharic, whose letters are syllables
+
+
+def odd_lengths(group: Group) -> Iterator[Finding]:
+    """Yields rows whose length is not what the other languages let expect, and languages unusual as a whole."""
+    if group.n < FEWEST or len(group.documents) < 3:
+        return
+    rows: dict[str, dict[int, str]] = {code: {} for code in group.documents}
+    for name, texts in group.columns.items():
+        lengths = {code: np.log([len(text) + 1 for text in of]) for code, of in texts.items()}
+        levels = {code: float(np.median(of)) for code, of in lengths.items()}
+        for code, of in lengths.items():
+            others = np.median([lengths[c] - levels[c] for c in lengths if c != code], axis=0)
+            level = levels[code] - float(np.median([levels[c] for c in levels if c != code]))
+            if not USUAL[0] <= np.exp(level) <= USUAL[1]:
+                detail = f"{name}: {np.exp(level):.2f} times the length of the other languages"
+                yield group.whole_finding(code, "length", detail)
+            change = of - levels[code] - others
+            deviation = max(1.4826 * float(np.median(np.abs(change - np.median(change)))), 0.1)
+            longer = np.maximum(of, others + levels[code])
+            odd = (np.abs(change) > np.log(TIMES)) & (np.abs(change) > DEVIATIONS * deviation)
+            for place in np.flatnonzero(odd & (longer > np.log(LEAST + 1))):
+                rows[code][int(place)] = f"{name} {np.exp(change[place]):.1f}"
+    for code, places in rows.items():
+        if places:
+            yield group.finding(code, "length", places, "times the expected length")
+
+
+NEARLY_ALL = 0.8  # of the other languages
+_NUMBER = re.compile(r"\d{1,3}(?:[.,' \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,]\d{1,2}(?!\d))?")  # 1,000 and 1 000; 2.5
+
+
+def other_numbers(group: Group) -> Iterator[Finding]:
+    """Yields rows that lack a number that nearly all languages have there, and have one that no other language has.
+
+    Numbers in words are no matter: a row that only lacks a number, or only has one more, is not named.
+    """
+    if len(group.documents) < 4:
+        return
+    rows: dict[str, dict[int, str]] = {code: {} for code in group.documents}
+    for name, texts in group.columns.items():
+        for place in range(group.n):
+            here = {code: _numbers(of[place]) for code, of in texts.items()}
+            times = Counter(number for found in here.values() for number in found)
+            usual = {number for number, n in times.items() if n > NEARLY_ALL * (len(here) - 1)}
+            for code, found in here.items():
+                lacking, own = sorted(usual - found), sorted(n for n in found if times[n] == 1)
+                if lacking and own:
+                    rows[code][place] = f"{name} {' '.join(own)} for {' '.join(lacking)}"
+    for code, places in rows.items():
+        if places:
+            yield group.finding(code, "number", places)
+
+
+def _numbers(text: str) -> set[str]:
+    """Returns the numbers in a text in ASCII digits, without separators."""
+    return {"".join(str(unicodedata.digit(c)) for c in number if c.isdecimal()) for number in _NUMBER.findall(text)}
+
+
+Check = Callable[[list[Document]], dict[int, str]]  # the places of rows with a defect, each with what it is
+
+
+def repeated(group: Group) -> Iterator[Finding]:
+    """Yields rows that repeat something or are empty, unless most languages' rows do, which comes from the source."""
+    for kind, check in CHECKS.items():
+        found = {code: check(list(documents)) for code, documents in group.documents.items()}
+        times = Counter(place for places in found.values() for place in places)
+        for code, places in found.items():
+            odd = {place: what for place, what in sorted(places.items()) if 2 * times[place] <= max(len(found), 2)}
+            if odd:
+                yield group.finding(code, kind, odd)
+
+
+def _same_rows(documents: list[Document]) -> dict[int, str]:
+    seen: dict[tuple[str, ...], int] = {}
+    found = {}
+    for place, document in enumerate(documents):
+        first = seen.setdefault(tuple(map(same, [*document.fields.values(), *document.choices])), place)
+        if first != place and any(document.fields.values()):
+            found[place] = f"is {documents[first].id}"
+    return found
+
+
+def _same_texts(documents: list[Document]) -> dict[int, str]:
+    return {place: "" for place, document in enumerate(documents) if _repeats(document.fields.values())}
+
+
+def _same_choices(documents: list[Document]) -> dict[int, str]:
+    return {place: "" for place, document in enumerate(documents) if _repeats(document.choices)}
+
+
+def _repeats(texts: Iterable[str]) -> bool:
+    there = [same(text) for text in texts if text]
+    return len(set(there)) < len(there)
+
+
+def _empty(documents: list[Document]) -> dict[int, str]:
+    empty = {place: [name for name, text in d.fields.items() if not text] for place, d in enumerate(documents)}
+    for place, document in enumerate(documents):
+        empty[place] += ["an option"] if "" in document.choices else []
+    return {place: " and ".join(names) for place, names in empty.items() if names}
+
+
+def same(text: str) -> str:
+    """Returns the same for texts that differ only in case and whitespace."""
+    return " ".join(text.casefold().split())
+
+
+CHECKS: dict[str, Check] = {
+    "duplicate": _same_rows,
+    "equal": _same_texts,
+    "choices": _same_choices,
+    "empty": _empty,
+}
+
+
+TOGETHER = 10.0  # standard deviations from chance, which half of the languages have to exceed
+SHARED_WORDS = 0.6  # of the median language's; sound languages have 0.75 or more
+
+
+def apart(group: Group) -> Iterator[Finding]:
+    """Yields languages in which two columns share no more than shuffled rows do, although they do in most languages."""
+    if group.n < FEWEST or len(group.documents) < 2:
+        return
+    for (first, one), (second, other) in combinations(group.columns.items(), 2):
+        found = {code: order_statistic(between(one[code], other[code])) for code in one}
+        usual = median(found.values())
+        if usual < TOGETHER:
+            continue
+        for code, statistic in found.items():
+            if statistic < SHARED_WORDS * usual:
+                detail = f"{first}, {second}: {statistic:.1f} standard deviations from chance, median {usual:.0f}"
+                yield group.whole_finding(code, "together", detail)

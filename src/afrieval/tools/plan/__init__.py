@@ -1,0 +1,1 @@
+"""`afrieval plan`: what a run would take."""

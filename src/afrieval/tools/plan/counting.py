@@ -1,0 +1,228 @@
+"""Counts what a run would compute, with the model's own tokenizer, or estimates it from bytes."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any
+
+from afrieval._util.grouping import grouped
+from afrieval.models.answers import AnswerFile
+from afrieval.models.base import UnknownTokenizer
+from afrieval.models.response_cache import CachedLM
+from afrieval.models.work import Amount
+from afrieval.tasks.cells.cell import Cell, HarnessCall, turns
+from afrieval.tools.plan.hollow import Hollow
+
+
+def built(job: HarnessCall, documents: Sequence[int] | None = None) -> list[Any]:
+    """Returns the requests of a cell in the order in which they are asked.
+
+    Args:
+        job: that of the cell.
+        documents: numbers of scored documents; None for all.
+    """
+    if job.task is None:
+        return []
+    chat = {"apply_chat_template": True, "fewshot_as_multiturn": True} if job.chat else {}
+    chat |= {"chat_template": job.model.apply_chat_template} if job.chat else {}
+    places = job.samples if documents is None else documents
+    some = {"limit": None, "samples": list(places)} if places else {"limit": job.limit}
+    with job.around():
+        job.task.build_all_requests(rank=0, world_size=1, system_instruction=job.system, **some, **chat)
+    return [request for request in job.task.instances for _ in range(request.repeats or 1)]
+
+
+def spread(job: HarnessCall, most: int) -> list[int] | None:
+    """Returns at most so many documents, spread over a cell; None for all.
+
+    The harness draws the examples of its tasks in the order of documents, so that all are needed there.
+
+    Args:
+        job: that of the cell.
+        most: number of documents.
+    """
+    if job.task is None or job.limit is not None or job.samples:
+        return None
+    n = len(job.task.eval_docs)
+    return list(range(0, n, -(-n // most))) if n > most else None
+
+
+@dataclass(frozen=True)
+class Size:
+    """What is asked for some cells of a task in a language, and the most that comes back.
+
+    Attributes:
+        likelihoods: what requests for likelihoods take, without seconds.
+        answers: the same for generated answers, each of which is as long as it may be.
+        truncated: number of requests that lose their beginning, since they do not fit the model's context.
+        fewer_examples: number of documents some of whose examples are left out.
+        shortened: number of documents whose text is shortened.
+    """
+
+    task: str
+    language: str
+    cells: int
+    documents: int
+    likelihoods: Amount = field(default_factory=Amount)
+    answers: Amount = field(default_factory=Amount)
+    truncated: int = 0
+    fewer_examples: int = 0
+    shortened: int = 0
+
+    @property
+    def requests(self) -> int:
+        """Number of requests."""
+        return self.likelihoods.requests + self.answers.requests
+
+    @property
+    def plain(self) -> int:
+        """Tokens of prompts and scored answers, as the harness computes them."""
+        return self.likelihoods.plain + self.answers.plain
+
+    @property
+    def computed(self) -> int:
+        """Tokens of prompts and scored answers that are computed."""
+        return self.likelihoods.computed + self.answers.computed - self.answers.written
+
+    @property
+    def most(self) -> int:
+        """The most tokens that generated answers may have."""
+        return self.answers.most
+
+    def __add__(self, other: "Size") -> "Size":
+        numbers = ("cells", "documents", "likelihoods", "answers", "truncated", "fewer_examples", "shortened")
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in numbers})
+
+
+def by_place(sizes: Iterable[Size]) -> list[Size]:
+    """Returns the sums by task and language."""
+    return [total(of) for of in grouped(sizes, lambda size: (size.task, size.language)).values()]
+
+
+def total(sizes: Sequence[Size]) -> Size:
+    """Returns the sum of sizes, of which there is at least one."""
+    return reduce(Size.__add__, sizes)
+
+
+MOST = 300_000  # requests that are counted, which takes about a minute
+BLOCK = 12  # documents that are counted together: neighbours may share a text, such as the premises of XNLI
+FEWEST = 2  # blocks of a cell
+FEWEST_WRITTEN = 34  # where answers are generated: how much is padded depends on the number of prompts
+
+
+def sampled(cells: Sequence[Cell]) -> int:
+    """Returns 1 if all documents of some cells are counted, else n if one of n is."""
+    return -(-sum(cell.n_requests for cell in cells) // MOST) or 1
+
+
+def count(cells: Sequence[Cell], lm: Hollow, counted: Callable[[Cell], None] = lambda cell: None) -> list[Size]:
+    """Returns the size of each cell, with the tokens that a run computes.
+
+    Equal requests are asked once in a run, and count once. In large plans, some documents of each cell stand for all,
+    in proportion to the length of their prompts.
+
+    Args:
+        cells: those to run, in order.
+        lm: the model without weights.
+        counted: called with each cell that was counted.
+    """
+    cached, step = CachedLM(lm, AnswerFile(None)), sampled(cells)
+    sizes = []
+    for cell in cells:
+        sizes.append(_count(cell, lm, cached, step))
+        counted(cell)
+    return sizes
+
+
+def _count(cell: Cell, lm: Hollow, cached: CachedLM, step: int) -> Size:
+    job = cell.build(cached)
+    requests = built(job)
+    fewest = FEWEST_WRITTEN if "generate_until" in cell.asks else FEWEST
+    some = _some(requests, step, fewest)
+    lm.begin({request.args[0]: request.doc_id // BLOCK for request in some} if len(some) < len(requests) else {})
+    for method, asked in grouped(some, lambda request: str(request.request_type)).items():
+        getattr(job.model, method)(asked)
+    number, length = len(requests) / (len(some) or 1), _length(requests) / (_length(some) or 1)
+    likelihoods, answers = (_of_all(amount, number, length, lm.shared) for amount in lm.work.kinds.values())
+    place = cell.coordinates.task, cell.coordinates.language, 1, cell.n
+    return Size(*place, likelihoods, answers, round(lm.truncated * number), *_fitted(cell, job))
+
+
+def _some(requests: list[Any], step: int, fewest: int) -> list[Any]:
+    """Returns the requests of one of `step` blocks of documents, spread over all, of at least the fewest."""
+    blocks = 1 + max((request.doc_id // BLOCK for request in requests), default=0)
+    kept = max(fewest, -(-blocks // step))
+    if step == 1 or kept >= blocks:
+        return requests
+    chosen = {i * blocks // kept for i in range(kept)}
+    return [request for request in requests if request.doc_id // BLOCK in chosen]
+
+
+def _length(requests: Sequence[Any]) -> int:
+    """Returns the bytes of texts that are sent."""
+    return sum(len(text.encode()) for request in requests for text in request.args if isinstance(text, str))
+
+
+def _of_all(amount: Amount, number: float, length: float, shared: int) -> Amount:
+    """Returns what all requests of a cell take, of which some were counted.
+
+    Args:
+        amount: what those take.
+        number: requests for each that was counted.
+        length: bytes for each that was counted.
+        shared: tokens that are computed once, however many requests there are.
+    """
+    prompts = amount.computed - amount.written
+    once = min(shared, prompts)
+    of_all = {name: round(getattr(amount, name) * number) for name in ("requests", "written", "most")}
+    computed = once + round((prompts - once) * length) + of_all["written"]
+    return replace(amount, **of_all, plain=round(amount.plain * length), computed=computed, seconds=0.0)
+
+
+def _fitted(cell: Cell, job: HarnessCall) -> tuple[int, int]:
+    """Returns how many documents lose examples, and how many parts of their text."""
+    fitted: dict[int, Any] = getattr(job.task, "shortened", {})
+    fewer = sum(len(shown) - 1 < cell.coordinates.shots for shown in fitted.values())
+    return fewer, len(fitted) - fewer
+
+
+BYTES_PER_TOKEN = 3  # about that of large vocabularies, in Latin and Ethiopic script alike
+BUILT = 200  # documents of a cell; its other requests are taken to be as long
+
+
+class Unloaded(UnknownTokenizer):
+    """Stands for a model that is not loaded, where requests are built."""
+
+    tokenizer_name = ""
+
+    def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
+        """Returns a chat as text."""
+        return turns(chat_history, add_generation_prompt)
+
+
+def sizes(cells: Sequence[Cell], together: bool = False, echo: bool = False) -> list[Size]:
+    """Returns the sizes of cells by task and language.
+
+    Args:
+        cells: the cells to run.
+        together: whether one request asks for the likelihoods of all choices.
+        echo: whether the context of likelihoods is sent once more, to count its tokens.
+    """
+    model = CachedLM(Unloaded(), AnswerFile(None))
+    return by_place(_size(cell, model, together, echo) for cell in cells)
+
+
+def _size(cell: Cell, model: CachedLM, together: bool, echo: bool) -> Size:
+    job = cell.build(model)
+    documents = spread(job, BUILT)
+    asked, whole = built(job, documents), len(job.task.eval_docs) / len(documents) if documents else 1.0
+    if together:
+        asked = list({request.args[0]: request for request in asked}.values())
+    contexts = {request.args[0] for request in asked if isinstance(request.args[-1], str)} if echo else set[str]()
+    requests = len(asked) * whole if together else cell.n_requests + len(contexts) * whole
+    texts = [text for request in asked for text in request.args if isinstance(text, str)]
+    sent = sum(len(text.encode()) for text in (*texts, *contexts))
+    most = sum(request.args[-1].get("max_gen_toks", 0) for request in asked if isinstance(request.args[-1], dict))
+    amount = Amount(round(requests), round(sent / BYTES_PER_TOKEN * whole), most=round(most * whole))
+    place = cell.coordinates.task, cell.coordinates.language, 1, cell.n
+    return Size(*place, answers=amount) if "generate_until" in cell.asks else Size(*place, likelihoods=amount)

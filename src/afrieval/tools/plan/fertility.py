@@ -1,0 +1,102 @@
+"""How many tokens a tokenizer makes of the words of a language, in the rows of tasks themselves."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from afrieval.analysis.tokenizer import Counts, Fertility
+from afrieval.config.settings import RunConfig
+from afrieval.languages import ENGLISH
+from afrieval.scoring.texts import words
+from afrieval.tasks.cells.cell import Cell
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.lock import DataLock, read_lock
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.selection import chosen_tasks
+from afrieval.tasks.declaration.spec import TaskSpec
+
+MOST = 200  # rows of a language
+OF = "rows"
+Tokens = Callable[[list[str]], list[int]]
+Texts = Mapping[int | str, list[str]]  # row or key to the texts of a document in its language
+
+
+def row_fertilities(config: RunConfig, cells: Sequence[Cell], tokens: Tokens) -> list[Fertility]:
+    """Returns the fertility of each task and language of some cells, as far as their rows are in that language.
+
+    Args:
+        config: names the tasks.
+        cells: those to run.
+        tokens: returns the number of tokens of each text.
+    """
+    places = dict.fromkeys((cell.coordinates.task, cell.coordinates.language) for cell in cells)
+    specs = {spec.name: spec for spec in chosen_tasks(config)} if config.task_names else {}
+    lock = read_lock()
+    found: list[Fertility] = []
+    for task, language in places:
+        spec = specs.get(task)
+        if spec and not spec.prompt and not spec.texts and spec.text_language is None:
+            pairs = _pairs(spec, language, config.data.source, lock)
+            found += _fertility(spec.name, language, str(config.model.model_name), *pairs, tokens)
+    return found
+
+
+def _fertility(
+    task: str, language: str, model: str, texts: Texts, english: Texts, tokens: Tokens
+) -> Iterator[Fertility]:
+    """Yields the fertility of texts, if they have words."""
+    chosen = [name for name in texts if name in english] or list(texts)
+    chosen = chosen[:: -(-len(chosen) // MOST) or 1]
+    total = _counts([text for name in chosen for text in texts[name]], tokens)
+    if not total.words:
+        return
+    premium = None
+    if english and language != ENGLISH and all(name in english for name in chosen):
+        premium = total.tokens / _counts([text for name in chosen for text in english[name]], tokens).tokens
+    yield Fertility(task, language, model, OF, len(chosen), total, premium)
+
+
+def _counts(texts: list[str], tokens: Tokens) -> Counts:
+    of_text = map(len, texts)
+    in_bytes = sum(len(text.encode(errors="replace")) for text in texts)
+    return Counts(sum(tokens(texts)), sum(len(words(text)) for text in texts), sum(of_text), in_bytes)
+
+
+def _pairs(spec: TaskSpec, language: str, source: str, lock: DataLock) -> tuple[Texts, Texts]:
+    """Returns the texts of rows in a language, and those of English rows that they are translations of, if any."""
+    if spec.direction:
+        data = load_split(spec, language, spec.data.evaluate, source, lock)
+        sides = _sides(spec, data.documents if data else [])
+        return (sides[0], sides[1] if ENGLISH in spec.direction.values() else {})
+    group = [split for split, groups in spec.parallel.items() if _are_parallel(language, groups)]
+    for split in [*(s for s in group if s == spec.data.evaluate), *group]:
+        data, english = (load_split(spec, code, split, source, lock) for code in (language, ENGLISH))
+        if data and english:
+            return _texts(spec, data.documents), _texts(spec, english.documents)
+    data = load_split(spec, language, spec.data.evaluate, source, lock)
+    return _texts(spec, data.documents if data else []), {}
+
+
+def _are_parallel(language: str, groups: Sequence[Sequence[str]]) -> bool:
+    return language != ENGLISH and any({language, ENGLISH} <= set(group) for group in groups)
+
+
+def _texts(spec: TaskSpec, documents: Sequence[Document]) -> Texts:
+    """Returns the fields of sound documents, and their choices if these are not the same for all."""
+    left_out = {*spec.breakdowns, *spec.grouped_fields}
+    own = not spec.labels
+    return {
+        _name(spec, d): [text for name, text in d.fields.items() if name not in left_out] + [*d.choices] * own
+        for d in documents
+        if not d.defect and _name(spec, d) != ""
+    }
+
+
+def _sides(spec: TaskSpec, documents: Sequence[Document]) -> tuple[Texts, Texts]:
+    """Returns the texts of a translation task in the evaluated language, and on the other side."""
+    given: dict[int | str, list[str]] = {d.id: [*d.fields.values()] for d in documents if isinstance(d.gold, str)}
+    wanted: dict[int | str, list[str]] = {d.id: [str(d.gold)] for d in documents if isinstance(d.gold, str)}
+    return (wanted, given) if "from" in spec.direction else (given, wanted)
+
+
+def _name(spec: TaskSpec, document: Document) -> int | str:
+    """Returns what is the same for a document in all languages."""
+    return document.key if spec.key else document.id

@@ -1,0 +1,206 @@
+"""What a run would take: tokens, memory, time, and the fertility of the tokenizer."""
+
+import logging
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from afrieval._util.errors import UserError
+from afrieval.analysis.tokenizer import Fertility
+from afrieval.models.capabilities import OURS
+from afrieval.models.credentials import quiet
+from afrieval.models.engine.footprint import Bytes
+from afrieval.models.engine.memory import free_memory
+from afrieval.models.engine.predicted import batch_bytes, generated_bytes, pack_bytes, plain_bytes, slots_bytes
+from afrieval.models.fingerprint import device_name
+from afrieval.models.folder import model_folder
+from afrieval.run.manifest import identity
+from afrieval.run.plan import check_fit, first_tokens
+from afrieval.run.progress import RunProgress
+from afrieval.run.session import Session
+from afrieval.tasks.cells.cell import Cell
+from afrieval.tools.plan.counting import Size, by_place, count, sampled
+from afrieval.tools.plan.counting import sizes as sizes_by_bytes
+from afrieval.tools.plan.fertility import row_fertilities
+from afrieval.tools.plan.hollow import Hollow, hollow
+from afrieval.tools.plan.rates import Rates, calibrate, earlier_rates
+
+log = logging.getLogger("afrieval")
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes that a run takes.
+
+    Attributes:
+        weights: exact, unless the weights are stored in fewer bits than config.json says.
+        passes: keys and values of a cache, activations and logits, at most; None if the model's code does not tell.
+        free: of the device here.
+        device: its name.
+        dtype: the data type of the weights.
+        quantised: whether the weights are packed numbers, so that they take less.
+    """
+
+    weights: int
+    passes: int | None
+    free: int
+    device: str
+    dtype: str
+    quantised: bool
+
+    @property
+    def total(self) -> int:
+        """Bytes in all."""
+        return self.weights + (self.passes or 0)
+
+
+def memory_of(lm: Hollow) -> Memory:
+    """Returns the memory that a run needs whose requests a model without weights has counted."""
+    quantised = getattr(lm.config, "quantization_config", None) is not None or lm.packs_weights
+    dtype = str(lm.model.dtype).removeprefix("torch.")
+    free, device = free_memory(lm.device), str(device_name(lm.device))
+    return Memory(lm.weights, _passes(lm), free, device, dtype, bool(quantised))
+
+
+def _passes(lm: Hollow) -> int | None:
+    """Returns the memory of forward passes, for the kind of request that takes more."""
+    try:
+        return max(map(_bytes, (_scored(lm), _written(lm))))
+    except Exception as e:  # a model's code may ask for numbers, which are not there
+        log.debug("the memory of a forward pass is not known: %s", e)
+        return None
+
+
+def _scored(lm: Hollow) -> Bytes:
+    """Returns what likelihoods take."""
+    if lm.batch:
+        return batch_bytes(lm, [*lm.batch])
+    if lm.texts[0]:
+        return plain_bytes(lm, *lm.texts)
+    return pack_bytes(lm, *lm.widest) if lm.widest[0] else {}
+
+
+def _written(lm: Hollow) -> Bytes:
+    """Returns what generated answers take."""
+    if lm.side_by_side[1]:
+        return slots_bytes(lm, *lm.side_by_side, lm.packs.size(lm, lm.longest))
+    return generated_bytes(lm, *lm.together) if lm.together[0] else {}
+
+
+def _bytes(found: Bytes) -> int:
+    return sum(found.values())
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is left to run of a plan.
+
+    Attributes:
+        model: its name.
+        sizes: by task and language.
+        planned: number of cells of the whole plan.
+        unknown: why there is no tokenizer; empty if there is one.
+        step: each how many documents one was counted; 1 for all.
+        engine: that computes likelihoods: tree or plain; empty if it is not ours.
+        context: context length in tokens; None if unknown.
+        longest: the most tokens of a request, answers included.
+        absent: a device that is asked for and not on this machine.
+        memory: None if unknown.
+        rates: by kind of request, as far as they are known.
+        fertilities: of the tasks' rows.
+    """
+
+    model: str
+    sizes: list[Size]
+    planned: int
+    unknown: str = ""
+    step: int = 1
+    engine: str = ""
+    context: int | None = None
+    longest: int = 0
+    absent: str = ""
+    memory: Memory | None = None
+    rates: Rates = field(default_factory=dict)
+    fertilities: list[Fertility] = field(default_factory=list)
+
+
+def estimate(session: Session, cells: Sequence[Cell], measure: bool = False) -> Estimate:
+    """Returns what some cells of a plan take, without weights.
+
+    Args:
+        session: the planned run.
+        cells: those that are left to run.
+        measure: whether to load the model and to measure how fast it answers.
+
+    Raises:
+        UserError: for what would end the run before it begins, such as prompts that must not be truncated.
+    """
+    config = session.config
+    lm, why = _model(session)
+    if lm:
+        found = _counted(session, cells, lm)
+    else:
+        api, chats = config.model.api, config.model.api.endpoint == "chat"
+        together, echo = chats and api.top_logprobs is not None, config.model.is_api and not chats
+        sizes = sizes_by_bytes(cells, together, echo)
+        found = Estimate(str(config.model.model_name), sizes, len(session.plan.cells), why)
+    rates = calibrate(config.model, config.eval, cells) if measure else _earlier(session, lm)
+    return replace(found, rates=rates)
+
+
+def _model(session: Session) -> tuple[Hollow | None, str]:
+    """Returns the model without weights, or why there is none: it is on the hub, and cannot be fetched."""
+    config = session.config
+    if config.model.model_type not in OURS:
+        return None, f"the tokenizer of {config.model.model_type} is not known here"
+    try:
+        return hollow(config.model, config.eval), ""
+    except UserError as e:
+        if config.model.model_name == "demo" or model_folder(str(config.model.model_name)):
+            raise
+        return None, e.message
+
+
+def _counted(session: Session, cells: Sequence[Cell], lm: Hollow) -> Estimate:
+    first_tokens(cells, lm)
+    check_fit(cells, lm)
+    with RunProgress(cells, quiet=not sys.stderr.isatty()) as progress, quiet():
+
+        def counted(cell: Cell) -> None:
+            progress.begin(cell)
+            progress.tick(cell.n_requests)
+
+        sizes = by_place(count(cells, lm, counted))
+
+    def tokens(texts: list[str]) -> list[int]:
+        return list(map(len, lm.tokenizer(texts, add_special_tokens=False)["input_ids"])) if texts else []
+
+    ours = session.config.model.model_type == "hf"
+    return Estimate(
+        str(session.config.model.model_name),
+        sizes,
+        len(session.plan.cells),
+        step=sampled(cells),
+        engine=lm.engine if ours else "",
+        context=lm.max_length,
+        longest=lm.longest,
+        absent=lm.absent,
+        memory=memory_of(lm) if ours else None,
+        fertilities=row_fertilities(session.config, cells, tokens),
+    )
+
+
+def _earlier(session: Session, lm: Hollow | None) -> Rates:
+    """Returns the rates of earlier visits to this run folder, and to others of the same model next to it."""
+    model = identity(session.config, session.plan)["model"]
+    ours = lm and session.config.model.model_type == "hf"
+    device, engine = (device_name(lm.device), lm.engine) if lm and ours else (None, None)
+    return earlier_rates(_folders(session), model, device, engine)
+
+
+def _folders(session: Session) -> Iterator[Path]:
+    here = session.stored.path
+    yield here
+    if session.config.run_dir is None:
+        yield from sorted(path.parent for path in here.parents[2].glob(f"*/{here.parent.name}/*/run.yaml"))

@@ -1,0 +1,165 @@
+"""How fast a model answers on this machine, and how long a plan takes at that rate."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from afrieval._util.errors import UserError
+from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.models.answers import AnswerFile
+from afrieval.models.load import load_model
+from afrieval.models.response_cache import CachedLM
+from afrieval.models.work import KINDS, Amount
+from afrieval.results.identity import differences
+from afrieval.results.run_files import RUN, read_run
+from afrieval.results.summary import VisitWork, works
+from afrieval.tasks.cells.cell import Cell, HarnessCall
+from afrieval.tools.plan.counting import Size, built
+
+LEAST = 1.0  # seconds that are long enough to measure a rate
+HOUR = 3600
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How fast requests of a kind are answered.
+
+    Attributes:
+        per_second: computed tokens, or requests where tokens are not counted.
+        tokens: whether it is tokens.
+        share: tokens of answers for each that they might have had.
+        source: where it was measured.
+    """
+
+    per_second: float
+    tokens: bool
+    share: float
+    source: str
+
+
+Rates = Mapping[str, Rate]  # by kind of request
+
+
+def rate_of(amount: Mapping[str, Any], source: str) -> Rate | None:
+    """Returns the rate at which some requests were answered; None if it took too little time to know.
+
+    Args:
+        amount: what they took, as run.yaml has it.
+        source: where it was measured.
+    """
+    if amount["seconds"] < LEAST:
+        return None
+    done = amount.get("computed") or amount["requests"]
+    share = amount.get("written", 0) / amount["most"] if amount.get("most") else 1.0
+    return Rate(done / amount["seconds"], bool(amount.get("computed")), share, source)
+
+
+def hours(size: Size, rates: Rates) -> float | None:
+    """Returns how long some requests take; None if a rate is unknown."""
+    seconds = 0.0
+    for kind, amount in (("likelihoods", size.likelihoods), ("answers", size.answers)):
+        if amount.requests and kind not in rates:
+            return None
+        seconds += _seconds(amount, rates[kind]) if amount.requests else 0.0
+    return seconds / HOUR
+
+
+def _seconds(amount: Amount, rate: Rate) -> float:
+    if not (rate.tokens and amount.computed):
+        return amount.requests / rate.per_second if not rate.tokens else 0.0
+    written = min(amount.written, amount.most * rate.share)
+    return (amount.computed - amount.written + written) / rate.per_second
+
+
+def earlier_rates(folders: Iterable[Path], model: Mapping[str, Any], device: str | None, engine: str | None) -> Rates:
+    """Returns the rates of the latest visits of a model on a device, in one process.
+
+    Args:
+        folders: run folders; other folders, and damaged ones, are passed over.
+        model: the model's part of a run's identity.
+        device: name of the device.
+        engine: that a run would use.
+    """
+    found: dict[str, tuple[str, Rate]] = {}
+    for folder in folders:
+        for visit in _visits(folder, model):
+            same = (visit.device_name, visit.engine, visit.processes) == (device, engine, 1)
+            rate = rate_of(dict(visit.taken), f"the visit of {visit.date[:10]} to {folder}") if same else None
+            if rate and visit.date >= found.get(visit.kind, ("",))[0]:
+                found[visit.kind] = visit.date, rate
+    return {kind: rate for kind, (_, rate) in found.items()}
+
+
+def _visits(folder: Path, model: Mapping[str, Any]) -> list[VisitWork]:
+    try:
+        record = read_run(folder) if (folder / RUN).is_file() else None
+        if not record or differences(record["identity"]["model"], model):
+            return []
+        return list(works(record, folder))
+    except UserError:  # of a run that is not asked for
+        return []
+
+
+SECONDS = 10.0  # for each kind of request
+QUICK = 2.0  # seconds; what takes less is asked in larger portions
+STEP = (5**0.5 - 1) / 2  # multiples of it are spread over a plan
+
+
+def calibrate(model: ModelConfig, evaluation: EvalConfig, cells: Sequence[Cell]) -> dict[str, Rate]:
+    """Returns the rate of each kind of request in a plan; tasks of the harness are not asked.
+
+    Args:
+        model: is loaded.
+        evaluation: its settings.
+        cells: the plan.
+
+    Raises:
+        UserError: if the model cannot be loaded.
+    """
+    cached = CachedLM(load_model(model, evaluation), AnswerFile(None))
+    rates = {}
+    for kind in dict.fromkeys(KINDS.values()):
+        of_kind = [cell for cell in cells if _kind(cell) == kind and "harness_tasks" not in cell.identity]
+        if of_kind and (rate := rate_of(_measured(of_kind, cached, kind), "ten seconds of requests of this plan")):
+            rates[kind] = rate
+    return rates
+
+
+def _kind(cell: Cell) -> str:
+    return KINDS[min(cell.asks)] if len(cell.asks) == 1 else ""
+
+
+def _measured(cells: Sequence[Cell], cached: CachedLM, kind: str) -> dict[str, Any]:
+    """Returns what requests take that are spread over cells; the first ones, which warm the model up, do not count."""
+    amount, jobs = cached.work.kinds[kind], dict[int, tuple[HarnessCall, int]]()
+    began, portion, turn, warm = time.monotonic(), 2, 0, False
+    while time.monotonic() < began + SECONDS and (turn < len(cells) or any(map(_is_left, jobs.values()))):
+        at = int(turn * STEP % 1 * len(cells))
+        job, first = jobs[at] if at in jobs else (cells[at].build(cached), 0)
+        begun, turn = time.monotonic(), turn + 1
+        _ask(cached, job, range(first, min(first + portion, _number(job))))
+        jobs[at] = job, first + portion
+        portion *= 2 if time.monotonic() < begun + QUICK else 1
+        if not warm and amount.requests:
+            warm, began = True, time.monotonic()
+            before = amount.stored()
+            amount.clear()
+    return amount.stored() if amount.requests else before
+
+
+def _number(job: HarnessCall) -> int:
+    return len(job.task.eval_docs) if job.task else 0
+
+
+def _is_left(asked: tuple[HarnessCall, int]) -> bool:
+    return asked[1] < _number(asked[0])
+
+
+def _ask(cached: CachedLM, job: HarnessCall, documents: range) -> None:
+    if not documents:
+        return
+    requests = built(job, documents)
+    for method in dict.fromkeys(request.request_type for request in requests):
+        getattr(job.model, method)([request for request in requests if request.request_type == method])

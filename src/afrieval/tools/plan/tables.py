@@ -1,0 +1,163 @@
+"""The tables of a plan: how much there is to run, how long it takes, what it costs, and whether it fits."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from afrieval._util.grouping import grouped
+from afrieval.analysis.tokenizer import Fertility
+from afrieval.report.table import Column, Table
+from afrieval.report.values import language_name
+from afrieval.tools.plan.counting import BYTES_PER_TOKEN, Size, total
+from afrieval.tools.plan.plan import Estimate, Memory
+from afrieval.tools.plan.rates import Rate, hours
+
+PER = 1_000_000  # prices are for this many tokens
+GIB = 2**30
+MEMORY = {"weights": "weights", "passes": "cache, activations, logits", "total": "in all"}
+LEFT = "Only what is left is counted"
+
+
+class TokenPrices(NamedTuple):
+    """US dollars per million tokens."""
+
+    input: float
+    output: float
+
+
+def estimate_tables(found: Estimate, prices: TokenPrices | None = None) -> list[Table]:
+    """Returns the tables of a plan.
+
+    Args:
+        found: what it takes.
+        prices: of the model; None if unknown.
+    """
+    tables = [_size_table(found, prices), *_fit_tables(found)]
+    return [*tables, *fertility_tables(found.fertilities), *([memory_table(found)] if found.memory else [])]
+
+
+def _size_table(found: Estimate, prices: TokenPrices | None) -> Table:
+    """Returns what is to be run, by task and language, and in all."""
+    sizes, counted = found.sizes, not found.unknown
+    whole = total(sizes)
+    timed = hours(whole, found.rates) is not None
+    shown = {True: "amount", False: "hidden"}
+    columns = [Column("task"), Column("language", "language"), Column("cells", "amount"), Column("documents", "amount")]
+    columns += [Column("requests", "amount")]
+    columns += [Column("plain tokens" if counted else "prompt tokens", "amount", "prompt_tokens")]
+    columns += [Column("computed", shown[bool(counted and found.engine)], "computed_tokens")]
+    columns += [Column("answer tokens", shown[whole.most > 0], "answer_tokens")]
+    columns += [Column("time", "time", "hours")] if timed else []
+    columns += [Column("prompt cost", "money", "prompt_cost")] if prices else []
+    columns += [Column("answer cost", "money", "answer_cost")] if prices else []
+    rows = [_row(size, found, prices, timed) for size in sizes]
+    ends = (len(rows) - 1,) if len(rows) > 1 else ()
+    rows += [["total", "", *_row(whole, found, prices, timed)[2:]]] if ends else []
+    left = sum(size.cells for size in sizes) < found.planned
+    title = f"{found.model}: {'left ' if left else ''}to run"
+    return Table("estimate", title, columns, rows, _notes(found, whole, prices), _findings(found, whole), ends=ends)
+
+
+def _row(size: Size, found: Estimate, prices: TokenPrices | None, timed: bool) -> list[Any]:
+    counts: list[Any] = [size.task, size.language, size.cells, size.documents, size.requests]
+    counts += [size.plain, size.computed if found.engine else None, size.most]
+    counts += [hours(size, found.rates)] if timed else []
+    return counts + ([size.plain * prices.input / PER, size.most * prices.output / PER] if prices else [])
+
+
+def _findings(found: Estimate, whole: Size) -> list[str]:
+    """Returns what the user has to know first, a line each."""
+    here, lines = whole.cells, []
+    if here < found.planned:
+        done = found.planned - here
+        lines.append(f"{LEFT}: {done:,} of {found.planned:,} cells are stored in the run folder.")
+    if found.unknown:
+        lines.append(f"Tokens are estimated, one for {BYTES_PER_TOKEN} bytes of UTF-8: {found.unknown}.")
+        lines.append("Without a tokenizer, it is not known which prompts fit, nor the fertility of languages.")
+    elif not (whole.truncated or whole.fewer_examples or whole.shortened):
+        lines.append(f"All prompts fit: the longest takes {found.longest:,} of {found.context:,} tokens.")
+    return lines
+
+
+def _notes(found: Estimate, whole: Size, prices: TokenPrices | None) -> list[str]:
+    notes = []
+    if not found.unknown:
+        notes.append("Plain tokens are those that the harness computes, with the whole prompt for each choice.")
+    if found.engine:
+        what = "engine, which computes shared parts once" if found.engine == "tree" else "harness"
+        notes.append(f"Computed tokens are those of the {what}; padding is included.")
+    elif not found.unknown:
+        notes.append("What vLLM saves by caching prefixes is not counted.")
+    if found.step > 1:
+        notes.append(f"One of {found.step} documents of each cell was counted, and stands for the others.")
+    if whole.most:
+        notes.append("Answer tokens are the most that answers may have; most answers are shorter.")
+    return [
+        *notes,
+        *_rate_notes(found),
+        *(["Costs are in US dollars, at the prices of the model file."] if prices else []),
+    ]
+
+
+def _rate_notes(found: Estimate) -> list[str]:
+    """Returns at which rates hours were computed, or how to measure them."""
+    if not found.rates:
+        return ["--calibrate measures how long it takes."] if found.engine else []
+    sources = grouped(found.rates.items(), lambda rate: rate[1].source)
+    measured = [f"{' and '.join(map(_per_second, of))}, measured in {source}" for source, of in sources.items()]
+    shares = [rate.share for rate in found.rates.values() if rate.tokens and rate.share < 1]
+    used = "Answers are taken to have {:.0f}% of the tokens that they may have, as those that were measured."
+    return [f"Time is at {'; and '.join(measured)}.", *(used.format(100 * share) for share in shares)]
+
+
+def _per_second(rate: tuple[str, Rate]) -> str:
+    kind, of_kind = rate
+    return f"{of_kind.per_second:,.0f} {'tokens' if of_kind.tokens else 'requests'}/s for {kind}"
+
+
+def _fit_tables(found: Estimate) -> list[Table]:
+    """Returns what does not fit the model's context; empty if all does."""
+    names = {"truncated": "truncated", "fewer_examples": "fewer examples", "shortened": "shortened text"}
+    rows = [[size.task, size.language, *(getattr(size, name) for name in names)] for size in found.sizes]
+    rows = [row for row in rows if any(row[2:])]
+    if not rows:
+        return []
+    columns = [Column("task"), Column("language", "language")]
+    columns += [Column(head, "amount", name) for name, head in names.items()]
+    notes = ["truncated: requests that lose their beginning. fewer examples: documents whose last examples are left "
+             "out. shortened text: documents whose long text is cut."]  # fmt: skip
+    return [Table("fit", f"What does not fit the context of {found.context:,} tokens", columns, rows, notes)]
+
+
+def fertility_tables(found: Sequence[Fertility]) -> list[Table]:
+    """Returns tokens per word, character and parallel row of each language; empty if no rows are in a language."""
+    if not found:
+        return []
+    columns = [Column("language", "language"), Column("task")]
+    columns += [Column(f"tokens per {of}", "ratio", f"per_{of}") for of in ("word", "character", "byte")]
+    columns += [Column("times English", "ratio", "premium")] if any(f.premium for f in found) else []
+    columns += [Column("rows", "amount", "n")]
+    names = [column.key or column.name for column in columns]
+    ordered = sorted(found, key=lambda f: (language_name(f.language), f.task))
+    notes = ["Of rows spread over each task's data, without prompts and special tokens. Words are runs of letters, "
+             "marks and digits; bytes are those of UTF-8."]  # fmt: skip
+    if any(f.premium for f in found):
+        notes.append("times English: tokens divided by those of the same rows in English, where they are parallel.")
+    return [Table("fertility", "Tokens per word", columns, [[getattr(f, n) for n in names] for f in ordered], notes)]
+
+
+def memory_table(found: Estimate) -> Table:
+    """Returns the memory that the model needs, and what the device has."""
+    memory: Memory = found.memory  # type: ignore[assignment]  # the caller has checked it
+    values = {name: getattr(memory, name) for name in MEMORY}
+    rows = [[MEMORY[name], value, None if value is None else value / GIB] for name, value in values.items()]
+    rows.append([f"free on {memory.device}", memory.free, memory.free / GIB])
+    columns = [Column("memory"), Column("bytes", "hidden"), Column("GiB", "ratio")]
+    findings = []
+    if memory.total > memory.free and not found.absent:
+        findings.append("The model does not fit: it needs more memory than is free.")
+    if found.absent:
+        findings.append(f"{found.absent} is not on this machine, which plans for {memory.device}.")
+    notes = [f"Weights are {memory.dtype}; cache, activations and logits are what is in memory at a time, at most."]
+    notes += ["The weights are quantised, and take less."] if memory.quantised else []
+    notes += ["What a forward pass takes is not known for this model."] if memory.passes is None else []
+    return Table("memory", f"{found.model}: memory", columns, rows, notes, findings)

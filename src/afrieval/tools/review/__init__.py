@@ -1,0 +1,1 @@
+"""`afrieval review`: sheets for speakers who review native prompts."""

@@ -1,0 +1,154 @@
+"""Validates what a speaker wrote, all of it before anything is changed."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import NamedTuple
+
+from afrieval._util.errors import UserError, nearest
+from afrieval._util.terminal import shortened, visible
+from afrieval.tasks.prompts.prompts import Prompt
+from afrieval.tasks.prompts.reviews import VERDICTS, Verdict
+from afrieval.tasks.prompts.vocabulary import String
+from afrieval.tools.review.sheet import Sheet, SheetRow
+
+CURE = "write ok, change or unsure"
+_PLACEHOLDER = re.compile(r"{{.*?}}|{%.*?%}|{#.*?#}")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a speaker decided about a string; `text` is the one that they approve, or are unsure of."""
+
+    string: String
+    verdict: Verdict
+    text: str
+    row: SheetRow
+
+
+class _Fault(NamedTuple):
+    column: str
+    problem: str
+    cure: str
+
+
+def decisions(sheet: Sheet, known: Mapping[str, String], where: str) -> tuple[list[Decision], list[UserError]]:
+    """Returns what a sheet decides, and what is wrong with it.
+
+    Args:
+        sheet: a filled-in sheet.
+        known: the strings of its language by id.
+        where: the file, for messages.
+    """
+    found, errors = [], []
+    rows_of = Counter(row.id for row in sheet.rows)
+    for row in sheet.rows:
+        faults = list(_faults(row, known, rows_of[row.id]))
+        errors += [UserError(f"{where}, row {row.number}, column {f.column}: {f.problem}", f.cure) for f in faults]
+        if not faults and row.verdict:
+            verdict = VERDICTS[VERDICTS.index(row.verdict.casefold())]
+            string = known[row.id]
+            found.append(Decision(string, verdict, clean(row.new) if verdict == "change" else string.text, row))
+    return found, errors
+
+
+def label_faults(prompts: Mapping[int, Prompt]) -> dict[tuple[str, str], str]:
+    """Returns pairs of label words that cannot be distinguished in an answer, and why.
+
+    Args:
+        prompts: the prompts of a file.
+    """
+    found = {}
+    for prompt in prompts.values():
+        for (_, one), (_, other) in combinations(prompt.labels.items(), 2):
+            short, long = sorted((one, other), key=len)
+            if long.casefold().startswith(short.casefold()):
+                found[short, long] = f"{long!r} begins like {short!r}, another answer in prompt {prompt.number}"
+        for other_prompt in prompts.values():
+            for (name, word), (other, same) in product(prompt.labels.items(), other_prompt.labels.items()):
+                if name != other and word.casefold() == same.casefold():
+                    found[word, same] = (
+                        f"{word!r} is {name} in prompt {prompt.number}, and {other} in prompt {other_prompt.number}"
+                    )
+    return found
+
+
+def clean(text: str) -> str:
+    """Returns a text in composed form (NFC), without blanks at the ends of lines or several in a row."""
+    lines = unicodedata.normalize("NFC", text).strip().split("\n")
+    return "\n".join(re.sub(r"[ \t]+", " ", line).strip(" ") for line in lines)
+
+
+def _faults(row: SheetRow, known: Mapping[str, String], rows: int) -> Iterator[_Fault]:
+    verdict = row.verdict.casefold()
+    if not verdict:
+        if row.new or row.comment:
+            column = "new text" if row.new else "comment"
+            yield _Fault("verdict", f"it is empty, but the row has a {column}", CURE)
+        return
+    if verdict not in VERDICTS:
+        yield _Fault("verdict", f"{shortened(row.verdict)!r} is not a verdict", CURE)
+    elif row.id not in known:
+        yield _Fault("id", f"unknown string {shortened(row.id)!r}", nearest(row.id, list(known)))
+    elif known[row.id].is_reference:
+        (word,) = known[row.id].references
+        yield _Fault("id", f"{row.id} is the shared word {word}", f"review {word} instead")
+    elif rows > 1:
+        yield _Fault("id", f"{row.id} occurs in {rows} rows", "keep one of them")
+    elif verdict == "change":
+        yield from _faults_of_change(row, known[row.id])
+    elif row.new:
+        cure = "write change, or move the text to the comment"
+        yield _Fault("new text", f"it is filled in, but the verdict is {verdict}", cure)
+    elif clean(row.native) != clean(known[row.id].text):
+        yield _stale(known[row.id])
+
+
+def _faults_of_change(row: SheetRow, string: String) -> Iterator[_Fault]:
+    new = clean(row.new)
+    if not new:
+        yield _Fault("new text", "it is empty, but the verdict is change", "write the new text, or another verdict")
+    elif new == string.text:
+        return  # somebody wrote the same, or the sheet was read before
+    elif clean(row.native) != clean(string.text):
+        yield _stale(string)
+    else:
+        yield from (_Fault("new text", *fault) for fault in text_faults(string, new))
+
+
+def _stale(string: String) -> _Fault:
+    shown = shortened(string.text.replace("\n", " / "))
+    cure = "clear the verdict of this row to leave it out, and review the string in a new sheet"
+    return _Fault("native", f"the text was changed after this sheet was made; it is now {shown!r}", cure)
+
+
+def text_faults(string: String, new: str) -> Iterator[tuple[str, str]]:
+    """Yields why a text cannot take the place of a string, each with its cure."""
+    if visible(new) != new:
+        yield f"it contains an invisible character, {shortened(visible(new))}", "type the text anew"
+    old_lines, lines = string.text.split("\n"), new.split("\n")
+    if [not line for line in lines] != [not line for line in old_lines]:
+        problem = f"it has {len(lines)} lines, and the native text has {len(old_lines)}"
+        if len(lines) == len(old_lines):
+            problem = "its empty lines are not where those of the native text are"
+        yield problem, "keep the same lines and empty lines"
+        return
+    for number, (old, line) in enumerate(zip(old_lines, lines, strict=True), 1):
+        wanted, found = (Counter(_PLACEHOLDER.findall(each)) for each in (old, line))
+        if wanted != found:
+            differing = ", ".join([*(wanted - found), *(found - wanted)])
+            yield (
+                f"line {number} differs in {differing}",
+                "copy what is in double braces from the native text unchanged",
+            )
+        elif set(_rest(string, line)) & {*"{}"}:
+            yield f"line {number} has braces that the native text does not have", "remove them"
+
+
+def _rest(string: String, line: str) -> str:
+    """Returns what is outside placeholders."""
+    line = _PLACEHOLDER.sub("", line)
+    return line.replace("{answer}", "", 1) if string.id.split("/")[1] in ("lead_in", "answer_is") else line

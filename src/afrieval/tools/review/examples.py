@@ -1,0 +1,118 @@
+"""Shows strings as they reach a model: in a prompt, with a row of the samples filled in."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped, ranges
+from afrieval.languages import ENGLISH
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.prompts.prompts import Prompt, answers, load_prompts, render, render_header
+from afrieval.tasks.prompts.vocabulary import REFERENCE, String
+
+LONGEST, UNUSED = 160, "not used yet"
+
+
+def golden(spec: TaskSpec, language: str) -> str:
+    """Returns all prompts of a file on one row, each headed by what is scored as its answer."""
+    document, parts = first_document(spec, language), []
+    translated = spec.direction and language not in spec.languages
+    evaluated = _near(spec, language) or language if translated else language
+    for number, prompt in load_prompts(spec, language).items():
+        scored = " | ".join(answers(prompt, document, spec.answer_forms[0]))
+        parts.append(f"=== prompt {number}, scored: {scored}\n{_whole(prompt, document, evaluated)}\n")
+    return "".join(parts)
+
+
+def _whole(prompt: Prompt, document: Document, language: str) -> str:
+    """Returns the prompt of a document without examples."""
+    header = render_header(prompt, document, language)
+    return "\n\n".join(filter(None, (header, render(prompt, document, language))))
+
+
+def first_document(spec: TaskSpec, language: str) -> Document:
+    """Returns the first sample row in a language, or in English, or in any.
+
+    Raises:
+        UserError: if the task has no samples.
+    """
+    near = _near(spec, language)
+    found = load_split(spec, near, spec.data.evaluate, SAMPLES) if near else None
+    if not found:
+        raise UserError(f"{spec.name} has no sample rows", f"add {spec.samples_folder}/eng.jsonl")
+    return found.documents[0]
+
+
+def _near(spec: TaskSpec, language: str) -> str | None:
+    """Returns a language with sample rows: this one, English, or any."""
+    there = sorted(path.stem for path in spec.samples_folder.glob("*.jsonl") if path.stem in spec.languages)
+    return next((code for code in (language, ENGLISH, *there) if code in there), None)
+
+
+def examples(root: Path, language: str, strings: Mapping[str, String]) -> dict[str, str]:
+    """Returns, for each string by id, a whole prompt or the lines of one in which the string occurs.
+
+    Args:
+        root: contains `tasks/`.
+        language: the suite's code.
+        strings: the strings of the language.
+    """
+    found: dict[str, str] = {}
+    for task in dict.fromkeys(s.task for s in strings.values() if not s.is_word):
+        spec = load_task(task, root / "tasks")
+        document, prompts = first_document(spec, language), load_prompts(spec, language)
+        for string in strings.values():
+            if string.task == task:
+                found[string.id] = _example(string, filled(string.text, strings), document, prompts, language)
+    return {id: found[id] if id in found else _of_word(string, strings, found) for id, string in strings.items()}
+
+
+def filled(text: str, strings: Mapping[str, String]) -> str:
+    """Returns a text in which references to the vocabulary are replaced by its words."""
+    return REFERENCE.sub(lambda found: strings[f"{found[1]}/{found[2]}"].text, text)
+
+
+def _example(string: String, text: str, document: Document, prompts: Mapping[int, Prompt], language: str) -> str:
+    kind, *names = string.id.split("/")[2 if string.number else 1 :]
+    if string.number:
+        whole = _whole(prompts[string.number], document, language)
+        return whole if kind == "template" else _lines(whole, text)
+    if kind == "labels":
+        return next(filter(None, (_lines(render(p, document, language), text) for p in prompts.values())), "")
+    if kind == "values":
+        field, raw = names
+        row = replace(document, fields={**document.fields, field: raw})
+        return next(filter(None, (_lines(render(p, row, language), text) for p in prompts.values())), "")
+    if kind == "lead_in":
+        answer = "A" if document.choices else "12"
+        return text.replace("{answer}", answer) if "{answer}" in text else f"{text} {answer}"
+    return text if string.references else ""
+
+
+def _lines(text: str, part: str) -> str:
+    return "\n".join(line for line in text.split("\n") if part in line)
+
+
+def _of_word(word: String, strings: Mapping[str, String], found: Mapping[str, str]) -> str:
+    """Returns where a word of the vocabulary is used, and a line in which it occurs."""
+    users = [string for string in strings.values() if word.id in string.references]
+    texts = (_lines(found[user.id], word.text) for user in users)
+    line = next(filter(None, texts), "").partition("\n")[0]
+    shown = [line if len(line) <= LONGEST else f"{line[:LONGEST]} ..."] if line else []
+    return "\n".join([f"in {'; '.join(map(_places, grouped(users, _task).items()))}" if users else UNUSED, *shown])
+
+
+def _task(string: String) -> str:
+    return string.task
+
+
+def _places(of: tuple[str, list[String]]) -> str:
+    """Returns a task, its prompts and other strings in short: `afrimgsm 1-3, system`."""
+    task, users = of
+    numbers = sorted({user.number for user in users if user.number})
+    others = dict.fromkeys(user.id.split("/")[1] for user in users if not user.number)
+    return ", ".join([f"{task} {ranges(numbers)}".strip(), *others])

@@ -1,0 +1,255 @@
+"""Brings a filled-in sheet into the files of a checkout: first into a copy, then all of it or nothing."""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from textwrap import fill
+from typing import Any, NamedTuple
+
+import yaml
+
+from afrieval._util.errors import UserError
+from afrieval._util.schema import Place
+from afrieval._util.whole_files import write_whole
+from afrieval._util.yaml_files import parsed
+from afrieval.languages import LANGUAGES
+from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages
+from afrieval.tasks.prompts.reviews import Review, as_yaml, read_reviews, with_review
+from afrieval.tasks.prompts.vocabulary import strings, text_hash
+from afrieval.tools.review.check import Decision, decisions, label_faults
+from afrieval.tools.review.generated import GOLDEN, INDEX, golden_files, pages, templated
+from afrieval.tools.review.sheet import Sheet
+
+
+class NotEditableError(Exception):
+    """The value is written in a way that cannot be replaced safely."""
+
+
+def replaced(source: str, place: Place, value: str | int) -> str:
+    """Returns a YAML text in which one value is another.
+
+    The way in which it is written (plain, in quotes, a block) is kept where the new value allows it.
+
+    Args:
+        source: the YAML text.
+        place: the keys that lead to the value, which must be a text or a number.
+        value: the new value; line ends after a text are as they were.
+
+    Raises:
+        NotEditableError: if no way of writing it changes this value and no other.
+    """
+    content, root = parsed(source)
+    node = _node(root, place)
+    if isinstance(value, str):
+        old = str(_get(content, place))
+        value = value.strip() + old[len(old.rstrip()) :]
+    wanted = deepcopy(content)
+    _get(wanted, place[:-1])[place[-1]] = value
+    for candidate in _candidates(source, node, str(value)):
+        try:
+            if parsed(candidate)[0] == wanted:
+                return candidate
+        except yaml.YAMLError:
+            continue
+    raise NotEditableError(f"line {node.start_mark.line + 1}")
+
+
+def _node(root: yaml.Node | None, place: Place) -> yaml.ScalarNode:
+    node: Any = root
+    for step in place:
+        if isinstance(node, yaml.SequenceNode):
+            node = node.value[int(step)]
+        else:
+            node = next(value for key, value in node.value if key.value == str(step))
+    if not isinstance(node, yaml.ScalarNode):
+        raise NotEditableError(f"line {node.start_mark.line + 1}")
+    return node
+
+
+def _get(content: Any, place: Place) -> Any:
+    for step in place:
+        content = content[step]
+    return content
+
+
+def _candidates(source: str, node: yaml.ScalarNode, value: str) -> Iterator[str]:
+    """Yields the text with the value written in several ways, the present one first."""
+    if node.style == "|":
+        yield _with_block(source, node, value)
+        return
+    if node.style == ">":  # its lines are not those of the value
+        return
+    ways = {None: value, "'": "'" + value.replace("'", "''") + "'", '"': json.dumps(value, ensure_ascii=False)}
+    first, last = source[: node.start_mark.index], source[node.end_mark.index :]
+    for style in (node.style, '"'):
+        yield f"{first}{ways[style]}{last}"
+
+
+def _with_block(source: str, node: yaml.ScalarNode, value: str) -> str:
+    """Returns the text with other lines in a literal block, which has one line for each of the value."""
+    lines = source.split("\n")
+    start = node.start_mark.line + 1
+    end = start + len(node.value.rstrip("\n").split("\n"))
+    first = lines[start]
+    indent = first[: len(first) - len(first.lstrip(" "))]
+    new = [f"{indent}{line}" if line else "" for line in value.rstrip("\n").split("\n")]
+    return "\n".join([*lines[:start], *new, *lines[end:]])
+
+
+PARTS = ("tasks", "vocabulary", "reviews", "docs", GOLDEN.as_posix(), "CHANGELOG.md")
+UNRELEASED = "## Unreleased\n\n"
+
+
+class Change(NamedTuple):
+    """The text of a file, before and after; empty if it did not exist."""
+
+    before: str
+    after: str
+
+
+def read(root: Path, sheet: Sheet, where: str, date: str) -> tuple[dict[Path, Change], list[UserError]]:
+    """Returns what a sheet changes in a checkout, by path within it, or what is wrong with the sheet.
+
+    Args:
+        root: the checkout; nothing in it is changed.
+        sheet: a filled-in sheet.
+        where: its file, for messages.
+        date: today, 2026-01-31.
+    """
+    if not sheet.reviewer:
+        raise UserError(f"{where} names no reviewer", "fill in 'your name' at its top, or give --reviewer NAME")
+    found, errors = decisions(sheet, strings(root, sheet.language), where)
+    if errors:
+        return {}, errors
+    with TemporaryDirectory() as folder:
+        copy = Path(folder)
+        _copy(root, copy)
+        changed = [d for d in found if d.text != d.string.text]
+        for decision in changed:
+            _edit(copy / decision.string.path, decision)
+        if errors := list(_label_errors(root, copy, sheet.language, changed, where)):
+            return {}, errors
+        _store_reviews(copy / "reviews" / f"{sheet.language}.yaml", sheet, found, date)
+        _raise_versions(copy, sheet.language, changed)
+        made = golden_files(copy, [sheet.language]) | pages(copy, [sheet.language]) if (copy / INDEX).is_file() else {}
+        for path, text in made.items():
+            _write(copy / path, text)
+        return _changes(root, copy), []
+
+
+def _copy(root: Path, copy: Path) -> None:
+    for name in PARTS:
+        path = copy / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if (root / name).is_dir():
+            shutil.copytree(root / name, path)
+        elif (root / name).exists():
+            shutil.copy(root / name, path)
+
+
+def _changes(root: Path, copy: Path) -> dict[Path, Change]:
+    files = sorted(path.relative_to(copy) for path in copy.rglob("*") if path.is_file())
+    changed = [path for path in files if _content(root / path) != _content(copy / path)]
+    return {path: Change(_text(root / path), _text(copy / path)) for path in changed}
+
+
+def _content(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
+
+
+def _text(path: Path) -> str:
+    return _content(path).decode()
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text.encode())
+
+
+def _edit(path: Path, decision: Decision) -> None:
+    string = decision.string
+    try:
+        _write(path, replaced(_text(path), string.place, decision.text))
+    except NotEditableError as e:
+        where = f"{string.path}, {e}: {string.id} is written in a form that cannot be edited"
+        raise UserError(where, "change it by hand to plain text, quotes or a block with |") from None
+
+
+def _store_reviews(path: Path, sheet: Sheet, found: list[Decision], date: str) -> None:
+    reviews = read_reviews(path)
+    for decision in found:
+        name, dialect = " ".join(sheet.reviewer.split()), decision.row.dialect or sheet.dialect
+        given = (text_hash(decision.text), decision.verdict, name, date, dialect, decision.row.comment)
+        reviews = with_review(reviews, decision.string.id, Review(*given))
+    if found:
+        _write(path, as_yaml(reviews))
+
+
+def _label_errors(root: Path, copy: Path, language: str, changed: list[Decision], where: str) -> Iterator[UserError]:
+    """Yields label words that could be distinguished in an answer before, and no longer can."""
+    for spec in templated(copy):
+        if not spec.labels or language not in prompt_languages(spec):
+            continue
+        before, after = (
+            label_faults(load_prompts(load_task(spec.name, of / "tasks"), language)) for of in (root, copy)
+        )
+        for words in sorted(after.keys() - before.keys()):
+            rows = [d.row.number for d in changed if any(d.text in word for word in words)]
+            place = f"{where}, row {', '.join(map(str, rows))}, column new text"
+            yield UserError(f"{place}: {after[words]} ({spec.name})", "choose another word")
+
+
+def _raise_versions(root: Path, language: str, changed: list[Decision]) -> None:
+    """Raises the versions of the tasks whose prompts say something else now, and says so in the changelog."""
+    ids = {decision.string.id for decision in changed}
+    users = [s for s in strings(root, language).values() if s.id in ids or ids & {*s.references}]
+    homes = {load_task(s.task, root / "tasks").prompts_folder for s in users if not s.is_word}
+    tasks = [spec for spec in templated(root) if spec.prompts_folder in homes and language in prompt_languages(spec)]
+    for spec in tasks:
+        path = spec.folder / "task.yaml"
+        _write(path, replaced(_text(path), ("version",), spec.version + 1))
+    _note_change(root / "CHANGELOG.md", language, len(changed), tasks)
+
+
+def _note_change(path: Path, language: str, number: int, tasks: list[TaskSpec]) -> None:
+    if not tasks or not path.is_file():
+        return
+    before, heading, after = _text(path).partition(UNRELEASED)
+    if not heading:
+        raise UserError(
+            f"{path.name} has no heading {UNRELEASED.strip()!r}", "add it above the first heading of a version"
+        )
+    versions = ", ".join(f"{spec.title} (version {spec.version + 1})" for spec in tasks)
+    count = "a string" if number == 1 else f"{number} strings"
+    line = f"* A speaker of {LANGUAGES[language].name} changed {count} of the native prompts: "
+    line += f"scores with native {LANGUAGES[language].name} prompts change in {versions}."
+    _write(path, f"{before}{heading}{fill(line, 100, subsequent_indent='  ')}\n{after}")
+
+
+def write_all(root: Path, changes: Mapping[Path, Change]) -> None:
+    """Writes all changes into a checkout; if that fails or is stopped, the files are as they were before.
+
+    Args:
+        root: the checkout.
+        changes: as `read` returns them.
+    """
+    done: list[Path] = []
+    try:
+        for path, change in changes.items():
+            done.append(path)
+            _write(root / path, change.after)
+    except BaseException:
+        for path in done:
+            _restore(root / path, changes[path].before)
+        raise
+
+
+def _restore(path: Path, before: str) -> None:
+    if before:
+        _write(path, before)
+    else:
+        path.unlink(missing_ok=True)

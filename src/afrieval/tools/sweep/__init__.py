@@ -1,0 +1,1 @@
+"""`afrieval sweep`: models, suites and settings in all combinations, as jobs."""

@@ -1,0 +1,168 @@
+"""From a sweep file to its jobs: every model with every suite under every settings, checked before any is started."""
+
+import difflib
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped
+from afrieval._util.schema import Place, check_value
+from afrieval._util.terminal import shortened
+from afrieval._util.yaml_files import YamlFile
+from afrieval.config.arguments import OPEN_MAPS
+from afrieval.config.files import run_config
+from afrieval.config.options import options_of
+from afrieval.config.settings import RunConfig
+from afrieval.models.backend_args import check_backend_args
+from afrieval.models.credentials import without_secrets
+from afrieval.run.manifest import folder_of_form
+from afrieval.tasks.cells.plan import check_prompts
+from afrieval.tasks.declaration.selection import chosen_tasks
+from afrieval.tools.sweep.jobs import Job
+from afrieval.tools.sweep.sweep_file import SweepFile, SweptModel, model_entry, slug, suite_entry
+
+LONGEST = 40  # characters of a setting in the name of a job
+
+
+class SweepRun(NamedTuple):
+    """A run: one model, one suite, one map of settings.
+
+    Attributes:
+        where: what it is a combination of, for messages.
+    """
+
+    where: str
+    model: SweptModel
+    given: dict[str, Any]
+    config: RunConfig
+
+    @property
+    def job(self) -> str:
+        """The name of its model and of all settings of the model that the model's file does not have."""
+        before, now = asdict(self.model.base), asdict(self.config.model)
+        return "-".join([self.model.name, *(_word(name, now[name]) for name in now if now[name] != before[name])])
+
+
+def jobs_of(sweep: SweepFile, found: YamlFile) -> list[Job]:
+    """Returns the jobs of a sweep, in the order of its file.
+
+    Args:
+        sweep: the content of the file.
+        found: the file, for messages.
+
+    Raises:
+        UserError: naming file and key of the first value that is not allowed.
+    """
+    for key, options in [("common", sweep.common), *((f"settings.{n}", of) for n, of in enumerate(sweep.settings))]:
+        _check_options(options, found, key)
+    runs = list(_runs(sweep, found))
+    _check_folders(runs, found.path)
+    of_jobs = grouped(runs, lambda run: run.job)
+    return [job for of_job in of_jobs.values() for job in _shares(sweep, found.path, of_job)]
+
+
+def _runs(sweep: SweepFile, found: YamlFile) -> Iterator[SweepRun]:
+    models = [model_entry(entry, at, found) for at, entry in enumerate(sweep.models)]
+    suites = [suite_entry(entry, at, found) for at, entry in enumerate(sweep.suites)]
+    checked: list[RunConfig] = []
+    for model in models:
+        for at, suite in enumerate(suites):
+            for number, settings in enumerate(sweep.settings):
+                given = dict([*model.given, *suite, *sweep.common.items(), *settings.items()])
+                where = f"{model.name} with suites.{at} and settings.{number}"
+                yield SweepRun(where, model, given, _config(given, f"{found.path}: {where}", checked))
+
+
+def _config(given: dict[str, Any], where: str, checked: list[RunConfig]) -> RunConfig:
+    """Returns the config of a run, after checking all but data and weights.
+
+    Args:
+        given: its settings.
+        where: for messages.
+        checked: configs whose tasks have been checked, which takes a tenth of a second for a suite; grows.
+    """
+    try:
+        _check_secrets(given)
+        config = run_config(list(given.items()), needs_model=True)
+        check_backend_args(config.model)
+        if config.model.api.server and config.model.api.base_url:
+            problem = f"the model has server and base_url, {shortened(config.model.api.base_url)}"
+            raise UserError(problem, "remove base_url, since the sweep starts the server, or remove server")
+        if not any((config.task, config.data) == (other.task, other.data) for other in checked):
+            for spec in chosen_tasks(config):
+                check_prompts(spec, config)
+            checked.append(config)
+        return config
+    except UserError as e:
+        raise UserError(f"{where}: {e.message}", e.hint) from None
+
+
+def _check_secrets(given: dict[str, Any]) -> None:
+    """Rejects keys and passwords in arguments of backends: job.yaml would store them."""
+    for name, value in given.items():
+        if name.startswith("model.backend_args") and without_secrets(value, name.rpartition(".")[2]) != value:
+            message = f"{name} has a key or password, which job.yaml would store"
+            raise UserError(message, "set it in the environment, as docs/apis.md explains")
+
+
+def _shares(sweep: SweepFile, path: Path, runs: list[SweepRun]) -> Iterator[Job]:
+    first, *others = runs
+    if other := next((run for run in others if run.config.model != first.config.model), None):
+        message = f"models.{first.model.at} and models.{other.model.at} are different models with the name {first.job}"
+        raise UserError(f"{path}: {message}", "give one of them a model file with another name")
+    entry, options = first.model.entry, [run.given for run in runs]
+    shares, gpus = entry.get("shares") or sweep.shares, entry.get("gpus", sweep.gpus)
+    for share in range(1, shares + 1):
+        yield Job(first.job, options, share, shares, gpus or 0)
+
+
+def _check_options(options: dict[str, Any], found: YamlFile, key: str) -> None:
+    """Rejects options that a run does not have, values of other types, and `run_dir`: the sweep chooses it."""
+    known = {option.name: option for option in options_of(RunConfig)}
+    place: Place = tuple(int(step) if step.isdigit() else step for step in key.split("."))
+    for name, value in options.items():
+        where = f"{found.path}, line {found.line((*place, name))}: {key}"
+        if name == "run_dir":
+            raise UserError(f"{where}: run_dir is not supported in a sweep", "remove it; folder: is for all runs")
+        if name in known:
+            _check_value(known[name].hint, name, value, where)
+        elif not name.startswith(tuple(OPEN_MAPS)):
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+            near = near or [each for each in known if each.rpartition(".")[2] == name]
+            hint = f"did you mean {near[0]}?" if near else "see afrieval run --help"
+            raise UserError(f"{where}: unknown option {name!r}", hint)
+
+
+def _check_value(hint: Any, name: str, value: Any, where: str) -> None:
+    try:
+        check_value(hint, name, value)
+    except UserError as e:
+        raise UserError(f"{where}: {e.message.removeprefix('--')}", e.hint) from None
+
+
+def _check_folders(runs: list[SweepRun], path: Path) -> None:
+    """Rejects two runs that would have the same folder."""
+    seen: dict[Path, SweepRun] = {}
+    for run in runs:
+        form = run.config.task.answer_form or ("own" if run.config.task_names else "")  # the same for all of them
+        folder = folder_of_form(run.config, form, shots=False)
+        other = seen.setdefault(folder, run)
+        if other is run:
+            continue
+        if other.config.model == run.config.model and other.model.at != run.model.at:
+            message = f"models.{run.model.at} is the same model as models.{other.model.at}"
+            raise UserError(f"{path}: {message}", "remove one of them")
+        message = f"{other.where}, and {run.where}, would have the same run folder"
+        raise UserError(f"{path}: {message}", "change more of their settings, or run them in different sweeps")
+
+
+def _word(name: str, value: Any) -> str:
+    """Returns a setting as a part of a name."""
+    if isinstance(value, str) and len(value) <= LONGEST:
+        return slug(value)
+    text = json.dumps(value, sort_keys=True, ensure_ascii=True)
+    return name if value is True else f"{name}{hashlib.sha256(text.encode()).hexdigest()[:6]}"

@@ -1,0 +1,200 @@
+"""Runs the jobs of a sweep on a Ray cluster: an actor for each job, which holds its model."""
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from afrieval._util.errors import UserError, nearest
+from afrieval._util.signals import stoppable
+from afrieval._util.terminal import note
+from afrieval.tools.sweep.jobs import GOES_ON, JOB, Job, is_held, job_folder, passed_on, write_to_log
+from afrieval.tools.sweep.state import crashed, now, read_state, write_state
+from afrieval.tools.sweep.sweep_file import SweepFile
+from afrieval.tools.sweep.tables import Screen
+
+STOP = ".stop"  # a file in the sweep's folder; while it is there, jobs on Ray stop
+EVERY = 1  # seconds between looks for it
+
+
+class RayJob:
+    """An actor. If its node is lost, Ray makes another one elsewhere, which continues."""
+
+    def work(self, folder: str, job: str, here: str) -> str:
+        """Runs a job.
+
+        Args:
+            folder: of the sweep.
+            job: its name.
+            here: the working directory of the command, for relative paths.
+
+        Returns:
+            why it was not started; empty if it was.
+        """
+        from afrieval.tools.sweep.worker import main
+
+        sweep = Path(folder)
+        if not (job_folder(sweep, job) / JOB).exists():
+            return f"{os.uname().nodename} does not see {sweep}: it must be on a file system that all nodes share"
+        if Path(here).is_dir():
+            os.chdir(here)
+        write_to_log(sweep, job)
+        threading.Thread(target=_watch, args=[sweep / STOP], daemon=True).start()
+        stoppable(lambda: main([folder, job]), GOES_ON)
+        return ""
+
+
+def _watch(stop: Path) -> None:
+    """Stops the job once a file appears: Ray can only kill an actor that is at work, and blocks SIGINT in it."""
+    while not stop.exists():
+        time.sleep(EVERY)
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+
+
+AGAIN = 3  # times that a job starts again, after its node is lost or its process crashes
+GRACE = 60.0  # seconds that jobs get to end after Ctrl-C
+OPTIONS = ["address", "cpus"]
+PATIENCE = 10.0  # seconds for a cluster to answer
+CURE = "start it with ray start --head, or remove address: to use this machine alone"
+TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+QUIET = {"log_to_driver": False, "logging_level": "ERROR"}
+
+
+def start(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> None:
+    """Runs jobs on a Ray cluster until all have ended; Ctrl-C ends them.
+
+    Args:
+        folder: of the sweep, on a file system that all nodes share.
+        jobs: those to run.
+        sweep: with the options of the cluster.
+
+    Raises:
+        UserError: if Ray is not installed, does not answer, or has no room for a job.
+    """
+    if find_spec("ray") is None:
+        raise UserError("sweeps on Ray need ray, which is not installed", "pip install 'afrieval[ray]'")
+    address, cpus = _options(sweep)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report this cluster to its makers
+    if address and (any(name in os.environ for name in TOKENS) or (Path.home() / ".ray/auth_token").exists()):
+        os.environ.setdefault("RAY_AUTH_MODE", "token")  # as in ray start, which asks for the token if there is one
+    import ray
+
+    with _cluster(ray, address):
+        _check_room(ray.nodes(), jobs, cpus, grows=address is not None)
+        _run(ray, folder.resolve(), jobs, cpus)
+
+
+def _options(sweep: SweepFile) -> tuple[str | None, float]:
+    """Returns the cluster's address, None for a cluster of this machine alone, and the CPUs of a job."""
+    for name in sweep.ray:
+        if name not in OPTIONS:
+            raise UserError(f"ray.{name} is not an option of sweeps on Ray", nearest(name, OPTIONS))
+    address, cpus = sweep.ray.get("address"), sweep.ray.get("cpus", 1)
+    if address is not None and not isinstance(address, str):
+        raise UserError(f"ray.address must be text, not {address!r}", "write auto, or HOST:PORT of the head node")
+    if isinstance(cpus, bool) or not isinstance(cpus, int | float) or cpus <= 0:
+        raise UserError(f"ray.cpus must be a number above 0, not {cpus!r}", "write cpus: 4")
+    return address, cpus
+
+
+def _check_address(address: str) -> None:
+    """Rejects an address that nothing answers at: Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if address == "auto":
+        return
+    if not port.isdigit() or "/" in host:
+        cure = "write auto, or HOST:PORT of the head node, and start the sweep on a node of the cluster"
+        raise UserError(f"ray.address is {address!r}, which is not supported", cure)
+    try:
+        socket.create_connection((host, int(port)), PATIENCE).close()
+    except (OSError, OverflowError) as e:
+        raise UserError(f"the Ray cluster {address} does not answer: {e}", CURE) from None
+
+
+@contextmanager
+def _cluster(ray: Any, address: str | None) -> Iterator[None]:
+    """Connects to a cluster, or starts one on this machine, which ends with the block."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    own = {} if address else {"include_dashboard": False}
+    if address:
+        _check_address(address)
+    try:
+        ray.init(address=address or "local", **QUIET, **own)
+    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as e:
+        reason = next(iter(str(e).strip().splitlines()), type(e).__name__)
+        raise UserError(f"the Ray cluster {address or 'of this machine'} does not answer: {reason}", CURE) from None
+    try:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)  # Ray has replaced it
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _check_room(nodes: Sequence[dict[str, Any]], jobs: Sequence[Job], cpus: float, grows: bool) -> None:
+    """Rejects a job that no node has room for; on a cluster that may grow, it waits."""
+    rooms = [node["Resources"] for node in nodes if node["Alive"]]
+    for job in jobs:
+        needs = {"CPU": cpus, "GPU": job.gpus}
+        if any(all(room.get(name, 0) >= count for name, count in needs.items()) for room in rooms):
+            continue
+        needed = " and ".join(f"{count:g} {name}{'s' * (count != 1)}" for name, count in needs.items() if count)
+        if not grows:
+            raise UserError(f"{job.name} needs {needed}, more than this machine has", "lower gpus: or ray.cpus")
+        note(f"{job.name} waits for {needed}: no node of the cluster has as many yet")
+
+
+def _run(ray: Any, folder: Path, jobs: Sequence[Job], cpus: float) -> None:
+    (folder / STOP).unlink(missing_ok=True)
+    actors, waiting = dict[str, Any](), dict[Any, Job]()
+    runtime, kind = {"env_vars": passed_on()}, ray.remote(RayJob)
+    options = {"num_cpus": cpus, "max_restarts": AGAIN, "max_task_retries": AGAIN, "runtime_env": runtime}
+
+    def begin(job: Job) -> None:
+        actors[job.name] = kind.options(num_gpus=job.gpus, **options).remote()
+        waiting[actors[job.name].work.remote(str(folder), job.name, str(Path.cwd()))] = job
+
+    with Screen(folder, jobs) as screen:
+        try:
+            for job in jobs:
+                begin(job)
+            while waiting:
+                for ref in ray.wait(list(waiting), timeout=1)[0]:
+                    job = waiting.pop(ref)
+                    again = _ended(ray, folder, job, ref)
+                    ray.kill(actors.pop(job.name))  # frees its GPUs
+                    begin(job) if again else screen.ended(job)
+                screen.show()
+        finally:
+            _stop(ray, folder, actors)
+
+
+def _ended(ray: Any, folder: Path, job: Job, ref: Any) -> bool:
+    """Stores why a job ended that could not do so itself; returns whether to start it again."""
+    try:
+        reason = ray.get(ref)
+    except ray.exceptions.RayError as e:
+        lines = [line.strip() for line in str(e).splitlines() if line.strip()]
+        return crashed(folder, job, f"its Ray actor ended: {lines[-1] if lines else type(e).__name__}")
+    if reason:
+        write_state(folder, job, {**read_state(folder, job), "status": "stopped", "reason": reason, "since": now()})
+    return False
+
+
+def _stop(ray: Any, folder: Path, actors: dict[str, Any]) -> None:
+    """Ends jobs as Ctrl-C does, and kills those that do not end in time."""
+    latest = time.monotonic() + GRACE
+    if actors:
+        (folder / STOP).touch()
+    while actors:
+        running = {name for name in actors if is_held(job_folder(folder, name))}
+        for name in actors.keys() - (running if time.monotonic() < latest else set()):
+            ray.kill(actors.pop(name))
+        time.sleep(0.5 if actors else 0)
+    (folder / STOP).unlink(missing_ok=True)

@@ -1,0 +1,277 @@
+"""Submits the jobs of a sweep to SLURM, through submitit, and asks what SLURM says about them."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Collection, Iterator, Sequence
+from importlib.util import find_spec
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from typing_extensions import TypedDict
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import read_bytes
+from afrieval._util.schema import OPEN, validated_json
+from afrieval._util.terminal import note, say
+from afrieval._util.whole_files import write_whole
+from afrieval.tools.sweep.jobs import Job, job_folder, passed_on
+from afrieval.tools.sweep.slurm_job import SlurmJob
+from afrieval.tools.sweep.state import JobProgress, Status
+from afrieval.tools.sweep.sweep_file import SweepFile
+
+ENDED = {
+    "BOOT_FAIL",
+    "CANCELLED",
+    "COMPLETED",
+    "DEADLINE",
+    "FAILED",
+    "NODE_FAIL",
+    "OUT_OF_MEMORY",
+    "PREEMPTED",
+    "REVOKED",
+    "TIMEOUT",
+}
+PATIENCE = 60  # seconds for SLURM to answer
+
+
+class Queued(NamedTuple):
+    """A job as SLURM has it.
+
+    Attributes:
+        state: SLURM's word, such as PENDING.
+        reason: why it does not run yet, or why it ended; SLURM's word as well, empty if it has none.
+    """
+
+    state: str
+    reason: str
+
+    @property
+    def ended(self) -> bool:
+        """Whether it neither runs nor waits."""
+        return self.state in ENDED
+
+    def __str__(self) -> str:
+        words = self.state.lower().replace("_", " ")
+        return f"{words} ({self.reason})" if self.reason else words
+
+
+def states(ids: Collection[str]) -> dict[str, Queued]:
+    """Returns the jobs of these ids that SLURM knows.
+
+    squeue knows those that wait or run, and those that ended some minutes ago; others are known only where SLURM keeps
+    accounts, by sacct.
+
+    Raises:
+        UserError: if SLURM does not answer.
+    """
+    if not ids:
+        return {}
+    found = _parsed(_squeue(), ids)
+    if older := [each for each in ids if each not in found]:
+        found |= _parsed(_sacct(older), older)
+    return found
+
+
+def _squeue() -> str:
+    if shutil.which("squeue") is None:
+        raise UserError("SLURM's squeue is not installed here", "log in to a machine of the cluster, and try again")
+    asked = ["squeue", "--noheader", "--array", "--states=all", f"--user={os.getuid()}", "--format=%i|%T|%r"]
+    try:
+        answer = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        raise UserError(f"SLURM does not answer within {PATIENCE} seconds", "try again later") from None
+    if answer.returncode:
+        raise UserError(f"SLURM does not answer: {last_line(answer.stderr)}", "try again later")
+    return answer.stdout
+
+
+def _sacct(ids: Collection[str]) -> str:
+    """Returns what SLURM's accounts have; nothing where it keeps none, as on many small clusters."""
+    if shutil.which("sacct") is None:
+        return ""
+    arrays = ",".join(sorted({each.split("_")[0] for each in ids}))
+    asked = ["sacct", "-X", "--noheader", "--parsable2", "--format=JobID,State", f"--jobs={arrays}"]
+    try:
+        return subprocess.run(asked, capture_output=True, text=True, check=False, timeout=PATIENCE).stdout
+    except subprocess.TimeoutExpired:
+        return ""
+
+
+def _parsed(lines: str, ids: Collection[str]) -> dict[str, Queued]:
+    """Returns the jobs of `id|state|reason` lines; a state may be `CANCELLED by 1000`."""
+    rows = [line.split("|") for line in lines.splitlines() if "|" in line]
+    known = set(ids)
+    return {
+        name: Queued(state.split()[0].rstrip("+"), "".join(reason).replace("None", ""))
+        for name, state, *reason in rows
+        if name in known
+    }
+
+
+def last_line(text: str) -> str:
+    """Returns the last line of what a program wrote, or `no reason given`."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "no reason given"
+
+
+ID = "slurm.json"
+LONGEST = 1000  # jobs of an array; SLURM's own default limit is 1001
+MINUTES = 60  # of a job, unless the sweep file has another time
+ENDLESS = 10**6  # times that submitit requeues a job; SlurmJob has a rule of its own
+# Options of sbatch that the sweep decides; keys are compared with underscores.
+DECIDED = {"array", "chdir", "error", "nodes", "ntasks", "ntasks_per_node", "open_mode", "output", "signal", "wrap"}
+
+
+class _Id(TypedDict):
+    """slurm.json."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    id: str
+
+
+def start(folder: Path, jobs: Sequence[Job], sweep: SweepFile) -> None:
+    """Submits the jobs that are neither queued nor running; jobs with the same GPUs are one array.
+
+    Args:
+        folder: of the sweep, on a file system that all nodes share.
+        jobs: those to run.
+        sweep: with the options of sbatch.
+
+    Raises:
+        UserError: if SLURM is missing, does not answer, or refuses the jobs.
+    """
+    _check_installed()
+    chosen = options(sweep)
+    ids = _ids(folder, jobs)
+    live = {number for number, queued in states(set(ids.values())).items() if not queued.ended}
+    new = [job for job in jobs if ids.get(job.name) not in live]
+    if len(new) < len(jobs):
+        say(f"{len(jobs) - len(new)} of {len(jobs)} jobs wait in SLURM's queue already")
+    for gpus, group in groupby(sorted(new, key=lambda job: job.gpus), lambda job: job.gpus):
+        for part in _parts(list(group)):
+            number = _submit(folder, part, with_gpus(chosen, gpus))
+            say(f"submitted {len(part)} job{'s' * (len(part) > 1)} to SLURM: {number}")
+
+
+def with_queue(folder: Path, found: Sequence[JobProgress]) -> list[JobProgress]:
+    """Returns how far jobs are, with what SLURM says of those that it has and that are left.
+
+    Args:
+        folder: of the sweep.
+        found: the jobs, by what they have stored.
+    """
+    left = [each.job for each in found if each.state["status"] not in ("done", "failed")]
+    try:
+        ids = _ids(folder, left)
+        known = states(set(ids.values()))
+    except UserError as e:
+        note(e.message)
+        return list(found)
+    return [
+        _queued(each, number, known[number]) if (number := ids.get(each.job.name)) in known else each for each in found
+    ]
+
+
+def _queued(each: JobProgress, number: str, queued: Queued) -> JobProgress:
+    """Returns a job as SLURM has it, which knows before the job itself that it runs, and when it waits again."""
+    if queued.ended:
+        return each._replace(queue=f"{number} {queued}")
+    status: Status = "waiting" if queued.state != "RUNNING" else "running"
+    return each._replace(state={**each.state, "status": status}, queue=f"{number} {queued}")
+
+
+def options(sweep: SweepFile) -> dict[str, Any]:
+    """Returns the parameters of submitit for a sweep's jobs, without GPUs.
+
+    Raises:
+        UserError: for an option that SLURM does not have, or that the sweep decides.
+    """
+    given = {name.replace("-", "_"): value for name, value in sweep.slurm.items()}
+    for name in sorted(DECIDED & {*given}):
+        raise UserError(f"slurm.{name} is decided by the sweep", "leave it out; each job is one task on one node")
+    minutes = _whole(given.pop("time", MINUTES), "slurm.time", "minutes")
+    parallel = _whole(given.pop("parallel", LONGEST), "slurm.parallel", "jobs at a time")
+    for name, value in given.items():
+        if not isinstance(value, str | int | float):
+            raise UserError(f"slurm.{name} must be text, a number or true, not {value!r}", "see man sbatch")
+    further = {"requeue": True} | {name: value for name, value in given.items() if value is not False}
+    return {
+        "time": minutes,
+        "signal_delay_s": min(90, 6 * minutes),  # a tenth of short limits; SLURM may be half a minute early
+        "array_parallelism": parallel,
+        "stderr_to_stdout": True,
+        "setup": _setup(),
+        "additional_parameters": further,
+    }
+
+
+def with_gpus(chosen: dict[str, Any], gpus: float) -> dict[str, Any]:
+    """Returns parameters with a number of GPUs, unless the sweep file names them in SLURM's words.
+
+    Raises:
+        UserError: for a part of a GPU.
+    """
+    if gpus % 1:
+        raise UserError(f"SLURM assigns whole GPUs, not {gpus:g}", "write gpus: 1, or use --executor ray")
+    further = chosen["additional_parameters"]
+    if not gpus or any(name.startswith(("gpus", "gres")) for name in further):
+        return chosen
+    return chosen | {"additional_parameters": further | {"gpus_per_node": int(gpus)}}
+
+
+def _whole(value: object, key: str, unit: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise UserError(f"{key} must be a whole number of {unit}, not {value!r}", f"write {key.split('.')[1]}: 60")
+    return value
+
+
+def _setup() -> list[str]:
+    """Returns lines of shell that restore this command's environment, which some clusters do not pass on."""
+    variables = [f"export {name}={shlex.quote(value)}" for name, value in passed_on().items()]
+    return [f"cd {shlex.quote(str(Path.cwd()))}", "export SLURM_EXPORT_ENV=ALL", *variables]
+
+
+def _check_installed() -> None:
+    if find_spec("submitit") is None:
+        raise UserError("sweeps on SLURM need submitit, which is not installed", "pip install 'afrieval[slurm]'")
+    missing = [name for name in ("sbatch", "srun", "squeue") if shutil.which(name) is None]
+    if missing:
+        cure = "start the sweep on a machine of the cluster that has it, or with --executor local"
+        raise UserError(f"SLURM's {missing[0]} is not installed here", cure)
+
+
+def _parts(jobs: list[Job]) -> Iterator[list[Job]]:
+    for begin in range(0, len(jobs), LONGEST):
+        yield jobs[begin : begin + LONGEST]
+
+
+def _submit(folder: Path, jobs: Sequence[Job], chosen: dict[str, Any]) -> str:
+    """Submits one array and returns its id; those of the jobs are stored with them."""
+    from submitit import SlurmExecutor
+    from submitit.core.utils import FailedJobError, FailedSubmissionError
+
+    executor = SlurmExecutor(folder / "slurm", max_num_timeout=ENDLESS)
+    executor.update_parameters(job_name=f"afrieval-{folder.name}", **chosen)
+    try:
+        submitted = executor.submit_array([SlurmJob(str(folder.resolve()), job.name) for job in jobs])
+    except (FailedJobError, FailedSubmissionError) as e:
+        cure = "correct slurm: in the sweep file; sinfo shows partitions, man sbatch the options"
+        raise UserError(f"SLURM refuses the jobs: {last_line(str(e))}", cure) from None
+    for job, each in zip(jobs, submitted, strict=True):
+        write_whole(job_folder(folder, job.name) / ID, json.dumps({"id": str(each.job_id)}).encode())
+    return str(submitted[0].job_id).split("_")[0]
+
+
+def _ids(folder: Path, jobs: Sequence[Job]) -> dict[str, str]:
+    """Returns the ids under which jobs were submitted last, by their names."""
+    paths = {job.name: job_folder(folder, job.name) / ID for job in jobs}
+    return {name: _id(path) for name, path in paths.items() if path.exists()}
+
+
+def _id(path: Path) -> str:
+    hint = "delete it, once squeue shows that the job is not queued"
+    return validated_json(_Id, read_bytes(path, hint), str(path), hint)["id"]

@@ -1,0 +1,125 @@
+"""Starts the jobs of a sweep that are left, or says what they would run."""
+
+import importlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from afrieval._util.errors import UserError, reason
+from afrieval._util.grouping import grouped
+from afrieval._util.whole_files import made
+from afrieval.config.files import run_config
+from afrieval.run.session import prepared
+from afrieval.tools.sweep.job_part import part_of
+from afrieval.tools.sweep.jobs import Job, held, read_job, stored_jobs, write_jobs
+from afrieval.tools.sweep.slurm import with_queue
+from afrieval.tools.sweep.state import JobProgress, new_state, read_state, write_state
+from afrieval.tools.sweep.sweep_file import Executor, SweepFile
+
+EXECUTORS: dict[Executor, str] = {"local": "local", "slurm": "slurm", "ray": "ray_cluster"}  # modules of this room
+
+
+def start_left(folder: Path, jobs: Sequence[Job], sweep: SweepFile, executor: Executor, retry: bool) -> None:
+    """Starts all jobs that are neither done nor running; those that have failed only if asked to.
+
+    Args:
+        folder: of the sweep.
+        jobs: those of its file.
+        sweep: the content of the file.
+        executor: what starts them.
+        retry: whether to run failed ones again.
+
+    Raises:
+        UserError: if another process has started the same sweep, or the executor cannot start them.
+    """
+    with held(made(folder), patience=0) as free:
+        if not free:
+            raise UserError(f"the sweep in {folder} is in use by another process", "wait for it; --status shows it")
+        write_jobs(folder, jobs)
+        if retry:
+            for job in jobs:
+                _reset(folder, job)
+        left = [job for job in jobs if read_state(folder, job)["status"] in ("waiting", "stopped")]
+        if left:
+            importlib.import_module(f"afrieval.tools.sweep.{EXECUTORS[executor]}").start(folder, left, sweep)
+
+
+def progress(folder: Path, jobs: Sequence[Job]) -> list[JobProgress]:
+    """Returns how far jobs are, and those that the sweep file does not have any more.
+
+    Args:
+        folder: of the sweep.
+        jobs: those of its file.
+    """
+    names = {job.name for job in jobs}
+    former = [_former(folder, name) for name in stored_jobs(folder) if name not in names]
+    return with_queue(folder, [*(_progress(folder, job) for job in jobs), *former])
+
+
+def _progress(folder: Path, job: Job) -> JobProgress:
+    """Returns how far a job is; one whose state cannot be read has failed, and hides no other."""
+    try:
+        return JobProgress(job, read_state(folder, job))
+    except (UserError, OSError) as e:
+        return _unknown(job, e)
+
+
+def _former(folder: Path, name: str) -> JobProgress:
+    try:
+        found = _progress(folder, read_job(folder, name))
+    except (UserError, OSError) as e:
+        found = _unknown(Job(name, []), e)
+    return found._replace(listed=False)
+
+
+def _unknown(job: Job, error: UserError | OSError) -> JobProgress:
+    return JobProgress(job, {**new_state(job), "status": "failed", "reason": reason(error)})
+
+
+def _reset(folder: Path, job: Job) -> None:
+    state = read_state(folder, job)
+    if state["status"] != "failed":
+        return
+    for run in state["runs"]:
+        if run["status"] == "failed":
+            run |= {"status": "waiting", "reason": ""}
+    write_state(folder, job, {**state, "status": "waiting", "reason": ""})
+
+
+class PlannedPart(NamedTuple):
+    """A job's part of a run.
+
+    Attributes:
+        job: its name.
+        run: the run's folder in that of the sweep.
+        cells: how many it runs.
+        stored: how many of them are stored already.
+        requests: about how many requests the others have.
+    """
+
+    job: str
+    run: str
+    cells: int
+    stored: int
+    requests: int
+
+
+def asked(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
+    """Yields the parts of all jobs, those of a run next to each other.
+
+    Args:
+        folder: of the sweep.
+        jobs: those of its file.
+
+    Raises:
+        UserError: for data that is missing, or prompts that cannot be filled in.
+    """
+    for sharing in grouped(jobs, lambda job: job.model).values():
+        for options in sharing[0].runs:
+            config = run_config(list(options.items()), needs_model=True)
+            session = prepared(lambda config=config: config, dry=True)  # type: ignore[misc]
+            for job in sharing:
+                part = part_of(folder, job, session)
+                left = [cell for cell in part.cells if not part.done(cell)]
+                done, requests = len(part.cells) - len(left), sum(cell.n_requests for cell in left)
+                yield PlannedPart(job.name, str(part.session.stored.path), len(part.cells), done, requests)

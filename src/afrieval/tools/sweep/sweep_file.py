@@ -1,0 +1,185 @@
+"""What a sweep file holds: models, suites and settings, whose combinations are run, and where."""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from annotated_types import Ge
+
+from afrieval._util.errors import UserError
+from afrieval._util.files import user_path
+from afrieval._util.resources import here_or_shipped
+from afrieval._util.schema import AT_LEAST_ONE, CLOSED, Place, Positive, validated
+from afrieval._util.yaml_files import YamlFile, read_map_file
+from afrieval.config.files import Given, ModelFile, TaskConfigFile, flat, read_file, run_config
+from afrieval.config.sections import OPENAI
+from afrieval.config.settings import ModelConfig
+from afrieval.tools.sweep.server import command
+
+Executor = Literal["local", "slurm", "ray"]
+Gpus = Annotated[float, Ge(0)]
+Entries = Annotated[list[Annotated[str, AT_LEAST_ONE] | dict[str, Any]], AT_LEAST_ONE]
+
+
+@dataclass(frozen=True)
+class SweepFile:
+    """The keys of a sweep file.
+
+    Attributes:
+        models: paths of model files, or maps of their keys and of those of `entries.ModelEntry`.
+        suites: paths of task or suite files, or maps of their keys.
+        settings: further options of runs, by dotted name; each model is run with each of them.
+        common: options for all runs.
+        shares: jobs that share each run of a model.
+        gpus: GPUs of each job; none are assigned if it is 0.
+        executor: what starts the jobs.
+        parallel: jobs at a time on this machine.
+        slurm: options of sbatch.
+        ray: options of the Ray cluster.
+        folder: where runs and jobs are; by default, sweeps/NAME of the file.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    models: Entries
+    suites: Entries
+    settings: Annotated[list[dict[str, Any]], AT_LEAST_ONE] = field(default_factory=lambda: [{}])
+    common: dict[str, Any] = field(default_factory=dict)
+    shares: Positive = 1
+    gpus: Gpus = 0
+    executor: Executor = "local"
+    parallel: Positive = 1
+    slurm: dict[str, Any] = field(default_factory=dict)
+    ray: dict[str, Any] = field(default_factory=dict)
+    folder: Annotated[str, AT_LEAST_ONE] | None = None
+
+
+def read_sweep(path: Path) -> tuple[SweepFile, YamlFile]:
+    """Returns a sweep file, with its folder filled in, and its lines.
+
+    Raises:
+        UserError: if it does not exist or is invalid; file, line and key are named.
+    """
+    found = read_map_file(path)
+    sweep = found.checked(SweepFile)
+    check_gpus(sweep.gpus, f"{path}: gpus")
+    if sweep.folder is None:
+        sweep = SweepFile(**{**vars(sweep), "folder": f"sweeps/{path.stem}"})
+    return sweep, found
+
+
+def folder_of(sweep: SweepFile) -> Path:
+    """Returns the folder of a sweep; errors are those of `user_path`."""
+    return user_path(str(sweep.folder))
+
+
+def check_gpus(gpus: float, where: str) -> None:
+    """Rejects a number of GPUs that is neither whole nor a part of one.
+
+    Raises:
+        UserError: naming the key.
+    """
+    if gpus > 1 and gpus % 1:
+        raise UserError(f"{where} must be a whole number, or less than 1, not {gpus:g}", "write 0.5, 1 or 2")
+
+
+@dataclass(frozen=True)
+class ModelEntry(ModelFile):
+    """What a map in `models` holds: the keys of a model file, and how its jobs are run."""
+
+    __pydantic_config__ = CLOSED
+
+    file: Annotated[str, AT_LEAST_ONE] | None = None
+    shares: Positive | None = None
+    gpus: Gpus | None = None
+    server: Annotated[str, AT_LEAST_ONE] | None = None
+
+
+OWN = ("file", "shares", "gpus", "server")
+
+
+class SweptModel(NamedTuple):
+    """An entry of `models`.
+
+    Attributes:
+        at: its place in the list.
+        name: that of its file, or of the model.
+        base: the settings that the name stands for.
+        given: all its settings.
+        entry: what else its map has.
+    """
+
+    at: int
+    name: str
+    base: ModelConfig
+    given: Given
+    entry: dict[str, Any]
+
+
+def model_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> SweptModel:
+    """Returns an entry of `models`.
+
+    Args:
+        entry: the path of a model file, or a map.
+        at: its place in the list.
+        found: the sweep file, for messages.
+
+    Raises:
+        UserError: naming file, line and key.
+    """
+    place = f"{found.path}, line {found.line(('models', at))}: models.{at}"
+    if isinstance(entry, str):
+        entry = {"file": entry}
+    else:
+        _check_entry(ModelEntry, entry, ("models", at), found)
+    own = {name: entry[name] for name in OWN if name in entry}
+    given = {name: value for name, value in entry.items() if name not in OWN}
+    of_file = _of_file(own["file"], "model", place) if own.get("file") else []
+    server = [("model.api.server", own["server"])] if own.get("server") else []
+    settings = [*of_file, *flat(given, "model"), *server]
+    name = dict(settings).get("model.model_name")
+    if not name:
+        raise UserError(f"{place} has no model_name", "add it, or file: and the path of a model file")
+    check_gpus(own.get("gpus") or 0, f"{place}.gpus")
+    if server:
+        _check_server(own["server"], dict(settings), place)
+    base = [*(of_file or [("model.model_name", name)]), *server]
+    base += [("model.model_type", OPENAI)] if server else []
+    short = Path(own["file"]).stem if of_file else Path(name).name
+    return SweptModel(at, slug(short), run_config(base, needs_model=True, needs_task=False).model, settings, own)
+
+
+def _check_server(server: str, settings: dict[str, Any], place: str) -> None:
+    if settings.get("model.model_type") != OPENAI:
+        kind = settings.get("model.model_type", "hf")
+        message = f"{place}.server is {server!r}, but model_type is {kind}"
+        raise UserError(message, f"add model_type: {OPENAI} and what the server takes, or remove server")
+    command(server, str(settings["model.model_name"]), port=1)
+
+
+def suite_entry(entry: str | dict[str, Any], at: int, found: YamlFile) -> Given:
+    """Returns the settings of an entry of `suites`; arguments and errors are those of `model_entry`."""
+    if isinstance(entry, str):
+        return _of_file(entry, "task", f"{found.path}, line {found.line(('suites', at))}: suites.{at}")
+    _check_entry(TaskConfigFile, entry, ("suites", at), found)
+    return flat(entry, "task")
+
+
+def _of_file(name: str, section: str, place: str) -> Given:
+    path = here_or_shipped(user_path(name))
+    try:
+        return read_file(path, section)
+    except UserError as e:
+        if path.is_file():
+            raise  # an error in the file, which it names
+        raise UserError(f"{place}: {e.message}", e.hint) from None
+
+
+def _check_entry(kind: type, entry: dict[str, Any], at: Place, found: YamlFile) -> None:
+    validated(kind, entry, str(found.path), line=lambda place: found.line((*at, *place)))
+
+
+def slug(text: str) -> str:
+    """Returns a text as a part of a file name."""
+    return re.sub(r"[^\w.-]+", "-", text).strip("-.") or "model"

@@ -1,0 +1,120 @@
+"""How far a sweep is and what its jobs would do, as tables and on the screen."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from afrieval._util.terminal import console, one_line
+from afrieval.report.table import Column, Table
+from afrieval.run.progress import clock
+from afrieval.tools.sweep.jobs import Job
+from afrieval.tools.sweep.state import JobProgress, cells_of, read_state, reasons_of
+
+if TYPE_CHECKING:
+    from afrieval.tools.sweep.start import PlannedPart
+
+
+def status_table(title: str, jobs: Iterable[JobProgress]) -> Table:
+    """Returns the status of each job.
+
+    Args:
+        title: of the table.
+        jobs: in order.
+    """
+    jobs = list(jobs)
+    queue = [Column("SLURM")] if any(each.queue for each in jobs) else []
+    columns = [
+        Column("job"),
+        Column("status"),
+        *queue,
+        Column("done", "count"),
+        Column("cells", "count"),
+        Column("left"),
+        Column("since (UTC)", key="since"),
+        Column("why"),
+    ]
+    rows = []
+    for job, state, listed, place in jobs:
+        finished, cells = cells_of(state)
+        left = state["seconds_left"] if state["status"] == "running" else None
+        why = "; ".join([*reasons_of(state), *([] if listed else ["not in the sweep file any more"])])
+        known = (finished, cells) if cells else (None, None)
+        words = [job.name, state["status"], *([place] if queue else [])]
+        rows.append([*words, *known, None if left is None else clock(left), state["since"][:16].replace("T", " "), why])
+    return Table("sweep", title, columns, rows)
+
+
+def asked_table(title: str, parts: "Iterable[PlannedPart]") -> Table:
+    """Returns what each job would run.
+
+    Args:
+        title: of the table.
+        parts: in order.
+    """
+    columns = [
+        Column("job"),
+        Column("run"),
+        Column("cells", "count"),
+        Column("stored", "count"),
+        Column("requests", "amount"),
+    ]
+    rows = [[part.job, part.run, part.cells, part.stored, part.requests] for part in parts]
+    return Table("sweep-jobs", title, columns, rows)
+
+
+EVERY = 2.0  # seconds between looks at all states
+SHOWN = ("running", "done", "failed", "stopped", "waiting")
+
+
+class Screen:
+    """Shows the states of jobs while they run.
+
+    Args:
+        folder: of the sweep.
+        jobs: those to show.
+    """
+
+    def __init__(self, folder: Path, jobs: Sequence[Job]):
+        self._folder, self._jobs, self._latest = folder, jobs, -EVERY
+        self._console = console(stderr=True)
+        self._bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("cells"),
+            TimeElapsedColumn(),
+            console=self._console,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        self._task = self._bar.add_task("", total=None)
+
+    def show(self) -> None:
+        """Brings the line up to date, if it has been a while."""
+        if self._bar.disable or time.monotonic() < self._latest + EVERY:
+            return
+        states = [read_state(self._folder, job) for job in self._jobs]
+        counts = Counter[str](state["status"] for state in states)
+        finished, cells = (sum(numbers) for numbers in zip(*map(cells_of, states), strict=True))
+        words = ", ".join(f"{counts[name]} {name}" for name in SHOWN if counts[name])
+        self._bar.update(self._task, description=words, completed=finished, total=cells or None)
+        self._latest = time.monotonic()
+
+    def ended(self, job: Job) -> None:
+        """Prints how a job ended."""
+        state = read_state(self._folder, job)
+        finished, cells = cells_of(state)
+        why = f": {reasons[0]}" if (reasons := reasons_of(state)) else f", {finished} of {cells} cells"
+        self._console.print(one_line(f"{job.name} {state['status']}{why}"), soft_wrap=True)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
+        self._bar.stop()

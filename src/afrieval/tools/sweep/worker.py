@@ -1,0 +1,195 @@
+"""The worker of a sweep: loads a model once and runs one job in this process."""
+
+import gc
+import json
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from afrieval._util.errors import UserError
+from afrieval._util.signals import check, leave, listen, stoppable
+from afrieval._util.terminal import complain, note, prepare
+from afrieval.config.files import run_config
+from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.exchange.loggers import checked
+from afrieval.models.capabilities import RECORDED
+from afrieval.models.load import load_model, seed_libraries
+from afrieval.models.processes import Processes
+from afrieval.run.session import Session, prepared
+from afrieval.tools.sweep.job_part import part_of, run_part
+from afrieval.tools.sweep.jobs import LOG, Job, held, job_folder, read_job
+from afrieval.tools.sweep.state import STATE, read_state
+from afrieval.tools.sweep.tracking import Tracker
+
+OF_LOADING = ("batch_size", "max_batch_size", "torch_random_seed")  # settings of the evaluation
+
+
+class Models:
+    """Keeps the model that was loaded last; a model that could not be loaded is not tried again.
+
+    Args:
+        log: the file that the server of a model writes to, if it has one.
+    """
+
+    def __init__(self, log: Path):
+        self._log, self._stack = log, ExitStack()
+        self._key = ""
+        self._kept: Any = None
+        self._served: Any = None
+
+    def load(self, config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Any:
+        """Returns the loaded model; arguments and errors are those of `load_model`."""
+        if config.api.server:
+            config = self._reachable(config)
+        if config.is_api or config.model_type == RECORDED:  # they count the answers of one run
+            return load_model(config, evaluation, processes)
+        of_evaluation = [getattr(evaluation, name) for name in OF_LOADING]
+        key = json.dumps([asdict(config), of_evaluation], sort_keys=True)
+        if key != self._key:
+            self._key, self._kept = key, None
+            gc.collect()  # weights of the model before may be in circles
+            self._kept = self._tried(lambda: load_model(config, evaluation, processes))
+        if isinstance(self._kept, UserError):
+            raise self._kept
+        seed_libraries(evaluation)
+        return self._kept
+
+    def forget(self) -> None:
+        """Lets go of the model, after an error that may have left it broken."""
+        self._key, self._kept = "", None
+
+    def close(self) -> None:
+        """Ends the server, if one was started."""
+        self.forget()
+        self._stack.close()
+
+    def _tried(self, load: Callable[[], Any]) -> Any:
+        """Returns what is loaded, or why it cannot be."""
+        try:
+            return load()
+        except UserError as e:
+            return e
+
+    def _reachable(self, config: ModelConfig) -> ModelConfig:
+        """Returns the settings of a model with the address of its server, which is started when it is first needed."""
+        from afrieval.tools.sweep.server import answers, reachable
+
+        if isinstance(self._served, ModelConfig) and not answers(self._served):
+            self._stack.close()
+            self._served = None
+        if not self._served:
+            self._served = self._tried(lambda: self._stack.enter_context(reachable(config, self._log)))
+        if isinstance(self._served, UserError):
+            raise self._served
+        return cast(ModelConfig, self._served)
+
+
+def work(folder: Path, job: str) -> None:
+    """Runs what is left of a job, with its model loaded once; a run that fails does not stop the others.
+
+    Args:
+        folder: of the sweep.
+        job: its name.
+
+    Raises:
+        UserError: if the job's own files are missing or damaged.
+    """
+    described = read_job(folder, job)
+    with held(job_folder(folder, job)) as free:
+        if not free:
+            note(f"the job {job} is running already, in another process")
+            return
+        for unfinished in job_folder(folder, job).glob(f".{STATE}.*"):  # of workers that were killed
+            unfinished.unlink(missing_ok=True)
+        _work(folder, described)
+
+
+def _work(folder: Path, job: Job) -> None:
+    tracker, models = Tracker(folder, job), Models(job_folder(folder, job.name) / LOG)
+    try:
+        tracker.change("running")
+        for at in tracker.left:
+            _tried(tracker, at, partial(_expect, folder, job, tracker, at), models)
+        for at in tracker.left:
+            if _tried(tracker, at, partial(_run, folder, job, tracker, at, models), models):
+                tracker.end(at)
+    except BaseException as e:
+        tracker.change("stopped", _reason(e))
+        raise
+    finally:
+        models.close()
+    tracker.change("failed" if tracker.failed else "done")
+
+
+def _tried(tracker: Tracker, at: int, step: Callable[[], None], models: Models) -> bool:
+    """Returns whether a step of a run succeeded; the reason of a failure is stored."""
+    try:
+        step()
+        return True
+    except Exception as e:
+        check()  # a signal may be the cause
+        if not isinstance(e, UserError):
+            sys.excepthook(type(e), e, e.__traceback__)
+            models.forget()  # it may be broken
+        note(f"failed: {_reason(e)}")
+        tracker.end(at, _reason(e))
+        return False
+
+
+def _planned(job: Job, at: int) -> Session:
+    return prepared(lambda: checked(run_config(list(job.runs[at].items()), needs_model=True)))
+
+
+def _expect(folder: Path, job: Job, tracker: Tracker, at: int) -> None:
+    """Plans a run only to count its cells: all plans of a job may need more memory than there is."""
+    tracker.expect(at, part_of(folder, job, _planned(job, at)))
+
+
+def _run(folder: Path, job: Job, tracker: Tracker, at: int, models: Models) -> None:
+    part = part_of(folder, job, _planned(job, at))
+    for line in part.session.plan.lines:
+        note(line)
+    tracker.begin(at)
+
+    def load(*of: Any) -> Any:
+        try:
+            return models.load(*of)
+        finally:
+            tracker.loaded()
+
+    run_part(part, load, partial(tracker.cell, at))
+
+
+def _reason(error: BaseException) -> str:
+    """Returns why a run or a job ended; nothing if somebody stopped it."""
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        return error.code if isinstance(error, SystemExit) and isinstance(error.code, str) else ""
+    if isinstance(error, UserError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename} cannot be read or written: {error.strerror}"
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def main(words: list[str]) -> int:
+    """Runs a job, and returns 0 if it is done, 1 if it failed, and 2 if it could not be started."""
+    prepare()
+    try:
+        folder, job = Path(words[0]), words[1]
+        work(folder, job)
+        return 0 if read_state(folder, read_job(folder, job))["status"] == "done" else 1
+    except UserError as e:
+        check()
+        complain(e.message, e.hint)
+        return 2
+
+
+if __name__ == "__main__":
+    listen()
+    leave(stoppable(lambda: main(sys.argv[1:]), "; the same sweep continues where this job stopped"))

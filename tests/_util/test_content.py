@@ -1,0 +1,95 @@
+"""What is not a file of text is refused before it is in memory, and named."""
+
+import os
+import re
+import socket
+from pathlib import Path
+
+import pytest
+
+import afrieval
+from afrieval._util.errors import UserError
+from afrieval._util.files import read_bytes, read_text
+
+SOURCE = Path(afrieval.__file__).parent
+
+
+def test_a_file(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes("\ufeffẹ̀kọ́\r\n".encode())
+    assert read_text(tmp_path / "x", "") == "ẹ̀kọ́\r\n" and read_bytes(tmp_path / "x", "").startswith(b"\xef\xbb\xbf")
+
+
+def test_what_is_not_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "dangling").symlink_to(tmp_path / "none")
+    (tmp_path / "bytes").write_bytes(b"a\nb\xff\n")
+    with socket.socket(socket.AF_UNIX) as made:
+        monkeypatch.chdir(tmp_path)  # its path may have 107 bytes
+        made.bind("socket")
+    cases = {
+        tmp_path / "socket": "is a socket, not a file",
+        tmp_path: "is a folder, not a file",
+        tmp_path / "none": "there is no file",
+        tmp_path / "dangling": "there is no file",
+        tmp_path / "loop": "Too many levels of symbolic links",
+        tmp_path / "bytes": "line 2, is not UTF-8 text",
+        Path("/dev/zero"): "is a device, not a file",
+        tmp_path / "bytes/x": "Not a directory",
+    }
+    for path, message in cases.items():
+        with pytest.raises(UserError, match=message) as caught:
+            read_text(path, "the cure")
+        assert caught.value.hint == "the cure" or "symbolic" in message
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "x").open("wb") as file:
+        file.truncate(2**40)  # a hole: no disk is used
+    with pytest.raises(UserError, match="is larger than 1000 bytes"):
+        read_text(tmp_path / "x", "", 1000)
+
+
+def test_every_module_opens_files_here() -> None:
+    """Others may read what comes with the suite or the system, or what they know to be a file."""
+    reads = re.compile(r"\.read_(bytes|text)\(|\.open\((\"rb?\"|encoding|\))|[^.\w]open\(")
+    found = {
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*.py")
+        if any(reads.search(line) and "def " not in line for line in path.read_text(encoding="utf-8").splitlines())
+    }
+    assert found == {
+        "cli/commands/llama.py",
+        "tools/doctor/machine.py",
+        "_util/whole_files.py",
+        "exchange/inspect_ai.py",
+        "_util/worker_process.py",
+        "models/backend_args.py",
+        "models/fingerprint.py",
+        "report/html/frame.py",
+        "tools/review/generated.py",
+        "tools/review/sheet.py",
+        "tools/review/read.py",
+    }
+
+
+def test_reads_a_pipe_as_a_shell_hands_it_over() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"a: 1")
+    os.close(writing)
+    assert read_bytes(Path(f"/dev/fd/{reading}"), "hint") == b"a: 1"
+    os.close(reading)
+
+
+def test_refuses_a_named_pipe_which_may_have_no_writer(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="named pipe"):
+        read_bytes(tmp_path / "pipe", "hint")
+
+
+def test_takes_no_more_of_a_pipe_than_such_a_file_can_have() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"12345")  # and stays open
+    with pytest.raises(UserError, match="larger than 4 bytes"):
+        read_bytes(Path(f"/dev/fd/{reading}"), "hint", largest=4)
+    os.close(reading)
+    os.close(writing)

@@ -1,0 +1,176 @@
+"""Folders are replaced whole, and never with anyone else's files in them."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.conftest import ROOT
+
+from afrieval._util.errors import UserError
+from afrieval._util.whole_files import (
+    FILLING,
+    check_replaceable,
+    filled,
+    is_written,
+    made,
+    replace_folder,
+    write_output,
+)
+
+MARKER = ".ours"
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {p.relative_to(folder).as_posix(): p.read_text() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_a_new_folder_is_written_with_the_list_of_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    replace_folder(folder, {"index.html": b"one", "tasks/a.html": b"two"}, MARKER)
+    assert contents(folder) == {MARKER: "index.html\ntasks/a.html\n", "index.html": "one", "tasks/a.html": "two"}
+    assert is_written(folder, MARKER)
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_an_empty_one_and_one_of_ours_are_replaced_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    replace_folder(folder, {"old.html": b"old"}, MARKER)
+    replace_folder(folder, {"new.html": b"new"}, MARKER)
+    assert contents(folder) == {MARKER: "new.html\n", "new.html": "new"}
+
+
+@pytest.mark.parametrize("ours", [False, True])
+def test_one_with_other_files_is_left_as_it_is(tmp_path: Path, ours: bool) -> None:
+    folder = tmp_path / "site"
+    if ours:
+        replace_folder(folder, {"a.html": b"a"}, MARKER)
+    (folder / "notes").mkdir(parents=True)
+    (folder / "notes/mine.txt").write_text("mine")
+    before = contents(folder)
+    with pytest.raises(UserError, match=r"mine\.txt in it was not written by this command"):
+        replace_folder(folder, {"b.html": b"b"}, MARKER)
+    assert contents(folder) == before
+
+
+def test_a_link_in_it_is_another_file(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    replace_folder(tmp_path / "site", {"a.html": b"a"}, MARKER)
+    (tmp_path / "site/runs").symlink_to(tmp_path / "runs")
+    with pytest.raises(UserError, match="site/runs"):
+        check_replaceable(tmp_path / "site", MARKER)
+
+
+def test_a_file_and_a_folder_nowhere_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="is not a folder"):
+        check_replaceable(tmp_path / "file", MARKER)
+    with pytest.raises(UserError, match="nowhere does not exist"):
+        check_replaceable(tmp_path / "nowhere/site", MARKER)
+
+
+def test_a_failure_leaves_the_old_pages_and_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    replace_folder(folder, {"old.html": b"old"}, MARKER)
+    with pytest.raises(UserError, match="cannot be written"):
+        replace_folder(folder, {"x" * 300: b"new"}, MARKER)
+    assert contents(folder) == {MARKER: "old.html\n", "old.html": "old"}
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_signal_between_the_two_renames_leaves_the_old_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, rename = tmp_path / "site", Path.rename
+    replace_folder(folder, {"old.html": b"old"}, MARKER)
+
+    def interrupted(path: Path, target: Path) -> Path:
+        found = rename(path, target)
+        if path == folder:
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        replace_folder(folder, {"new.html": b"new"}, MARKER)
+    assert contents(folder) == {MARKER: "old.html\n", "old.html": "old"}
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+FILLED = """
+import os, signal, sys
+from pathlib import Path
+from afrieval._util.whole_files import filled
+with filled(Path(sys.argv[1])):
+    (Path(sys.argv[1]) / "half.csv").write_text("half")
+    (Path(sys.argv[1]) / "more").mkdir()
+    (Path(sys.argv[1]) / "more/half.csv").write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+REPLACED = """
+import os, signal, sys
+from pathlib import Path
+from afrieval._util.whole_files import replace_folder
+from afrieval._util.whole_files import write_output
+folder, rename = Path(sys.argv[1]), Path.rename
+Path.rename = lambda path, target: (rename(path, target), os.kill(os.getpid(), signal.SIGKILL))
+os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)
+replace_folder(folder, {"new.html": b"new"}, ".ours") if folder.is_dir() else write_output(folder, b"new")
+"""
+
+
+def killed(code: str, path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", code, path], env={**os.environ, "PYTHONPATH": str(ROOT / "src")})
+    assert done.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_what_a_killed_process_left_of_a_filled_folder_is_removed(tmp_path: Path, there: bool) -> None:
+    folder = tmp_path / "out"
+    if there:
+        folder.mkdir()
+    killed(FILLED, folder)
+    assert (folder / "half.csv").exists()
+    with filled(folder):
+        assert [path.name for path in folder.iterdir()] == [FILLING]
+        with pytest.raises(UserError, match="another process writes to"), filled(folder):
+            raise AssertionError("it is in use")
+        (folder / "whole.csv").write_text("whole")
+    assert contents(folder) == {"whole.csv": "whole"}
+    with pytest.raises(UserError, match="is not empty"), filled(folder):
+        raise AssertionError("it has files")
+    assert contents(folder) == {"whole.csv": "whole"}
+
+
+def test_what_a_killed_process_left_of_a_replaced_one_is_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    replace_folder(folder, {"old.html": b"old"}, MARKER)
+    killed(REPLACED, folder)
+    assert not folder.exists() and len([*tmp_path.iterdir()]) == 2, "killed between the two renames"
+    replace_folder(folder, {"new.html": b"new"}, MARKER)
+    assert contents(tmp_path) == {f"site/{MARKER}": "new.html\n", "site/new.html": "new"}
+
+
+def test_what_a_killed_process_left_of_a_file_is_removed(tmp_path: Path) -> None:
+    path, other = tmp_path / "[a].html", tmp_path / f".[a].html.{os.getppid()}"
+    killed(REPLACED, path)
+    other.write_text("of a process that lives")
+    write_output(path, b"new")
+    assert contents(tmp_path) == {"[a].html": "new", other.name: "of a process that lives"}
+
+
+def test_a_filled_folder_that_is_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    with pytest.raises(UserError, match="out was removed while it was filled"), filled(folder):
+        shutil.rmtree(folder)
+        (folder / "scores.csv").write_text("")
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("name", ["/proc/x", "/proc/x/y", "/dev/null/x"])
+def test_a_folder_that_cannot_be_made_is_named(name: str) -> None:
+    with pytest.raises(UserError, match=f"{name} cannot be written") as caught:
+        made(Path(name))
+    assert caught.value.hint

@@ -1,0 +1,120 @@
+"""`afrieval check-data`: what it prints, its files and its exit code."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.conftest import ROOT, Cli
+
+from afrieval._util.yaml_files import read_map
+
+SAMPLES = ROOT / "tasks/afrixnli/sample"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Returns a folder with 40 invented rows of five languages; two rows of Hausa have changed places."""
+    from tests.tools.data_checks.rows import documents
+
+    for code, rows in documents(40).items():
+        if code == "hau":
+            rows[3], rows[4] = rows[4], rows[3]
+        lines = ["premise\thypothesis\tlabel"]
+        lines += [f"{d.fields['premise']}\t{d.fields['hypothesis']}\t{d.gold}" for d in rows]
+        for name in ("test", "dev"):
+            path = tmp_path / f"data/masakhane/afrixnli/data/{code}/{name}.tsv"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("\n".join(lines), encoding="utf-8")
+    return tmp_path / "data"
+
+
+def test_samples_have_no_new_finding(cli: Cli) -> None:
+    done = cli("check-data", "afrixnli", "--data.source", "samples")
+    assert done.code == 0 and "rows are too few to check their order" in done.err
+
+
+def test_findings_are_printed_and_written_and_the_exit_code_is_one(cli: Cli, data: Path, tmp_path: Path) -> None:
+    done = cli("check-data", "afrixnli", "--data.source", data, "--rows", 1, "--json", tmp_path / "found.json")
+    assert done.code == 1
+    assert "Hausa" in done.out and "another row's text" in done.out and "3 ..." in done.out
+    (table,) = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    (row,) = [row for row in table["rows"] if (row["kind"], row["split"]) == ("order", "test")]
+    assert row["row_numbers"] == [3, 4] and row["known"] == 0 and row["new"] and len(row["witnesses"][0]) == 12
+
+
+def test_other_languages_are_compared_but_not_shown(cli: Cli, data: Path) -> None:
+    done = cli("check-data", "afrixnli", "--data.source", data, "--task.languages", "eng,fra")
+    assert "Hausa" not in done.out and "order" not in done.out
+
+
+def test_without_a_task_those_are_checked_that_the_source_has(cli: Cli, data: Path) -> None:
+    done = cli("check-data", "--data.source", data, "--task.languages", "hau")
+    assert done.code == 1 and "does not contain facebook/belebele" in done.err and "afrimmlu:" not in done.out
+    done = cli("check-data", "--data.source", "samples")
+    assert done.code == 0 and "afrimmlu: validation: no rows for amh" in done.err
+
+
+def test_a_task_may_be_named_as_for_other_commands(cli: Cli) -> None:
+    done = cli("check-data", "--task.task_name", "afrixnli", "--data.source", "samples")
+    assert done.code == 0 and done.out.strip() == "afrixnli: nothing found in its data"
+
+
+def test_a_named_language_without_rows_is_an_error(cli: Cli, data: Path) -> None:
+    done = cli("check-data", "afrixnli", "--data.source", data, "--task.languages", "hau,lin")
+    assert done.code == 2 and f"{data} has no rows of afrixnli for lin" in done.err
+
+
+def test_what_is_known_is_no_error(cli: Cli, data: Path, tmp_path: Path) -> None:
+    tasks = tmp_path / "tasks"
+    shutil.copytree(ROOT / "tasks/afrixnli", tasks / "afrixnli")
+    (tasks / "afrixnli/known_defects.yaml").unlink()
+    words = ("check-data", "afrixnli", "--data.source", data, "--task.folder", tasks, "--task.languages", "hau")
+    found = json.loads(cli(*words, "--json", "-").out)[0]["rows"]
+    lines = ["defects:"]
+    for row in (row for row in found if row["new"]):
+        pairs = zip(row["row_numbers"], row["witnesses"], strict=True)
+        witnesses = ", ".join(f'{number}: "{text}"' for number, text in pairs)
+        lines += [f"  - {{language: hau, split: {row['split']}, what: x, evidence: x, source: x,"]
+        rows = ", rows: all" if row["whole"] else ""
+        lines += [f"     witnesses: {{{witnesses}}}{rows}}}"]
+    (tasks / "afrixnli/known_defects.yaml").write_text("\n".join(lines), encoding="utf-8")
+    assert cli(*words).code == 0
+
+
+def test_baselines_are_printed_and_stored_with_the_task(cli: Cli, tmp_path: Path) -> None:
+    rows = [f"{'x ' * (4 + 9 * (number % 2))}\t{('negative', 'positive')[number % 2]}" for number in range(500)]
+    for code, some in {"ha": rows, "ig": rows[:101]}.items():  # the second is an excerpt
+        path = tmp_path / f"data/Davlan/nollysenti/data/{code}/test.tsv"
+        path.parent.mkdir(parents=True)
+        path.write_text("\n".join([f"{code}_review\tsentiment", *some]), encoding="utf-8")
+    tasks = tmp_path / "tasks"
+    shutil.copytree(ROOT / "tasks/nollysenti", tasks / "nollysenti")
+    before = read_map(tasks / "nollysenti/baselines.yaml")
+    words = ("check-data", "--data.source", tmp_path / "data", "--task.folder", tasks)
+    done = cli(*words, "nollysenti", "--task.languages", "hau,ibo", "--baselines", "--json", tmp_path / "found.json")
+    assert done.code == 0 and "too few rows to store: ibo" in done.err
+    assert "Hausa     500    50.0  50.0      100.0   100.0*" in done.out
+    after = read_map(tasks / "nollysenti/baselines.yaml")
+    assert after["hau"]["scores"]["length"]["acc"] == 1 and after["ibo"] == before["ibo"]
+    (table,) = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    assert table["rows"][0]["length"] == 1 and table["title"] == "nollysenti: without reading"
+    done = cli(*words, "nollysenti")
+    assert "nollysenti: without reading" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["afrixnl"], "unknown task 'afrixnl'"),
+        (["afrixnli", "--task.languages", "xyz"], "afrixnli has no language 'xyz'"),
+        (["afrixnli", "--rows", "0"], "rows"),
+        (["afrixnli", "--row", "3"], "unknown option --row"),
+        (["afrixnli", "--data.source", "/nowhere"], "/nowhere"),
+        (["afrixnli", "--json", "-", "--csv", "-"], "two formats"),
+    ],
+)
+def test_what_is_wrong_is_an_error_with_its_cure(cli: Cli, words: list[str], message: str) -> None:
+    given = words if "--data.source" in words else [*words, "--data.source", "samples"]
+    done = cli("check-data", *given)
+    assert done.code == 2 and message in done.err and "hint: " in done.err

@@ -1,0 +1,204 @@
+"""Whatever stands in the files of a run folder, commands end well or with one error that names the file."""
+
+import copy
+import json
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.conftest import Cli
+
+from afrieval.results.packed import PACKED
+from afrieval.results.packing import pack
+
+WRONG: list[Any] = [
+    None,
+    "text",
+    "",
+    5,
+    -1,
+    1e308,
+    True,
+    [],
+    {},
+    [None],
+    {"a": None},
+    [[]],
+    10**30,
+    float("nan"),
+    float("inf"),
+]
+DELETED = object()
+NLI = ("--task.task_name", "afrixnli", "--task.languages", "yor,hau", "--eval.limit", 3, "--task.prompts", "1,2")
+META = ("--task.task_name", "meta_instruct", "--task.evals_dataset", "meta-llama/Llama-3.1-8B-Instruct-evals")
+KINDS: dict[str, tuple[Any, ...]] = {
+    "choices": (*NLI, "--task.prompt_language", "both", "--eval.num_fewshot", 1),
+    "generated": (*META, "--eval.max_gen_toks", 5),
+}
+COMMANDS: dict[str, list[tuple[str, ...]]] = {
+    "choices": [("compare", "RUN", "--by", "confusion"), ("samples", "RUN", "--language", "yor"), ("run",)],
+    "generated": [("compare", "RUN"), ("samples", "RUN", "--task", "meta_ifeval"), ("run",)],
+}
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    from afrieval.cli.main import main
+
+    folders = {kind: tmp_path_factory.mktemp(kind) / "run" for kind in KINDS}
+    for kind, folder in folders.items():
+        assert main([*map(str, words(kind, folder))]) == 0
+    return folders
+
+
+def words(kind: str, folder: Path) -> list[object]:
+    return ["run", "--model.model_name", "demo", "--data.source", "samples", "--run_dir", folder, *KINDS[kind]]
+
+
+def places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield here
+    entries = content.items() if isinstance(content, dict) else enumerate(content[:3]) if type(content) is list else ()
+    for key, inner in entries:
+        yield from places(inner, (*here, key))
+
+
+def changed(content: Any, place: tuple[Any, ...], value: Any) -> Any:
+    if not place:
+        return None if value is DELETED else value
+    content = copy.deepcopy(content)
+    inner = content
+    for key in place[:-1]:
+        inner = inner[key]
+    if value is DELETED:
+        del inner[place[-1]]
+    else:
+        inner[place[-1]] = value
+    return content
+
+
+def damage(path: Path, rng: random.Random) -> str:
+    """Puts a wrong value somewhere into a file; returns what and where."""
+    text = path.read_text(encoding="utf-8")
+    lines = [] if path.suffix == ".yaml" else text.splitlines()
+    content = json.loads(lines[0]) if lines else yaml.safe_load(text)
+    place, value = rng.choice(list(places(content))), rng.choice([*WRONG, DELETED])
+    new = changed(content, place, value)
+    path.write_text("\n".join([json.dumps(new), *lines[1:], ""]) if lines else yaml.safe_dump(new), encoding="utf-8")
+    return f"{path.name} {place}: {'deleted' if value is DELETED else repr(value)}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(2))
+def test_a_wrong_value_anywhere(cli: Cli, sound: dict[str, Path], tmp_path: Path, kind: str, seed: int) -> None:
+    rng = random.Random(f"{kind}{seed}")
+    folder = tmp_path / "run"
+    for _ in range(25):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(sound[kind], folder)
+        files = sorted(p for p in folder.iterdir() if p.name == "run.yaml" or p.suffix == ".jsonl")
+        what = damage(rng.choice(files), rng)
+        command = rng.choice(COMMANDS[kind])
+        given = words(kind, folder) if command == ("run",) else [folder if w == "RUN" else w for w in command]
+        done = cli(*given)
+        assert done.code in (0, 2), what
+        if done.code == 2:
+            error, hint = done.err.rstrip("\n").split("\n")[-2:]
+            assert error.startswith("error: ") and hint.startswith("hint: "), (what, done.err)
+
+
+def as_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def as_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def as_loop(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path)
+
+
+FAULTS: dict[str, Callable[[Path], object]] = {
+    "a folder": as_folder,
+    "a link to itself": as_loop,
+    "a named pipe": as_pipe,
+    "nothing": lambda path: path.write_text(""),
+    "a number": lambda path: path.write_text("5\n"),
+    "rows that are null": lambda path: path.write_text("null\nnull\n"),
+    "many levels": lambda path: path.write_text("[" * 1000 + "]" * 1000),
+    "many digits": lambda path: path.write_text('{"identity": 1' + "1" * 5000 + "}"),
+    "not text": lambda path: path.write_bytes(b"\xff\xfe\x00a"),
+    "an impossible date": lambda path: path.write_text("identity: 2024-13-45\n"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_is_not_the_file_at_all(cli: Cli, sound: dict[str, Path], tmp_path: Path, fault: str) -> None:
+    for name in ("run.yaml", "samples_afrixnli_yor_eng_1.jsonl", PACKED):
+        shutil.copytree(sound["choices"], folder := tmp_path / name)
+        if name == PACKED:
+            pack(folder)
+        FAULTS[fault](folder / name)
+        for given in (["compare", folder], ["samples", folder, "--language", "yor"], words("choices", folder)):
+            done = cli(*given)
+            assert done.code == 2 and done.err.count("\n") == 2 and f"{folder / name}" in done.err, (given, done.err)
+
+
+WRONG_SAMPLES: dict[str, tuple[dict[str, Any], str]] = {
+    "fewer answers than choices": ({"resps": [[[-1.0, False]], [[-2.0, False]]]}, "there are 2 resps for 3 choices"),
+    "not a number": ({"resps": [[[float("nan"), False]]] * 3}, "a log-likelihood is"),
+    "no score and no defect": ({"metrics": []}, "it has neither a score nor a defect"),
+    "a score that is not its measure": ({"acc": 5}, "acc is 5, and its measure [1.0]"),
+    "a score above 1": ({"acc": 5, "measures": {"acc": [5.0]}}, "acc must be"),
+    "a pick that is no choice": ({"picked": 3}, "picked is 3, and there are 3 choices"),
+}
+
+
+@pytest.mark.parametrize("fault", WRONG_SAMPLES)
+def test_a_sample_that_cannot_be_right(cli: Cli, sound: dict[str, Path], tmp_path: Path, fault: str) -> None:
+    change, message = WRONG_SAMPLES[fault]
+    shutil.copytree(sound["choices"], folder := tmp_path / "run")
+    path = folder / "samples_afrixnli_yor_eng_1.jsonl"
+    first, *rest = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([json.dumps({**json.loads(first), **change}), *rest, ""]), encoding="utf-8")
+    for given in (["samples", folder, "--language", "yor"], ["compare", folder], words("choices", folder)):
+        done = cli(*given)
+        assert done.code == 2 and done.err.startswith(f"error: {path}, line 1: {message}"), done.err
+
+
+def test_too_few_measures_of_every_sample(cli: Cli, tmp_path: Path) -> None:
+    spans = ("--task.task_name", "masakhaner", "--task.languages", "hau", "--task.prompts", 1, "--eval.limit", 3)
+    folder = tmp_path / "run"
+    given = ["--model.model_name", "demo", "--data.source", "samples", "--run_dir", folder, "--eval.max_gen_toks", 4]
+    assert cli("run", *spans, *given).code == 0
+    path = folder / "samples_masakhaner_hau_eng_1.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        line["measures"]["span_f1"].pop()  # as before unparsed answers were among them
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    for command in ("show", "compare"):
+        done = cli(command, folder)
+        assert done.code == 2 and f"{path}: span_f1 cannot be computed from its measures, 3 per sample" in done.err
+
+
+def test_a_file_is_not_a_run_folder(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("")
+    for command in ("show", "compare", "samples", "report"):
+        done = cli(command, tmp_path / "notes.txt")
+        assert done.code == 2 and "notes.txt is a file, not a run folder" in done.err
+
+
+def test_a_run_folder_may_have_any_name_that_a_folder_can(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "\udcff\n\x1b é"  # \udcff is a byte that is not UTF-8
+    assert cli(*words("choices", folder)).code == 0
+    for command in ("show", "compare", "report"):
+        more = ("-o", tmp_path / "page.html") if command == "report" else ()
+        assert cli(command, folder, *more).code == 0

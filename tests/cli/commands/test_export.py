@@ -1,0 +1,79 @@
+"""`afrieval export` of runs: what is refused, before anything is written."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.conftest import Cli
+
+FORMS = ("csv", "parquet", "every-eval-ever", "harness-results", "huggingface-eval-yaml")
+
+
+@pytest.fixture
+def run(run_demo: Cli, tmp_path: Path) -> Path:
+    words = ("--task.task_name", "afrixnli", "--task.languages", "yor,hau", "--task.prompts", 1, "--eval.limit", 2)
+    assert run_demo(*words).code == 0
+    return tmp_path / "run"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_run_that_was_cut_off(cli: Cli, run: Path, tmp_path: Path, form: str) -> None:
+    text = (run / "run.yaml").read_text()
+    for end in ("  versions:\n", "- date: '"):
+        (run / "run.yaml").write_text(text.partition(end)[0] + (end if end.endswith("\n") else "- date: soon\n"))
+        done = cli("export", "--to", form, tmp_path / "new", "--run", run)
+        assert done.code == 2 and f"{run / 'run.yaml'}: the last of its visits" in done.err and "Trace" not in done.err
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_refused_for_every_form(cli: Cli, run: Path, tmp_path: Path, form: str) -> None:
+    new, other = tmp_path / "new", tmp_path / "copy"
+    shutil.copytree(run, other)
+    unfinished = tmp_path / "unfinished"
+    shutil.copytree(run, unfinished)
+    (unfinished / "samples_afrixnli_yor_eng_1.jsonl").unlink()
+    problems = {
+        ("--to", form, new): f"--to {form} needs a run",
+        ("--to", form, new, "--run", tmp_path / "missing"): "there is no run folder",
+        ("--to", form, new, "--run", tmp_path): "is not a run folder",
+        ("--to", form, new, "--run", unfinished): "is not finished",
+        ("--to", form, new, "--run", run, "--run", other): "both have afrixnli_hau_eng_1",
+        ("--to", form, run, "--run", run): "exists and is not empty",
+        ("--to", form, new, "--run", run, "--eval.limit", 3): f"--eval.limit has no effect with --to {form}",
+        ("--to", form, new, "--run", run, "--reference", "x=y"): f"--reference.x has no effect with --to {form}",
+    }
+    for words, problem in problems.items():
+        done = cli("export", *words)
+        assert done.code == 2 and problem in done.err and "Traceback" not in done.err
+        assert not new.exists()
+
+
+def test_the_help_names_every_form(cli: Cli) -> None:
+    shown = " ".join(cli("export", "--help").out.split())
+    assert ", ".join(FORMS) + ", open-unlearning or harness." in shown
+
+
+def test_a_wrong_form_is_answered_with_those_that_there_are(cli: Cli, run: Path, tmp_path: Path) -> None:
+    done = cli("export", "--to", "parket", tmp_path / "new", "--run", run)
+    assert done.code == 2 and "parquet" in done.err and not (tmp_path / "new").exists()
+
+
+def test_a_damaged_sample_file_leaves_no_half_table(cli: Cli, run: Path, tmp_path: Path) -> None:
+    path = run / "samples_afrixnli_yor_eng_1.jsonl"
+    path.write_text(path.read_text(encoding="utf-8").replace('"doc_id": 1', '"doc_id": 7'), encoding="utf-8")
+    done = cli("export", "--to", "csv", tmp_path / "new", "--run", run)
+    assert done.code == 2 and "is not what a run of afrixnli_yor_eng_1 wrote" in done.err
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_stopped_export_leaves_the_folder_as_it_was(
+    cli: Cli, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("afrieval.exchange.tidy.sample_rows", stop)
+    (tmp_path / "empty").mkdir()
+    for name in ("new", "empty"):
+        assert cli("export", "--to", "csv", tmp_path / name, "--run", run).code == 130
+    assert not (tmp_path / "new").exists() and not any((tmp_path / "empty").iterdir())

@@ -1,0 +1,124 @@
+"""A packed run is as good as any: every command says the same of it, and a run goes on with it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.conftest import Cli
+from tests.harness_collection import Run
+from tests.results.test_packed_cells import differing, of_columns, of_lines
+
+from afrieval.results.packed import PACKED
+from afrieval.results.run_files import sample_files
+from afrieval.results.run_folder import RunFolder
+
+SOME = ("--model.model_name", "demo", "--data.source", "samples")
+NLI = "--task.task_name afrixnli --task.languages yor,amh --task.prompts 1,2 --task.prompt_language both"
+KINDS = {
+    "two": f"{NLI} --task.task_name afrixnli,afrimmlu --eval.limit 4",
+    "other": f"{NLI} --eval.limit 4 --eval.num_fewshot 1",
+    "generated": "--task.task_name masakhaner,ntrex_to_eng,afrimgsm --task.languages hau --task.prompts 1"
+    " --eval.limit 3 --eval.max_gen_toks 4",
+    "tofu": "--task-config-yaml configs/suites/tofu.yaml --eval.max_gen_toks 4 --eval.limit 4",
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    from afrieval.cli.main import main
+
+    folders = {name: tmp_path_factory.mktemp(name) / "run" for name in KINDS}
+    for name, words in KINDS.items():
+        assert main(["run", "--run_dir", str(folders[name]), *SOME, *words.split()]) == 0
+    return folders
+
+
+@pytest.fixture
+def runs(made: dict[str, Path], tmp_path: Path) -> dict[str, Path]:
+    """Copies of the runs, at the same places in each test, since tables name them."""
+    return {name: shutil.copytree(folder, tmp_path / name) for name, folder in made.items()}
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_every_command_says_the_same(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
+    commands: list[list[object]] = [
+        *(["show", folder, "--json", "-"] for folder in runs.values()),
+        ["compare", runs["two"], runs["other"], "--json", "-"],
+        ["compare", runs["two"], "--by", "subject", "--json", "-"],
+        ["samples", runs["two"], "--task", "afrixnli", "--language", "yor", "--only", "flips"],
+    ]
+    pages = [
+        ["report", runs["two"], runs["other"], runs["generated"], "-o", tmp_path / "page.html"],
+        ["export", "--to", "csv", tmp_path / "tables", "--run", runs["two"], "--run", runs["generated"]],
+        ["leaderboard", tmp_path, "-o", tmp_path / "site"],
+    ]
+
+    def said() -> list[object]:
+        done = [cli(*words) for words in [*commands, *pages]]
+        assert [of.err for of in done if of.code] == []
+        written = [path for place in ("tables", "site") for path in sorted((tmp_path / place).rglob("*"))]
+        files = [path.read_bytes() for path in [tmp_path / "page.html", *written] if path.is_file()]
+        for place in ("tables", "site"):
+            shutil.rmtree(tmp_path / place)
+        return [[of.out for of in done], files]
+
+    loose = said()
+    before = {name: content(folder) for name, folder in runs.items()}
+    packed = cli("pack", *runs.values())
+    assert packed.code == 0 and packed.out.count("samples.parquet") == len(runs)
+    assert not any(sample_files(folder) for folder in runs.values())
+    assert said() == loose
+    assert "all samples are in samples.parquet" in cli("pack", runs["two"]).out
+    assert cli("pack", "--unpack", *runs.values()).code == 0
+    for name, folder in runs.items():
+        now = content(folder)
+        assert {file: now[file] for file in before[name]} == before[name] and PACKED not in now
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_columns_say_what_lines_say(cli: Cli, runs: dict[str, Path], name: str) -> None:
+    loose = {cell: of_lines(runs[name], cell) for cell in RunFolder(runs[name]).names}
+    assert cli("pack", runs[name]).code == 0
+    for cell, stored in loose.items():
+        found = of_columns(runs[name], cell)
+        assert found and not differing(stored, found)
+
+
+def test_a_run_goes_on_with_what_is_packed(cli: Cli, runs: dict[str, Path]) -> None:
+    words = ["run", "--run_dir", runs["two"], *SOME, *KINDS["two"].split()]
+    first = cli(*words).out
+    cli("pack", runs["two"])
+    again = cli(*words)
+    assert again.code == 0 and again.out == first and "to run" not in again.err and not sample_files(runs["two"])
+    more = cli(*words, "--task.languages", "yor,amh,hau")
+    assert more.code == 0 and "to run: 8 of 24 cells" in more.err and len(sample_files(runs["two"])) == 8
+    larger = cli(*words, "--eval.limit", "5")
+    assert larger.code == 0 and "to run: 16 cells" in larger.err and len(sample_files(runs["two"])) == 24
+    scores = cli("show", runs["two"], "--json", "-").out
+    assert cli("pack", runs["two"]).code == 0 and not sample_files(runs["two"])
+    assert cli("show", runs["two"], "--json", "-").out == scores
+
+
+def test_tasks_of_the_harness(cli: Cli, harness: Run, tmp_path: Path) -> None:
+    assert harness("--task.harness_tasks", "mc_yor_1,two_filters,perplexity").code == 0
+    shown, before = cli("show", tmp_path / "run").out, content(tmp_path / "run")
+    assert cli("pack", tmp_path / "run").code == 0 and not sample_files(tmp_path / "run")
+    assert cli("show", tmp_path / "run").out == shown
+    assert "to run" not in harness("--task.harness_tasks", "mc_yor_1,two_filters,perplexity").err
+    cli("pack", "--unpack", tmp_path / "run")
+    assert content(tmp_path / "run") == before
+
+
+def test_errors_name_what_is_wrong(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
+    missing = cli("pack", tmp_path / "none")
+    assert missing.code == 2 and "no run folder" in missing.err
+    loose = cli("pack", "--unpack", runs["two"])
+    assert loose.code == 2 and "has no samples.parquet" in loose.err
+    cli("pack", runs["two"])
+    (runs["two"] / PACKED).write_bytes((runs["two"] / PACKED).read_bytes()[:-100])
+    for words in (["pack"], ["pack", "--unpack"], ["show"], ["compare"], ["samples"], ["report"]):
+        damaged = cli(*words, runs["two"])
+        assert damaged.code == 2 and f"{PACKED} is damaged" in damaged.err and "delete it" in damaged.err, words

@@ -1,0 +1,48 @@
+"""plot writes a figure of stored runs."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from tests.conftest import Cli
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from afrieval.cli.main import main
+
+    folder = tmp_path_factory.mktemp("plot") / "run"
+    words = "--task.task_name afrixnli,afrimmlu --task.languages yor,amh --task.prompts 1,2 --task.prompt_language both"
+    some = ("--model.model_name", "demo", "--data.source", "samples", "--eval.limit", "4")
+    assert main(["run", "--run_dir", str(folder), *some, *words.split()]) == 0
+    return folder
+
+
+@pytest.mark.parametrize(("form", "start"), [("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
+def test_each_form(cli: Cli, run: Path, tmp_path: Path, form: str, start: bytes) -> None:
+    path = tmp_path / f"figure.{form}"
+    path.write_text("another")
+    done = cli("plot", run, "--kind", "native", "--width", "two", "-o", path)
+    assert (done.code, done.out, done.err) == (0, f"wrote {path}\n", "")
+    assert path.read_bytes().startswith(start)
+
+
+def test_some_tasks(cli: Cli, run: Path, tmp_path: Path) -> None:
+    whole, one = tmp_path / "whole.png", tmp_path / "one.png"
+    assert cli("plot", run, "-o", whole).code == cli("plot", run, "--task", "afrixnli", "-o", one).code == 0
+    heights = [int.from_bytes(path.read_bytes()[20:24]) for path in (whole, one)]
+    assert heights[1] < heights[0] * 0.7, "one panel of two"
+    done = cli("plot", run, "--task", "afrixnl", "-o", one)
+    assert done.code == 2 and "did you mean afrixnli?" in done.err
+
+
+def test_what_cannot_be_written(cli: Cli, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = cli("plot", run, "-o", tmp_path / "figure.jpg")
+    assert done.code == 2 and ".pdf, .svg, .png" in done.err
+    done = cli("plot", run, "-o", tmp_path / "none/figure.pdf")
+    assert done.code == 2 and "cannot be written" in done.err
+    assert cli("plot", tmp_path, "-o", tmp_path / "figure.pdf").code == 2
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = cli("plot", run, "-o", tmp_path / "figure.pdf")
+    assert done.code == 2 and "needs the package matplotlib" in done.err and "pip install 'afrieval[plot]'" in done.err
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,90 @@
+"""`afrieval report` writes one page, and says what is wrong before it reads a run."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.conftest import Cli
+
+import afrieval
+
+LOGS = Path(__file__).parents[2] / "exchange/logs"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report") / "run"
+    small = {"languages": ["yor", "hau"], "prompts": [1], "data_source": "samples", "limit": 3, "run_dir": folder}
+    afrieval.evaluate("demo", "afrixnli", prompt_language="both", **small)  # type: ignore[arg-type]
+    return folder
+
+
+def test_a_page_is_written_and_named(cli: Cli, run: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = cli("report", run, "-o", page)
+    assert done.code == 0 and done.out.startswith(f"wrote {page} (")
+    text = page.read_text(encoding="utf-8")
+    assert re.findall('data-view="(.*?)"', text) == ["overview", "languages", "native", "runs", "cite"]
+    assert "Yoruba" in text and "http-equiv" in text
+
+
+def test_the_page_depends_on_the_runs_alone(cli: Cli, run: Path, tmp_path: Path) -> None:
+    pages = [tmp_path / name for name in ("first.html", "second.html")]
+    for page in pages:
+        cli("report", run, "--output", page)
+    assert pages[0].read_bytes() == pages[1].read_bytes()
+
+
+def test_python_writes_the_same_page(cli: Cli, run: Path, tmp_path: Path) -> None:
+    cli("report", run, "-o", tmp_path / "command.html")
+    page = afrieval.write_report([afrieval.load_run(run)], tmp_path / "python.html")
+    assert page.read_bytes() == (tmp_path / "command.html").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "RUN is missing"),
+        (["RUN", "-o", "page.pdf"], "must be a file that ends in .html, not 'page.pdf'"),
+        (["RUN", "-o", "nowhere/page.html"], "the folder nowhere does not exist"),
+        (["nowhere"], "there is no run folder nowhere"),
+        (["RUN", "--outptu", "page.html"], "unknown option --outptu"),
+    ],
+)
+def test_what_is_wrong_is_said(cli: Cli, run: Path, words: list[str], says: str) -> None:
+    done = cli("report", *(str(run) if word == "RUN" else word for word in words))
+    assert done.code == 2 and says in done.err and "hint: " in done.err
+    assert not done.out
+
+
+def test_a_page_that_cannot_be_made_leaves_the_old_one(cli: Cli, run: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("old")
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    for path in run.iterdir():
+        (damaged / path.name).write_bytes(path.read_bytes())
+    sample = next(damaged.glob("samples_*"))
+    sample.write_bytes(sample.read_bytes()[:-40])
+    done = cli("report", damaged, "-o", page)
+    assert done.code == 2 and sample.name in done.err
+    assert page.read_text() == "old"
+
+
+def test_a_page_that_is_removed_at_once(cli: Cli, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("afrieval.api.write_output", lambda path, content: None)
+    done = cli("report", run, "-o", tmp_path / "page.html")
+    assert done.code == 2 and "page.html was removed as soon as it was written" in done.err
+
+
+def test_no_run_is_an_error() -> None:
+    with pytest.raises(afrieval.UserError, match="there is no run to show"):
+        afrieval.write_report([])
+
+
+def test_without_a_score_there_is_no_page(cli: Cli, tmp_path: Path) -> None:
+    log = (LOGS / "inspect_ai.json").read_text(encoding="utf-8").replace('"success"', '"cancelled"', 1)
+    (tmp_path / "log.json").write_text(log, encoding="utf-8")
+    done = cli("report", tmp_path / "log.json", "-o", tmp_path / "page.html")
+    assert done.code == 2 and "its status is cancelled" in done.err and "has nothing to show" in done.err
+    assert not (tmp_path / "page.html").exists()

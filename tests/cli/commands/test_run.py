@@ -1,0 +1,202 @@
+"""What a user sees of a run: tables, write-out, lines about what was left out, and errors of every kind."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import ROOT, Cli
+
+from afrieval.config.arguments import read_config
+from afrieval.results.run_files import sample_files
+from afrieval.results.samples import read_samples
+from afrieval.run.manifest import default_folder
+from afrieval.run.plan import plan
+from afrieval.tasks.cells.cell import Cell, Coordinates, Plan
+
+ONE = ("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "1")
+
+
+def test_the_tables(run_demo: Cli) -> None:
+    done = run_demo("--task.languages", "eng,yor,hau", "--task.prompt_language", "both", "--task.prompts", "1,2")
+    lines = done.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line.split()[0] for line in lines if "English 1-2" in line] == ["English", "Yoruba", "Hausa"]
+    assert len([line for line in lines if "native 1-2*" in line]) == 2
+    assert "A random guess scores 25.0%" in done.out and "not yet reviewed by two speakers" in done.out
+    assert "native prompts against English prompts" in done.out
+    assert "Likelihoods are from the tree engine." in " ".join(done.out.split())
+    assert "The demo model is random" in done.out and "Run folder: " in done.out
+
+
+def test_write_out_shows_prompt_examples_and_likelihoods(run_demo: Cli) -> None:
+    done = run_demo(*ONE, "--eval.write-out", "--eval.num-fewshot", "1")
+    head, prompt, tail = done.out.split("-" * 80 + "\n", 2)
+    assert "afrimmlu Yoruba, English prompt 1, document 0, few-shot rows [" in head
+    assert prompt.count("Question: ") == 2 and prompt.endswith("Answer:\n")
+    choices = tail.split("\n\n")[0].splitlines()
+    assert len(choices) == 4 and sum("gold" in c for c in choices) == 1 and sum("picked" in c for c in choices) == 1
+    assert all(float(c.split()[0]) < 0 for c in choices)
+    again = run_demo(*ONE, "--eval.write-out", "--eval.num-fewshot", "1")
+    assert again.out == done.out
+
+
+def test_a_prompt_without_native_twin_is_left_out_unless_its_language_was_named(run_demo: Cli) -> None:
+    done = run_demo("--task.prompt_language", "both", "--task.prompts", "4", "--eval.limit", "1")
+    assert done.code == 0 and "no native prompts for amh, hau, swa, yor, zul" in done.err
+
+
+def test_what_is_left_out_is_said(run_demo: Cli) -> None:
+    done = run_demo("--task.prompt_language", "native", "--task.prompts", "1", "--eval.limit", "1")
+    assert "left out: afrimmlu: no test rows for ewe, fra, ibo" in done.err
+
+
+UNUSED: list[Any] = [None] * 3  # what a cell can do
+
+
+def test_folders_of_harness_tasks() -> None:
+    def folder(*words: str, shots: int = 0) -> str:
+        config = read_config(["--model.model_name", "org/m", *words], command="run", needs_model=True)
+        cell = Cell("t", "t", Coordinates("t", shots=shots), (), frozenset(), 1, 1, {}, *UNUSED)
+        return str(default_folder(config, Plan([cell])))
+
+    assert folder("--task.harness_tasks", "a,b") == "runs/a+b/org__m/own-shots"
+    assert folder("--task.harness_tasks", "a", shots=5) == "runs/a/org__m/own-shots-seed42"
+    assert folder("--task.harness_tasks", "a", "--eval.num_fewshot", "2", shots=2) == "runs/a/org__m/2shot-seed42"
+    assert folder("--task.harness_tasks", "a", "--task.clean_prompts") == "runs/a/org__m/own-shots-clean"
+    template = ("--task.task_template", "x_{{ language }}_1,y_{{language}}", "--task.languages")
+    assert folder(*template, "yor") == folder(*template, "hau,yor") == "runs/x_LANG_1+y_LANG/org__m/own-shots"
+    long = folder("--task.harness_tasks", ",".join(f"a_long_name_of_a_task_{i}" for i in range(20)))
+    assert len(long.split("/")[1]) < 100
+
+
+def test_runs_of_other_settings_have_folders_of_their_own() -> None:
+    def folder(*words: str) -> Path:
+        base = ["--model.model_name", "org/m", "--task.task_name", "afrimmlu", "--data.source", "samples"]
+        config = read_config([*base, *words], command="run", needs_model=True)
+        return default_folder(config, plan(config))
+
+    assert folder() == Path("runs/afrimmlu/org__m/text-0shot-samples")
+    others = [
+        folder(),
+        folder("--eval.num_fewshot", "2"),
+        folder("--eval.num_fewshot", "2", "--eval.fewshot_random_seed", "7"),
+        folder("--eval.num_fewshot", "2", "--eval.fewshot_selection", "per_document"),
+        folder("--task.answer_form", "letter"),
+        folder("--model.chat_template"),
+        folder("--model.dtype", "float16"),
+        folder("--model.revision", "v2"),
+        folder("--model.backend_args.max_length", "512"),
+        folder("--eval.sample", "5"),
+        folder("--eval.sample", "5", "--eval.random_seed", "7"),
+    ]
+    assert len(set(others)) == len(others)
+    assert folder("--eval.sample", "9") == folder("--eval.sample", "5")
+    assert folder("--eval.limit", "1") == folder("--task.languages", "yor") == folder()
+
+
+BAD = {
+    "unknown task": (("--task.task_name", "afrimlu"), "unknown task 'afrimlu'", "afrimmlu"),
+    "suite as a task": (("--task.task_name", "afrobench"), "afrobench is a suite", "configs/suites/afrobench.yaml"),
+    "unknown language": (("--task.languages", "yoruba"), "no language 'yoruba'", "yor"),
+    "language without rows": (("--task.languages", "kin"), "no test rows of afrimmlu for kin", "--data.source"),
+    "unknown prompt": (("--task.prompts", "1,9"), "no prompt 9 in eng", "1, 2, 3, 4, 5"),
+    "prompt without native twin": (
+        ("--task.prompts", "4", "--task.prompt_language", "native", "--task.languages", "yor"),
+        "no prompt 4 in yor",
+        "1, 2, 3",
+    ),
+    "answer form of another task": (
+        ("--task.task_name", "afrimgsm", "--task.answer_form", "letter"),
+        "no answer form 'letter'",
+        "generate",
+    ),
+    "too many shots": (("--eval.num_fewshot", "5"), "only 4 examples are usable", "4 or fewer"),
+    "no such model folder": (("--model.model_name", "./nothing"), "no model in ./nothing", "hub id"),
+    "no such data folder": (("--data.source", "./nothing"), "a folder, not './nothing'", "ORG/NAME"),
+    "data set not in the folder": (("--data.source", "docs"), "does not contain masakhane/afrimmlu", "docs"),
+    "not fetched and no network": (("--data.source", "hub"), "the hub cannot be reached", "prefetch"),
+    "no GPU": (("--model.device", "cuda"), "torch finds no such device", "remove it"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    words, message, hint = BAD[name]
+    done = run_demo(*words)
+    assert done.code == 2 and "Traceback" not in done.err + done.out
+    error, cure = [line for line in done.err.splitlines() if not line.startswith(("left out: ", "to run: "))]
+    assert error.startswith("error: ") and message in error
+    assert cure.startswith("hint: ") and hint in cure
+
+
+def test_no_native_prompts_for_a_language_that_was_named(cli: Cli, tmp_path: Path, small_tasks: Path) -> None:
+    folder = tmp_path / "facebook/belebele/data"
+    folder.mkdir(parents=True)
+    sample = (ROOT / "tasks/belebele/sample/eng.jsonl").read_text()
+    (folder / "fuv_Latn.jsonl").write_text(sample)
+    words = ("--task.task_name", "belebele", "--data.source", tmp_path, "--task.prompt_language", "native")
+    done = cli("preview", *words, "--task.folder", small_tasks, "--task.languages", "fuv")
+    assert done.code == 2 and "no prompts in Nigerian Fulfulde (fuv)" in done.err
+    assert (
+        "it has prompts in" in done.err
+        and "bam, eng, fra, hau" in done.err
+        and "'Native prompts' in the documentation" in done.err
+    )
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_run_folder_without_leave(run_demo: Cli, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir(mode=0o500)
+    done = run_demo(*ONE)
+    assert done.code == 2 and "cannot be written" in done.err
+
+
+def test_a_run_folder_that_is_a_file(run_demo: Cli, tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("")
+    done = run_demo(*ONE)
+    assert done.code == 2 and "cannot be written" in done.err
+
+
+def test_bad_input_costs_no_results(run_demo: Cli, tmp_path: Path) -> None:
+    run_demo(*ONE)
+    before = {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir()}
+    for words, _, _ in BAD.values():
+        assert run_demo(*words).code == 2
+    assert {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir()} == before
+
+
+def test_belebele_says_where_its_examples_come_from_and_keeps_passages_apart(
+    run_demo: Cli, tmp_path: Path, small_tasks: Path
+) -> None:
+    """Rows 0 to 3 share one passage: none of them is an example for another."""
+    data = tmp_path / "facebook/belebele/data"
+    data.mkdir(parents=True)
+    row = {f"mc_answer{i}": f"answer {i}" for i in (1, 2, 3, 4)} | {"correct_answer_num": "2"}
+    rows = [row | {"flores_passage": f"passage {i // 4}", "question": f"question {i}"} for i in range(8)]
+    (data / "yor_Latn.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    where = ("--task.task_name", "belebele", "--data.source", tmp_path, "--task.folder", small_tasks)
+    words = (*where, "--task.languages", "yor", "--task.prompts", 1)
+    done = run_demo(*words, "--eval.num_fewshot", 4)
+    assert done.code == 0, done.err
+    assert "belebele: letter, 4-shot" in done.out
+    assert "Examples come from the test split itself" in " ".join(done.out.split())
+    (path,) = sample_files(tmp_path / "run")
+    for sample in read_samples(path):
+        assert {i // 4 for i in sample["fewshot_ids"]} == {1 - sample["doc_id"] // 4}
+    assert "only 4 examples are usable" in run_demo(*words, "--eval.num_fewshot", 5, "--run_dir", tmp_path / "five").err
+
+
+def test_a_suite_runs_all_its_tasks_and_ends_with_one_table(cli: Cli, tmp_path: Path) -> None:
+    suite = ("--task-config-yaml", ROOT / "configs/suites/irokobench.yaml", "--task.languages", "yor,swa,eng")
+    some = ("--task.prompts", 1, "--eval.limit", 1, "--eval.max_gen_toks", 4, "--data.source", "samples")
+    done = cli("run", *suite, *some, "--model.model_name", "demo", "--run_dir", tmp_path)
+    assert done.code == 0 and "left out" not in done.err, done.err
+    assert "to run: 20 cells, 20 documents, 65 likelihoods and 10 generated answers" in done.err
+    overview = done.out.rpartition("Average of irokobench")[2]
+    rows = [words[1:3] for line in overview.splitlines() if (words := line.split())[1:] and "afri" in words[1]]
+    tasks = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")
+    assert rows == [[task, kind] for kind in ("English", "native") for task in tasks], overview
+    assert overview.count("average   ") == 2

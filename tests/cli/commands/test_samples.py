@@ -1,0 +1,68 @@
+"""samples shows what was asked and answered, and only the documents asked for."""
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import Cli
+
+from afrieval.results.run_files import sample_path
+from afrieval.results.samples import read_samples
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from afrieval.cli.main import main
+
+    run = tmp_path_factory.mktemp("samples") / "run"
+    words = ("--task.languages", "yor,swa", "--task.prompts", "1,3", "--task.prompt_language", "both")
+    some = ("--model.model_name", "demo", "--data.source", "samples", "--task.task_name", "afrixnli")
+    assert main(["run", "--run_dir", str(run), *some, *words]) == 0
+    return run
+
+
+def test_english_beside_native(cli: Cli, folder: Path) -> None:
+    out = cli("samples", folder, "--language", "yor", "--n", 1).out
+    assert out.startswith("9 of 9 documents, afrixnli_yor_eng_1 and afrixnli_yor_native_1")
+    assert "Question: Given sentence 1" in out and "Ìbéèrè:" in out and out.count("gold") == out.count("picked") == 2
+    assert "... and 8 more" in out
+
+
+@pytest.mark.parametrize("only", ["flips", "wrong"])
+def test_only_some(cli: Cli, folder: Path, only: str) -> None:
+    cells = [read_samples(sample_path(folder, f"afrixnli_swa_{name}")) for name in ("native_1", "native_3")]
+    scores = list(zip(*([s["acc"] for s in cell] for cell in cells), strict=True))
+    expected = sum(a != b if only == "flips" else 0.0 in (a, b) for a, b in scores)
+    out = cli("samples", folder, "--language", "swa", "--prompts", "native1,native3", "--only", only).out
+    assert out.startswith(f"{expected} of 9 documents") and expected > 0
+
+
+def test_the_marks_are_those_of_the_samples(cli: Cli, folder: Path) -> None:
+    sample = read_samples(sample_path(folder, "afrixnli_yor_eng_3"))[0]
+    out = cli("samples", folder, "--language", "yor", "--prompts", "eng3", "--n", 1).out
+    (gold,) = [line for line in out.splitlines() if "gold" in line]
+    assert (
+        repr(sample["arguments"][sample["gold"]][1]) in gold and f"{sample['resps'][sample['gold']][0][0]:.4f}" in gold
+    )
+
+
+def test_the_former_name_of_unparsed(cli: Cli, folder: Path) -> None:
+    words = ("--language", "yor", "--prompts=", "--only")
+    old, new = (cli("samples", folder, *words, name) for name in ("unread", "unparsed"))
+    assert old.code == 0 and old.out == new.out and old.out.startswith("0 of ")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "the run has several languages: "),
+        (("--language", "yo"), "the run has no language 'yo'"),
+        (("--language", "yor", "--prompts", "eng2"), "the run has no prompt 'eng2'"),
+        (("--language", "yor", "--only", "right"), '--only must be all, flips, wrong, unparsed or unread, not "right"'),
+        (("--n", "0"), "--n must be 1 or more, not 0\nhint: write 1 or more"),
+        (("--n", "-1"), "--n must be 1 or more, not -1"),
+        (("--n", "²"), '--n must be a whole number, not "²"'),
+    ],
+)
+def test_what_makes_no_sense(cli: Cli, folder: Path, words: tuple[str, ...], message: str) -> None:
+    refused = cli("samples", folder, *words)
+    assert refused.code == 2 and message in refused.err

@@ -1,0 +1,139 @@
+"""show prints the tables at the end of a run again, from its folder alone."""
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.conftest import Cli
+from tests.harness_collection import Run
+
+from afrieval.results.run_files import read_run, sample_path, write_run
+
+SOME = ("--model.model_name", "demo", "--data.source", "samples", "--eval.limit", "4")
+KINDS = {
+    "two": "--task.task_name afrixnli,afrimmlu --task.languages yor,amh --task.prompts 1,2 --task.prompt_language both",
+    "tofu": "--task-config-yaml configs/suites/tofu.yaml --eval.max_gen_toks 4",
+    "memory": "--task.task_name memorisation --task.of afrixnli --task.languages yor",
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    from afrieval.cli.main import main
+
+    folders = {name: tmp_path_factory.mktemp(name) / "run" for name in KINDS}
+    for name, words in KINDS.items():
+        assert main(["run", "--run_dir", str(folders[name]), *SOME, *words.split()]) == 0
+    return folders
+
+
+def ended(cli: Cli, folder: Path, name: str) -> str:
+    """What the same command prints again: only the tables, since all is done."""
+    out = cli("run", "--run_dir", folder, *SOME, *KINDS[name].split()).out
+    return out.partition("The demo model is random")[0].strip()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_tables_are_those_that_ended_the_run(cli: Cli, runs: dict[str, Path], name: str) -> None:
+    done = cli("show", runs[name])
+    before = {path: path.stat().st_mtime_ns for path in runs[name].iterdir()}
+    assert done.code == 0 and not done.err
+    assert before == {path: path.stat().st_mtime_ns for path in runs[name].iterdir()}, "nothing is written"
+    assert "What the run took" in done.out
+    assert done.out.partition("What the run took")[0].strip() == ended(cli, runs[name], name)
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("width", [1, 40])
+def test_a_narrow_terminal(cli: Cli, runs: dict[str, Path], width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = cli("show", runs["two"])
+    assert done.code == 0 and "Amharic*" in done.out and "33.3%" in done.out.replace("\n", "")
+    assert width < 40 or max(map(len, done.out.splitlines())) <= width, "which names have room in"
+
+
+def test_scores_of_all_tasks_by_language_come_last(cli: Cli, runs: dict[str, Path]) -> None:
+    table = cli("show", runs["two"]).out.partition("Scores by language")[2]
+    assert [line.split()[:2] for line in table.splitlines() if "Amharic" in line or "Yoruba" in line] == [
+        ["Afro-Asiatic", "Amharic*"],
+        ["Niger-Congo", "Yoruba*"],
+    ]
+    rows = json.loads(cli("show", runs["two"], "--json", "-").out)
+    heat, scores = rows[-1]["rows"], rows[0]["rows"]
+    (amharic,) = [row for row in heat if row["language"] == "amh"]
+    (first,) = [row for row in scores if row["language"] == "amh" and row["prompt_language"] == "eng"]
+    assert amharic["afrixnli English"] == first["acc"]
+    assert "Scores by language" not in cli("show", runs["tofu"]).out, "one language"
+
+
+def test_several_runs(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(runs["two"], other)
+    record = read_run(other)
+    record["identity"]["model"]["model_name"] = "org/another"
+    write_run(other, record)
+    done = cli("show", runs["two"], other, "--csv", tmp_path / "all.csv")
+    assert "demo, afrixnli: text, 0-shot" in done.out and "org/another, afrixnli: text, 0-shot" in done.out
+    assert "afrimmlu: scores by language\n" in done.out and "Average over tasks" in done.out
+    assert {path.name for path in tmp_path.glob("*.csv")} == {
+        f"all-{kind}.csv" for kind in ("scores", "contrast", "suite", "work", "heat")
+    }
+    files = {p.stem: list(csv.DictReader(io.StringIO(p.read_text()))) for p in tmp_path.glob("*.csv")}
+    assert all(f"wrote {tmp_path / name}.csv" in done.err for name in files)
+    assert {row["table"] for row in files["all-suite"]} == {"suite"}
+    assert all(0 <= float(row["mean"]) <= 1 for row in files["all-suite"]), "a share, as all scores of tasks are"
+    assert {row["model"] for row in files["all-scores"]} == {"demo", "org/another"}
+    (heat,) = [row for row in files["all-heat"] if row["task"] == "afrimmlu" and row["language"] == "yor"]
+    assert heat["demo English"] == heat["org/another English"] != ""
+
+
+def test_an_unfinished_run(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(runs["two"], folder)
+    sample_path(folder, "afrimmlu_amh_native_2").unlink()
+    whole = sample_path(folder, "afrixnli_yor_eng_1")
+    whole.write_text("".join(whole.read_text().splitlines(keepends=True)[:2]))
+    done = cli("show", folder)
+    out = " ".join(done.out.split())
+    assert done.code == 0 and "native 1* " in done.out
+    assert "Not finished: 1 of 8 cells are missing, such as afrimmlu_amh_native_2; the same `afrieval run`" in out
+    assert "Not finished: afrixnli_yor_eng_1 has 2 rows, and afrixnli_yor_eng_2 4; the same `afrieval run`" in out
+    assert done.err.count("Not finished") == 2
+
+
+def test_a_reference_that_is_gone(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(runs["tofu"], folder)
+    record = read_run(folder)
+    record["visits"][-1]["config"]["reference"] = {"retain": str(tmp_path / "gone")}  # type: ignore[index]
+    write_run(folder, record)
+    done = cli("show", folder)
+    assert done.code == 0 and f"the reference retain is not at {tmp_path / 'gone'} any more" in done.err
+    record["visits"][-1]["config"]["reference"] = {"retain": str(runs["tofu"])}  # type: ignore[index]
+    write_run(folder, record)
+    assert "forget quality" in cli("show", folder).out
+
+
+@pytest.mark.parametrize("what", ["nothing", "empty", "damaged"])
+def test_folders_that_cannot_be_shown(cli: Cli, runs: dict[str, Path], tmp_path: Path, what: str) -> None:
+    folder = tmp_path / "run"
+    if what != "nothing":
+        shutil.copytree(runs["two"], folder)
+    if what == "damaged":
+        sample_path(folder, "afrimmlu_amh_native_2").write_text("{}\n")
+    if what == "empty":
+        for path in folder.glob("samples_*"):
+            path.unlink()
+    done = cli("show", folder)
+    said = {"nothing": "no run folder", "empty": "no finished cell", "damaged": "line 1"}
+    assert done.code == 2 and said[what] in done.err and not done.out
+
+
+def test_tasks_of_the_harness(cli: Cli, harness: Run, tmp_path: Path) -> None:
+    words = ("--task.harness_tasks", "perplexity,mc_yor_1", "--eval.limit", 4, "--task.clean_prompts")
+    ended = harness(*words, "--run_dir", tmp_path / "run").out.partition("The demo model is random")[0]
+    assert "harness tasks, prompts cleaned" in ended
+    assert cli("show", tmp_path / "run").out.partition("What the run took")[0].strip() == ended.strip()

@@ -1,0 +1,276 @@
+"""Records of Every Eval Ever: what the schema requires, how files belong together, and the way back."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import Cli
+
+from afrieval._util.errors import UserError
+from afrieval.analysis.published import read_published
+from afrieval.exchange.every_eval_ever import is_records, read_records
+from afrieval.exchange.foreign_cells import Place, named_metric, percent, place_of
+from afrieval.results.comparable_runs import read_runs
+from afrieval.tasks.data.published import PublishedRow
+
+# Facts of schema 0.3.0: keys that are required, those that are allowed where no others are, and maps of texts.
+REQUIRED = {
+    "": "schema_version evaluation_id retrieved_timestamp source_metadata model_info eval_library evaluation_results",
+    "source_metadata": "source_type source_organization_name evaluator_relationship",
+    "eval_library": "name version",
+    "model_info": "name id additional_details",
+    "model_info.additional_details": "deployment_type model_availability",
+    "detailed_evaluation_results": "format file_path",
+}
+ALLOWED = {*REQUIRED[""].split(), "evaluation_timestamp", "detailed_evaluation_results"}
+OF_RESULT = {"evaluation_name", "source_data", "metric_config", "score_details"}
+OF_LINE = {"schema_version", "evaluation_id", "model_id", "evaluation_name", "sample_id", "interaction_type"}
+OF_LINE |= {"input", "output", "answer_attribution", "evaluation"}
+OPTIONAL = {"evaluation_result_id", "sample_hash", "messages", "token_usage", "performance", "error", "metadata"}
+ATTRIBUTION = {"turn_idx", "source", "extracted_value", "extraction_method", "is_terminal"}
+UUID4 = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+
+
+@pytest.fixture
+def records(cli: Cli, choices: Path, texts: Path, tmp_path: Path) -> Path:
+    """Both runs as records."""
+    done = cli("export", "--to", "every-eval-ever", tmp_path / "out", "--run", choices, "--run", texts)
+    assert done.code == 0, done.err
+    return tmp_path / "out"
+
+
+def files(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
+    return [(path, json.loads(path.read_text(encoding="utf-8"))) for path in sorted(folder.rglob("*.json"))]
+
+
+def maps_of_texts(value: Any) -> list[dict[str, Any]]:
+    """Returns all maps whose values must be texts."""
+    if isinstance(value, list):
+        return [found for each in value for found in maps_of_texts(each)]
+    if not isinstance(value, dict):
+        return []
+    inner = [found for each in value.values() for found in maps_of_texts(each)]
+    return inner + [
+        of for key in ("additional_details", "details", "metadata") if isinstance(of := value.get(key), dict)
+    ]
+
+
+def test_records_have_what_the_schema_requires(records: Path) -> None:
+    found = files(records)
+    assert len(found) == 5
+    for _, record in found:
+        assert set(record) <= ALLOWED and record["schema_version"] == "0.3.0"
+        for place, keys in REQUIRED.items():
+            of = record
+            for key in filter(None, place.split(".")):
+                of = of[key]
+            assert set(keys.split()) <= set(of), place
+        assert record["source_metadata"]["source_type"] == "evaluation_run"
+        assert record["retrieved_timestamp"].isdecimal() and record["evaluation_timestamp"].isdecimal()
+        assert all(isinstance(value, str) for of in maps_of_texts(record) for value in of.values())
+        for result in record["evaluation_results"]:
+            metric, score = result["metric_config"], result["score_details"]["score"]
+            assert set(result) >= OF_RESULT and metric["score_type"] == "continuous"
+            assert float(metric["min_score"]) <= score <= float(metric["max_score"])
+            assert result["source_data"]["source_type"] == "hf_dataset" and result["source_data"]["hf_repo"]
+
+
+def test_samples_belong_to_their_record(records: Path) -> None:
+    for path, record in files(records):
+        of = record["detailed_evaluation_results"]
+        samples = path.with_name(f"{path.stem}_samples.jsonl")
+        assert re.fullmatch(rf"data/[^/]+/unknown/demo/{UUID4}\.json", path.relative_to(records).as_posix())
+        assert of["file_path"] == samples.relative_to(records).as_posix()
+        assert of["checksum"] == hashlib.sha256(samples.read_bytes()).hexdigest()
+        lines = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
+        assert len(lines) == of["total_rows"] > 0
+        ids = {result["evaluation_result_id"] for result in record["evaluation_results"]}
+        for line in lines:
+            assert OF_LINE <= set(line) <= OF_LINE | OPTIONAL and line["evaluation_result_id"] in ids
+            assert line["evaluation_id"] == record["evaluation_id"] and line["model_id"] == record["model_info"]["id"]
+            assert all(set(each) == ATTRIBUTION for each in line["answer_attribution"])
+            assert all(isinstance(text, str) for text in [*line["output"]["raw"], *line["input"]["reference"]])
+            assert all(isinstance(value, str) for value in line["metadata"].values())
+
+
+def test_a_question_is_the_same_under_every_prompt(records: Path) -> None:
+    lines = [json.loads(line) for line in next(records.glob("data/afrixnli/**/*.jsonl")).read_text().splitlines()]
+    of_yoruba = [line for line in lines if line["metadata"]["language"] == "yor" and line["sample_id"] == "0"]
+    assert len(of_yoruba) == 4 and len({line["sample_hash"] for line in of_yoruba}) == 1
+    assert len({line["input"]["formatted"] for line in of_yoruba}) == 4
+    right = [line for line in lines if line["evaluation"]["is_correct"]]
+    assert all(line["evaluation"]["score"] == 1 for line in right) and 0 < len(right) < len(lines)
+
+
+def test_the_way_back_gives_the_same_scores(records: Path, choices: Path, texts: Path) -> None:
+    rows = read_published(records).rows
+    found = {
+        (row.task, language, row.prompt_language, row.prompt.split()[-1]): (score, row.n[language], row.shots)
+        for row in rows
+        for language, score in row.scores.items()
+    }
+    cells = {(c.task, c.language, c.prompt_language, str(c.prompt)): c for c in read_runs([choices, texts])}
+    assert set(found) == set(cells) and {row.model for row in rows} == {"demo"}
+    for place, (score, n, shots) in found.items():
+        cell = cells[place]
+        assert score == pytest.approx(100 * cell.score / cell.metric.bounds[1], abs=1e-9)
+        assert (n, shots) == (cell.n, cell.shots)
+
+
+def test_the_same_run_has_the_same_name(cli: Cli, records: Path, choices: Path, texts: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    assert cli("export", "--to", "every-eval-ever", again, "--run", choices, "--run", texts).code == 0
+    assert [p.relative_to(again) for p, _ in files(again)] == [p.relative_to(records) for p, _ in files(records)]
+
+
+def test_no_path_of_this_machine_leaves_it(records: Path, choices: Path) -> None:
+    for path in records.rglob("*.json*"):
+        assert str(choices.parent) not in path.read_text(encoding="utf-8")
+
+
+def test_the_hash_is_that_of_the_database(records: Path) -> None:
+    first = next(records.glob("data/afrixnli/**/*.jsonl")).read_text(encoding="utf-8").splitlines()[0]
+    found = json.loads(first)
+    given = {name: found["input"][name] for name in ("raw", "reference")}
+    whole = json.dumps(given, sort_keys=True, separators=(",", ":"))
+    assert found["sample_hash"] == hashlib.sha256(whole.encode()).hexdigest()
+
+
+SHARE = {"metric_name": "acc", "min_score": 0, "max_score": 1.0}
+
+
+def result(name: str, score: float = 0.5, metric: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    return {
+        "evaluation_name": name,
+        "source_data": {"dataset_name": "afrixnli", "source_type": "other"},
+        "metric_config": {"lower_is_better": False, **(SHARE if metric is None else metric)},
+        "score_details": {"score": score, "uncertainty": {"num_samples": 600}},
+        **more,
+    }
+
+
+def record(*results: dict[str, Any], model: str = "org/big", **more: Any) -> dict[str, Any]:
+    return {
+        "schema_version": "0.3.0",
+        "evaluation_id": f"x/{model}/1",
+        "retrieved_timestamp": "1",
+        "model_info": {"name": model, "id": model, "additional_details": {}},
+        "evaluation_results": list(results),
+        **more,
+    }
+
+
+def written(path: Path, content: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_results_of_a_model_are_a_row_per_prompt(tmp_path: Path) -> None:
+    shots = {"generation_config": {"additional_details": {"num_fewshot": "5"}}}
+    results = [result(f"afrixnli_direct_{code}_prompt_{n}", n / 10, **shots) for n in (1, 2) for code in ("yor", "hau")]
+    path = written(tmp_path / "data/afrixnli/org/big/a.json", record(*results))
+    of_first = PublishedRow("afrixnli", "org/big", "1", 5, {"yor": 10.0, "hau": 10.0}, None, 0, "eng", "acc")
+    found = read_records(path).rows
+    assert found == read_records(tmp_path).rows
+    assert [row.prompt for row in found] == ["1", "2"] and found[0].n == {"yor": 600, "hau": 600}
+    assert found[0].scores == of_first.scores and found[0].metric == "acc" and found[0].shots == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "place"),
+    [
+        ("afrixnli_yor_native_2", "x", Place("afrixnli", "yor", "native", "native 2")),
+        ("afrixnli_yor_eng_2", "x", Place("afrixnli", "yor", "eng", "suite 2")),
+        ("afrixnli_yor_eng_paper3", "x", Place("afrixnli", "yor", "eng", "3")),
+        ("afrixnli_translate_yor_eng_2", "x", Place("afrixnli_translate", "yor", "eng", "suite 2")),
+        ("afrimmlu_direct_hau_prompt_4/none", "x", Place("afrimmlu", "hau", "eng", "4")),
+        ("afrimmlu_native_direct_hau_prompt_4", "x", Place("afrimmlu", "hau", "native", "native 4")),
+        ("Yoruba", "Belebele", Place("belebele", "yor", "eng", "unknown")),
+        ("belebele_deu_Latn", "x", Place("belebele", "", "eng", "unknown")),
+        ("Physics", "MMLU", Place("mmlu", "", "eng", "unknown")),
+        ("mmlu", "x", Place("mmlu", "eng", "eng", "unknown")),
+        ("gaia", "gaia", None),
+    ],
+)
+def test_what_an_evaluation_is_of(name: str, data: str, place: Place | None) -> None:
+    assert place_of(name, {"dataset_name": data}) == place
+
+
+def test_metrics_and_scales() -> None:
+    assert named_metric({"metric_name": "Accuracy"}) == "acc" == named_metric({"evaluation_description": "acc"})
+    assert named_metric({"evaluation_description": "Accuracy on AfriMMLU"}) == "acc"
+    assert named_metric({"metric_id": "lmarena.elo", "metric_name": "Elo"}) is None
+    assert percent(0.5, {"max_score": 1}) == 50 == percent(50, {"max_score": 100.0})
+    assert (
+        percent(0.5, {"metric_unit": "proportion"}) == 50 == percent(50, {"metric_unit": "percent", "max_score": 100})
+    )
+    assert percent(0.5, {}) is None is percent(0.5, {"max_score": "Infinity"})
+    assert percent(0.5, {"metric_unit": "percent", "max_score": 1}) is None
+
+
+def test_what_is_left_out_is_named(tmp_path: Path) -> None:
+    results = [
+        result("gaia", source_data={"dataset_name": "gaia", "source_type": "other"}),
+        result("belebele_deu_Latn"),
+        result("afrixnli_yor_eng_1", metric={"metric_name": "elo"}),
+        result("afrixnli_yor_eng_1", metric={**SHARE, "metric_name": "acc_norm"}),
+        result("afrixnli_hau_eng_1", metric={"metric_name": "acc"}),
+        result("afrixnli_swa_eng_1"),
+    ]
+    (row,), left_out = read_records(written(tmp_path / "a.json", record(*results)))
+    said = "\n".join(left_out)
+    assert row.scores == {"swa": 50} and len(left_out) == 5 and "1 result whose" in said
+    for words in (
+        "benchmark the suite does not have: gaia",
+        "language the suite does not have: belebele_deu_Latn",
+        "metric the suite does not have: afrixnli_yor_eng_1 (elo)",
+        "under other metrics than the usual one of their task: acc_norm",
+        "scale is not stated or not clear: afrixnli_hau_eng_1",
+    ):
+        assert words in said
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ({"evaluation_results": [], "evaluation_id": "x"}, "schema_version"),
+        (record(result("afrixnli_yor_eng_1", score="high")), "score"),  # type: ignore[arg-type]
+        (record(result("afrixnli_yor_eng_1", 1.5)), "outside its scale"),
+        (record(result("afrixnli_yor_eng_1"), result("afrixnli_yor_eng_1")), "both have a score of org/big"),
+        ({**record(), "evaluation_results": 3}, "evaluation_results"),
+        (record(model=""), "id"),
+    ],
+)
+def test_damaged_records_are_refused(cli: Cli, tmp_path: Path, content: Any, problem: str) -> None:
+    path = written(tmp_path / "a.json", content)
+    with pytest.raises(UserError, match=problem):
+        read_records(path)
+    done = cli("compare", path)
+    assert done.code == 2 and problem in done.err and str(path) in done.err and "Traceback" not in done.err
+
+
+def test_only_records_are_records(tmp_path: Path) -> None:
+    assert not is_records(tmp_path) and not is_records(tmp_path / "missing.json")
+    for content in ("{", "[]", '{"forget_quality": 1}', "[" * 100_000):
+        assert not is_records(written(tmp_path / "a.json", content))
+    written(tmp_path / ".cache/c.json", record())
+    assert not is_records(tmp_path)
+    assert is_records(written(tmp_path / "b/c.json", record())) and is_records(tmp_path)
+
+
+def test_compare_shows_them_next_to_a_run(cli: Cli, run_demo: Cli, tmp_path: Path) -> None:
+    words = ("--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", 1, "--eval.limit", 3)
+    assert run_demo(*words).code == 0
+    results = [result("afrixnli_yor_prompt_1", 0.61), result("afrixnli_yor_native_1", 0.99)]
+    path = written(tmp_path / "a.json", record(*results))
+    done = cli("compare", tmp_path / "run", path)
+    assert done.code == 0, done.err
+    (line,) = [line for line in done.out.splitlines() if line.startswith("org/big")]
+    assert line.split() == ["org/big", "published", "1", "61.0", "61.0"], "native prompts are not averaged with English"
+    assert "Published scores are of 600 documents per language" in " ".join(done.out.split())
+    alone = cli("compare", path)
+    assert alone.code == 0 and "native 1" in alone.out

@@ -1,0 +1,149 @@
+"""Ceilings of cost and requests: a request is sent only if its highest possible cost fits."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import Cli
+from tests.models.faulty import faulty
+from tests.models.loopback import Loopback
+
+from afrieval.config.sections import APIConfig, Prices
+from afrieval.models.openai.responses import Usage
+from afrieval.models.openai.schedule import Budget
+from afrieval.scoring.responses import Details
+
+ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
+WORDS = (*ONE, "--task.answer_form", "generate")
+PRICES = ("--model.api.prices.input", 0, "--model.api.prices.output", 1000)
+COST = 20 * 1000 / 1e6  # of each answer, of 20 tokens
+DOCUMENTS = 8
+
+
+def costing(most: float) -> Budget:
+    return Budget(APIConfig(max_cost=most, prices=Prices(1e6, 2e6)))
+
+
+def test_what_is_in_flight_counts_with_the_most_that_it_may_cost() -> None:
+    budget, worst = costing(20), Usage(4, 2)
+    assert budget.fits(worst)
+    budget.send(worst)
+    assert budget.fits(worst)
+    budget.send(worst)
+    assert not budget.fits(worst)
+    budget.answer(worst, Usage(3, 1))
+    assert budget.spent == 5 and not budget.fits(worst)
+    budget.answer(worst, Usage(3, 1))
+    assert budget.spent == 10 and budget.fits(worst)
+
+
+def test_what_the_server_does_not_tell_counts_as_the_worst() -> None:
+    budget, worst = costing(20), Usage(4, 2)
+    budget.send(worst)
+    budget.answer(worst, None)
+    assert budget.spent == 8 and "1 answers of unknown length" in str(budget)
+    budget.send(worst)
+    budget.fail(worst, worst)
+    budget.send(worst)
+    budget.fail(worst)
+    assert budget.spent == 16
+
+
+def test_stored_answers_count() -> None:
+    budget = costing(20)
+    stored: list[Details] = [
+        {"prompt_tokens": 3, "completion_tokens": 1},
+        {"at_most": [4, 2], "requests": 3},
+        {"cost": 2.5},
+        {"cost": 1.5, "lost": [2, 1]},
+    ]
+    budget.resume(stored)
+    assert budget.spent == 5 + 8 + 2.5 + (1.5 + 4) and budget.requests == 6
+
+
+def test_cached_tokens_have_their_price() -> None:
+    prices = Prices(2e6, 1e6, 0.5e6)
+    assert Usage(10, 1, cached=4).cost(prices) == 12 + 2 + 1
+    assert Usage(10, 1, cached=4).cost(Prices(2e6, 1e6)) == 21
+    assert Usage(10, 1).cost(Prices(2e6)) is None
+
+
+@pytest.mark.parametrize("together", [1, 16])
+def test_a_run_stops_before_it_costs_too_much_and_goes_on(
+    run_demo: Cli, tmp_path: Path, server: Loopback, together: int
+) -> None:
+    """A request may cost 36 times 0.001 and costs 20 times."""
+    words = (*server.api_options, *WORDS, *PRICES, "--model.api.max_concurrency", together)
+    stopped = run_demo(*words, "--model.api.max_cost", 4 * COST)
+    assert stopped.code == 2 and "has cost $0.0600, and the next request may cost $0.0360" in stopped.err, stopped.err
+    assert "exceed model.api.max_cost $0.08" in stopped.err and "then run the same command again" in stopped.err
+    assert len(server.asked) == 3
+    again = run_demo(*words, "--model.api.max_cost", 4 * COST)
+    assert again.code == 2 and len(server.asked) == 3, "earlier visits count"
+    assert run_demo(*words, "--model.api.max_cost", 1).code == 0
+    assert len(server.asked) == DOCUMENTS
+    (row,) = (tmp_path / "run/usage.csv").read_text().splitlines()[1:]
+    assert row.endswith(",0.16")
+
+
+def test_failures_that_may_have_been_paid_for_count_in_later_visits(
+    run_demo: Cli, tmp_path: Path, waited: list[float]
+) -> None:
+    """A response that was lost on its way may cost 36 times 0.001, and an answer costs 3 times."""
+    with faulty(["half"]) as faults:
+        words = (*faults.options, *WORDS, *PRICES, "--model.api.max_concurrency", 1)
+        assert run_demo(*words, "--eval.limit", 1).code == 0
+        stopped = run_demo(*words, "--model.api.max_cost", 0.05)
+    assert stopped.code == 2 and "has cost $0.0390, and the next request may cost $0.0360" in stopped.err, stopped.err
+
+
+def test_a_rejected_prompt_may_cost_what_was_read(run_demo: Cli, server: Loopback) -> None:
+    filtered = b'{"error": {"message": "no", "code": "content_filter"}}'
+    server.fails = {0: (400, filtered)}
+    words = (*server.api_options, *WORDS, "--model.api.prices.input", 1000, "--model.api.prices.output", 0)
+    words = (*words, "--model.api.max_concurrency", 1, "--eval.limit", 1)
+    assert run_demo(*words).code == 0
+    words = (*words, "--eval.limit", 2, "--model.api.max_cost", 0.1)
+    stopped = run_demo(*words)
+    assert stopped.code == 2 and len(server.asked) == 1, stopped.err
+
+
+def test_repeated_requests_count(run_demo: Cli, waited: list[float]) -> None:
+    with faulty(["broken"]) as faults:
+        words = (*faults.options, *WORDS, "--model.api.max_concurrency", 1)
+        stopped = run_demo(*words, "--model.api.max_requests", 5)
+        assert stopped.code == 2 and "5 requests were sent, which is model.api.max_requests" in stopped.err
+        assert len(faults.asked) == 5 and len(faults.answered) == 3
+        assert run_demo(*words, "--model.api.max_requests", 2 * DOCUMENTS).code == 0
+    assert len(faults.asked) == 2 * DOCUMENTS
+
+
+@pytest.mark.parametrize("count", [-(10**6), 10**400, 0, None, "1"])
+def test_a_server_cannot_lift_the_ceiling(run_demo: Cli, server: Loopback, count: Any) -> None:
+    server.usage = {"prompt_tokens": count, "completion_tokens": count}
+    words = (*server.api_options, *WORDS, *PRICES, "--model.api.max_concurrency", 1)
+    stopped = run_demo(*words, "--model.api.max_cost", 0.1)
+    assert stopped.code == 2 and len(server.asked) == 2, stopped.err
+    assert "has cost $0.0720 (2 answers without a number of tokens count in full)" in stopped.err
+    assert run_demo(*words, "--model.api.max_cost", 0.1).code == 2 and len(server.asked) == 2
+
+
+def test_amounts_that_cannot_be_are_not_resumed_from() -> None:
+    budget = costing(100)
+    stored: list[Details] = [
+        {"prompt_tokens": -5, "completion_tokens": 1, "cost": -3.0, "at_most": [4, 2], "requests": "x"},
+        {"cost": float("nan"), "lost": [1], "prompt_tokens": 3, "completion_tokens": 1},
+        {"cost": float("inf"), "at_most": 5, "lost": [-1, 2]},
+    ]
+    budget.resume(stored)
+    assert (budget.spent, budget.requests, budget.unknown) == (8 + 5, 3, 2)
+
+
+def test_a_ceiling_needs_prices_and_stored_answers(run_demo: Cli, server: Loopback) -> None:
+    refused = run_demo(*server.api_options, *WORDS, "--model.api.max_cost", 1)
+    assert refused.code == 2 and "max_cost needs the prices" in refused.err and "prices.output" in refused.err
+    refused = run_demo(*server.api_options, *WORDS, *PRICES, "--model.api.max_cost", 1, "--eval.use_cache=false")
+    assert refused.code == 2 and "max_cost needs the stored answers" in refused.err
+    refused = run_demo(*server.api_options, *WORDS, "--model.api.max_requests", 1, "--eval.use_cache=false")
+    assert refused.code == 2 and "max_requests needs the stored answers" in refused.err
+    assert not server.asked

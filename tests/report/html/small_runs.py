@@ -1,0 +1,85 @@
+"""Run folders made by hand, for pages."""
+
+from pathlib import Path
+from typing import Any
+
+from afrieval.analysis.discovery import Inputs, read_inputs
+from afrieval.results.run_files import write_run, write_samples
+
+LABELS = ["entailment", "neutral", "contradiction"]
+HASH = "0" * 15
+
+
+def line(row: int, language: str, prompt_language: str, picked: int, question: str, **changes: Any) -> dict[str, Any]:
+    """A sample of AfriXNLI whose right answer is the first label in even rows, and the second in odd ones."""
+    right = float(picked == row % 2)
+    return {
+        "doc_id": row,
+        "doc": {"id": row, "premise": question, "choices": LABELS, "topic": "even" if row % 2 == 0 else "odd"},
+        "target": row % 2,
+        "arguments": [[f"{question}\nAnswer:", f" {label}"] for label in LABELS],
+        "resps": [[[-1.0 if i == picked else -3.0, False, 2]] for i in range(3)],
+        "doc_hash": f"{row}", "prompt_hash": f"{row} {prompt_language}",
+        "metrics": ["acc"], "acc": right, "measures": {"acc": [right]},
+        "task": "afrixnli", "language": language, "prompt": 1, "prompt_language": prompt_language,
+        "fewshot_ids": [], "defect": "", "n_choices": 3, "answer": picked, "gold": row % 2, "picked": picked,
+        **changes,
+    }  # fmt: skip
+
+
+def small_run(
+    folder: Path, model: str = "small", picks: int = 0, question: str = "Ṣé ó dára?", prompts: int = 1, **identity: Any
+) -> Path:
+    """Writes a run of two languages, and English and native prompts, of eight documents.
+
+    Args:
+        folder: where to write it.
+        model: its name.
+        picks: the label that native prompts make the model pick; English prompts make it pick the first.
+        question: what is asked.
+        prompts: how many; each makes the model pick the label after that of the one before.
+        identity: more of the model.
+    """
+    cells = []
+    for language in ("yor", "hau"):
+        for written, first in (("eng", 0), ("native", picks)):
+            for prompt in range(1, prompts + 1):
+                name, picked = f"afrixnli_{language}_{written}_{prompt}", (first + prompt - 1) % 3
+                lines = [line(row, language, written, picked, question, prompt=prompt) for row in range(8)]
+                folder.mkdir(parents=True, exist_ok=True)
+                write_samples(folder, name, lines)
+                cells.append(name)
+    task = {
+        "version": 3, "answer_form": "text",
+        "prompts": {
+            code: {prompt: f"{HASH}{at}{prompt}" for prompt in range(1, prompts + 1)}
+            for at, code in enumerate(("eng", "yor", "hau"))
+        },
+        "data": {code: {"test": code * 20} for code in ("yor", "hau")},
+    }  # fmt: skip
+    fewshot = {"num_fewshot": 0, "selection": "fixed", "seed": 42}
+    declared = {"title": "AfriXNLI", "labels": LABELS, "breakdowns": ["topic"], "metrics": ["acc"]}
+    visit = {"date": "2026-01-01T00:00:00+00:00", "device": "cpu", "versions": {"afrieval": "0.1.0"}, "left_out": []}
+    write_run(
+        folder,
+        {
+            "identity": {
+                "model": {"model_name": model, "revision": "main", **identity},
+                "variant": "direct",
+                "fewshot": fewshot,
+                "tasks": {"afrixnli": task},
+            },
+            "fewshot_ids": {},
+            "declared": {"afrixnli": {**declared, "unreviewed": {"yor": True}}},
+            "cells": cells,
+            "visits": [visit],
+        },
+    )
+    return folder
+
+
+def two_models(tmp_path: Path, **changes: Any) -> Inputs:
+    """Two runs, of models that answer differently under native prompts."""
+    return read_inputs(
+        [small_run(tmp_path / "a", "first", 0, **changes), small_run(tmp_path / "b", "second", 1, **changes)]
+    )

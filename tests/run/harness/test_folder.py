@@ -1,0 +1,309 @@
+"""Folders that the harness' own command writes, read as runs, against runs of ours."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import yaml
+from tests.conftest import ROOT
+from tests.harness_yaml import UTILS, Function, tasks, write_data
+
+from afrieval._util.errors import UserError
+from afrieval.analysis.contrasts import contrasts
+from afrieval.analysis.entrants import spreads
+from afrieval.analysis.means import means
+from afrieval.analysis.run_contrasts import contrasts_with_lm_eval
+from afrieval.exchange.lm_eval_runs import TaskName, is_lm_eval, lm_eval_cells, named
+from afrieval.models.demo import demo_folder
+from afrieval.results.cell_scores import DIMENSIONS, CellScores
+from afrieval.results.comparable_runs import read_runs
+
+pytestmark = pytest.mark.xdist_group("foreign")
+
+SOME = ("--task.task_name", "afrimmlu,afrimgsm", "--task.languages", "yor,eng,hau", "--task.prompts", "1,2")
+HOW = ("--task.prompt_language", "both", "--eval.num_fewshot", "1", "--eval.max_gen_toks", "20")
+GROUPS = "afrimmlu,afrimmlu_native,afrimgsm,afrimgsm_native"
+PAIRS = {"metric": "f1", "aggregation": Function("utils.weighted_f1_score"), "hf_evaluate": True, "average": "weighted"}
+
+
+class Runs(NamedTuple):
+    own: Path
+    foreign: Path
+
+
+def program(*words: object) -> None:
+    given = [str(w) for w in words]
+    done = subprocess.run(
+        [sys.executable, "-m", *given], capture_output=True, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def harness_own(folder: Path, data: Path) -> list[str]:
+    """Adds tasks that are named as the harness names its own, and returns the names."""
+    known = tasks(str(write_data(data) / "org" / "rows"))
+    choice, letters = known["mc_yor_1"], {"doc_to_choice": ["A", "B", "C", "D"]}
+    made = {
+        "afrimmlu_direct_yor_prompt_3": {**choice, "metric_list": [PAIRS, *choice["metric_list"][:1]]},
+        "belebele_hau_Latn": {**choice, **letters, "dataset_name": "hau", "num_fewshot": 2},
+        "afrixnli_native_direct_hau": {**choice, "dataset_name": "hau"},
+        "afrixnli_en_direct_hau": {**choice, "dataset_name": "hau"},
+        "afrixnli_native_direct_eng": choice,
+        "two_filters_yor": known["two_filters"],
+        "mafand_yor": known["translation"],
+        "no_language": choice,
+    }
+    (folder / "utils.py").write_text(UTILS)
+    for name, config in made.items():
+        config = {k: v for k, v in config.items() if k != "tag"}
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump({"task": name, **config}, sort_keys=False))
+    return list(made)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """The demo model on the same cells by `afrieval run` and by lm_eval, which also gets tasks of its own."""
+    folder = tmp_path_factory.mktemp("foreign")
+    words = (*SOME, *HOW, "--data.source", "samples")
+    program("afrieval.cli.main", "run", "--model.model_name", "demo", "--run_dir", folder / "run", *words)
+    program("afrieval.cli.main", "export", "--to", "harness", folder / "tasks", *words)
+    names = ",".join([GROUPS, *harness_own(folder / "tasks", folder / "data")])
+    model = ("--model", "hf", "--model_args", f"pretrained={demo_folder()}", "--device", "cpu", "--batch_size", 8)
+    where = ("--include_path", folder / "tasks", "--tasks", names, "--output_path", folder / "out", "--log_samples")
+    program("lm_eval", *where, *model)
+    return Runs(folder / "run", folder / "out")
+
+
+def by_cell(units: list[CellScores]) -> dict[tuple[Any, ...], CellScores]:
+    cells = {(u.task, *(u.dimensions[d] for d in DIMENSIONS if d != "model")): u for u in units}
+    assert len(cells) == len(units)
+    return cells
+
+
+def test_exported_tasks_give_the_units_of_our_own_run(runs: Runs, capsys: pytest.CaptureFixture[str]) -> None:
+    own, foreign = by_cell(read_runs([runs.own], sent=True)), by_cell(lm_eval_cells(runs.foreign))
+    assert len(own) == 20 and own.keys() <= foreign.keys()
+    for cell, unit in own.items():
+        other = foreign[cell]
+        assert (unit.ids == other.ids).all() and (unit.values == other.values).all(), cell
+        assert (unit.golds == other.golds).all() and unit.main == other.main
+        assert unit.must["task version"] == other.must["task version"]
+        assert unit.may["dtype"] == other.may["dtype"] and unit.may["device"] == other.may["device"]
+        declared = {
+            k: v
+            for k, v in unit.declared.items()
+            if k not in ("unreviewed", "metrics", "contrast", "defective", "data", "sample_rows", "test_set")
+        } | {"labels": []}
+        assert other.declared == declared
+    assert any(u.values.any() for u in own.values())
+    left_out = capsys.readouterr().err.splitlines()
+    assert [line.split(" of ")[0] for line in left_out] == [
+        "left out: afrixnli_native_direct_eng",
+        "left out: mafand_yor",
+        "left out: no_language",
+    ]
+
+
+def test_our_run_and_theirs_show_no_difference_in_any_language(runs: Runs) -> None:
+    found = contrasts_with_lm_eval(read_runs([runs.own], sent=True), lm_eval_cells(runs.foreign), 1)
+    assert sorted((c.task, sorted(r.language for r in c.rows)) for c in found) == [
+        ("afrimgsm", ["eng", "hau", "yor"]),
+        ("afrimgsm", ["hau", "yor"]),
+        ("afrimmlu", ["eng", "hau", "yor"]),
+        ("afrimmlu", ["hau", "yor"]),
+    ]
+    for contrast in found:
+        assert not contrast.refused and not contrast.settings
+        assert all((r.difference, r.p, r.dropped, r.verdict) == (0.0, 1.0, 0, 0) for r in contrast.rows)
+        assert all(r.prompts == [1, 2] and r.n > 0 for r in contrast.rows)
+
+
+def test_without_beside_the_two_are_refused_and_never_mixed(runs: Runs) -> None:
+    units = [*read_runs([runs.own], sent=True), *lm_eval_cells(runs.foreign)]
+    for contrast in contrasts([u for u in units if u.task == "afrimmlu"], "model", 1):
+        assert contrast.refused and not contrast.rows
+    assert {s.dimensions["model"] for s in spreads(units)} == {"demo", "demo-2 (lm_eval)"}
+
+
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [("doc_hash", "data differs"), ("prompt_hash", "prompt text differs"), ("arguments", "answers asked for differs")],
+)
+def test_what_was_sent_has_to_be_the_same(runs: Runs, tmp_path: Path, key: str, reason: str) -> None:
+    folder = copied(runs, tmp_path)
+    (path,) = folder.glob("*/samples_afrimmlu_yor_eng_1_*")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    changed = {"gen_args_0": {"arg_0": "", "arg_1": " other"}} if key == "arguments" else "0" * 64
+    path.write_text("".join(json.dumps({**line, key: changed}) + "\n" for line in lines))
+    refused = [
+        line
+        for c in contrasts_with_lm_eval(read_runs([runs.own], sent=True), lm_eval_cells(folder), 1)
+        for line in c.refused
+    ]
+    assert len(refused) == 1 and refused[0].startswith(f"yor, prompt 1: {reason}")
+
+
+def test_a_shorter_run_is_compared_on_the_documents_that_both_have(runs: Runs, tmp_path: Path) -> None:
+    folder = copied(runs, tmp_path)
+    for path in folder.glob("*/samples_afrimmlu_*"):
+        path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines()[:3]))
+    found = [
+        c
+        for c in contrasts_with_lm_eval(read_runs([runs.own], sent=True), lm_eval_cells(folder), 1)
+        if c.task == "afrimmlu"
+    ]
+    assert found and not any(c.refused for c in found)
+    assert all(r.n == 3 and r.dropped > 0 and r.difference == 0 for c in found for r in c.rows)
+
+
+def test_within_a_foreign_folder_prompts_and_languages_are_compared(runs: Runs) -> None:
+    units = lm_eval_cells(runs.foreign)
+    native = {c.task: c for c in contrasts(units, "prompt_language", 1)}
+    assert {r.language for r in native["afrimmlu"].rows} == {"hau", "yor"} and not native["afrimmlu"].refused
+    assert [r.language for r in native["afrixnli_direct"].rows] == ["hau"], "en and native in the harness' own words"
+    by_language = [c for c in contrasts(units, "language", 1) if c.task == "afrimmlu"]
+    assert any(r.language in ("hau", "yor") for c in by_language for r in c.rows)
+    assert {m.task for m in means(units, ["Africa"])} >= {"afrimmlu", "afrimgsm"}
+
+
+def test_tasks_of_the_harness_keep_apart_from_ours(runs: Runs) -> None:
+    found = {u.task: u for u in lm_eval_cells(runs.foreign) if u.dimensions["model"]}
+    mmlu, belebele, filters = found["afrimmlu_direct"], found["belebele (lm_eval)"], found["two_filters"]
+    assert mmlu.main == "acc", "f1 has pairs, no scores"
+    assert (mmlu.dimensions["prompt"], mmlu.dimensions["answer_form"], mmlu.dimensions["shots"]) == (3, "text", 0)
+    assert (belebele.dimensions["prompt"], belebele.dimensions["answer_form"]) == (0, "letter")
+    assert (belebele.language, belebele.dimensions["shots"]) == ("hau", 2)
+    assert set(mmlu.golds) <= {0, 1, 2, 3} and not mmlu.declared
+    assert (filters.dimensions["answer_form"], filters.main, set(filters.golds)) == ("generate", "exact_match", {-1})
+    lines = [json.loads(x) for x in filters.path.read_text().splitlines()] if filters.path else []
+    assert filters.values.tolist() == [x["exact_match"] for x in lines if x["filter"] == "strict"]
+    assert mmlu.must["prompt text"] != filters.must["prompt text"] and mmlu.must["data"] != belebele.must["data"]
+
+
+def copied(runs: Runs, to: Path) -> Path:
+    return Path(shutil.copytree(runs.foreign, to / "out"))
+
+
+def test_the_newest_date_counts(runs: Runs, tmp_path: Path) -> None:
+    folder = copied(runs, tmp_path)
+    for path in list(folder.glob("*/*afrimmlu_yor_eng_1_*")) + list(folder.glob("*/results_*")):
+        stem = path.name.rsplit("_", 1)[0]
+        older, newer = (path.with_name(f"{stem}_{date}{path.suffix}") for date in ("2000-01-01T01-01-01.5", DATE))
+        shutil.copy(path, older)
+        text = path.read_text()
+        newer.write_text(text.replace('"acc": 0.0', '"acc": 1.0').replace('"n-shot": {', '"n-shot": {"x": 0,'))
+    found = {u.path: u for u in lm_eval_cells(folder)}
+    (unit,) = [u for p, u in found.items() if p and p.name == f"samples_afrimmlu_yor_eng_1_{DATE}.jsonl"]
+    assert unit.score == 1.0 and len(found) == len(lm_eval_cells(runs.foreign))
+
+
+DATE = "2999-01-01T01-01-01"
+
+
+def test_which_folder_is_foreign(runs: Runs, tmp_path: Path) -> None:
+    inner = next(runs.foreign.iterdir())
+    assert is_lm_eval(runs.foreign) and is_lm_eval(inner)
+    assert not is_lm_eval(runs.own) and not is_lm_eval(tmp_path) and not is_lm_eval(tmp_path / "nothing")
+    one, other = lm_eval_cells(runs.foreign), lm_eval_cells(inner)
+    assert [(u.task, u.dimensions) for u in one] == [(u.task, u.dimensions) for u in other]
+
+
+def test_two_models_of_one_last_name_are_told_apart(runs: Runs, tmp_path: Path) -> None:
+    folder = copied(runs, tmp_path)
+    inner = next(folder.iterdir())
+    other = Path(shutil.copytree(inner, folder / "other"))
+    (results,) = other.glob("results_*")
+    results.write_text(results.read_text().replace(str(demo_folder()), "/elsewhere/demo-2"))
+    labels = {u.dimensions["model"] for u in lm_eval_cells(folder)}
+    assert labels == {f"{demo_folder()} (lm_eval)", "/elsewhere/demo-2 (lm_eval)"}
+
+
+def spoil(folder: Path, line: int, text: str) -> None:
+    (path,) = folder.glob("*/samples_afrimmlu_yor_eng_1_*")
+    lines = path.read_text().splitlines()
+    lines[line - 1] = text or lines[0]
+    path.write_text("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"doc_id": 2, "do', "line 3 is not valid JSON"),
+        ('{"doc_id": 2}', "line 3: the key 'doc' is missing"),
+        ("[]", "line 3: the content must be a map"),
+        ("", "line 3: document 0 is repeated"),
+    ],
+)
+def test_a_damaged_line_is_named(runs: Runs, tmp_path: Path, text: str, message: str) -> None:
+    folder = copied(runs, tmp_path)
+    spoil(folder, 3, text)
+    with pytest.raises(UserError, match=message) as caught:
+        lm_eval_cells(folder)
+    assert "lm_eval" in caught.value.hint
+
+
+def test_missing_and_damaged_files(runs: Runs, tmp_path: Path) -> None:
+    folder = copied(runs, tmp_path)
+    (results,) = folder.glob("*/results_*")
+    whole = json.loads(results.read_text())
+    for content, message in (
+        ("{", "is not valid JSON"),
+        ("[]", "the content must be a map"),
+        (json.dumps({**whole, "configs": {}}), "have no configs of"),
+    ):
+        results.write_text(content)
+        with pytest.raises(UserError, match=message):
+            lm_eval_cells(folder)
+    results.unlink()
+    assert is_lm_eval(folder)
+    with pytest.raises(UserError, match="no results file of the same date"):
+        lm_eval_cells(folder)
+    for path in folder.glob("*/samples_*"):
+        path.unlink()
+    with pytest.raises(UserError, match="has no samples"):
+        lm_eval_cells(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("afrimmlu_yor_eng_1", TaskName("afrimmlu", "yor", "eng", 1, True)),
+        ("afrimmlu_yor_native_12", TaskName("afrimmlu", "yor", "native", 12, True)),
+        ("afrimgsm_cot_swa_eng_2", TaskName("afrimgsm_cot", "swa", "eng", 2, True)),
+        ("afrimmlu_translate_yor_eng_1", TaskName("afrimmlu_translate", "yor", "eng", 1, True)),
+        ("afrimmlu_direct_yor_prompt_1", TaskName("afrimmlu_direct", "yor", "eng", 1, False)),
+        ("afrixnli_yor_prompt_5", TaskName("afrixnli", "yor", "eng", 5, False)),
+        ("afrimgsm_cot_translate_yor_prompt_2", TaskName("afrimgsm_cot_translate", "yor", "eng", 2, False)),
+        ("afrixnli_en_direct_yor", TaskName("afrixnli_direct", "yor", "eng", 0, False)),
+        ("afrixnli_native_direct_yor", TaskName("afrixnli_direct", "yor", "native", 0, False)),
+        ("afrixnli_manual_direct_eng", TaskName("afrixnli_manual_direct", "eng", "eng", 0, False)),
+        ("belebele_yor_Latn", TaskName("belebele", "yor", "eng", 0, False)),
+        ("belebele_gaz_Latn", TaskName("belebele", "orm", "eng", 0, False)),
+        ("belebele_swh_Latn", TaskName("belebele", "swa", "eng", 0, False)),
+        ("sib_yor_Latn_prompt_1", TaskName("sib", "yor", "eng", 1, False)),
+        ("xlsum_hausa_prompt_3", TaskName("xlsum", "hau", "eng", 3, False)),
+        ("flores_yor_Latn-eng_Latn_prompt_1", TaskName("flores_yor_Latn-eng_Latn_prompt_1", "", "eng", 0, False)),
+        ("mafand_en-yor_prompt_1", TaskName("mafand_en-yor_prompt_1", "", "eng", 0, False)),
+        ("salt_eng-ibo_prompt_1", TaskName("salt_eng-ibo_prompt_1", "", "eng", 0, False)),
+        ("belebele_acm_Arab", TaskName("belebele_acm_Arab", "", "eng", 0, False)),
+        ("gsm8k", TaskName("gsm8k", "", "eng", 0, False)),
+    ],
+)
+def test_what_names_tell(name: str, expected: TaskName) -> None:
+    assert named(name) == expected
+
+
+def test_values_are_sorted_by_row(runs: Runs, tmp_path: Path) -> None:
+    folder = copied(runs, tmp_path)
+    for path in folder.glob("*/samples_*"):
+        path.write_text("".join(f"{line}\n" for line in reversed(path.read_text().splitlines())))
+    for one, other in zip(lm_eval_cells(runs.foreign), lm_eval_cells(folder), strict=True):
+        if one.task != "two_filters":  # whose first filter is another now
+            assert (one.ids == other.ids).all() and (one.values == other.values).all()
+            assert (np.diff(other.ids) > 0).all() and one.must == other.must

@@ -1,0 +1,213 @@
+"""What a file can hold that is no table of texts: one line names the file and the place, or the row is marked."""
+
+import json
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.conftest import Cli
+from tests.tasks.test_splits import DECLARED, HEADER, MMLU, row, write_tsv
+
+from afrieval._util.errors import UserError
+from afrieval._util.tables import DEFECT, read_rows
+from afrieval.tasks.data.complete_prompts import recorded_documents
+from afrieval.tasks.data.documents import documents
+from afrieval.tasks.data.join import joined
+from afrieval.tasks.data.splits import load_split
+from afrieval.tasks.declaration.spec import load_task
+
+LINE = "\t".join(row(0))
+
+
+def read(name: str, content: str | bytes) -> list[dict[str, Any]]:
+    return read_rows(Path(name), content.encode() if isinstance(content, str) else content)
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("17", "not a map"),
+        ("null", "not a map"),
+        ('["text"]', "not a map"),
+        ('"text"', "not a map"),
+        ('{"text": "a", "text": "b"}', "the key 'text' is given twice"),
+        ('{"text": {"a": 1, "a": 1}}', "the key 'a' is given twice"),
+        ('{"text": Infinity}', "Infinity is not a JSON number"),
+        ('{"text": [-Infinity]}', "-Infinity is not a JSON number"),
+        *(('{"text": ' + "[" * depth + "]" * depth + "}", "nested too deeply") for depth in (300, 1000, 100_000)),
+        ('{"text": ' + "9" * 5000 + "}", "Exceeds the limit"),
+        (r'{"text": "\ud83d"}', "surrogate"),
+        (r'{"text": [{"a": "\udc00"}]}', "surrogate"),
+        ('{"text": "a"', "is not JSON: Expecting ',' delimiter at column 13"),
+        ('{"text": "a\tb"}', "is not JSON: Invalid control character at column 12"),
+    ],
+)
+def test_json_that_is_no_row(line: str, why: str) -> None:
+    sound = '{"text": "a"}'
+    with pytest.raises(UserError, match="line 2") as caught:
+        read("x.jsonl", f"{sound}\n{line}\n{sound}\n")
+    assert caught.value.message.startswith("x.jsonl cannot be parsed: line 2") and why in caught.value.message
+    with pytest.raises(UserError, match=r"x\.json cannot be parsed") as caught:
+        read("x.json", f"[{sound},\n{line}]")
+    assert "\n" not in caught.value.message and len(caught.value.message) < 200
+
+
+def test_json_that_is() -> None:
+    assert read("x.jsonl", '\ufeff{"text": "\\ud83d\\ude00"}\r\n\n{"text": null}\n') == [{"text": "😀"}, {"text": None}]
+    assert read("x.json", json.dumps([{"text": [[["deep"]]]}])) == [{"text": [[["deep"]]]}]
+
+
+def test_not_a_number_is_a_missing_value() -> None:
+    """Python's json module writes pandas' missing values so, as in AfriQA's training rows."""
+    assert read("x.json", '{"text": NaN}\n{"text": ["a", NaN]}\n') == [{"text": None}, {"text": ["a", None]}]
+
+
+def test_a_json_file_may_have_an_object_per_line() -> None:
+    lines = '{"text": "a", "n": [1]}\r\n\n{"text": "[b]"}'
+    rows = [{"text": "a", "n": [1]}, {"text": "[b]"}]
+    assert read("x.json", lines) == read("x.json", f"\ufeff \n{lines}\n") == read("x.jsonl", lines) == rows
+    for damaged, why in ((f"{lines}\n[1]", "line 4 is not a map"), (f"{lines}, {lines}", "line 3 is not JSON")):
+        with pytest.raises(UserError, match=r"x\.json cannot be parsed") as caught:
+            read("x.json", damaged)
+        assert why in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x.conll"])
+def test_sentences_that_are_none(name: str) -> None:
+    assert read(name, "\ufeffa O\r\nb B-PER") == [{"tokens": ["a", "b"], "tags": ["O", "B-PER"]}]
+    assert read(name, "") == read(name, "\n\n") == []
+    for content, why in ((b"a O\n\xff O\n", "line 2 is not UTF-8 text"), (b"a\n\nb c d\n", "line 1: 1 column")):
+        with pytest.raises(UserError, match=f"{name} cannot be parsed") as caught:
+            read(name, content)
+        assert why in caught.value.message and caught.value.hint
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_damaged_parquet_is_refused_in_one_line(data: st.DataObject) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"text": ["a", "b", "é"] * 5, "n": [1, 2, None] * 5}), sink)
+    content = bytearray(sink.getvalue().to_pybytes())
+    del content[data.draw(st.integers(0, len(content))) :]
+    content += data.draw(st.binary(max_size=20))
+    try:
+        read("x.parquet", bytes(content))
+    except UserError as e:
+        assert "x.parquet cannot be parsed" in e.message and "\n" not in e.message
+
+
+@pytest.mark.parametrize("cell", [["a", 1], {"a": 1}, b"a", date(2026, 1, 1)])
+@pytest.mark.parametrize("column", ["question", "subject", "answer"])
+def test_a_cell_that_holds_no_text_is_named(cell: Any, column: str) -> None:
+    sound = dict(zip(HEADER, row(0), strict=True))
+    with pytest.raises(UserError, match=f"here, row 1: column '{column}' must be text, not {type(cell).__name__}"):
+        documents(MMLU, [sound, sound | {column: cell}], "here", "test")
+
+
+def test_numbers_are_texts_and_a_missing_one_is_empty() -> None:
+    sound = dict(zip(HEADER, row(0), strict=True))
+    rows = [sound | {"question": cell} for cell in (3, Decimal("1.50"), 2.5, None, float("nan"))]
+    found = documents(MMLU, rows, "here", "test")
+    assert [d.fields["question"] for d in found] == ["3", "1.50", "2.5", "", ""]
+    assert [d.defect for d in found] == ["", "", "", "empty question", "empty question"]
+    for choices in (["a", ["b"]], "['a', ['b']]", "[" * 3000, "{[]: 1}", "['a', b'b']"):
+        with pytest.raises(UserError, match="here, row 0: choices"):
+            documents(MMLU, [sound | {"choices": choices}], "here", "test")
+
+
+def test_a_row_that_cannot_be_parsed_keeps_its_number_and_has_no_gold(tmp_path: Path) -> None:
+    path = write_tsv(tmp_path, "yor", "test", [])
+    lines = ["\t".join(HEADER), '"open' + LINE, "half a row", LINE, 'closed"' + LINE, LINE + "\tmore"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    split = load_split(MMLU, "yor", "test", str(tmp_path))
+    assert split is not None
+    assert [d.id for d in split.documents] == [0, 1, 2, 3, 4] and split.unparsed == {1, 4}
+    assert [d.gold for d in split.documents] == [1, None, 1, 1, None]
+    assert split.documents[1].defect == "test.tsv, line 3: 1 column, the header has 4"
+    assert split.note == (
+        "afrimmlu yor test: 2 of 5 rows cannot be parsed (row 1: test.tsv, line 3: 1 column, the header has 4; "
+        "row 4: test.tsv, line 6: 5 columns, the header has 4)"
+    )
+
+
+def test_a_run_says_in_one_line_which_rows_it_leaves_out(run_demo: Cli, tmp_path: Path, small_tasks: Path) -> None:
+    for split in ("test", "dev"):
+        path = write_tsv(tmp_path, "yor", split, [row(i) for i in range(3)])
+        path.write_text(path.read_text() + "half a row\n", encoding="utf-8")
+    words = (
+        "--data.source",
+        tmp_path,
+        "--task.folder",
+        small_tasks,
+        "--task.languages",
+        "yor",
+        "--task.prompts",
+        "1,2",
+    )
+    done = run_demo(*words, "--eval.num_fewshot", 2)
+    assert done.code == 0, done.err
+    for split in ("test", "dev"):
+        assert done.err.count(f"afrimmlu yor {split}: 1 of 4 rows cannot be parsed (row 3: {split}.tsv, line 5") == 1
+    sample = json.loads((tmp_path / "run/samples_afrimmlu_yor_eng_1.jsonl").read_text().splitlines()[3])
+    assert sample["defect"] == "test.tsv, line 5: 1 column, the header has 4" and sample["resps"] == []
+    assert " 3 " in done.out and "only 2 usable" not in done.err
+    refused = run_demo(*words, "--eval.num_fewshot", 4, "--run_dir", tmp_path / "four")
+    assert refused.code == 2 and "only" in refused.err
+
+
+def test_rows_with_complete_prompts_are_marked_too() -> None:
+    spec = load_task("meta_gpqa")
+    sound = read_rows(path := next(spec.folder.glob("sample/*.jsonl")), path.read_bytes())
+    bad = dict.fromkeys(sound[0], "") | {DEFECT: "x.tsv, line 2: 3 columns, the header has 9"}
+    found = recorded_documents(spec, [bad, *sound], "here")
+    assert (found[0].gold, found[0].defect) == (None, bad[DEFECT]) and found[1].gold is not None
+    join = load_task("meta_math").join
+    assert join and joined([bad], [{join.other_key: "t"}, bad], join, "here") == [bad]
+
+
+@pytest.mark.parametrize(("split", "rows"), [("test", 500), ("validation", 83), ("dev", 25)])
+def test_each_split_has_the_rows_that_are_declared(tmp_path: Path, split: str, rows: int) -> None:
+    name = Path(str(DECLARED.data.files[split])).stem
+    for n in (rows - 1, rows + 1):
+        write_tsv(tmp_path, "yor", name, [row(i) for i in range(n)])
+        with pytest.raises(UserError, match=rf"afrimmlu yor {split} \({name}.tsv\) has {n} rows instead of {rows}"):
+            load_split(DECLARED, "yor", split, str(tmp_path))
+    write_tsv(tmp_path, "yor", name, [row(i) for i in range(rows)])
+    found = load_split(DECLARED, "yor", split, str(tmp_path))
+    assert found and len(found.documents) == rows and found.excerpt is None
+
+
+def test_a_run_on_a_small_part_of_the_rows_says_so(run_demo: Cli, tmp_path: Path) -> None:
+    for language in ("yor", "hau"):
+        write_tsv(tmp_path, language, "test", [row(i) for i in range(3)])
+    done = run_demo("--data.source", tmp_path, "--task.languages", "yor,hau", "--task.prompts", 1)
+    assert done.code == 0, done.err
+    assert "afrimmlu: the data folder has only part of the rows: yor test 3 of 500, hau test 3 of 500\n" in done.err
+
+
+def test_one_number_of_rows_is_that_of_the_evaluated_split() -> None:
+    data = replace(DECLARED.data, rows=7)
+    assert (data.rows_of("test"), data.rows_of("dev")) == (7, None)
+    each = replace(data, rows={"test": {"yor": 9, "hau": 4}})
+    assert (each.rows_of("test", "yor"), each.rows_of("test", "ibo"), each.sizes("test")) == (9, None, [4, 9])
+    assert replace(data, rows={"dev": 5}).rows_of("dev") == 5 and replace(data, rows={"dev": 5}).rows_of("test") is None
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("task", ["afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot", "belebele"])
+def test_real_files_have_the_rows_that_are_declared(task: str) -> None:
+    import os
+
+    spec = load_task(task)
+    for language in spec.languages:
+        for split in spec.data.files:
+            found = load_split(spec, language, split, os.environ["AFRIEVAL_DATA"])
+            assert found is None or not found.note

@@ -1,0 +1,117 @@
+"""A filled-in sheet becomes changes of the prompt files, and of everything that depends on them."""
+
+import difflib
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.tools.review.conftest import Filled
+
+from afrieval._util.errors import UserError
+from afrieval.tasks.prompts.vocabulary import strings, text_hash
+from afrieval.tools.review import read as reading
+from afrieval.tools.review.forms import read_sheet, sheet_bytes
+from afrieval.tools.review.generated import golden_files
+from afrieval.tools.review.read import Change, read, write_all
+from afrieval.tools.review.sheet import Sheet
+
+DAY = "2026-01-31"
+CHANGED = {
+    "words/neither": "Kò sí: ìkankan",  # plain text of YAML could not contain it
+    "afrimgsm/system": "A fún ọ ní ìbéèrè ìṣirò.",
+    "afrimmlu/values/subject/international_law": "òfin gbogbo àgbáyé",
+}
+TEN = [f"{task}/{n}/template" for task in ("afrimmlu", "afrixnli", "belebele") for n in (1, 2, 3)] + ["afrixnli/system"]
+
+
+def changes_of(checkout: Path, sheet: Sheet) -> dict[str, Change]:
+    changes, errors = read(checkout, sheet, "sheet.csv", DAY)
+    assert not errors
+    return {path.as_posix(): change for path, change in changes.items()}
+
+
+def changed_lines(change: Change) -> list[str]:
+    lines = difflib.ndiff(change.before.splitlines(), change.after.splitlines())
+    return [line for line in lines if line[0] in "+-"]
+
+
+@pytest.mark.parametrize("form", [".csv", ".xlsx"])
+def test_three_changes_and_ten_approvals(form: str, checkout: Path, filled: Filled, tmp_path: Path) -> None:
+    """Only the lines of the changed strings differ, and the reviews are stored."""
+    file = tmp_path / f"sheet{form}"
+    file.write_bytes(sheet_bytes(filled(CHANGED, TEN), file))
+    old = {id: string.text for id, string in strings(checkout, "yor").items()}
+    changes = changes_of(checkout, read_sheet(file))
+    neutral, law = CHANGED["words/neither"], CHANGED["afrimmlu/values/subject/international_law"]
+    edited = {name: c for name, c in changes.items() if name.endswith("yor.yaml") and "reviews" not in name}
+    assert {name: changed_lines(change) for name, change in edited.items()} == {
+        "vocabulary/yor.yaml": [f"-   neither: {old['words/neither']}", f'+   neither: "{neutral}"'],
+        "tasks/afrimgsm/prompts/yor.yaml": [
+            f"- system: {old['afrimgsm/system']}",
+            f"+ system: {CHANGED['afrimgsm/system']}",
+        ],
+        "tasks/afrimmlu/prompts/yor.yaml": [
+            f"-     international_law: {old['afrimmlu/values/subject/international_law']}",
+            f"+     international_law: {law}",
+        ],
+    }
+    stored = yaml.safe_load(changes["reviews/yor.yaml"].after)
+    said = {"reviewer": "Ade Bello", "date": DAY, "dialect": "Ọ̀yọ́"}
+    assert stored == {id: [{"hash": text_hash(old[id]), "verdict": "ok", **said}] for id in TEN} | {
+        id: [{"hash": text_hash(new), "verdict": "change", **said}] for id, new in CHANGED.items()
+    }
+
+
+def test_what_depends_on_the_prompts(checkout: Path, filled: Filled) -> None:
+    """Versions rise once, the changelog says so, and golden files are those of the new prompts."""
+    changes = changes_of(checkout, filled(CHANGED, TEN))
+    for task in ("afrixnli", "afrimgsm", "afrimmlu"):
+        old, new = changed_lines(changes[f"tasks/{task}/task.yaml"])
+        version = int(old.removeprefix("- version: "))
+        assert new == f"+ version: {version + 1}"
+    lines = changed_lines(changes["CHANGELOG.md"])
+    assert all(line.startswith("+ ") for line in lines)
+    assert "scores with native Yoruba prompts" in " ".join(line[2:].strip() for line in lines)
+    write_all(checkout, {Path(name): change for name, change in changes.items()})
+    golden = golden_files(checkout, ["yor"])
+    assert {path: (checkout / path).read_text() for path in golden} == golden
+    assert {name for name in changes if "golden" in name} == {
+        "tests/tasks/golden/afrihate-yor.txt",
+        "tests/tasks/golden/afrixnli-yor.txt",
+    }  # the sample row of AfriMMLU is of another subject, and golden files have no system texts
+
+
+def test_nothing_is_written_unless_all_is(checkout: Path, filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
+    changes, _ = read(checkout, filled(CHANGED, TEN), "sheet.csv", DAY)
+    before = files(checkout)
+    write = reading._write
+
+    def stopped(path: Path, text: str) -> None:
+        if path.name == "task.yaml" and text == changes[path.relative_to(checkout)].after:
+            raise KeyboardInterrupt
+        write(path, text)
+
+    monkeypatch.setattr(reading, "_write", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        write_all(checkout, changes)
+    assert files(checkout) == before
+
+
+def test_the_same_sheet_read_twice_changes_nothing(checkout: Path, filled: Filled) -> None:
+    sheet = filled(CHANGED, TEN)
+    write_all(checkout, read(checkout, sheet, "sheet.csv", DAY)[0])
+    assert read(checkout, sheet, "sheet.csv", DAY) == ({}, [])
+
+
+def test_a_changelog_without_its_heading(checkout: Path, filled: Filled) -> None:
+    (checkout / "CHANGELOG.md").write_text("# Changelog\n\n## 1.0\n")
+    with pytest.raises(UserError, match="has no heading '## Unreleased'"):
+        read(checkout, filled(CHANGED, []), "sheet.csv", DAY)
+
+
+def test_an_empty_sheet_changes_nothing(checkout: Path, filled: Filled) -> None:
+    assert read(checkout, filled({}, []), "sheet.csv", DAY) == ({}, [])
+
+
+def files(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -1,0 +1,40 @@
+"""Sweep files and workers in this process, for tests."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from afrieval.tools.sweep.combinations import jobs_of
+from afrieval.tools.sweep.jobs import Job, write_jobs
+from afrieval.tools.sweep.state import State, read_state
+from afrieval.tools.sweep.sweep_file import SweepFile, folder_of, read_sweep
+
+COMMON = {"data.source": "samples", "eval.limit": 2, "task.prompts": [1]}
+SUITE = {"task_name": "afrixnli", "languages": ["yor", "hau"], "prompt_language": "both"}
+
+
+def write_sweep(path: Path, **keys: Any) -> Path:
+    """Writes a sweep file of the demo model on a small task, with other keys as given; null leaves one out."""
+    known = {
+        "models": [{"model_name": "demo"}],
+        "suites": [SUITE],
+        "common": COMMON,
+        "folder": str(path.parent / "out"),
+    }
+    content = {key: value for key, value in {**known, **keys}.items() if value is not None}
+    path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    return path
+
+
+def planned(path: Path) -> tuple[Path, list[Job], SweepFile]:
+    """Returns folder and jobs of a sweep file, written as the command writes them."""
+    sweep, found = read_sweep(path)
+    jobs, folder = jobs_of(sweep, found), folder_of(sweep)
+    write_jobs(folder, jobs)
+    return folder, jobs, sweep
+
+
+def states(folder: Path, jobs: list[Job]) -> dict[str, State]:
+    """Returns the states of jobs by name."""
+    return {job.name: read_state(folder, job) for job in jobs}

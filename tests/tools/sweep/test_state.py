@@ -1,0 +1,72 @@
+"""What state.json and the lock of a job say together."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from afrieval._util.errors import UserError
+from afrieval.report.formats import text
+from afrieval.tools.sweep.jobs import Job, held, job_folder, write_jobs
+from afrieval.tools.sweep.state import STATE, JobProgress, State, new_state, read_state, write_state
+from afrieval.tools.sweep.tables import status_table
+
+JOB = Job("demo", [{"task.task_name": "afrixnli"}, {"task.task_name": "afrimmlu"}])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_jobs(tmp_path, [JOB])
+    return tmp_path
+
+
+def running() -> State:
+    state = new_state(JOB)
+    state |= {"status": "running", "since": "2030-01-01T10:00:00+00:00", "seconds_left": 3700.0}
+    state["runs"][0] |= {"cells": 8, "finished": 3, "status": "running"}
+    return state
+
+
+def test_a_job_runs_as_long_as_its_lock_is_held(folder: Path) -> None:
+    assert read_state(folder, JOB) == new_state(JOB)
+    write_state(folder, JOB, running())
+    assert read_state(folder, JOB)["status"] == "stopped"  # its process was killed
+    with held(job_folder(folder, "demo")) as free, held(job_folder(folder, "demo"), patience=0) as second:
+        assert free and not second and read_state(folder, JOB)["status"] == "running"
+    assert read_state(folder, JOB)["status"] == "stopped"
+
+
+def test_a_job_that_changed_waits(folder: Path) -> None:
+    write_state(folder, JOB, {**running(), "status": "done"})
+    changed = Job("demo", [{"task.task_name": "afrixnli", "eval.limit": 3}])
+    assert read_state(folder, changed) == new_state(changed) and read_state(folder, JOB)["status"] == "done"
+
+
+def test_a_damaged_state_is_named(folder: Path) -> None:
+    write_state(folder, JOB, running())
+    path = job_folder(folder, "demo") / STATE
+    path.write_text(json.dumps({**running(), "status": "dome"}))
+    with pytest.raises(UserError, match=r"state\.json: status must be waiting, running, done, failed or stopped") as e:
+        read_state(folder, JOB)
+    assert e.value.hint == f"delete {path}; what is stored in run folders is not run again"
+
+
+def test_the_table(folder: Path) -> None:
+    failed = new_state(JOB)
+    failed["status"] = "failed"
+    for run in failed["runs"]:
+        run |= {"status": "failed", "reason": "there is no model"}
+    shown = text(status_table("Jobs", [JobProgress(JOB, running()), JobProgress(JOB, failed, listed=False)]))
+    lines = [" ".join(line.split()) for line in shown.splitlines()]
+    assert "demo running 3 8 1:01:40 2030-01-01 10:00" in lines
+    assert any(line.startswith("demo failed") for line in lines)
+    assert " ".join(lines).count("there is no") == 1 and "not in the sweep file any more" in " ".join(shown.split())
+
+
+def test_the_table_of_states_needs_no_planning() -> None:
+    loaded = "'afrieval.run.session' in sys.modules"
+    code = f"import sys; from afrieval.tools.sweep import tables; print({loaded}, tables.__name__)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.startswith("False"), "--status would take seconds"
