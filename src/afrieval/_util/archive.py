@@ -1,4 +1,4 @@
-"""Members of zip archives of others: none larger than stated, also such as are compressed with Zstandard."""
+"""Reads members of zip archives from other programs, with a size limit; supports Zstandard."""
 
 import struct
 import zipfile

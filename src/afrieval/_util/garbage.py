@@ -1,4 +1,4 @@
-"""When Python looks for garbage: imports leave none, and looking takes a sixth of the time of those of a command."""
+"""Delays garbage collection while a command imports its modules, which saves a sixth of the import time."""
 
 import gc
 

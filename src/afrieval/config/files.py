@@ -143,7 +143,7 @@ def parse(kind: type, given: Given) -> dict[str, Any]:
 
 
 def _setting(name: str, options: dict[str, Option]) -> str:
-    """Returns the option that a name is of, or in the map of which it is."""
+    """Returns the option that a dotted name belongs to."""
     while name not in options and "." in name:
         name = name.rpartition(".")[0]
     return name

@@ -1,4 +1,4 @@
-"""What answers take: requests, seconds, and tokens as the harness computes them and as they are computed."""
+"""Counts requests, seconds and tokens: both those the harness would compute and those the engine computes."""
 
 import time
 from collections.abc import Iterator, Sequence

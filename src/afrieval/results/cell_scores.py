@@ -164,7 +164,7 @@ class CellScores:
 
     @property
     def metric(self) -> Metric:
-        """The same, with all that is known of it."""
+        """The main metric as a `Metric`."""
         return self.metrics[self.main]
 
     @property

@@ -37,7 +37,7 @@ class _Inputs:
 
     @property
     def metric(self) -> Metric:
-        """The derived metric, whose interval is that of a share if it is made of shares and is one."""
+        """The derived metric; it gets a Wilson interval if it and all its inputs are proportions."""
         how, (lows, highs) = self.derived, zip(*(m.bounds for m, _, _ in self.of), strict=True)
         bounds = how.bounds or (min(lows), max(highs))
         shares = bounds == (0.0, 1.0) and not self.reference and all(m.interval == "wilson" for m, _, _ in self.of)

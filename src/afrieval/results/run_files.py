@@ -85,7 +85,7 @@ def _check_there(folder: Path, there: os.stat_result) -> None:
             ) from None
     raise UserError(
         f"the run folder {folder} was removed or replaced during the run, and the answers in it with it",
-        "put it back if you can; the same command goes on with what the folder holds then, or begins anew",
+        "restore the folder if you can, then repeat the command: it resumes from what is there",
     )
 
 

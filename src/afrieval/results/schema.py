@@ -11,7 +11,7 @@ Index = Annotated[int, Ge(0)]
 
 
 class ModelIdentity(TypedDict):
-    """The model, and settings of it that change what it is."""
+    """The model and the settings that change its identity."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
     model_name: str

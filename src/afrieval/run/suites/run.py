@@ -1,4 +1,4 @@
-"""The derived metrics of a run folder, with those of its reference runs, and the file that stores them."""
+"""Computes the derived metrics of a run, compares them with reference runs, and writes derived.json."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace

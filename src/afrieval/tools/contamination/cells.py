@@ -160,7 +160,7 @@ def _line(config: RunConfig, place: Coordinates, part: AskingMethod, sample: Sam
 
 
 def _pair(method: Method, arguments: Sequence[Any]) -> list[str]:
-    """Returns what a likelihood was asked after, and of what: nothing precedes a whole text."""
+    """Returns (context, continuation); the context is empty for whole texts."""
     return [*arguments[:2]] if method == "loglikelihood" else ["", arguments[0]]
 
 
