@@ -65,3 +65,8 @@ def test_no_module_knows_itself_in_a_circle() -> None:
         for module in ends:
             del left[module]
     assert not left
+
+
+def test_the_engine_knows_itself_only() -> None:
+    engine = {module for module in MODULES if module.startswith("models.engine")}
+    assert not [(of, to) for of in engine for to in KNOWN[of] - engine]

@@ -15,7 +15,7 @@ import torch
 from afrieval.cli.main import main
 from afrieval.models.answers import request_key
 from afrieval.models.backends.hf import HF
-from afrieval.models.engine import memory
+from afrieval.models.engine import packs
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.tree import Ints, plant
 
@@ -61,7 +61,7 @@ class Dying:
 
 if __name__ == "__main__":
     dying = Dying(Path(sys.argv[1]), int(sys.argv[2]))
-    memory.PACK["cpu"] = PACK
+    packs.PACK["cpu"] = PACK
     HF._tree = lambda lm, requests: dying.score(lm, requests)  # type: ignore[method-assign, assignment]
     Forward.__call__ = lambda *args: dying.run_pass(*args)  # type: ignore[method-assign]
     sys.exit(main(["run", *sys.argv[3:]]))

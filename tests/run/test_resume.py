@@ -12,7 +12,7 @@ from tests.harness_collection import Run
 
 from afrieval.models.answers import AnswerFile, request_key
 from afrieval.models.backends.hf import HF
-from afrieval.models.engine import memory
+from afrieval.models.engine import packs
 
 WORDS = ["--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "4", "--eval.batch_size", "2"]
 
@@ -68,7 +68,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
 
         return ask
 
-    monkeypatch.setitem(memory.PACK, "cpu", 64)
+    monkeypatch.setitem(packs.PACK, "cpu", 64)
     monkeypatch.setattr(AnswerFile, "put", put_or_die)
     for name in ("loglikelihood", "loglikelihood_rolling", "generate_until"):
         monkeypatch.setattr(HF, name, watched_method(name))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from afrieval._util.errors import UserError
+from afrieval.models.faults import device_errors
 from afrieval.models.folder import Shapes
 
 log = logging.getLogger("afrieval")
@@ -148,12 +149,10 @@ def try_writing(name: str, lm: Any) -> None:
     """
     import torch
 
-    from afrieval.models.engine.memory import full_memory
-
     check_end(name, lm)
     ids = torch.tensor([_tokens(name, lm)[:1]], device=lm.device)
     try:
-        with full_memory():
+        with device_errors():
             lm._model_generate(ids, max_length=2, stop=[], attention_mask=torch.ones_like(ids), do_sample=False)
     except UserError:
         raise

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
 from traceback import extract_tb
@@ -12,6 +13,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval.config.settings import ModelConfig
 from afrieval.models.credentials import bare_address, redacted
+from afrieval.models.engine.requests import EngineError
 
 T = TypeVar("T")
 Cases = dict[tuple[str, ...], tuple[str, str]]
@@ -142,6 +144,28 @@ def _chain(error: BaseException | None) -> str:
         said.append(f"{type(error).__name__}: {error}")
         error = error.__cause__ or error.__context__
     return " | ".join(said)
+
+
+@contextmanager
+def device_errors() -> Iterator[None]:
+    """Converts errors of the engine, and of a device whose memory is full, to errors for users.
+
+    Raises:
+        UserError: instead of them.
+    """
+    try:
+        yield
+    except EngineError as e:
+        raise UserError(e.message, e.hint) from e
+    except RuntimeError as e:
+        from accelerate.utils.memory import should_reduce_batch_size
+
+        if not should_reduce_batch_size(e):
+            raise
+        raise UserError(
+            "the device's memory is full",
+            "end other programs on it, or give a smaller --eval.batch_size or --model.dtype bfloat16",
+        ) from e
 
 
 GOES_ON = "then run the same command again to continue"

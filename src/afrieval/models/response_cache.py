@@ -2,16 +2,15 @@
 
 import logging
 import math
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from lm_eval.api.model import LM
 
 from afrieval._util.errors import UserError
 from afrieval.models.answers import AnswerFile, request_key
+from afrieval.models.faults import device_errors
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.work import Work, total
 from afrieval.scoring.responses import Details, Scored, at_no_cost, detailed, details_of
@@ -112,7 +111,7 @@ class CachedLM(LM):
         self._lm.set_cache_hook(_Waiting(method, {key: new[key].args for key in mine}, self._keep))
         with self._processes.together():
             if mine:
-                with self.work.answering(method, len(mine), getattr(self._lm, "model", None)), _full_memory():
+                with self.work.answering(method, len(mine), getattr(self._lm, "model", None)), device_errors():
                     given = getattr(self._lm, method)([new[key] for key in mine], disable_tqdm=True)
             for answer in given:
                 _check_number(answer)
@@ -128,15 +127,6 @@ class CachedLM(LM):
             text = "%d of %d requests are longer than the model's %d tokens and lose their beginning"
             log.warning(text, too_long, len(new), self._lm.max_length)
         return answers
-
-
-def _full_memory() -> AbstractContextManager[None]:
-    """Returns `full_memory`; without torch, as with a model behind a server, no device can be full."""
-    if "torch" not in sys.modules:
-        return nullcontext()
-    from afrieval.models.engine.memory import full_memory
-
-    return full_memory()
 
 
 class _Waiting:

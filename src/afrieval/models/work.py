@@ -6,8 +6,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from afrieval.models.engine.requests import TokenRequest
+
 KINDS = {"loglikelihood": "likelihoods", "loglikelihood_rolling": "likelihoods", "generate_until": "answers"}
-TokenRequest = tuple[Any, list[int], list[int]]
 
 
 @dataclass

@@ -10,7 +10,7 @@ from tests.models.tokenizers import merging
 
 from afrieval._util.errors import UserError
 from afrieval.models.backends.hf import portions
-from afrieval.models.engine.memory import Packs
+from afrieval.models.engine.packs import Packs
 
 TEXTS = [
     ("Kí ni olú ìlú Nàìjíríà?", " Abuja"),

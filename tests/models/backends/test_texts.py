@@ -12,7 +12,7 @@ from afrieval._util.errors import UserError
 from afrieval.models.answers import AnswerFile
 from afrieval.models.backends.texts import encoded_pair
 from afrieval.models.engine.forward import Forward
-from afrieval.models.engine.memory import Packs
+from afrieval.models.engine.packs import Packs
 from afrieval.models.response_cache import CachedLM
 from afrieval.scoring.responses import Scored
 from afrieval.scoring.tokens import Tokens, tokens_of

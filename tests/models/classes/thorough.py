@@ -13,7 +13,7 @@ from tests.models.shapes import loaded
 from afrieval.models.engine.check import objection
 from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
 from afrieval.models.engine.likelihood import loglikelihoods
-from afrieval.models.engine.memory import Packs
+from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.support import obstacle
 
 PACKS = (37, 150, 512)

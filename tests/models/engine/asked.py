@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from afrieval.models.engine.memory import Packs
+from afrieval.models.engine.packs import Packs
 
 Request = tuple[tuple[str, str] | None, list[int], list[int]]
 Answers = list[tuple[float, bool, int]]

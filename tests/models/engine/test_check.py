@@ -16,8 +16,8 @@ from afrieval.models.engine import encoder_decoder as encoding
 from afrieval.models.engine.caches import SlotCache
 from afrieval.models.engine.check import probes
 from afrieval.models.engine.forward import Forward
-from afrieval.models.engine.tiles import VisibleKeys
 from afrieval.models.engine.tree import Ints
+from afrieval.models.engine.tree_attention import VisibleKeys
 
 write_at = SlotCache.write_at
 Change = Callable[[torch.Tensor], torch.Tensor]
@@ -138,7 +138,7 @@ def test_a_wrong_mask_is_noticed_in_16_bits(name: str, dtype: torch.dtype, monke
     def siblings_seen(node: Ints, end: Ints, depth: Ints, cached: int) -> VisibleKeys:
         return VisibleKeys(node, np.full_like(end, end.max()), depth, cached)
 
-    monkeypatch.setattr("afrieval.models.engine.likelihood.View", siblings_seen)
+    monkeypatch.setattr("afrieval.models.engine.likelihood.VisibleKeys", siblings_seen)
     wrong.choose_engine("auto")
     assert wrong.engine == "plain"
 

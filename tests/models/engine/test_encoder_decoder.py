@@ -83,7 +83,7 @@ def test_many_answers_about_one_context_are_not_taken_at_once() -> None:
 
 def test_logits_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     lm, rows = loaded(encoder_decoder("T5")), list[int]()
-    monkeypatch.setattr("afrieval.models.engine.memory.Packs.scored", lambda self, lm: 6)
+    monkeypatch.setattr("afrieval.models.engine.packs.Packs.scored", lambda self, lm: 6)
     requests = shared_requests()
     expected = plain(lm, requests)
     lm.model.lm_head.register_forward_pre_hook(lambda module, args: rows.append(args[0].shape[:2].numel()))

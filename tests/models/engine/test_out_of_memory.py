@@ -11,12 +11,12 @@ from tests.models.engine.asked import distance, plain, shared_requests, tree, ve
 from tests.models.engine.written import generated, shared_prompts, stops, strange_prompts
 from tests.models.shapes import decoder, encoder_decoder, loaded
 
-from afrieval._util.errors import UserError
-from afrieval.models.engine import likelihood, reading
+from afrieval.models.engine import likelihood, logits
 from afrieval.models.engine.caches import Segment
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.generation import Reader
-from afrieval.models.engine.memory import SMALLEST
+from afrieval.models.engine.packs import SMALLEST
+from afrieval.models.engine.requests import EngineError
 
 MESSAGE = "CUDA out of memory. Tried to allocate 2.00 GiB."
 PROMPTS = [*shared_prompts(), *strange_prompts()]
@@ -65,7 +65,7 @@ def test_packs_halve_and_answers_stay(
 def test_what_never_fits_is_an_error_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     lm = loaded(decoder("llama"))
     limit_packs(monkeypatch, SMALLEST - 1)
-    with pytest.raises(UserError, match=f"too small for {SMALLEST} tokens at a time"):
+    with pytest.raises(EngineError, match=f"too small for {SMALLEST} tokens at a time"):
         tree(lm, shared_requests(), 64)
 
 
@@ -101,7 +101,7 @@ def test_logits_may_be_what_does_not_fit(
 ) -> None:
     """Their logarithms take as much again as they do, after a pass that went well."""
     lm, requests = loaded(decoder("llama")), shared_requests()
-    expected, real, reads = plain(lm, requests), reading.read, list[int]()
+    expected, real, reads = plain(lm, requests), logits.read, list[int]()
 
     def read(*args: Any) -> Any:
         reads.append(1)
@@ -138,7 +138,7 @@ def test_encoder_decoders_take_fewer_contexts_at_a_time(caplog: pytest.LogCaptur
 def test_an_encoder_decoder_that_never_fits() -> None:
     lm = loaded(encoder_decoder("T5"), max_length=SHORT)
     limit_encoder(lm, 5)
-    with pytest.raises(UserError, match="too small"):
+    with pytest.raises(EngineError, match="too small"):
         tree(lm, shared_requests(), 512)
 
 
@@ -179,7 +179,7 @@ def test_a_prompt_that_does_not_fit_is_read_in_parts(monkeypatch: pytest.MonkeyP
 
 def test_generation_that_never_fits_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     limit_reads(monkeypatch, lambda reader, size: size <= 2)
-    with pytest.raises(UserError, match="too small"):
+    with pytest.raises(EngineError, match="too small"):
         generated(loaded(decoder("llama"), 8), PROMPTS, "tree")
 
 

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from afrieval.models.demo import byte_tokenizer
-from afrieval.models.engine.reading import ends_of
+from afrieval.models.engine.logits import ends_of
 
 PIECES = ["a", "b", "\n", "\n\n", "Qu", "Q", "u", ":", "\nQ", " ", "</s>"]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.models.engine.asked import Request, plain, shared_requests, tokens, tree, verdicts
 from tests.models.shapes import decoder, encoder_decoder, loaded
 
-from afrieval.models.engine.reading import most_probable
+from afrieval.models.engine.logits import most_probable
 from afrieval.scoring.responses import TIE, best
 
 NOISE = 1e-6  # ten times what was measured between two packs

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from afrieval.models.engine.memory import Packs
+from afrieval.models.engine.packs import Packs
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz .,\n"
 Options = dict[str, Any]

@@ -10,8 +10,8 @@ from accelerate.utils.memory import should_reduce_batch_size
 from lm_eval.models.utils import handle_stop_sequences, normalize_gen_kwargs, postprocess_generated_text
 
 from afrieval.models.engine.generation import answers, check_numbers, fitting, unusable
-from afrieval.models.engine.memory import Packs
-from afrieval.models.engine.reading import Ends, ends_of
+from afrieval.models.engine.logits import Ends, ends_of
+from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.support import generation_obstacle
 
 log = logging.getLogger("afrieval")

@@ -10,9 +10,10 @@ import numpy as np
 from lm_eval.utils import get_rolling_token_windows, make_disjoint_window
 
 from afrieval.models.engine.gradients import gradient_norm
-from afrieval.models.engine.likelihood import TokenRequest, tokens_in_tree
+from afrieval.models.engine.likelihood import tokens_in_tree
+from afrieval.models.engine.logits import Table
 from afrieval.models.engine.padded import tokens_in_batches
-from afrieval.models.engine.reading import Table
+from afrieval.models.engine.requests import TokenRequest
 from afrieval.scoring.responses import Scored
 
 log = logging.getLogger("afrieval")

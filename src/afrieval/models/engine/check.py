@@ -12,8 +12,9 @@ import torch
 from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
 from afrieval.models.engine.forward import inference
 from afrieval.models.engine.generation import answers
-from afrieval.models.engine.likelihood import Answer, TokenRequest, loglikelihoods
-from afrieval.models.engine.memory import Packs
+from afrieval.models.engine.likelihood import loglikelihoods
+from afrieval.models.engine.packs import Packs
+from afrieval.models.engine.requests import Answer, TokenRequest
 
 SEED, PACK, WINDOW = 1, 16, 8
 SLOTS, NEW = 3, 4  # answers side by side, and the tokens of each

@@ -1,20 +1,16 @@
 """Log-likelihoods of answers by an encoder-decoder: a context is encoded once, whatever is asked about it."""
 
 import logging
-from collections.abc import Callable, Iterator
-from itertools import groupby
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
 from accelerate.utils.memory import should_reduce_batch_size
-from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
-from afrieval.models.engine.forward import inference
-from afrieval.models.engine.likelihood import Answer, TokenRequest
-from afrieval.models.engine.memory import CHOICES, Packs, too_small
-from afrieval.models.engine.padded import padded
-from afrieval.models.engine.reading import Table, read
+from afrieval.models.engine.logits import Table, read
+from afrieval.models.engine.packs import Packs
+from afrieval.models.engine.padded import CHOICES, passes
+from afrieval.models.engine.requests import Answer, TokenRequest, too_small
 from afrieval.models.engine.tree import Ints
 
 log = logging.getLogger("afrieval")
@@ -33,7 +29,7 @@ def encoder_decoder_loglikelihoods(
         answered: called with the number of a request and its answer as soon as it is known.
 
     Raises:
-        UserError: if a single answer needs too much memory.
+        EngineError: if a single answer needs too much memory.
     """
     ordered, order = in_order(lm, requests)
     answers: list[Answer] = [(0.0, False)] * len(requests)
@@ -93,48 +89,7 @@ def _batch(lm: Any, requests: list[TokenRequest]) -> list[Answer]:
     return summed(np.concatenate([found for found, _ in parts], axis=1), np.concatenate([owner for _, owner in parts]))
 
 
-def passes(lm: Any, requests: list[TokenRequest]) -> Iterator[tuple[torch.Tensor, Ints, Ints, Ints]]:
-    """Yields logits, tokens of answers, the row of each in the logits, and the number of its request.
-
-    The decoder begins with the same token whatever the answer: one step with it gives the first tokens' probabilities
-    and leaves the keys and values of the encoder's output in the cache, ready to be shared.
-
-    Args:
-        lm: a model of the harness' hf backend, encoder-decoder.
-        requests: those with the same context stand side by side.
-    """
-    contexts = [(context, len(list(group))) for context, group in groupby(request[1] for request in requests)]
-    answers = [answer for _, _, answer in requests]
-    encoded, mask = padded(lm, [context for context, _ in contexts])
-    which = np.repeat(np.arange(len(contexts)), [n for _, n in contexts])
-    cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
-    start = _start(lm).expand(len(contexts), 1)
-    with inference(lm):
-        states = lm.model.get_encoder()(input_ids=encoded, attention_mask=mask)
-        shared = {"encoder_outputs": states, "attention_mask": mask, "past_key_values": cache, "use_cache": True}
-        first = lm.model(decoder_input_ids=start, **shared).logits[:, 0]
-    yield first, np.array([answer[0] for answer in answers]), which, np.arange(len(answers))
-    if (steps := max(map(len, answers)) - 1) == 0:
-        return
-    begun, _ = padded(lm, [answer[:-1] for answer in answers])
-    with inference(lm):
-        rows = torch.from_numpy(which).to(lm.device)
-        cache.batch_select_indices(rows)
-        states = type(states)(last_hidden_state=states.last_hidden_state[rows])
-        shared |= {"encoder_outputs": states, "attention_mask": mask[rows]}
-        later = lm.model(decoder_input_ids=begun, **shared).logits.flatten(0, 1)
-    owner, step = np.array([(i, j) for i, answer in enumerate(answers) for j in range(len(answer) - 1)]).T
-    yield later, np.array([token for answer in answers for token in answer[1:]]), owner * steps + step, owner
-
-
 def summed(found: Table, owner: Ints) -> list[Answer]:
     """Returns the answers that tokens belong to: the sum of their log-probabilities, and whether all are greedy."""
     likelihoods, missed = np.bincount(owner, found[0]), np.bincount(owner, 1 - found[1])
     return [(float(value), not misses) for value, misses in zip(likelihoods, missed, strict=True)]
-
-
-def _start(lm: Any) -> torch.Tensor:
-    """Returns what a decoder begins with, [1, 1]; some models' code takes no `decoder_start_token_id`."""
-    shifted = getattr(lm.model, "prepare_decoder_input_ids_from_labels", None)
-    nothing = torch.zeros(1, 1, dtype=torch.long, device=lm.device)
-    return shifted(nothing) if shifted else nothing + lm.model.config.decoder_start_token_id

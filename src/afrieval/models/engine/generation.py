@@ -11,12 +11,12 @@ from typing import Any
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
 
-from afrieval._util.errors import UserError
 from afrieval.models.engine.caches import SHARED, Layout, Segment, SlotCache
-from afrieval.models.engine.cascade import Steps
+from afrieval.models.engine.decode_attention import Steps
 from afrieval.models.engine.forward import Forward, layers
-from afrieval.models.engine.memory import Packs
-from afrieval.models.engine.reading import Ends
+from afrieval.models.engine.logits import Ends
+from afrieval.models.engine.packs import Packs
+from afrieval.models.engine.requests import EngineError
 
 log = logging.getLogger("afrieval")
 
@@ -52,7 +52,7 @@ def answers(
         slots: how many answers are generated side by side; as many as fit into memory and pay if not given.
 
     Raises:
-        UserError: if a single prompt needs too much memory, a few tokens at a time.
+        EngineError: if a single prompt needs too much memory, a few tokens at a time.
     """
     for family in families(prompts):
         left = dict.fromkeys(sorted(family, key=lambda i: -len(prompts[i])))  # the longest first: they are of a length
@@ -198,10 +198,10 @@ def check_numbers(not_numbers: list[torch.Tensor]) -> None:
         not_numbers: for some steps, whether there was such a logit.
 
     Raises:
-        UserError: if there was one.
+        EngineError: if there was one.
     """
     if any(map(bool, not_numbers)):
-        raise UserError(
+        raise EngineError(
             "what the model computes while it writes is not a number (NaN or infinite)",
             "give --model.dtype bfloat16 or float32",
         )

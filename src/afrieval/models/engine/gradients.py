@@ -11,9 +11,8 @@ import numpy as np
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
 
-from afrieval._util.errors import UserError
-from afrieval.models.engine.likelihood import TokenRequest
 from afrieval.models.engine.padded import logits_of
+from afrieval.models.engine.requests import EngineError, TokenRequest
 
 
 def gradient_norm(lm: Any, windows: list[TokenRequest]) -> float:
@@ -26,7 +25,7 @@ def gradient_norm(lm: Any, windows: list[TokenRequest]) -> float:
         windows: the parts of the text, each with its context.
 
     Raises:
-        UserError: if the device's memory is too small.
+        EngineError: if the device's memory is too small.
     """
     n = sum(len(answer) for _, _, answer in windows)
     try:
@@ -40,7 +39,7 @@ def gradient_norm(lm: Any, windows: list[TokenRequest]) -> float:
     except RuntimeError as e:
         if not should_reduce_batch_size(e):
             raise
-        raise UserError(
+        raise EngineError(
             f"the device's memory is too small for the gradient of a text of {n} tokens, which takes as much as the "
             "model again",
             "give --model.dtype bfloat16, a device with more memory or a smaller model, or leave gradient_norm out",

@@ -9,13 +9,11 @@ from accelerate.utils.memory import should_reduce_batch_size
 
 from afrieval.models.engine.caches import BufferCache
 from afrieval.models.engine.forward import Forward, layers
-from afrieval.models.engine.memory import Packs
-from afrieval.models.engine.reading import Table, read
-from afrieval.models.engine.tiles import VisibleKeys
+from afrieval.models.engine.logits import Table, read
+from afrieval.models.engine.packs import Packs
+from afrieval.models.engine.requests import Answer, TokenRequest
 from afrieval.models.engine.tree import Ints, TokenTree, plant
-
-TokenRequest = tuple[Any, list[int], list[int]]
-Answer = tuple[float, bool]
+from afrieval.models.engine.tree_attention import VisibleKeys
 
 
 def loglikelihoods(
@@ -30,7 +28,7 @@ def loglikelihoods(
         answered: called with the number of a request and its answer as soon as it is known.
 
     Raises:
-        UserError: if a few tokens need too much memory.
+        EngineError: if a few tokens need too much memory.
     """
     answers: list[Answer] = [(0.0, False)] * len(requests)
     for i, (logprobs, greedy) in tokens_in_tree(lm, requests, packs):

@@ -21,10 +21,10 @@ from afrieval.models.backends.texts import Text
 from afrieval.models.checks import check_end
 from afrieval.models.engine.encoder_decoder import in_order, next_batch
 from afrieval.models.engine.generation import beginning, families, fitting
-from afrieval.models.engine.likelihood import Answer, TokenRequest
-from afrieval.models.engine.memory import Packs, free_memory
-from afrieval.models.engine.predicted import pack_bytes
-from afrieval.models.engine.reading import Ends
+from afrieval.models.engine.logits import Ends
+from afrieval.models.engine.memory_estimate import pack_bytes
+from afrieval.models.engine.packs import Packs, free_memory
+from afrieval.models.engine.requests import Answer, TokenRequest
 from afrieval.models.engine.support import obstacle
 from afrieval.models.engine.tree import TokenTree, common, plant
 from afrieval.models.faults import loading

@@ -10,9 +10,9 @@ from afrieval._util.errors import UserError
 from afrieval.analysis.tokenizer import Fertility
 from afrieval.models.capabilities import OURS
 from afrieval.models.credentials import quiet
-from afrieval.models.engine.footprint import Bytes
-from afrieval.models.engine.memory import free_memory
-from afrieval.models.engine.predicted import batch_bytes, generated_bytes, pack_bytes, plain_bytes, slots_bytes
+from afrieval.models.engine.memory_estimate import batch_bytes, generated_bytes, pack_bytes, plain_bytes, slots_bytes
+from afrieval.models.engine.memory_trace import Bytes
+from afrieval.models.engine.packs import free_memory
 from afrieval.models.fingerprint import device_name
 from afrieval.models.folder import model_folder
 from afrieval.run.manifest import identity

@@ -10,15 +10,14 @@ import torch
 from tests.models.engine.asked import shared_requests, tree
 from tests.models.shapes import decoder, loaded
 
-from afrieval._util.errors import UserError
-from afrieval.models.engine import memory
-from afrieval.models.engine.footprint import Bytes
-from afrieval.models.engine.memory import PACK, SHARE, SMALLEST, Packs
-from afrieval.models.engine.predicted import generated_bytes, pack_bytes, slots_bytes
+from afrieval.models.engine.memory_estimate import generated_bytes, pack_bytes, slots_bytes
+from afrieval.models.engine.memory_trace import Bytes
+from afrieval.models.engine.packs import PACK, SCORED_BYTES, SHARE, SMALLEST, Packs
+from afrieval.models.engine.requests import EngineError
 
 
 def with_free_memory(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
-    monkeypatch.setattr(memory, "free_memory", lambda device: free)
+    monkeypatch.setattr("afrieval.models.engine.packs.free_memory", lambda device: free)
 
 
 def test_packs_are_as_small_as_memory_wants(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +49,7 @@ def test_halves_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     with_free_memory(monkeypatch, 2**40)
     assert packs.reduce(100, 100) == 50 == packs.size(lm, 10)
     assert packs.reduce(20, 50) == 10 and packs.size(lm, 10) == 50, "the rest of a cell says nothing of the next"
-    with pytest.raises(UserError, match="too small"):
+    with pytest.raises(EngineError, match="too small"):
         packs.reduce(SMALLEST, 50)
 
 
@@ -76,7 +75,7 @@ def test_logits_are_few_where_the_vocabulary_is_large() -> None:
 
     counts = [Packs().scored(model(n)) for n in (259, 32_000, 256_000, 10**9)]
     assert counts == sorted(counts, reverse=True) and counts[-1] == 1
-    assert counts[2] * 256_000 * 4 <= memory.SCORED_BYTES["cpu"] and counts[2] > PACK["cpu"] / 2
+    assert counts[2] * 256_000 * 4 <= SCORED_BYTES["cpu"] and counts[2] > PACK["cpu"] / 2
 
 
 def test_a_pack_has_no_more_scored_tokens_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:

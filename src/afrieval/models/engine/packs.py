@@ -2,16 +2,16 @@
 
 import logging
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import psutil
 import torch
-from accelerate.utils.memory import should_reduce_batch_size
 
-from afrieval._util.errors import UserError
-from afrieval.models.engine.footprint import Bytes
+from afrieval.models.engine.memory_estimate import batch_bytes, generated_bytes, pack_bytes, slots_bytes
+from afrieval.models.engine.memory_trace import Bytes
+from afrieval.models.engine.padded import CHOICES
+from afrieval.models.engine.requests import too_small
 
 log = logging.getLogger("afrieval")
 
@@ -19,7 +19,6 @@ PACK = {"cpu": 512, "cuda": 4096}  # tokens per forward pass; more is no faster
 SCORED_BYTES = {"cpu": 2**28, "cuda": 2**31}
 SLOTS = {"cpu": 32}  # answers generated side by side; with more, arithmetic takes the time there, not memory
 SMALLEST = 16
-CHOICES = 8  # answers for each context that a batch of an encoder-decoder has room for
 SHARE = 0.75  # of the free memory
 SPARE = 2**28  # bytes for what does not grow with a pack: scores and logits are computed some at a time
 LENGTH = 16  # tokens of an answer, where it is not known how long they are
@@ -45,8 +44,6 @@ class Packs:
         scored = self.scored(lm)
 
         def needed(size: int) -> Bytes:
-            from afrieval.models.engine.predicted import batch_bytes, pack_bytes  # here, since it knows what uses packs
-
             if lm.backend == "causal":
                 return pack_bytes(lm, longest + size, size, min(size, scored), size)
             contexts = [[i % 2] * longest for i in range(max(1, size // longest)) for _ in range(CHOICES)]
@@ -61,8 +58,6 @@ class Packs:
         """Returns how many answers of at most `longest` tokens, prompts included, transformers generates at a time."""
 
         def needed(rows: int) -> Bytes:
-            from afrieval.models.engine.predicted import generated_bytes  # as above
-
             return generated_bytes(lm, rows, longest, 1)
 
         rows: int = lm.max_batch_size
@@ -106,8 +101,6 @@ class Packs:
         """
 
         def needed(slots: int) -> Bytes:
-            from afrieval.models.engine.predicted import slots_bytes  # as above
-
             return slots_bytes(lm, shared, slots, own, SMALLEST)
 
         slots: int = min(lm.max_batch_size, SLOTS.get(lm.device.type, lm.max_batch_size))
@@ -121,7 +114,7 @@ class Packs:
         """Returns how many tokens to take after a pack that was too much; of whole packs, that is for good.
 
         Raises:
-            UserError: if it had few tokens already.
+            EngineError: if it had few tokens already.
         """
         if pack <= SMALLEST:
             raise too_small(pack)
@@ -131,32 +124,6 @@ class Packs:
             torch.cuda.empty_cache()
         log.warning("the device's memory is full; going on with %d tokens at a time", pack // 2)
         return pack // 2
-
-
-@contextmanager
-def full_memory() -> Iterator[None]:
-    """Turns the error of a device whose memory is full into one for the user, where nothing smaller can be tried.
-
-    Raises:
-        UserError: instead of it.
-    """
-    try:
-        yield
-    except RuntimeError as e:
-        if not should_reduce_batch_size(e):
-            raise
-        raise UserError(
-            "the device's memory is full",
-            "end other programs on it, or give a smaller --eval.batch_size or --model.dtype bfloat16",
-        ) from e
-
-
-def too_small(size: int) -> UserError:
-    """Returns the error that ends a run when so many tokens at a time are too many and fewer are no use."""
-    return UserError(
-        f"the device's memory is too small for {size} tokens at a time",
-        "give --model.dtype bfloat16, --model.parallelize true, fewer examples or a smaller model",
-    )
 
 
 def at_most(lm: Any, longest: int, pack: int, seen: int | None = None) -> float:

@@ -14,13 +14,13 @@ from transformers import MixtralConfig, MixtralForCausalLM
 
 from afrieval.models.engine import encoder_decoder as encoding
 from afrieval.models.engine.caches import BufferCache
-from afrieval.models.engine.footprint import Live, footprint, torch_log
 from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.likelihood import tokens_in_tree
-from afrieval.models.engine.memory import Packs, at_most
-from afrieval.models.engine.predicted import batch_bytes, generated_bytes, pack_bytes, plain_bytes
-from afrieval.models.engine.tiles import VisibleKeys
+from afrieval.models.engine.memory_estimate import batch_bytes, generated_bytes, pack_bytes, plain_bytes
+from afrieval.models.engine.memory_trace import Live, footprint, torch_log
+from afrieval.models.engine.packs import Packs, at_most
 from afrieval.models.engine.tree import plant
+from afrieval.models.engine.tree_attention import VisibleKeys
 from afrieval.tools.plan.hollow import _widest
 
 EXACT = 0.1
@@ -190,7 +190,7 @@ def test_what_a_model_cannot_do_is_raised_but_not_logged(monkeypatch: pytest.Mon
 
 def test_what_needs_numbers_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
     lm = loaded(decoder("llama"))
-    monkeypatch.setattr("afrieval.models.engine.memory.free_memory", lambda device: 0)
+    monkeypatch.setattr("afrieval.models.engine.packs.free_memory", lambda device: 0)
     assert Packs(100).size(lm, 50) < 100
     lm.model.lm_head.register_forward_hook(lambda module, args, out: bool(np.array(out.max().item())))
     assert Packs(100).size(lm, 50) == 100, "it is tried"

@@ -9,8 +9,8 @@ from lm_eval.models.utils_hf import stop_sequences_criteria
 from numpy.typing import NDArray
 
 from afrieval.models.engine.tree import Ints
-from afrieval.scoring.responses import TIE
 
+TIE = 1e-5  # of the range of logits; scoring.responses takes as much of likelihoods
 WIDEST = 100.0  # range of logits that counts; a token that is ruled out has an infinite one
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 
 from afrieval.models.engine.caches import SHARED, Layout, Segment
-from afrieval.models.engine.cascade import Steps, attention
+from afrieval.models.engine.decode_attention import Steps, attention
 
 HEADS, KEY_HEADS, SIZE = 4, 2, 8
 CLOSE = 1e-5

@@ -6,13 +6,13 @@ import numpy as np
 import torch
 
 from afrieval.models.engine.caches import BufferCache, Layout, Segment, SlotCache
-from afrieval.models.engine.cascade import Steps
-from afrieval.models.engine.encoder_decoder import passes
-from afrieval.models.engine.footprint import Bytes, footprint
+from afrieval.models.engine.decode_attention import Steps
 from afrieval.models.engine.forward import Forward, inference, layers
-from afrieval.models.engine.likelihood import TokenRequest
-from afrieval.models.engine.reading import on_device
-from afrieval.models.engine.tiles import VisibleKeys
+from afrieval.models.engine.logits import on_device
+from afrieval.models.engine.memory_trace import Bytes, footprint
+from afrieval.models.engine.padded import passes
+from afrieval.models.engine.requests import TokenRequest
+from afrieval.models.engine.tree_attention import VisibleKeys
 
 
 def pack_bytes(lm: Any, room: int, pack: int, scored: int, branch: int, vocabulary: bool = False) -> Bytes:
