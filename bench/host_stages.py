@@ -28,7 +28,7 @@ from afrieval.models.response_cache import CachedLM
 
 ANSWER = " 3 and 4 are 7. The answer is 7."
 STAGES = {  # functions whose time, without that of those inside them, is a stage's
-    "plan": ["afrieval.run.session:prepared"],
+    "plan": ["afrieval.run.session:plan_run"],
     "read data": ["afrieval.tasks.cells.plan:load_split"],
     "load the model": ["afrieval.models.load:load_model"],
     "render prompts": ["afrieval.tasks.prompts.prompts:_render"],
@@ -47,7 +47,7 @@ STAGES = {  # functions whose time, without that of those inside them, is a stag
         "afrieval.tasks.cells.templated:TemplatedQuestions._collect",
         "afrieval.run.evaluate:_store",
     ],
-    "summary and tables": ["afrieval.cli.commands.run:_finish"],
+    "summary and tables": ["afrieval.run.finish:finish", "afrieval.cli.commands.run:_show"],
 }
 REST = "everything else, imports included"
 

@@ -27,11 +27,10 @@ from afrieval.config.settings import (
     TaskConfig,
     check,
 )
-from afrieval.run.session import Load, Session
-from afrieval.run.session import run as run_session
 
 if TYPE_CHECKING:
     from afrieval.analysis.discovery import Inputs
+    from afrieval.models.loaded import Loaded
     from afrieval.report.run_tables import Tables
     from afrieval.report.table import Table
     from afrieval.results.samples import Sample
@@ -373,10 +372,10 @@ def evaluate(
     paths = {name: os.fspath(path) for name, path in (reference or {}).items()}
     settings = RunConfig(ModelConfig(), task, evaluation, data, folder, paths, _listed(log) or [])
     _check(settings, needs_model=False)
-    with _model(model, _chat(chat), evaluation) as (of_model, load):
+    with _model(model, _chat(chat), evaluation) as (of_model, loaded):
         config = replace(settings, model=of_model)
         _check(config, needs_model=True)
-        return _run(config, load)
+        return _run(config, loaded)
 
 
 def _suite(suite: PathLike | None) -> RunConfig:
@@ -414,38 +413,33 @@ def _chat(chat_template: bool | Chat) -> dict[str, Any]:
 
 
 @contextmanager
-def _model(model: Model, chat: dict[str, Any], evaluation: EvalConfig) -> Iterator[tuple[ModelConfig, Load | None]]:
-    """Yields a model's settings, and what loads it if it is loaded already."""
+def _model(model: Model, chat: dict[str, Any], evaluation: EvalConfig) -> "Iterator[tuple[ModelConfig, Loaded | None]]":
+    """Yields a model's settings, and the model if it is loaded already."""
     from afrieval.models.loaded import Loaded, left_as_it_was
 
     if isinstance(model, tuple):
         with left_as_it_was(model[0]):
             loaded = Loaded(*model, evaluation)
-            yield ModelConfig(model_name=loaded.name, **chat), loaded.load
+            yield ModelConfig(model_name=loaded.name, **chat), loaded
     elif isinstance(model, ModelConfig):
         yield replace(model, **chat), None
     else:
         yield ModelConfig(model_name=os.fspath(model), **chat), None
 
 
-def _run(config: RunConfig, load: Load | None) -> Run:
+def _run(config: RunConfig, loaded: "Loaded | None") -> Run:
     from afrieval.exchange.loggers import checked, log_run
     from afrieval.models.loaded import same_random_numbers
-    from afrieval.report.summary import summarise
-    from afrieval.run.suites.run import finish as derive
+    from afrieval.run.evaluate import evaluate, missing_cells
+    from afrieval.run.finish import finish
+    from afrieval.run.session import open_run
 
-    done: list[Session] = []
-
-    def finish(session: Session) -> None:
-        cells = summarise(session.stored).cells
-        derive(session.stored.path, session.stored.record, cells, config.reference)
-        if not session.stopped:
-            log_run(config, session.stored)
-        done.append(session)
-
-    with same_random_numbers():
-        run_session(lambda: checked(config), finish, load=load)
-    return Run(done[0].stored.path, config.reference)
+    with same_random_numbers(), open_run(checked(config)) as session:
+        ready = loaded.ready(config.model, config.eval) if loaded and missing_cells(session) else None
+        evaluate(session, ready)
+        finish(session)
+        log_run(config, session.stored)
+    return Run(session.stored.path, config.reference)
 
 
 SUFFIXES = (".html", ".htm")

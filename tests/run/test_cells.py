@@ -13,7 +13,8 @@ from afrieval.config.settings import DEMO, DataConfig, EvalConfig, ModelConfig, 
 from afrieval.results.run_files import read_run, sample_path
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import read_samples
-from afrieval.run.evaluate import evaluate, run_cell
+from afrieval.run.evaluate import evaluated_cells, run_cell
+from afrieval.run.session import Session
 from afrieval.tasks.cells.cell import Cell, Coordinates, HarnessCall, Outcome, Plan, Shown
 from afrieval.tasks.cells.plan import all_questions
 from afrieval.tasks.cells.sample_lines import DocumentRow
@@ -40,9 +41,9 @@ def test_a_cell_of_no_source_is_run_and_stored(tmp_path: Path) -> None:
         "own", "own", Coordinates("own"), ["acc"], frozenset(), 1, 0, identity,
         nothing_is_asked, lambda number: shown, lambda samples: shown,
     )  # fmt: skip
-    after: list[str] = []
-    evaluate(CONFIG, Plan([cell]), RunFolder(tmp_path), lambda cell: after.append(cell.name))
-    assert after == ["own"] and read_samples(sample_path(tmp_path, "own"))[0]["acc"] == 1.0
+    session = Session(CONFIG, Plan([cell]), RunFolder(tmp_path))
+    assert [stored.name for stored in evaluated_cells(session)] == ["own"]
+    assert read_samples(sample_path(tmp_path, "own"))[0]["acc"] == 1.0
     stored = read_run(tmp_path)
     assert stored["cells"] == ["own"] and stored["identity"]["harness_tasks"] == {"own": {"version": "1"}}
 

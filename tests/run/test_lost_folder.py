@@ -55,7 +55,7 @@ GONE: dict[Callable[[Path], None], str] = {
     a_loop_instead: "was removed or replaced",
     unlocked: f"{LOCK} was removed",
 }
-MOMENTS = ("afrieval.models.base.fingerprint", "afrieval.run.evaluate.run_cell", "afrieval.report.summary.summarise")
+MOMENTS = ("afrieval.models.base.fingerprint", "afrieval.run.evaluate.run_cell", "afrieval.run.finish.summarise")
 
 
 @pytest.mark.parametrize("moment", MOMENTS, ids=["loading", "answering", "summing up"])

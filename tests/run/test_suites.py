@@ -12,6 +12,7 @@ from afrieval.results.run_folder import RunFolder
 from afrieval.run.evaluate import evaluate
 from afrieval.run.manifest import default_folder
 from afrieval.run.plan import plan
+from afrieval.run.session import Session
 from afrieval.tasks.cells.cell import Plan
 
 CONFIG = RunConfig(
@@ -60,7 +61,7 @@ def test_a_suite_has_one_folder_whatever_part_of_it_is_run() -> None:
 def test_run_yaml_has_the_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = replace(CONFIG, task=replace(CONFIG.task, task_name="afrixnli", languages=["yor"]))
     planned = of(config, ["yor"])
-    evaluate(config, planned, RunFolder(tmp_path), lambda cell: None)
+    evaluate(Session(config, planned, RunFolder(tmp_path)))
     assert read_run(tmp_path)["suite"] == {"name": "my suite", "groups": {"a": ["afrixnli"], "b": ["belebele"]}}
     (cell,) = planned.cells
     assert f"to run: 1 cell, {cell.n} documents, {cell.n_requests} likelihoods" in capsys.readouterr().err

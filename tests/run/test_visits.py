@@ -37,7 +37,7 @@ def test_a_stopped_visit_says_it_too(run_demo: Cli, tmp_path: Path, monkeypatch:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as changed:
-        changed.setattr("afrieval.run.evaluate.stopping.check", stop)
+        changed.setattr("afrieval.run.evaluate.signals.check", stop)
         assert run_demo(*SOME).code == 130
     (stopped,) = visits(tmp_path / "run")
     assert stopped["work"]["likelihoods"]["computed"] > 0

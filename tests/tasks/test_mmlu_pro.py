@@ -14,7 +14,8 @@ import afrieval
 from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.results.run_folder import RunFolder
-from afrieval.run.session import run
+from afrieval.run.evaluate import evaluate
+from afrieval.run.session import open_run
 from afrieval.tasks.cells.plan import all_questions
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.declaration.published import published_scores
@@ -169,7 +170,8 @@ def test_the_documented_run_of_recorded_answers(tmp_path: Path) -> None:
         DataConfig(os.environ["AFRIEVAL_DATA"]),
         str(tmp_path),
     )
-    run(lambda: config, lambda session: None)
+    with open_run(config) as session:
+        evaluate(session)
     samples, rows = RunFolder(tmp_path).samples("mmlu_pro_eng_eng_1"), _rows(REAL_DATA / "test.jsonl")
     assert [sample["acc"] for sample in samples] == [float(row["pred"] == row["answer"]) for row in rows]
     assert [sample["resps"][0][0] for sample in samples] == [row["generated_text"] for row in rows]

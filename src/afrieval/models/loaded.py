@@ -13,7 +13,6 @@ from afrieval._util.files import user_path
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.faults import loading
 from afrieval.models.load import ready, wrapped
-from afrieval.models.processes import Processes
 
 SHOWN = 12  # digits of the fingerprint in the name
 
@@ -50,7 +49,7 @@ class Loaded:
         digest = hashlib.sha256(f"{self._lm.fingerprint()}{weights_digest(model)}".encode())
         self.name = f"{name}@{digest.hexdigest()[:SHOWN]}"
 
-    def load(self, config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Any:
+    def ready(self, config: ModelConfig, evaluation: EvalConfig) -> Any:
         """Returns the model, ready to score; arguments and errors are those of `load_model`."""
         return ready(config, evaluation, self._lm)
 

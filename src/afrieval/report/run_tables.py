@@ -6,22 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from afrieval._util.errors import UserError
-from afrieval._util.files import user_path
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.report.formats import csv_parts, flat, write
 from afrieval.report.scores import naming_rows, run_table
-from afrieval.report.suites import derived_tables
-from afrieval.report.summary import Summary, read_summary, run_tables
+from afrieval.report.summary import run_tables
 from afrieval.report.table import Table
 from afrieval.report.values import ANY, Bounds
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_order
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.schema import Identity, RunRecord
+from afrieval.results.schema import Identity
+from afrieval.run.finish import Summary, config_of, read_summary, stored_references
 from afrieval.run.harness.scores import HarnessScore, task_scores
-from afrieval.run.suites.reference import ReferenceRun, open_references, published_for
 from afrieval.run.suites.run import scores_of_run
 
 if TYPE_CHECKING:
@@ -49,13 +47,11 @@ def stored_tables(run: RunFolder, label: str) -> tuple[list[Table], list[CellSco
     harness = sorted(every.harness, key=lambda task: places.get(task.record["task"], len(places)))
     config = config_of(record)
     supported, seed = config.get("model", {}).get("languages_supported") or [], config.get("eval", {})
-    tables = run_tables(Summary(cells, harness, every.groups), record, supported, seed.get("numpy_random_seed", 42))
     lacking = _lacking(run, cells)
     for line in lacking.values():
         note(f"{run.path}: {line}")
-    if derived := scores_of_run(record, cells, stored_references(config)):
-        suite = record["suite"]["name"]
-        tables += derived_tables(suite, derived, published_for(suite, derived))
+    found = Summary(cells, harness, every.groups, scores_of_run(record, cells, stored_references(config)))
+    tables = run_tables(found, record, supported, seed.get("numpy_random_seed", 42))
     return [_noted(table, lacking) for table in tables], cells
 
 
@@ -69,26 +65,6 @@ def in_order(cells: Iterable[CellScores], identity: Identity) -> list[CellScores
         return list(tasks).index(cell.task), at, cell.prompt_language, prompt_order(cell.prompt)
 
     return sorted(cells, key=place)
-
-
-def config_of(record: RunRecord) -> Mapping[str, Any]:
-    """Returns the config of the last visit; empty if another program wrote the folder."""
-    config: Any = record.get("visits", [{}])[-1].get("config", {})
-    return config if isinstance(config, Mapping) else {}
-
-
-def stored_references(config: Mapping[str, Any]) -> list[ReferenceRun]:
-    """Returns the reference runs of a visit that are still where they were.
-
-    Args:
-        config: the settings of the visit.
-    """
-    given: Mapping[str, str] = config.get("reference") or {}
-    there = {name: path for name, path in given.items() if user_path(path).exists()}
-    for name, path in given.items():
-        if name not in there:
-            note(f"the reference {name} is not at {path} any more; metrics that need it have no score")
-    return open_references(there)
 
 
 def _lacking(run: RunFolder, cells: list[CellScores]) -> dict[str, str]:

@@ -1,14 +1,12 @@
-"""A run folder's sample files to summary.csv, results.json and the tables at the end of a run."""
+"""The tables at the end of a run."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from afrieval._util.grouping import grouped
-from afrieval._util.terminal import note
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
 from afrieval.analysis.published_evaluations import has_evals
@@ -20,27 +18,17 @@ from afrieval.report.comparison import tree_tables
 from afrieval.report.contrasts import contrast_table
 from afrieval.report.published import reference_tables
 from afrieval.report.scores import defects_of, harness_table, marked, naming_options, naming_rows, score_table
-from afrieval.report.suites import suite_tables
+from afrieval.report.suites import derived_tables, suite_tables
 from afrieval.report.table import Column, Table
 from afrieval.report.verdicts import one_answer_notes, rare_notes
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.comparable_runs import described, model_labels
 from afrieval.results.identity import words
-from afrieval.results.probabilities import write_probabilities
-from afrieval.results.run_files import RUN, read_run, write_results, write_summary, write_usage
-from afrieval.results.run_folder import RunFolder
-from afrieval.results.schema import HarnessGroup, Identity, RunRecord
-from afrieval.results.summary import (
-    COLUMNS,
-    Row,
-    VisitWork,
-    harness_results,
-    summary_columns,
-    summary_row,
-    usage_rows,
-    works,
-)
-from afrieval.run.harness.scores import HarnessTaskScores, merged_results, summary_rows, task_scores, with_groups
+from afrieval.results.run_files import RUN, read_run
+from afrieval.results.schema import Identity, RunRecord
+from afrieval.results.summary import Row, VisitWork, usage_rows, works
+from afrieval.run.finish import Summary
+from afrieval.run.harness.scores import with_groups
+from afrieval.run.suites.reference import published_for
 from afrieval.scoring.base import Metric
 from afrieval.tools.contamination.analysis import about, remembered
 from afrieval.tools.contamination.tables import memorisation_tables
@@ -103,59 +91,11 @@ def _notes(rows: Sequence[Row]) -> list[str]:
     return [f"The server states no usable number of tokens for {of}"]
 
 
-@dataclass(frozen=True)
-class Summary:
-    """What a run folder's samples say.
-
-    Attributes:
-        cells: our own tasks'.
-        harness: the harness' tasks.
-        groups: the harness' groups, as run.yaml has them.
-    """
-
-    cells: list[CellScores]
-    harness: list[HarnessTaskScores]
-    groups: Mapping[str, HarnessGroup]
-
-
-def read_summary(run: RunFolder) -> Summary:
-    """Returns what a run folder's samples say.
-
-    Raises:
-        UserError: if a sample file is damaged; its line is named.
-    """
-    every = [run.scores(name) for name in run.names]
-    harness = [task_scores(cell) for cell in every if cell.harness]
-    label = model_labels({run.path: run.record})[run.path]
-    cells = [described(cell, run, label) for cell in every if not cell.harness]
-    return Summary(cells, harness, run.record.get("harness_groups", {}))
-
-
-def summarise(run: RunFolder) -> Summary:
-    """Writes summary.csv and results.json from all sample files of a run folder, and returns what they say.
-
-    Models behind a server also get usage.csv.
-    Tasks that declare it get files with the probabilities of choices.
-
-    Raises:
-        UserError: if a sample file is damaged; its line is named.
-    """
-    found = read_summary(run)
-    cells, harness, groups = found.cells, found.harness, found.groups
-    versions = {task: known["version"] for task, known in run.record["identity"].get("tasks", {}).items()}
-    others = [row for task in harness for row in summary_rows(task)]
-    write_summary(run.path, summary_columns(cells, others), [*map(summary_row, cells), *others])
-    write_results(run.path, merged_results(harness_results(cells, versions), harness, groups))
-    write_usage(run.path, COLUMNS, usage_rows(run.scores(name) for name in run.names))
-    for line in write_probabilities(run):
-        note(line)
-    return found
-
-
 def run_tables(found: Summary, record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:
     """Returns the tables at the end of a run.
 
-    There is one per task, where both prompt languages ran one of their difference, and one of all tasks.
+    There is one per task, where both prompt languages ran one of their difference, and one of all tasks; those of
+    derived metrics are last.
     Tasks with a published evaluation, which are in English alone, have one table together, and so have harness tasks.
 
     Args:
@@ -175,11 +115,13 @@ def run_tables(found: Summary, record: RunRecord, supported: Collection[str], se
     tables += [*suite_tables(suite_averages(own)), *usage_tables(usage_rows(found.cells))]
     cleaned = any(of.get("clean_prompts") for of in record["identity"].get("harness_tasks", {}).values())
     tables = naming_rows(tables, found.cells)
-    return tables + ([_harness_table(found, cleaned)] if found.harness else [])
-
-
-def _harness_table(found: Summary, cleaned: bool) -> Table:
-    return harness_table(with_groups(found.harness, found.groups), cleaned, words(of.selection for of in found.harness))
+    if found.harness:
+        selection = words(of.selection for of in found.harness)
+        tables.append(harness_table(with_groups(found.harness, found.groups), cleaned, selection))
+    if found.derived:
+        suite = record["suite"]["name"]
+        tables += derived_tables(suite, found.derived, published_for(suite, found.derived))
+    return tables
 
 
 def suite_cells(cells: Iterable[CellScores]) -> list[CellScores]:

@@ -97,18 +97,25 @@ class RunFolder:
         before, now = cell.declared, self._declared(cell.task)
         return any(before.get(key) != now.get(key) for key in READ_BY)
 
-    def n_done(self, name: str) -> int:
-        """Returns how many documents of a cell are stored with all that belongs to them; 0 if it is not there.
+    def has(self, name: str, n: int) -> bool:
+        """Returns whether so many documents of a cell are stored, with all that belongs to them.
+
+        It counts lines; only those of a cell that lacks some are checked, and none is scored.
 
         Raises:
-            UserError: if one of its files is damaged.
+            UserError: if a file cannot be read, or a cell that lacks documents is damaged.
         """
-        ours = name not in self.record.get("identity", {}).get("harness_tasks", {})
-        there = os.path.lexists(sample_path(self.path, name)) or self.is_packed(name)
-        if not there or not (ours or harness_path(self.path, name).exists()):
-            return 0
-        found = self.scores(name)
-        return found.rows if found.harness is None or found.harness["n"] == found.rows else 0
+        path = sample_path(self.path, name)
+        if not (os.path.lexists(path) or self.is_packed(name)):
+            return False
+        lines = sum(1 for line in content(path, REDO).split(b"\n") if line.strip())
+        if name not in self.record.get("identity", {}).get("harness_tasks", {}):
+            return lines >= n or sum(1 for _ in self.lines(name)) >= n
+        if not harness_path(self.path, name).exists():
+            return False
+        stored = read_harness(self.path, name)
+        filters = {metric["filter"] for metric in stored["metrics"]}
+        return stored["n"] >= n and lines == stored["n"] * max(len(filters), 1)
 
     def lines(self, name: str) -> Iterator[Sample]:
         """Yields a cell's samples, whole and in order; errors are those of `scores`, but for scores that cannot be."""

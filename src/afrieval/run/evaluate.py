@@ -11,23 +11,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from afrieval._util import garbage, signals
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import note
-from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.models.answers import AnswerFile
-from afrieval.models.processes import ALONE, Processes
+from afrieval.models.processes import Processes
 from afrieval.results.identity import check_same_run, identity_of
 from afrieval.results.run_files import read_run, write_harness, write_run, write_samples
-from afrieval.results.run_folder import RunFolder
+from afrieval.run.finish import summarise
 from afrieval.run.manifest import answer_path, circumstances, identity, record, suite_of
 from afrieval.run.plan import check_fit, first_tokens
+from afrieval.run.session import Session
 from afrieval.tasks.cells.cell import Cell, Outcome, Plan
 
 if TYPE_CHECKING:  # a run without missing cells needs neither the model nor the harness
     from afrieval.models.response_cache import CachedLM, Tick
     from afrieval.run.progress import RunProgress
 
-Check = Callable[[], None]
-AfterCell = Callable[[Cell], None]
-Load = Callable[[ModelConfig, EvalConfig, Processes], Any]
 EVERY = 1  # seconds between checks of the run folder, which are slow on a network
 
 
@@ -43,71 +40,76 @@ class CellShare(NamedTuple):
     cells: Collection[str]
 
 
-def evaluate(
-    config: RunConfig,
-    plan: Plan,
-    stored: RunFolder,
-    after_cell: AfterCell,
-    processes: Processes = ALONE,
-    check: Check = lambda: None,
-    load: Load | None = None,
-    share: CellShare | None = None,
-) -> None:
-    """Runs the missing cells of a plan in a locked run folder.
+def evaluate(session: Session, lm: Any = None) -> None:
+    """Runs the missing cells of a run; arguments and errors are those of `evaluated_cells`."""
+    for _ in evaluated_cells(session, lm):
+        pass
+
+
+def evaluated_cells(session: Session, lm: Any = None, share: CellShare | None = None) -> Iterator[Cell]:
+    """Runs the missing cells of a run, and yields all of its cells in order, each once its samples are stored.
+
+    A run that is interrupted gets its summary as far as it got.
 
     Args:
-        config: the merged config.
-        plan: the cells.
-        stored: the run folder.
-        after_cell: called with each cell of the plan once its samples are stored, in order.
-        processes: share the work; only the first reads and writes the folder and calls after_cell.
-        check: called regularly and before writing; raises UserError if the folder is gone.
-        load: loads the model; by default `load_model`.
-        share: the cells to run, if others are run elsewhere; `after_cell` is called with these.
+        session: the run; of several processes that share it, only the first yields cells.
+        lm: the loaded model; the one of the config is loaded if it is needed and none is given.
+        share: the cells to run and yield, if others are run elsewhere.
 
     Raises:
         UserError: if the folder contains another run or is gone, or the model cannot be loaded.
     """
-    folder = stored.path
-    described = identity(config, plan)
-    mine = [cell for cell in plan.cells if share is None or cell.name in share.cells]
+    try:
+        yield from _evaluated(session, lm, share)
+    except KeyboardInterrupt:
+        if session.processes.is_first and session.stored.names and not share:
+            summarise(session.stored)
+        raise
+
+
+def _evaluated(session: Session, lm: Any, share: CellShare | None) -> Iterator[Cell]:
+    config, processes, folder = session.config, session.processes, session.stored.path
+    described, mine = identity(config, session.plan), _cells_of(session, share)
     questions = [(cell.name, cell.n) for cell in mine]
     processes.agree([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
-    missing = processes.first(lambda: [cell.name for cell in missing_cells(stored, described, mine)])
-    if missing:
-        cells = [cell for cell in mine if cell.name in missing]
-        lm = _load(config, processes, described, load)
-        processes.first(lambda: note(_size(cells, len(mine))))
-        visit = _visit(config, plan, lm, processes, share)
-        processes.first(_checked(check, lambda: _begin(plan, folder, described, visit)))
-        answers = answer_path(folder, described["model"])
-        with _asking(config, cells, lm, answers, processes, check) as (cached, progress):
-            for cell in mine:
-                if cell.name in missing:
-                    progress.begin(cell)
-                    processes.first(_checked(check, partial(_store, folder, cell.name, run_cell(cell, cached))))
-                    progress.end(cell)
-                if processes.is_first:
-                    after_cell(cell)
-    elif processes.is_first:
-        _keep_groups(folder, plan, suite_of(asdict(config.task)))
+    missing = processes.first(lambda: [cell.name for cell in missing_cells(session, share)])
+    if not missing:
+        if processes.is_first:
+            _keep_groups(folder, session.plan, suite_of(asdict(config.task)))
+            yield from mine
+        return
+    cells = [cell for cell in mine if cell.name in missing]
+    lm = _loaded(session, lm, described)
+    processes.first(lambda: note(_size(cells, len(mine))))
+    visit = _visit(session, lm, share)
+    processes.first(_checked(session.check, lambda: _begin(session, described, visit)))
+    with _asking(session, cells, lm, answer_path(folder, described["model"])) as (cached, progress):
         for cell in mine:
-            after_cell(cell)
+            if cell.name in missing:
+                progress.begin(cell)
+                processes.first(_checked(session.check, partial(_store, folder, cell.name, run_cell(cell, cached))))
+                progress.end(cell)
+            if processes.is_first:
+                yield cell
 
 
-def missing_cells(stored: RunFolder, described: dict[str, Any], cells: Sequence[Cell]) -> list[Cell]:
-    """Returns the cells that are missing in a run folder.
+def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell]:
+    """Returns the cells of a run that its folder lacks.
 
     Args:
-        stored: the run folder.
-        described: the run's identity.
-        cells: those to look for.
+        session: the run.
+        share: those to look for, if not all.
 
     Raises:
         UserError: if the folder contains another run, or a damaged file.
     """
-    check_same_run(identity_of(stored.record), described, stored.path)
-    return [cell for cell in cells if stored.n_done(cell.name) < cell.n]
+    stored = session.stored
+    check_same_run(identity_of(stored.record), identity(session.config, session.plan), stored.path)
+    return [cell for cell in _cells_of(session, share) if not stored.has(cell.name, cell.n)]
+
+
+def _cells_of(session: Session, share: CellShare | None) -> list[Cell]:
+    return [cell for cell in session.plan.cells if share is None or cell.name in share.cells]
 
 
 def _size(cells: Sequence[Cell], planned: int) -> str:
@@ -121,57 +123,57 @@ def _size(cells: Sequence[Cell], planned: int) -> str:
     return f"to run: {of_all} cell{'s' * (planned > 1)}, {documents:,} documents, {counts or 'no requests'}"
 
 
-def _load(config: RunConfig, processes: Processes, described: dict[str, Any], load: Load | None) -> Any:
+def _loaded(session: Session, lm: Any, described: dict[str, Any]) -> Any:
     """Returns the model, checks that all processes have the same, and records its fingerprint."""
+    config, processes = session.config, session.processes
     with processes.together():
-        lm = (load or _usual_load())(config.model, config.eval, processes)
+        if lm is None:
+            from afrieval.models.load import load_model
+
+            lm = load_model(config.model, config.eval, processes)
         garbage.started()
         described["model"]["fingerprint"] = lm.fingerprint()
     processes.agree(described["model"]["fingerprint"], "model")
     return lm
 
 
-def _usual_load() -> Load:
-    from afrieval.models.load import load_model
-
-    return load_model
-
-
 @contextmanager
 def _asking(
-    config: RunConfig, cells: Sequence[Cell], lm: Any, answers: Path, processes: Processes, check: Check
+    session: Session, cells: Sequence[Cell], lm: Any, answers: Path
 ) -> "Iterator[tuple[CachedLM, RunProgress]]":
     """Returns a model that stores its answers, and what shows the progress of cells."""
     from afrieval.models.response_cache import CachedLM
     from afrieval.run.progress import RunProgress
 
-    kept = answers if config.eval.use_cache and processes.is_first else None
-    shown = RunProgress(cells, bar=not config.eval.write_out, quiet=not processes.is_first, spending=lm.spending)
+    evaluation, processes = session.config.eval, session.processes
+    kept = answers if evaluation.use_cache and processes.is_first else None
+    shown = RunProgress(cells, bar=not evaluation.write_out, quiet=not processes.is_first, spending=lm.spending)
     with AnswerFile(kept) as answer_file, shown as progress:
         lm.resume(answer_file.details())
-        cached = CachedLM(lm, answer_file, _looking_after(progress.tick, check), processes)
-        with _noted(answers.parent, cached, processes, check):
+        cached = CachedLM(lm, answer_file, _looking_after(progress.tick, session.check), processes)
+        with _noted(answers.parent, cached, processes, session.check):
             yield cached, progress
 
 
-def _visit(config: RunConfig, plan: Plan, lm: Any, processes: Processes, share: CellShare | None) -> dict[str, Any]:
-    """Returns the circumstances of a visit, after checking how prompts begin, and that they fit the context."""
-    known = circumstances(config, plan, lm, processes.count) | ({"share": share.name} if share else {})
+def _visit(session: Session, lm: Any, share: CellShare | None) -> dict[str, Any]:
+    """Returns what run.yaml says of a session, after checking how prompts begin, and that they fit the context."""
+    plan = session.plan
+    known = circumstances(session.config, plan, lm, session.processes.count) | ({"share": share.name} if share else {})
     known["first_tokens"] = first_tokens(plan.cells, lm)
     check_fit(plan.cells, lm)
     return known
 
 
-def _begin(plan: Plan, folder: Path, described: dict[str, Any], visit: dict[str, Any]) -> None:
+def _begin(session: Session, described: dict[str, Any], visit: dict[str, Any]) -> None:
     """Writes run.yaml; rejects another run's folder."""
-    stored = read_run(folder)
-    check_same_run(identity_of(stored), described, folder)
-    write_run(folder, record(stored, plan, described, visit))
+    stored = read_run(session.stored.path)
+    check_same_run(identity_of(stored), described, session.stored.path)
+    write_run(session.stored.path, record(stored, session.plan, described, visit))
 
 
 @contextmanager
-def _noted(folder: Path, cached: "CachedLM", processes: Processes, check: Check) -> Iterator[None]:
-    """Adds what the answers took to this visit in run.yaml at the end, also if the run is stopped."""
+def _noted(folder: Path, cached: "CachedLM", processes: Processes, check: Callable[[], None]) -> Iterator[None]:
+    """Adds what the answers took to this session in run.yaml at the end, also if the run is stopped."""
 
     def store() -> None:
         if work := cached.work_so_far():
@@ -233,7 +235,7 @@ def _keep_groups(folder: Path, plan: Plan, suite: dict[str, Any]) -> None:
         write_run(folder, now)
 
 
-def _checked(check: Check, store: Callable[[], None]) -> Callable[[], None]:
+def _checked(check: Callable[[], None], store: Callable[[], None]) -> Callable[[], None]:
     """Returns a function that checks the folder, then stores something."""
 
     def checked() -> None:
@@ -243,7 +245,7 @@ def _checked(check: Check, store: Callable[[], None]) -> Callable[[], None]:
     return checked
 
 
-def _looking_after(tick: "Tick", check: Check) -> "Tick":
+def _looking_after(tick: "Tick", check: Callable[[], None]) -> "Tick":
     """Returns a tick that also checks regularly whether the run can continue."""
     latest = time.monotonic()
 

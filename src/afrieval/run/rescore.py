@@ -1,6 +1,6 @@
 """Scores the stored answers of a run again, without its model."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -23,6 +23,7 @@ from afrieval.results.run_files import RUN, is_halfway, write_run, write_samples
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
 from afrieval.results.schema import RunRecord
+from afrieval.run.finish import config_of, finish_stored, stored_references
 from afrieval.run.manifest import answer_path, now, software
 from afrieval.tasks.cells.cell import Cell, Plan, RunPart
 from afrieval.tasks.cells.plan import plan_declared
@@ -283,14 +284,16 @@ def is_new(found: Rescored) -> bool:
     )
 
 
-def write(found: Rescored, summarise: Callable[[RunFolder], None]) -> None:
+def write(found: Rescored) -> None:
     """Writes samples, run.yaml and what is computed from them.
 
     run.yaml is marked first and last. Readers refuse a folder that is halfway, and scoring it again finishes it.
 
     Args:
         found: a run that was scored again, in a locked folder.
-        summarise: writes what is computed from all samples.
+
+    Raises:
+        UserError: as for `finish_stored`.
     """
     run, entry = found.run, _entry(found)
     stored, new = run.record, _record(found)
@@ -302,7 +305,7 @@ def write(found: Rescored, summarise: Callable[[RunFolder], None]) -> None:
             signals.check()
             write_samples(run.path, cell.name, new_lines(run, cell, model, []))
     write_run(run.path, {**new, "rescored": [*history, entry]})
-    summarise(run)
+    finish_stored(run, stored_references(config_of(run.record)))
     write_run(run.path, {**new, "rescored": [*history, {**entry, "finished": True}]})
 
 

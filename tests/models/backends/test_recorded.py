@@ -11,9 +11,10 @@ from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunCon
 from afrieval.models.backend_args import check_backend_args
 from afrieval.models.backends.recorded import load_recorded
 from afrieval.models.identity import identity_of_model
-from afrieval.results.run_folder import RunFolder
+from afrieval.run.evaluate import evaluate
+from afrieval.run.finish import finish
 from afrieval.run.plan import plan
-from afrieval.run.session import Session, run
+from afrieval.run.session import open_run
 
 Row = dict[str, Any]
 TASK = """
@@ -65,9 +66,10 @@ def _config(folder: Path, file: Path, column: str = "text", limit: int | None = 
 
 
 def _run(config: RunConfig) -> list[Row]:
-    ended: list[Session] = []
-    run(lambda: config, ended.append)
-    return RunFolder(ended[0].stored.path).samples("pick_eng_eng_1")
+    with open_run(config) as session:
+        evaluate(session)
+        finish(session)
+    return session.stored.samples("pick_eng_eng_1")
 
 
 def _picked(samples: list[Row]) -> list[Any]:

@@ -20,7 +20,6 @@ from afrieval.config.sections import APIConfig
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.identity import identity_of_model
 from afrieval.models.load import load_model
-from afrieval.models.processes import ALONE
 from afrieval.results.samples import read_samples
 from afrieval.tools.sweep import guard, server
 from afrieval.tools.sweep.combinations import jobs_of
@@ -207,10 +206,10 @@ def test_a_sweep_starts_the_server_of_a_model_once_for_all_its_runs(log: Path) -
 def test_a_server_that_crashed_is_started_again_for_the_next_run(log: Path) -> None:
     config = ModelConfig(model_name="m", model_type="openai", api=APIConfig(server=spec("health")))
     models = Models(log)
-    first = models.load(config, EvalConfig(), ALONE)
-    assert models.load(config, EvalConfig(), ALONE).names == first.names and len(living(log.parents[1])) == 2
+    first = models.load(config, EvalConfig())
+    assert models.load(config, EvalConfig()).names == first.names and len(living(log.parents[1])) == 2
     os.kill(living(log.parents[1])[0], signal.SIGKILL)
-    models.load(config, EvalConfig(), ALONE)
+    models.load(config, EvalConfig())
     assert len((log.parents[1] / "pids").read_text().splitlines()) == 2
     models.close()
 

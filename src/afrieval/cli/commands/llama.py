@@ -12,10 +12,11 @@ from afrieval._util.resources import here_or_shipped
 from afrieval._util.terminal import note, say
 from afrieval.cli.commands.options import LlamaCommand
 from afrieval.cli.commands.run import run
-from afrieval.config.arguments import read_given, run_config
+from afrieval.config.arguments import Given, read_given, run_config
 from afrieval.config.recipe import Recipe, read_recipe, settings, with_backend
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.exchange.lm_eval_export import lm_eval_command
+from afrieval.models.processes import joined
 from afrieval.tasks.declaration.meta import GROUPS
 from afrieval.tasks.declaration.selection import chosen_tasks
 
@@ -28,29 +29,23 @@ def main(argv: list[str]) -> None:
     Raises:
         UserError: for an invalid key, value or combination.
     """
-    try:
-        printing = read_given(LlamaCommand, argv, "llama")[0].print_command
-    except UserError:  # which `run` reports, once for all processes
-        printing = False
-    if printing:
-        print_command(*_recipe_and_config(argv))
-    else:
-        run(lambda: _prepared(*_recipe_and_config(argv)))
+    with joined() as processes:
+        with processes.together():  # an error of all processes is reported once
+            asked, given = read_given(LlamaCommand, argv, "llama")
+            recipe, config = _recipe_and_config(asked.file, given)
+        if asked.print_command:
+            print_command(recipe, config)
+            return
+        for name in LOGGERS:
+            logging.getLogger(name).setLevel(recipe.verbosity)
+        if recipe.show_config:
+            say(yaml.safe_dump(asdict(config), sort_keys=False))
+        run(config, processes)
 
 
-def _prepared(recipe: Recipe, config: RunConfig) -> RunConfig:
-    """Returns the config, after setting the log level and printing the config if requested."""
-    for name in LOGGERS:
-        logging.getLogger(name).setLevel(recipe.verbosity)
-    if recipe.show_config:
-        say(yaml.safe_dump(asdict(config), sort_keys=False))
-    return config
-
-
-def _recipe_and_config(argv: list[str]) -> tuple[Recipe, RunConfig]:
+def _recipe_and_config(file: str, given: Given) -> tuple[Recipe, RunConfig]:
     """Returns a recipe, and the config made from it and the given settings."""
-    asked, given = read_given(LlamaCommand, argv, "llama")
-    recipe = read_recipe(here_or_shipped(user_path(asked.file)))
+    recipe = read_recipe(here_or_shipped(user_path(file)))
     config = run_config([*settings(recipe), *given], needs_model=True)
     if config.model.model_type != recipe.model_type:  # backends have different arguments
         recipe = with_backend(recipe, config.model.model_type)

@@ -1,12 +1,10 @@
 """`afrieval plan`: how much a run has to compute, how long it takes, what it costs, and whether it fits."""
 
-from collections.abc import Callable
-
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import note, one_line, say
 from afrieval.cli.commands.options import PlanCommand, TableFiles
 from afrieval.cli.commands.outputs import write_tables
-from afrieval.config.arguments import read_config, read_given
+from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import RunConfig
 
 
@@ -16,35 +14,33 @@ def main(argv: list[str]) -> None:
     Raises:
         UserError: for what would end the run before it begins.
     """
-    options = read_given(PlanCommand, argv, "plan")[0]
-    show(lambda: read_config(argv, command="plan", kind=PlanCommand, needs_model=True), options, options.calibrate)
+    options, settings = read_given(PlanCommand, argv, "plan")
+    show(run_config(settings, needs_model=True), options, options.calibrate)
 
 
-def show(read: Callable[[], RunConfig], options: TableFiles, calibrate: bool = False) -> None:
+def show(config: RunConfig, options: TableFiles, calibrate: bool = False) -> None:
     """Prints what is left to run of a config.
 
     Args:
-        read: returns the config.
+        config: the merged config.
         options: files to write.
         calibrate: whether to load the model and to measure how fast it answers.
 
     Raises:
-        UserError: for an invalid config, and as `main`.
+        UserError: as for `main`.
     """
     from afrieval.models.capabilities import OURS
     from afrieval.run.evaluate import missing_cells
-    from afrieval.run.manifest import identity
-    from afrieval.run.session import prepared
+    from afrieval.run.session import plan_run
     from afrieval.tools.plan.tables import TokenPrices, estimate_tables
 
-    session = prepared(read, dry=True)
+    session = plan_run(config, dry=True)
     for line in session.plan.lines:
         note(line)
-    config = session.config
     if calibrate and config.model.model_type not in OURS:
         hint = "leave it out: rates of earlier runs are used"
         raise UserError("--calibrate would send requests to a server, which may cost money", hint)
-    cells = missing_cells(session.stored, identity(config, session.plan), session.plan.cells)
+    cells = missing_cells(session)
     if not cells:
         say(f"Nothing is left to run: all cells are stored in {one_line(session.stored.path)}")
         return

@@ -1,18 +1,18 @@
 """`afrieval run`: evaluates a model and prints scores per language and prompt."""
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from afrieval._util.errors import UserError
 from afrieval._util.terminal import one_line, say
 from afrieval.cli.commands.options import RunCommand, TableFiles
 from afrieval.cli.commands.plan import show as show_plan
 from afrieval.cli.commands.writeout import write_out
-from afrieval.config.arguments import read_config, read_given
+from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import DEMO, RunConfig
-from afrieval.models.processes import joined
-from afrieval.run import session
-from afrieval.run.session import Session
-from afrieval.tasks.cells.cell import Cell
+from afrieval.models.processes import Processes, joined
+
+if TYPE_CHECKING:  # `--help` does not need them
+    from afrieval.run.finish import Summary
+    from afrieval.run.session import Session
 
 
 def main(argv: list[str]) -> None:
@@ -20,60 +20,49 @@ def main(argv: list[str]) -> None:
 
     With --dry-run, it prints the tables of `afrieval plan`.
     """
-    try:
-        dry = read_given(RunCommand, argv, "run")[0].dry_run
-    except UserError:  # which `run` reports, once for all processes
-        dry = False
-
-    def read() -> RunConfig:
-        return read_config(argv, command="run", kind=RunCommand, needs_model=True)
-
-    show_plan(read, TableFiles()) if dry else run(read)
-
-
-def run(read: Callable[[], RunConfig]) -> None:
-    """Runs a config, as `main` does; arguments and errors are those of `session.run`."""
-    from afrieval.exchange.loggers import checked
-
     with joined() as processes:
-        session.run(lambda: checked(read()), _finish, _after_cell, processes)
+        with processes.together():  # an error of all processes is reported once
+            options, settings = read_given(RunCommand, argv, "run")
+            config = run_config(settings, needs_model=True)
+        if options.dry_run:
+            show_plan(config, TableFiles())
+        else:
+            run(config, processes)
 
 
-def _after_cell(run: Session, cell: Cell) -> None:
-    if run.config.eval.write_out:
-        write_out(run.stored.path, cell)
+def run(config: RunConfig, processes: Processes) -> None:
+    """Evaluates a config, and prints and logs its scores.
+
+    Raises:
+        UserError: for missing data, a model that cannot be loaded, or a folder with another run.
+    """
+    from afrieval.exchange.loggers import checked, log_run
+    from afrieval.run.evaluate import evaluated_cells
+    from afrieval.run.finish import finish
+    from afrieval.run.session import open_run
+
+    with processes.together():
+        checked(config)
+    with open_run(config, processes) as session:
+        for cell in evaluated_cells(session):
+            if config.eval.write_out:
+                write_out(session.stored.path, cell)
+        if processes.is_first:
+            _show(session, finish(session))
+            log_run(config, session.stored)
 
 
-def _finish(run: Session) -> None:
+def _show(session: "Session", found: "Summary") -> None:
     from afrieval.report.formats import show
-    from afrieval.report.suites import derived_tables
-    from afrieval.report.summary import Summary, run_tables, summarise
-    from afrieval.run.suites.reference import published_for
-    from afrieval.run.suites.run import finish
+    from afrieval.report.summary import run_tables
 
-    every = summarise(run.stored)
-    if run.stopped:
-        return
-    config, planned, record = run.config, run.plan, run.stored.record
-    cells, harness = {cell.name: cell for cell in every.cells}, {task.record["task"]: task for task in every.harness}
-    names = [cell.name for cell in planned.cells]
-    found = Summary(
-        [cells[name] for name in names if name in cells],
-        [harness[name] for name in names if name in harness],
-        every.groups,
-    )
+    model, cells = session.config.model, session.plan.cells
+    seed = session.config.eval.numpy_random_seed
     say()
-    show(run_tables(found, record, config.model.languages_supported, config.eval.numpy_random_seed))
-    if derived := finish(run.stored.path, record, every.cells, config.reference):
-        suite = record["suite"]["name"]
-        show(derived_tables(suite, derived, published_for(suite, derived)))
-    if config.model.model_name == DEMO:
-        generated = {cell.coordinates.answer_form == "generate" for cell in planned.cells}
+    show(run_tables(found.of([cell.name for cell in cells]), session.stored.record, model.languages_supported, seed))
+    if model.model_name == DEMO:
+        generated = {cell.coordinates.answer_form == "generate" for cell in cells}
         kinds = {False: "scores at chance level", True: "unparsed or wrong answers"}
         expected = " and ".join(words for kind, words in kinds.items() if kind in generated)
         say(f"The demo model is random: {expected} are expected.")
-    say(f"Run folder: {one_line(run.stored.path)}")
-    if config.loggers:
-        from afrieval.exchange.loggers import log_run
-
-        log_run(config, run.stored)
+    say(f"Run folder: {one_line(session.stored.path)}")

@@ -13,7 +13,6 @@ from afrieval.config.arguments import read_options
 
 if TYPE_CHECKING:
     from afrieval.report.table import Table
-    from afrieval.results.run_folder import RunFolder
     from afrieval.run.rescore import Rescored
 
 
@@ -67,7 +66,7 @@ def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> "li
         new = is_new(found)
         if new and not options.dry_run:
             check()
-            write(found, _summarise)
+            write(found)
         note(f"{folder}: {_outcome(found, new, options.dry_run)}")
     return tables
 
@@ -96,13 +95,3 @@ def _tables(found: "Rescored", options: ScoreCommand) -> "list[Table]":
     ]
     pairs = [(of.before, of.now) for of in found.cells if of.now.n]
     return rescored_tables(moves(pairs), answers, options.n, {"run": str(found.run.path)})
-
-
-def _summarise(run: "RunFolder") -> None:
-    """Writes what is computed from all samples of a run."""
-    from afrieval.report.run_tables import config_of, stored_references
-    from afrieval.report.summary import summarise
-    from afrieval.run.suites.run import scores_of_run, store
-
-    every, references = summarise(run), stored_references(config_of(run.record))
-    store(run.path, run.record, scores_of_run(run.record, every.cells, references), references)

@@ -1,39 +1,23 @@
-"""Runs a job's part of one run, moves it to the run's folder, and does what follows its last cell."""
+"""A job's part of one run: where its cells go, and what follows the last one."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import note
-from afrieval.config.settings import RunConfig
 from afrieval.exchange.loggers import log_run
-from afrieval.report.summary import summarise
 from afrieval.results.run_files import RUN, locked
 from afrieval.results.run_folder import RunFolder
-from afrieval.run.evaluate import AfterCell, CellShare, Load, evaluate
+from afrieval.run.evaluate import CellShare
+from afrieval.run.finish import finish_stored
 from afrieval.run.session import Session
-from afrieval.run.suites.run import finish
+from afrieval.run.suites.reference import open_references
 from afrieval.tasks.cells.cell import Cell
 from afrieval.tools.sweep.jobs import JOBS, Job, dealt, job_folder
 from afrieval.tools.sweep.merge import begin_share, merge, remove_share
-
-
-def finish_run(config: RunConfig, run: RunFolder) -> None:
-    """Writes the tables of a run to its folder, and logs them to the programs that its config names.
-
-    Args:
-        config: its settings.
-        run: its folder, which must be locked.
-
-    Raises:
-        UserError: if a sample file is damaged, a reference is not comparable, or a program fails.
-    """
-    found = summarise(run)
-    finish(run.path, run.record, found.cells, config.reference)
-    log_run(config, run)
-
 
 PATIENCE = 3600.0  # seconds to wait for others that move their shares to the same run folder
 
@@ -58,8 +42,8 @@ class JobPart(NamedTuple):
     share: str = ""
 
     def done(self, cell: Cell) -> bool:
-        """Returns whether all documents of a cell are stored; errors are those of `RunFolder.n_done`."""
-        return any(folder.n_done(cell.name) >= cell.n for folder in (self.target, self.own))
+        """Returns whether all documents of a cell are stored; errors are those of `RunFolder.has`."""
+        return any(folder.has(cell.name, cell.n) for folder in (self.target, self.own))
 
 
 def part_of(folder: Path, job: Job, session: Session) -> JobPart:
@@ -81,33 +65,23 @@ def part_of(folder: Path, job: Job, session: Session) -> JobPart:
     return JobPart(session, target, own, mine, others, f"{job.share} of {job.shares}")
 
 
-def run_part(part: JobPart, load: Load, after_cell: AfterCell) -> None:
-    """Runs the missing cells of a job's part; whoever runs the last cells of a run finishes it.
-
-    Args:
-        part: what to run.
-        load: loads the model.
-        after_cell: called with each cell of the part once it is stored.
-
-    Raises:
-        UserError: as for `evaluate`, or if a program that the run is logged to fails.
-    """
-    with ExitStack() as stack:
-        check = stack.enter_context(locked(part.own.path))
-        todo = _begin(part)
-        share = CellShare(part.share, {cell.name for cell in todo}) if part.share else None
+@contextmanager
+def open_part(part: JobPart) -> Iterator[Session]:
+    """Locks the folder of a job's part, in which the job runs its cells."""
+    with locked(part.own.path) as check:
         try:
-            if todo:
-                config, plan = part.session.config, part.session.plan
-                evaluate(config, plan, part.own, after_cell, check=check, load=load, share=share)
+            yield replace(part.session, stored=part.own, check=check)
         except Exception:
             check()  # a missing folder is the likely cause of any error
             raise
-        _end(part)
 
 
-def _begin(part: JobPart) -> list[Cell]:
-    """Returns the cells to run, after moving finished ones of former shares to the run folder."""
+def begin_part(part: JobPart) -> CellShare | None:
+    """Moves finished cells of former shares to the run folder, and returns the cells to run; None for all.
+
+    Raises:
+        UserError: if a file is damaged, or of another run.
+    """
     with _target(part):
         for folder in part.others:
             with ExitStack() as stack:
@@ -118,20 +92,26 @@ def _begin(part: JobPart) -> list[Cell]:
                 _merge(part, RunFolder(folder))
                 remove_share(folder)
         if not part.share:
-            return part.cells
+            return None
         begin_share(part.own, part.target)
-        return [cell for cell in part.cells if part.target.n_done(cell.name) < cell.n]
+        return CellShare(part.share, {c.name for c in part.cells if not part.target.has(c.name, c.n)})
 
 
-def _end(part: JobPart) -> None:
-    """Moves the share to the run folder, and finishes the run if all of its cells are there."""
+def end_part(part: JobPart) -> None:
+    """Moves the share to the run folder; finishes and logs the run if all of its cells are there.
+
+    Raises:
+        UserError: as for `finish_stored`, or if a program that the run is logged to fails.
+    """
     with _target(part):
         if part.share:
             _merge(part, part.own)
         cells = part.session.plan.cells
-        left = [cell for cell in cells if part.target.n_done(cell.name) < cell.n]
+        left = [cell for cell in cells if not part.target.has(cell.name, cell.n)]
         if not left:
-            finish_run(part.session.config, part.target)
+            config = part.session.config
+            finish_stored(part.target, open_references(config.reference))
+            log_run(config, part.target)
         done = f"{len(cells) - len(left)} of {len(cells)}" if left else f"all {len(cells)}"
         note(f"{part.target.path}: {done} cells are stored")
     if part.share:
@@ -139,8 +119,8 @@ def _end(part: JobPart) -> None:
 
 
 def _merge(part: JobPart, share: RunFolder) -> None:
-    cells = part.session.plan.cells
-    merge(part.target, share, [c.name for c in cells if part.target.n_done(c.name) < c.n <= share.n_done(c.name)])
+    left = [cell for cell in part.session.plan.cells if not part.target.has(cell.name, cell.n)]
+    merge(part.target, share, [cell.name for cell in left if share.has(cell.name, cell.n)])
 
 
 @contextmanager

@@ -18,9 +18,9 @@ from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.exchange.loggers import checked
 from afrieval.models.capabilities import RECORDED
 from afrieval.models.load import load_model, seed_libraries
-from afrieval.models.processes import Processes
-from afrieval.run.session import Session, prepared
-from afrieval.tools.sweep.job_part import part_of, run_part
+from afrieval.run.evaluate import evaluated_cells, missing_cells
+from afrieval.run.session import Session, plan_run
+from afrieval.tools.sweep.job_part import begin_part, end_part, open_part, part_of
 from afrieval.tools.sweep.jobs import LOG, Job, held, job_folder, read_job
 from afrieval.tools.sweep.state import STATE, read_state
 from afrieval.tools.sweep.tracking import Tracker
@@ -41,18 +41,18 @@ class Models:
         self._kept: Any = None
         self._served: Any = None
 
-    def load(self, config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Any:
+    def load(self, config: ModelConfig, evaluation: EvalConfig) -> Any:
         """Returns the loaded model; arguments and errors are those of `load_model`."""
         if config.api.server:
             config = self._reachable(config)
         if config.is_api or config.model_type == RECORDED:  # they count the answers of one run
-            return load_model(config, evaluation, processes)
+            return load_model(config, evaluation)
         of_evaluation = [getattr(evaluation, name) for name in OF_LOADING]
         key = json.dumps([asdict(config), of_evaluation], sort_keys=True)
         if key != self._key:
             self._key, self._kept = key, None
             gc.collect()  # weights of the model before may be in circles
-            self._kept = self._tried(lambda: load_model(config, evaluation, processes))
+            self._kept = self._tried(lambda: load_model(config, evaluation))
         if isinstance(self._kept, UserError):
             raise self._kept
         seed_libraries(evaluation)
@@ -141,7 +141,7 @@ def _tried(tracker: Tracker, at: int, step: Callable[[], None], models: Models) 
 
 
 def _planned(job: Job, at: int) -> Session:
-    return prepared(lambda: checked(run_config(list(job.runs[at].items()), needs_model=True)))
+    return plan_run(checked(run_config(list(job.runs[at].items()), needs_model=True)))
 
 
 def _expect(folder: Path, job: Job, tracker: Tracker, at: int) -> None:
@@ -154,14 +154,15 @@ def _run(folder: Path, job: Job, tracker: Tracker, at: int, models: Models) -> N
     for line in part.session.plan.lines:
         note(line)
     tracker.begin(at)
-
-    def load(*of: Any) -> Any:
-        try:
-            return models.load(*of)
-        finally:
+    with open_part(part) as session:
+        share = begin_part(part)
+        if share is None or share.cells:
+            config = session.config
+            lm = models.load(config.model, config.eval) if missing_cells(session, share) else None
             tracker.loaded()
-
-    run_part(part, load, partial(tracker.cell, at))
+            for cell in evaluated_cells(session, lm, share):
+                tracker.cell(at, cell)
+        end_part(part)
 
 
 def _reason(error: BaseException) -> str:

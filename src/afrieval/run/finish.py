@@ -1,0 +1,121 @@
+"""The end of a run: writes what its sample files say to summary.csv, results.json, usage.csv and derived.json."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from afrieval._util.files import user_path
+from afrieval._util.terminal import note
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.comparable_runs import described, model_labels
+from afrieval.results.probabilities import write_probabilities
+from afrieval.results.run_files import write_results, write_summary, write_usage
+from afrieval.results.run_folder import RunFolder
+from afrieval.results.schema import HarnessGroup, RunRecord
+from afrieval.results.summary import COLUMNS, harness_results, summary_columns, summary_row, usage_rows
+from afrieval.run.harness.scores import HarnessTaskScores, merged_results, summary_rows, task_scores
+from afrieval.run.session import Session
+from afrieval.run.suites.reference import ReferenceRun, open_references
+from afrieval.run.suites.run import scores_of_run, store
+from afrieval.run.suites.scores import DerivedScore
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run folder's samples say.
+
+    Attributes:
+        cells: our own tasks'.
+        harness: the harness' tasks.
+        groups: the harness' groups, as run.yaml has them.
+        derived: the derived metrics of its suite.
+    """
+
+    cells: list[CellScores]
+    harness: list[HarnessTaskScores]
+    groups: Mapping[str, HarnessGroup]
+    derived: list[DerivedScore] = field(default_factory=list)
+
+    def of(self, names: Collection[str]) -> "Summary":
+        """Returns what it says of some cells, in their order; the derived metrics stay."""
+        cells, harness = {cell.name: cell for cell in self.cells}, {of.record["task"]: of for of in self.harness}
+        own, others = [cells[n] for n in names if n in cells], [harness[n] for n in names if n in harness]
+        return replace(self, cells=own, harness=others)
+
+
+def finish(session: Session) -> Summary:
+    """Writes the scores and derived metrics of an evaluated run to its folder, and returns them.
+
+    Raises:
+        UserError: if the folder is gone, a sample file is damaged, or a reference run is not comparable.
+    """
+    session.check()
+    return finish_stored(session.stored, open_references(session.config.reference))
+
+
+def finish_stored(run: RunFolder, references: Sequence[ReferenceRun]) -> Summary:
+    """Does the same for a stored run.
+
+    Args:
+        run: its folder, locked.
+        references: the runs that derived metrics compare with.
+
+    Raises:
+        UserError: if a sample file is damaged, or a reference run is not comparable.
+    """
+    found = summarise(run)
+    derived = scores_of_run(run.record, found.cells, references)
+    store(run.path, run.record, derived, references)
+    return replace(found, derived=derived)
+
+
+def summarise(run: RunFolder) -> Summary:
+    """Writes summary.csv and results.json from all sample files of a run folder, and returns what they say.
+
+    Models behind a server also get usage.csv. Tasks that declare it get files with the probabilities of choices.
+
+    Raises:
+        UserError: if a sample file is damaged; its line is named.
+    """
+    found = read_summary(run)
+    versions = {task: known["version"] for task, known in run.record["identity"].get("tasks", {}).items()}
+    others = [row for task in found.harness for row in summary_rows(task)]
+    write_summary(run.path, summary_columns(found.cells, others), [*map(summary_row, found.cells), *others])
+    write_results(run.path, merged_results(harness_results(found.cells, versions), found.harness, found.groups))
+    write_usage(run.path, COLUMNS, usage_rows(run.scores(name) for name in run.names))
+    for line in write_probabilities(run):
+        note(line)
+    return found
+
+
+def read_summary(run: RunFolder) -> Summary:
+    """Returns what a run folder's samples say, without derived metrics; writes nothing.
+
+    Raises:
+        UserError: if a sample file is damaged; its line is named.
+    """
+    every = [run.scores(name) for name in run.names]
+    harness = [task_scores(cell) for cell in every if cell.harness]
+    label = model_labels({run.path: run.record})[run.path]
+    cells = [described(cell, run, label) for cell in every if not cell.harness]
+    return Summary(cells, harness, run.record.get("harness_groups", {}))
+
+
+def config_of(record: RunRecord) -> Mapping[str, Any]:
+    """Returns the config of the last session; empty if another program wrote the folder."""
+    config: Any = record.get("visits", [{}])[-1].get("config", {})
+    return config if isinstance(config, Mapping) else {}
+
+
+def stored_references(config: Mapping[str, Any]) -> list[ReferenceRun]:
+    """Returns the reference runs of a session that are still where they were.
+
+    Args:
+        config: the settings of the session.
+    """
+    given: Mapping[str, str] = config.get("reference") or {}
+    there = {name: path for name, path in given.items() if user_path(path).exists()}
+    for name, path in given.items():
+        if name not in there:
+            note(f"the reference {name} is not at {path} any more; metrics that need it have no score")
+    return open_references(there)
