@@ -31,7 +31,7 @@ from afrieval.run.session import Load, Session
 from afrieval.run.session import run as run_session
 
 if TYPE_CHECKING:
-    from afrieval.analysis.discovery import Inputs
+    from afrieval.analysis.inputs import Inputs
     from afrieval.report.run_tables import Tables
     from afrieval.report.table import Table
     from afrieval.results.samples import Sample
@@ -251,7 +251,7 @@ def compare(runs: Runs, *, metric: str | None = None, seed: Seed = 42) -> Compar
     Raises:
         UserError: for a folder that is not a run or is not finished, or a metric that no run has.
     """
-    from afrieval.analysis.discovery import is_published, read_inputs
+    from afrieval.exchange.discovery import is_published, read_inputs
 
     paths = paths_of(runs)
     if not paths:
@@ -469,7 +469,7 @@ def write_report(runs: Runs, output: str | os.PathLike[str] = "report.html") -> 
         raise UserError(f"a report must be a file that ends in .html, not {os.fspath(output)!r}", "name such a file")
     if not path.parent.is_dir():
         raise UserError(f"the folder {path.parent} does not exist", "name a file in an existing folder")
-    from afrieval.analysis.discovery import read_inputs
+    from afrieval.exchange.discovery import read_inputs
     from afrieval.report.html.report import report
 
     paths = paths_of(runs)

@@ -50,6 +50,8 @@ def _finish(run: Session) -> None:
     from afrieval.report.summary import Summary, run_tables, summarise
     from afrieval.run.suites.reference import published_for
     from afrieval.run.suites.run import finish
+    from afrieval.tools.contamination.analysis import remembered
+    from afrieval.tools.contamination.tables import memorisation_tables
 
     every = summarise(run.stored)
     if run.stopped:
@@ -64,6 +66,7 @@ def _finish(run: Session) -> None:
     )
     say()
     show(run_tables(found, record, config.model.languages_supported, config.eval.numpy_random_seed))
+    show(memorisation_tables(remembered(found.cells)))
     if derived := finish(run.stored.path, record, every.cells, config.reference):
         suite = record["suite"]["name"]
         show(derived_tables(suite, derived, published_for(suite, derived)))

@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
-from afrieval.analysis.discovery import Inputs
 from afrieval.analysis.entrants import Spread, spreads
+from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.report.comparison import spread_table
 from afrieval.report.contrasts import LEGEND
