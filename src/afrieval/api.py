@@ -32,8 +32,7 @@ from afrieval.run.session import run as run_session
 
 if TYPE_CHECKING:
     from afrieval.analysis.inputs import Inputs
-    from afrieval.report.run_tables import Tables
-    from afrieval.report.table import Table
+    from afrieval.report.table import Table, Tables
     from afrieval.results.samples import Sample
 
 
@@ -86,8 +85,8 @@ class Run:
         Raises:
             UserError: if a file of the folder or of a reference is damaged, or a reference is not comparable.
         """
-        from afrieval.report.run_tables import Tables
         from afrieval.report.suites import derived_tables
+        from afrieval.report.table import Tables
         from afrieval.results.comparable_runs import model_labels, run_cells
         from afrieval.run.suites.run import of_runs
 
@@ -224,8 +223,8 @@ class Comparison:
 
     def _named(self, tables: "Iterable[Table]") -> "Tables":
         """Returns tables whose titles say which rows they are of."""
-        from afrieval.report.run_tables import Tables
         from afrieval.report.scores import naming_rows
+        from afrieval.report.table import Tables
 
         return Tables(naming_rows(tables, self._cells))
 

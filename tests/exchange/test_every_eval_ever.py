@@ -10,6 +10,7 @@ import pytest
 from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
+from afrieval.exchange.every_eval_ever import is_records, read_records
 from afrieval.exchange.foreign_cells import Place, named_metric, percent, place_of
 from afrieval.results.comparable_runs import read_runs
 from afrieval.tasks.data.published import PublishedRow
