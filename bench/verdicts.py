@@ -162,7 +162,7 @@ def networks(spec: TaskSpec, languages: list[Data], source: str, count: int) -> 
     from transformers import LlamaConfig, LlamaForCausalLM
 
     import afrieval
-    from afrieval.analysis.discovery import read_inputs
+    from afrieval.exchange.discovery import read_inputs
     from afrieval.models.demo import byte_tokenizer
 
     found = []

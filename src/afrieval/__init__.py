@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from afrieval._util.errors import UserError
     from afrieval.api import Comparison, Run, compare, evaluate, load_run, write_report
     from afrieval.config.settings import ModelConfig
-    from afrieval.report.run_tables import Tables
-    from afrieval.report.table import Table
+    from afrieval.report.table import Table, Tables
     from afrieval.tasks.declaration.spec import load_task, task_names
 
     __version__: str
@@ -36,7 +35,7 @@ _PLACES = {
     "ModelConfig": "config.settings",
     "Run": "api",
     "Table": "report.table",
-    "Tables": "report.run_tables",
+    "Tables": "report.table",
     "UserError": "_util.errors",
     "compare": "api",
     "evaluate": "api",

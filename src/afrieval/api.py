@@ -29,10 +29,9 @@ from afrieval.config.settings import (
 )
 
 if TYPE_CHECKING:
-    from afrieval.analysis.discovery import Inputs
+    from afrieval.analysis.inputs import Inputs
     from afrieval.models.loaded import Loaded
-    from afrieval.report.run_tables import Tables
-    from afrieval.report.table import Table
+    from afrieval.report.table import Table, Tables
     from afrieval.results.samples import Sample
 
 
@@ -85,8 +84,8 @@ class Run:
         Raises:
             UserError: if a file of the folder or of a reference is damaged, or a reference is not comparable.
         """
-        from afrieval.report.run_tables import Tables
         from afrieval.report.suites import derived_tables
+        from afrieval.report.table import Tables
         from afrieval.results.comparable_runs import model_labels, run_cells
         from afrieval.run.suites.run import of_runs
 
@@ -223,8 +222,8 @@ class Comparison:
 
     def _named(self, tables: "Iterable[Table]") -> "Tables":
         """Returns tables whose titles say which rows they are of."""
-        from afrieval.report.run_tables import Tables
         from afrieval.report.scores import naming_rows
+        from afrieval.report.table import Tables
 
         return Tables(naming_rows(tables, self._cells))
 
@@ -250,7 +249,7 @@ def compare(runs: Runs, *, metric: str | None = None, seed: Seed = 42) -> Compar
     Raises:
         UserError: for a folder that is not a run or is not finished, or a metric that no run has.
     """
-    from afrieval.analysis.discovery import is_published, read_inputs
+    from afrieval.exchange.discovery import is_published, read_inputs
 
     paths = paths_of(runs)
     if not paths:
@@ -463,7 +462,7 @@ def write_report(runs: Runs, output: str | os.PathLike[str] = "report.html") -> 
         raise UserError(f"a report must be a file that ends in .html, not {os.fspath(output)!r}", "name such a file")
     if not path.parent.is_dir():
         raise UserError(f"the folder {path.parent} does not exist", "name a file in an existing folder")
-    from afrieval.analysis.discovery import read_inputs
+    from afrieval.exchange.discovery import read_inputs
     from afrieval.report.html.report import report
 
     paths = paths_of(runs)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from tests.analysis.cells import scored
 
-from afrieval.analysis.discovery import Gathered
 from afrieval.analysis.entrants import tasks_with_entries
+from afrieval.analysis.inputs import Gathered
 from afrieval.analysis.leaderboard import averages, board, common_pairs, leaderboard, of_language, of_task
 from afrieval.analysis.published import PUBLISHED
 from afrieval.results.cell_scores import CellScores

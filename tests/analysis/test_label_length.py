@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 import afrieval
 from afrieval.analysis.contrasts import Contrast, contrasts
-from afrieval.analysis.discovery import read_inputs
+from afrieval.exchange.discovery import read_inputs
 from afrieval.models.demo import byte_tokenizer
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.statistics.tests import LEVEL, holm

@@ -7,8 +7,8 @@ import pytest
 from tests.conftest import REAL_DATA
 
 from afrieval._util.errors import UserError
-from afrieval.analysis.discovery import read_inputs
 from afrieval.analysis.published import averages, published_means, read_published
+from afrieval.exchange.discovery import read_inputs
 from afrieval.tasks.data.published import PublishedRow
 
 TABLE = """model,prompt,eng,fra,yor,hau,por,avg_score

@@ -8,9 +8,10 @@ from tests.conftest import Cli
 from tests.report.html.small_runs import small_run
 
 from afrieval.analysis.best import in_languages, over_languages
-from afrieval.analysis.discovery import Gathered, found_below, gathered, read_inputs
+from afrieval.analysis.inputs import Gathered
 from afrieval.analysis.leaderboard import Leaderboard, leaderboard
 from afrieval.analysis.verdicts import OWN, ScoredRows, concluding, marks, rows_of
+from afrieval.exchange.discovery import found_below, gathered, read_inputs
 from afrieval.report.html.report import report
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import Selection

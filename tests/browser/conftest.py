@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.report.html.small_runs import small_run
 
-from afrieval.analysis.discovery import read_inputs
 from afrieval.cli.main import main
+from afrieval.exchange.discovery import read_inputs
 from afrieval.report.html.report import report
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from tests.browser.conftest import NARROW, WIDTH, Open
 from tests.hostile import CONTROLS, HOSTILE, is_dangerous
 from tests.report.html.small_runs import small_run
 
-from afrieval.analysis.discovery import Inputs, read_inputs
+from afrieval.analysis.inputs import Inputs
 from afrieval.cli.main import main
+from afrieval.exchange.discovery import read_inputs
 from afrieval.report.html.report import report
 from afrieval.tasks.data.published import PublishedRow
 

@@ -10,7 +10,6 @@ import pytest
 from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
-from afrieval.analysis.published import read_published
 from afrieval.exchange.every_eval_ever import is_records, read_records
 from afrieval.exchange.foreign_cells import Place, named_metric, percent, place_of
 from afrieval.results.comparable_runs import read_runs
@@ -106,7 +105,7 @@ def test_a_question_is_the_same_under_every_prompt(records: Path) -> None:
 
 
 def test_the_way_back_gives_the_same_scores(records: Path, choices: Path, texts: Path) -> None:
-    rows = read_published(records).rows
+    rows = read_records(records).rows
     found = {
         (row.task, language, row.prompt_language, row.prompt.split()[-1]): (score, row.n[language], row.shots)
         for row in rows

@@ -11,10 +11,10 @@ from huggingface_hub import parse_eval_result_entries
 from tests.conftest import Cli
 from tests.exchange.conftest import declared_as
 
-from afrieval.analysis.discovery import read_inputs
-from afrieval.analysis.published import read_published
 from afrieval.analysis.scores import by_language
 from afrieval.analysis.verdicts import OWN
+from afrieval.exchange.discovery import read_inputs
+from afrieval.exchange.every_eval_ever import read_records
 from afrieval.results.comparable_runs import read_runs
 
 
@@ -69,7 +69,7 @@ def test_the_suite_s_own_rows_are_no_result_of_a_data_set(cli: Cli, choices: Pat
         data = result["source_data"]
         assert data["source_type"] == "other" and "hf_repo" not in data
         assert data["additional_details"]["sample_rows"] == OWN
-    table = read_published(tmp_path / "records")
+    table = read_records(tmp_path / "records")
     assert not table.rows and "whose rows are the suite's own samples" in " ".join(table.left_out)
     assert cli("export", "--to", "harness-results", tmp_path / "results", "--run", run).code == 0
     assert all(cell.own_rows for cell in read_inputs([tmp_path / "results/demo"]).foreign)

@@ -12,7 +12,7 @@ from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.discovery import read_inputs
+from afrieval.exchange.discovery import read_inputs
 from afrieval.exchange.inspect_ai import inspect_cells, is_inspect
 from afrieval.exchange.readers import cells_of_run, is_known_run
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from tests.exchange.lighteval_runs import LOGS, write_lighteval
 
-from afrieval.analysis.discovery import found_below, gathered
+from afrieval.exchange.discovery import found_below, gathered
 from afrieval.exchange.stored_runs import stored_runs
 
 

@@ -15,8 +15,7 @@ from tests.hostile import check
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import console, one_line
 from afrieval.report.formats import FORMATS, csv_files, csv_parts, html, latex, markdown, show, write
-from afrieval.report.run_tables import Tables
-from afrieval.report.table import Column, Table
+from afrieval.report.table import Column, Table, Tables
 
 LONG = "organisation/a-model-with-a-name-that-has-no-end-at-all-7B-Instruct"
 TABLE = Table(

@@ -5,7 +5,7 @@ from pathlib import Path
 import yaml
 from tests.report.html.small_runs import small_run, two_models
 
-from afrieval.analysis.discovery import read_inputs
+from afrieval.exchange.discovery import read_inputs
 from afrieval.report.settings import Setting, differences, run_settings
 
 

@@ -4,7 +4,8 @@ import math
 
 from pandas import DataFrame, isna
 
-from afrieval.report.table import Column, Table, shown
+from afrieval.report.columns import shown
+from afrieval.report.table import Column, Table
 from afrieval.report.values import ANY
 
 TABLE = Table(

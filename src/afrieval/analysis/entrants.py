@@ -10,7 +10,7 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.differences import numbered
-from afrieval.analysis.discovery import Gathered
+from afrieval.analysis.inputs import Gathered
 from afrieval.analysis.means import of_questions
 from afrieval.analysis.published import PUBLISHED, prompts_of
 from afrieval.analysis.published_comparison import defective
@@ -19,14 +19,13 @@ from afrieval.analysis.scores import Scores, averaged
 from afrieval.analysis.suites import by_form, percent
 from afrieval.analysis.uncertainty import ScoreWithoutDocuments
 from afrieval.analysis.verdicts import Floor, ScoredRows, floor, rows_of
-from afrieval.exchange.foreign_cells import metric_of
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import prompt_order
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval, wilson
 from afrieval.tasks.data.published import PublishedRow
+from afrieval.tasks.declaration.published import published_metric
 from afrieval.tasks.declaration.spec import load_task, task_names
-from afrieval.tools.contamination.analysis import about
 
 Known = tuple[PublishedRow, str]  # with its source
 
@@ -148,8 +147,7 @@ def _task_entries(task: str, cells: dict[Entrant, list[CellScores]], rows: list[
     notes += _differing(every)
     factor = _factor(known)
     entries = {**_own(have, factor), **_published(rows, known)}
-    remembered = any(about(cell) for cell in every)
-    averaged_over = not remembered and (known is None or percent(known) is not None)
+    averaged_over = all(cell.is_averaged for cell in every) and (known is None or percent(known) is not None)
     data = next((cell.data_set for cell in every if cell.data_set), "") or _data_set(task)
     defects = defective(task, every, [row for row, _ in rows])
     floors = _floors([cell for of in have.values() for cell in of], factor)
@@ -167,7 +165,7 @@ def _metric(task: str, cells: Sequence[CellScores], rows: list[Known]) -> tuple[
     counts = Counter(cell.main for cell in cells)
     name = max(counts, key=lambda main: counts[main]) if counts else ""
     if rows:
-        name = rows[0][0].metric or (metric_of(task) if task in task_names() else name)
+        name = rows[0][0].metric or (published_metric(task) if task in task_names() else name)
     known = next((cell.metrics[name] for cell in cells if name in cell.metrics), None)
     return name, known or (next((each for each in _metrics(task) if each.name == name), None))
 

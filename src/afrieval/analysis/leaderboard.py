@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.discovery import Gathered, LeftOut
 from afrieval.analysis.entrants import Entrant, TaskEntries, TaskEntry, tasks_with_entries
+from afrieval.analysis.inputs import Gathered, LeftOut
 from afrieval.analysis.ranks import Contest, Rank, best_first, ranks
 from afrieval.analysis.scores import Scores, values_of
 from afrieval.analysis.suites import RULES

@@ -10,12 +10,10 @@ import numpy as np
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.grouping import grouped
 from afrieval.analysis.subgroups import ScoreTree
-from afrieval.exchange.every_eval_ever import read_records
-from afrieval.exchange.foreign_cells import UNKNOWN
 from afrieval.languages import LANGUAGES, language_of
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import SUITE
-from afrieval.tasks.data.published import PublishedRow, PublishedTable, shown
+from afrieval.tasks.data.published import UNKNOWN, PublishedRow, PublishedTable, shown
 from afrieval.tasks.data.published import read_published as read_table
 from afrieval.tasks.declaration.published import PublishedScores, published_scores
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
@@ -27,16 +25,11 @@ TOLERANCE = 0.1 + 1e-9  # they are printed with one decimal, not always rounded 
 
 
 def read_published(path: Path) -> PublishedTable:
-    """Returns published scores, with the suite's names of tasks and languages where it knows them.
-
-    Args:
-        path: a table (.csv); or a record of Every Eval Ever (.json), or a folder of records.
+    """Returns a table of published scores, with the suite's names of tasks and languages where it knows them.
 
     Raises:
-        UserError: as for `data.published.read_published` and `foreign.every_eval_ever.read_records`.
+        UserError: as for `data.published.read_published`.
     """
-    if path.suffix != ".csv":
-        return read_records(path)
     table = read_table(path)
     spec = _specs_of_tables().get(table.rows[0].task) if table.rows else None
     codes = _codes(list(dict.fromkeys(code for row in table.rows for code in row.scores)), spec)

@@ -17,7 +17,6 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import PromptId, prompt_order
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
-from afrieval.tools.contamination.analysis import about
 
 APART = ("eng", "fra")  # next to a mean over African languages, never in it
 
@@ -120,15 +119,15 @@ class _Task(NamedTuple):
 def suite_averages(cells: list[CellScores], rule: str = "suite") -> list[SuiteAverage]:
     """Returns an average for each model, set and language of prompts, number of shots, and form of answer.
 
-    Tasks that have one form of answer only are in the averages of all forms. What a model remembers of a test set is
-    in none.
+    Tasks that have one form of answer only are in the averages of all forms. Tasks that declare so
+    are in none.
 
     Args:
         cells: of all tasks.
         rule: one of `RULES`.
     """
     found = []
-    scored = (c for c in cells if c.n and not about(c))
+    scored = (c for c in cells if c.n and c.is_averaged)
     for of_side in grouped(scored, lambda c: tuple(c.but("language", "prompt", "answer_form").values())).values():
         found += [_average(of_form, RULES[rule], form) for form, of_form in by_form(of_side)]
     return [average for average in found if average.parts]

@@ -11,8 +11,9 @@ from typing_extensions import TypedDict
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, walked
 from afrieval._util.schema import OPEN, parsed_json, validated_json
-from afrieval.exchange.foreign_cells import Place, metric_of, named_metric, percent, place_of
+from afrieval.exchange.foreign_cells import Place, named_metric, percent, place_of
 from afrieval.tasks.data.published import PublishedRow, PublishedTable
+from afrieval.tasks.declaration.published import published_metric
 
 HINT = "download or export the record again; its schema is that of evaleval/every_eval_ever"
 TELLING = ("evaluation_results", "evaluation_id")  # keys that no other JSON file has that afrieval reads
@@ -175,7 +176,7 @@ def _refused(
     if metric is None:
         stated = (config.get(key) for key in ("metric_name", "metric_id", "evaluation_description"))
         return "whose metric the suite does not have", f"{name} ({next(filter(None, stated), 'not stated')})"
-    if metric != metric_of(place.task):
+    if metric != published_metric(place.task):
         return "under other metrics than the usual one of their task", metric
     return ("whose scale is not stated or not clear", name) if value is None else ("", "")
 

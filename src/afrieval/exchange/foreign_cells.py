@@ -17,6 +17,7 @@ from afrieval.results.derived import USUAL, not_measured
 from afrieval.results.identity import PAPER, SUITE, Kind, Selection, prompt_number, prompt_set
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import METRICS
+from afrieval.tasks.data.published import UNKNOWN
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 
@@ -134,7 +135,6 @@ def is_mean(stated: object, values: Sequence[object]) -> bool:
 SYNONYMS = {"accuracy": "acc", "exact-match": "exact_match", "exact match": "exact_match", "em": "exact_match"}
 SCALES = {"proportion": 100.0, "percent": 1.0}  # unit to what makes percent of a score
 MAXIMA = {1.0: 100.0, 100.0: 1.0}  # the same by highest score
-UNKNOWN = "unknown"
 
 
 class Place(NamedTuple):
@@ -201,13 +201,6 @@ def _prompt(parsed: TaskName) -> str:
     if not parsed.ours or prompt_set(parsed.prompt) == PAPER:
         return str(prompt_number(parsed.prompt))
     return f"suite {parsed.prompt}" if prompt_set(parsed.prompt) == SUITE else str(parsed.prompt)
-
-
-@cache
-def metric_of(task: str) -> str:
-    """Returns the metric of a task's published scores."""
-    spec = load_task(task.removesuffix("_translate"))
-    return (spec.paper and spec.paper.metric) or spec.scoring.metrics[0].name
 
 
 def named_metric(config: Mapping[str, Any]) -> str | None:

@@ -53,7 +53,7 @@ def write_eval_results(runs: list[StoredRun], folder: Path) -> list[Path]:
 
 def _refused(cell: CellScores) -> str:
     """Returns why the scores of a task cannot be on the Hub; empty if they can."""
-    if cell.declared.get("memorisation"):
+    if not cell.is_averaged:
         return "it is not a score of a benchmark"
     if cell.own_rows:
         return f"it is of {OWN}"

@@ -7,21 +7,22 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.table import Table as Screen
 
 from afrieval._util.terminal import brief, console, one_line, styled
-from afrieval.report.table import INTERVALS, WORDS, Table
+from afrieval.report.columns import INTERVALS, WORDS, TableContent
 from afrieval.report.values import Bounds, broken
 
+T = TypeVar("T", bound=TableContent)
 # What begins a formula in a spreadsheet, which takes full-width signs too; -3.1 is a number.
 _FORMULA = re.compile(r"\s*([=@＝＠＋－]|[+-](?!\d+(\.\d+)?\Z))")
 
 
-def show(tables: Iterable[Table]) -> None:
+def show(tables: Iterable[TableContent]) -> None:
     """Prints tables, each with an empty line below it."""
     screen = console()
     for table in tables:
@@ -29,14 +30,14 @@ def show(tables: Iterable[Table]) -> None:
         screen.print()
 
 
-def text(table: Table) -> str:
+def text(table: TableContent) -> str:
     """Returns the table as a terminal of 80 columns shows it, without colours."""
     screen = console(file=io.StringIO(), width=80)
     screen.print(table, crop=False)
     return str(screen.file.getvalue())  # type: ignore[attr-defined]
 
 
-def write(tables: list[Table], form: str) -> str:
+def write(tables: Sequence[TableContent], form: str) -> str:
     """Returns tables as one text.
 
     Args:
@@ -46,7 +47,7 @@ def write(tables: list[Table], form: str) -> str:
     return FORMATS[form](tables)
 
 
-def markdown(table: Table) -> str:
+def markdown(table: TableContent) -> str:
     """Returns the table in Markdown, under a heading."""
     sides = [":--" if column.form in WORDS else "--:" for column in table.seen]
     lines = [list(map(_md, table.heads)), sides, *(list(map(_md, line)) for line in table.cells())]
@@ -58,7 +59,7 @@ def _md(text: str) -> str:
     return re.sub(r"[\\`*_\[\]<>|&#~$]", r"\\\g<0>", brief(text))
 
 
-def latex(table: Table) -> str:
+def latex(table: TableContent) -> str:
     """Returns the table in LaTeX; it needs the package booktabs."""
     sides = "".join("l" if column.form in WORDS else "r" for column in table.seen)
     rows = [" & ".join(map(_tex, line)) + r" \\" for line in table.cells()]
@@ -82,7 +83,7 @@ def _tex(text: str) -> str:
     return re.sub("-(?=-)", "-{}", brief(text).translate(_SPECIAL))  # -- would become a dash
 
 
-def html(table: Table) -> str:
+def html(table: TableContent) -> str:
     """Returns the table in HTML; all text is escaped."""
     sides = [f' style="text-align: {"left" if column.form in WORDS else "right"}"' for column in table.seen]
     head = _html_row("th", table.heads, sides)
@@ -100,13 +101,13 @@ def _html_row(tag: str, texts: list[str], sides: list[str], tr: str = "<tr>") ->
     return f"{tr}{cells}</tr>"
 
 
-def as_json(tables: list[Table]) -> str:
+def as_json(tables: Sequence[TableContent]) -> str:
     """Returns all tables with raw values."""
     whole = [{"title": t.title, "notes": [*t.findings, *t.notes], "rows": t.records()} for t in tables]
     return json.dumps(whole, indent=2)
 
 
-def as_csv(tables: list[Table]) -> str:
+def as_csv(tables: Sequence[TableContent]) -> str:
     """Returns tables as CSV, an empty line between those that cannot be in one; intervals are in two columns.
 
     Texts are in one line, and one that a spreadsheet would take for a formula has an apostrophe before it.
@@ -114,7 +115,7 @@ def as_csv(tables: list[Table]) -> str:
     return "\n".join(map(_one_csv, csv_parts(tables).values()))
 
 
-def _one_csv(tables: list[Table]) -> str:
+def _one_csv(tables: Sequence[TableContent]) -> str:
     rows = [{safe(k): safe(v) for k, v in record.items()} for table in tables for record in flat(table)]
     names = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
@@ -124,7 +125,7 @@ def _one_csv(tables: list[Table]) -> str:
     return text.getvalue()
 
 
-def csv_files(path: str, tables: list[Table]) -> dict[str, str]:
+def csv_files(path: str, tables: Sequence[TableContent]) -> dict[str, str]:
     """Returns the text of each file: one that is called `path`, or PATH-KIND.csv for each kind of table.
 
     Args:
@@ -138,12 +139,12 @@ def csv_files(path: str, tables: list[Table]) -> dict[str, str]:
     return {str(file.with_name(f"{file.stem}-{name}{file.suffix}")): _one_csv(of) for name, of in parts.items()}
 
 
-def csv_parts(tables: Iterable[Table]) -> dict[str, list[Table]]:
+def csv_parts(tables: Iterable[T]) -> dict[str, list[T]]:
     """Returns tables by what they are in one CSV with: those of a kind whose columns are on the same scales.
 
     Names are the kind, with the scale where tables of a kind have several, as in `scores` and `scores-0-100`.
     """
-    parts: dict[str, list[Table]] = {}
+    parts: dict[str, list[T]] = {}
     units: dict[str, dict[str, Bounds]] = {}
     for table in tables:
         kind = re.sub(r"\W+", "-", table.kind)
@@ -169,7 +170,7 @@ def safe(value: Any) -> Any:
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-def flat(table: Table) -> list[dict[str, Any]]:
+def flat(table: TableContent) -> list[dict[str, Any]]:
     """Returns the table's records, in which each interval is two values, and each list a text."""
     intervals = {column.key or column.name for column in table.columns if column.form in INTERVALS}
     return [_flat(record, intervals) for record in table.records()]
@@ -185,7 +186,7 @@ def _flat(record: dict[str, Any], intervals: set[str]) -> dict[str, Any]:
     return found
 
 
-FORMATS: dict[str, Callable[[list[Table]], str]] = {
+FORMATS: dict[str, Callable[[Sequence[TableContent]], str]] = {
     "json": as_json,
     "csv": as_csv,
     "markdown": lambda tables: "\n".join(map(markdown, tables)),
@@ -201,7 +202,7 @@ SCALE = "Colours: dark is the lowest score of a task, light the highest."
 Lines = list[list[str]]  # of each column, its head and its cells
 
 
-def terminal(table: Table, width: int, coloured: bool = False) -> Iterator[Any]:
+def terminal(table: TableContent, width: int, coloured: bool = False) -> Iterator[Any]:
     """Yields the table for a terminal; only a `console` of ours takes its text as it is.
 
     Numbers are never cut: their heads are broken into lines, and names get the room that they leave. If that is not
@@ -220,7 +221,7 @@ def terminal(table: Table, width: int, coloured: bool = False) -> Iterator[Any]:
         yield styled(" ".join(map(brief, notes)), "table.caption")
 
 
-def _drawn(table: Table, width: int, coloured: bool) -> Iterator[Screen | str]:
+def _drawn(table: TableContent, width: int, coloured: bool) -> Iterator[Screen | str]:
     columns = [[head, *texts] for head, *texts in zip(table.heads, *table.cells(), strict=True)]
     names = [at for at, column in enumerate(table.seen) if column.form in WORDS]
     between = BETWEEN
@@ -240,7 +241,7 @@ def _drawn(table: Table, width: int, coloured: bool) -> Iterator[Screen | str]:
 
 
 def _screen(
-    table: Table, fitted: Lines, block: Sequence[int], names: Sequence[int], between: int, coloured: bool
+    table: TableContent, fitted: Lines, block: Sequence[int], names: Sequence[int], between: int, coloured: bool
 ) -> Screen:
     drawn = Screen(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, between - 1, 0, 0))
     drawn.width = _width([fitted[at] for at in block], between)

@@ -30,8 +30,6 @@ from afrieval.run.finish import Summary
 from afrieval.run.harness.scores import with_groups
 from afrieval.run.suites.reference import published_for
 from afrieval.scoring.base import Metric
-from afrieval.tools.contamination.analysis import about, remembered
-from afrieval.tools.contamination.tables import memorisation_tables
 
 SHOWN = {
     "requests": "requests",
@@ -111,8 +109,8 @@ def run_tables(found: Summary, record: RunRecord, supported: Collection[str], se
         for of_task in grouped(own, lambda c: c.task).values()
         for table in _of_task(of_task, record, supported, seed)
     ]
-    tables += [*reference_tables(published), *memorisation_tables(remembered(found.cells))]
-    tables += [*suite_tables(suite_averages(own)), *usage_tables(usage_rows(found.cells))]
+    tables += [*reference_tables(published), *suite_tables(suite_averages(own))]
+    tables += usage_tables(usage_rows(found.cells))
     cleaned = any(of.get("clean_prompts") for of in record["identity"].get("harness_tasks", {}).values())
     tables = naming_rows(tables, found.cells)
     if found.harness:
@@ -126,7 +124,7 @@ def run_tables(found: Summary, record: RunRecord, supported: Collection[str], se
 
 def suite_cells(cells: Iterable[CellScores]) -> list[CellScores]:
     """Returns the cells with scores that tables per task and language show."""
-    return [cell for cell in cells if cell.n and not has_evals(cell) and not about(cell)]
+    return [cell for cell in cells if cell.n and not has_evals(cell) and cell.is_averaged]
 
 
 def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:

@@ -1,167 +1,73 @@
-"""A table of raw values, and how people read them. All tables that are shown or written are of this type."""
+"""A table, and several: raw values that print, show and write themselves. All that commands show is of this type."""
 
-import math
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from afrieval._util.terminal import OF_A_CELL, brief
-from afrieval.languages import LANGUAGES
-from afrieval.report.values import SHARE, Bounds, shown_change, shown_exact, shown_interval, shown_score, shown_time
-from afrieval.scoring.labels import words
+from afrieval._util.errors import UserError
+from afrieval.report.columns import Column, TableContent
+from afrieval.report.formats import csv_parts, flat, html, terminal, text, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pandas import DataFrame
 
-WORDS = (
-    "text",
-    "name",
-    "derived",
-    "branch",
-    "language",
-    "members",
-)  # what is aligned to the left, and broken where there is no room
-INDENT = "\xa0\xa0"  # which HTML, Markdown and LaTeX keep
+__all__ = ["Column", "Table", "Tables"]
 COLOURFUL = ("256", "truecolor")  # systems of colours of rich that do not depend on the terminal's own
-SCORES = ("score", "change", "interval", "limits", "changes")  # forms of numbers on the scale of a metric
-INTERVALS = ("interval", "limits", "changes", "rank")  # pairs of numbers
-FORMS: dict[str, Callable[[Any, Bounds], str]] = {
-    "score": shown_score,
-    "change": shown_change,
-    "interval": shown_interval,
-    "limits": shown_interval,
-    "exact": lambda v, _: shown_exact(v),
-    "changes": lambda v, bounds: f"{shown_change(v[0], bounds)} to {shown_change(v[1], bounds)}",
-    "language": lambda v, _: LANGUAGES[v].name if v in LANGUAGES else v,
-    "name": lambda v, _: v.replace("_", " "),
-    "derived": lambda v, _: words(v),
-    "branch": lambda v, _: f"{INDENT * v[0]}{v[1].replace('_', ' ')}",
-    "members": lambda v, _: " ".join(v) if len(v) <= 4 else f"{' '.join(v[:3])} ...",
-    "amount": lambda v, _: f"{v:,}",
-    "ratio": lambda v, _: f"{v:.2f}",
-    "time": lambda v, _: shown_time(v),
-    "money": lambda v, _: f"${v:,.2f}" if v >= 0.01 or not v else f"${v:.2g}",
-    "rank": lambda v, _: str(v[0]) if v[0] == v[1] else f"{v[0]}-{v[1]}",
-    "p": lambda v, _: "<.001" if v < 0.001 else f"{v:.3f}".removeprefix("0"),
-}
-
-
-class Column(NamedTuple):
-    """A column.
-
-    Attributes:
-        name: its head.
-        form: how values are shown: text, name, derived (a derived metric), branch (depth and name of a part of a part),
-            language, members; score, exact (a number that may be tiny), change (a difference of scores), interval or
-            changes (an interval, "none" where there is none), limits (an interval, blank where there is none), rank
-            (best and worst), p, count, amount (a large count), ratio, time (in hours), money (in US dollars); or
-            hidden, if it is for programs alone.
-        key: its name for programs; the head if empty. "-" if it is for people alone.
-        bounds: of scores, changes and intervals: lowest and highest score. Shares, 0 to 1, are shown in percent.
-    """
-
-    name: str
-    form: str = "text"
-    key: str = ""
-    bounds: Bounds = SHARE
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table.
-
-    Attributes:
-        kind: what sort of table it is, for programs.
-        rows: raw values, one per column; None where there is none.
-        notes: sentences that explain it, shown as one paragraph.
-        findings: sentences on what it shows, each on a line of its own.
-        about: what else is known of it, for programs.
-        marks: language to the sign that follows its name.
-        dimmed: rows of numbers that are not of the runs, which a terminal shows fainter.
-        ends: rows that a terminal puts a blank line under.
-        shades: row and place among the columns for people to a share from 0 to 1: how a terminal colours that cell.
-    """
-
-    kind: str
-    title: str
-    columns: list[Column]
-    rows: list[list[Any]]
-    notes: list[str] = field(default_factory=list)
-    findings: list[str] = field(default_factory=list)
-    about: dict[str, Any] = field(default_factory=dict)
-    marks: Mapping[str, str] = field(default_factory=dict)
-    dimmed: Collection[int] = ()
-    ends: Collection[int] = ()
-    shades: Mapping[tuple[int, int], float] = field(default_factory=dict)
-
-    @property
-    def seen(self) -> list[Column]:
-        """The columns for people."""
-        return [column for column in self.columns if column.form != "hidden"]
-
-    @property
-    def heads(self) -> list[str]:
-        """Their names, each in one line."""
-        return [brief(column.name, OF_A_CELL) for column in self.seen]
-
-    def cells(self) -> list[list[str]]:
-        """Returns all rows as texts of one line, in the columns for people."""
-        rows = [zip(row, self.columns, strict=True) for row in self.rows]
-        return [[self._cell(value, column) for value, column in row if column.form != "hidden"] for row in rows]
-
-    def _cell(self, value: Any, column: Column) -> str:
-        mark = self.marks.get(value, "") if column.form == "language" else ""
-        return brief(shown(value, column), OF_A_CELL) + mark
-
-    @property
-    def units(self) -> dict[str, Bounds]:
-        """The lowest and highest value on the scale of each column of scores, by the column's name for programs."""
-        return {column.key or column.name: column.bounds for column in self.columns if column.form in SCORES}
-
-    def records(self) -> list[dict[str, Any]]:
-        """Returns a map per row with raw values; what the whole table is about is in each."""
-        keys = [column.key or column.name for column in self.columns]
-        rows = [{k: v for k, v in zip(keys, row, strict=True) if k != "-"} for row in self.rows]
-        return [{"table": self.kind, **self.about, **row} for row in rows]
+class Table(TableContent):
+    """A table; its attributes are those of `TableContent`."""
 
     def to_csv(self) -> str:
         """Returns the table as CSV, with raw values and each interval in two columns."""
-        from afrieval.report.formats import write
-
         return write([self], "csv")
 
     def to_pandas(self) -> "DataFrame":
         """Returns the table as a data frame of pandas, with raw values and each interval in two columns."""
         from pandas import DataFrame
 
-        from afrieval.report.formats import flat
-
         return DataFrame.from_records(flat(self))
 
     def __str__(self) -> str:
         """Returns the table as a terminal shows it."""
-        from afrieval.report.formats import text
-
         return text(self)
 
     def _repr_html_(self) -> str:
         """Returns the table as a notebook shows it."""
-        from afrieval.report.formats import html
-
         return html(self)
 
-    def __rich_console__(self, console: Any, options: Any) -> "Iterator[Any]":
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
         """Yields the table as a terminal shows it."""
-        from afrieval.report.formats import terminal
-
         yield from terminal(self, options.max_width, console.color_system in COLOURFUL and not console.no_color)
 
 
-def shown(value: Any, column: Column) -> str:
-    """Returns a value as people read it."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "none" if column.form in ("interval", "changes") else ""
-    form = FORMS.get(column.form)
-    return form(value, column.bounds) if form else str(value)
+class Tables(tuple[Table, ...]):
+    """Tables in order, with the same methods as one of them."""
+
+    __slots__ = ()
+
+    def to_csv(self) -> str:
+        """Returns all tables as CSV, an empty line between those that differ in their kind or in their scales."""
+        return write(list(self), "csv")
+
+    def to_pandas(self) -> "DataFrame":
+        """Returns all tables as one data frame, with a column for each name that occurs.
+
+        Raises:
+            UserError: if they differ in their kind or in the scales of their scores.
+        """
+        from pandas import DataFrame
+
+        if len(parts := csv_parts(self)) > 1:
+            cure = "take the data frame of each: [table.to_pandas() for table in tables]"
+            raise UserError(f"these tables cannot be one data frame, since they are {', '.join(parts)}", cure)
+        return DataFrame.from_records([record for table in self for record in flat(table)])
+
+    def __str__(self) -> str:
+        """Returns the tables as a terminal shows them."""
+        return "\n".join(map(str, self))
+
+    def _repr_html_(self) -> str:
+        """Returns the tables as a notebook shows them."""
+        return "\n".join(table._repr_html_() for table in self)

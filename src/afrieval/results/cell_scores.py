@@ -200,6 +200,11 @@ class CellScores:
         return {name: score for name, score in found.items() if score is not None}
 
     @property
+    def is_averaged(self) -> bool:
+        """Whether averages over tasks, and tables of scores by language, may have it: its task does not exclude it."""
+        return self.declared.get("averaged", True)
+
+    @property
     def own_rows(self) -> bool:
         """Whether its rows are the suite's own samples, written by hand in place of the data set's."""
         return self.declared.get("sample_rows", {}).get(self.language, False)

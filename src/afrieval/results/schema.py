@@ -115,7 +115,7 @@ class Declared(TypedDict, total=False):
     `extract` are options of its extractor that the user changed; `options` are those of the task, with their values.
     `defective` are languages whose whole split has a known defect. `baselines` are what a model gets that does not read
     the text: language to baseline to metric to score, from 0 to 1.
-    `test_set` is the number of rows in each language, run or not.
+    `test_set` is the number of rows in each language, run or not. `averaged` is false for tasks that no average has.
     `sample_rows` are languages whose rows are the suite's own, written by hand; older versions wrote `samples`.
     """
 
@@ -144,6 +144,7 @@ class Declared(TypedDict, total=False):
     macro: str | None
     rows: int | None
     samples: bool
+    averaged: bool
     memorisation: Remembered
 
 

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from afrieval.analysis.discovery import Inputs, read_inputs
+from afrieval.analysis.inputs import Inputs
+from afrieval.exchange.discovery import read_inputs
 from afrieval.results.run_files import write_run, write_samples
 
 LABELS = ["entailment", "neutral", "contradiction"]

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from tests.report.html.small_runs import small_run, two_models
 
-from afrieval.analysis.discovery import Inputs, read_inputs
+from afrieval.analysis.inputs import Inputs
+from afrieval.exchange.discovery import read_inputs
 from afrieval.report.html import languages as module
 from afrieval.report.html.languages import languages
 from afrieval.scoring.metrics import metric

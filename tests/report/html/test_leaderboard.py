@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 from tests.report.html.small_runs import small_run
 
-from afrieval.analysis.discovery import found_below, gathered
 from afrieval.analysis.leaderboard import leaderboard
+from afrieval.exchange.discovery import found_below, gathered
 from afrieval.languages import LANGUAGES
 from afrieval.report.html.board_pages import site
 

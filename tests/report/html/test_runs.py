@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.report.html.small_runs import small_run, two_models
 
-from afrieval.analysis.discovery import read_inputs
+from afrieval.exchange.discovery import read_inputs
 from afrieval.report.html.report import runs
 
 

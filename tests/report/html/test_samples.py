@@ -5,8 +5,9 @@ from pathlib import Path
 
 from tests.report.html.small_runs import small_run, two_models
 
-from afrieval.analysis.discovery import Inputs, read_inputs
+from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.selected_samples import selections
+from afrieval.exchange.discovery import read_inputs
 from afrieval.report.html.samples import samples_html
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tests.analysis.cells import scored
 
-from afrieval.analysis.discovery import Inputs
+from afrieval.analysis.inputs import Inputs
 from afrieval.report.html.prompts import native, prompts
 from afrieval.report.html.report import overview, report
 from afrieval.results.cell_scores import CellScores

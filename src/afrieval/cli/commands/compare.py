@@ -17,11 +17,11 @@ def main(argv: list[str]) -> None:
         UserError: for a folder that is not a run, or runs without anything in common.
     """
     options = read_options(CompareCommand, argv, "compare")
-    from afrieval.analysis.discovery import is_published, read_inputs
     from afrieval.analysis.published_comparison import all_as_published
     from afrieval.analysis.published_evaluations import evaluated
     from afrieval.analysis.run_contrasts import all_contrasts, check_compared
     from afrieval.analysis.suites import suite_averages
+    from afrieval.exchange.discovery import is_published, read_inputs
     from afrieval.exchange.readers import is_known_run
     from afrieval.report.comparison import comparison_tables
     from afrieval.report.published import published_tables, reference_tables, verdict_tables

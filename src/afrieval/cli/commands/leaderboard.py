@@ -46,8 +46,8 @@ def main(argv: list[str]) -> None:
 
 
 def _build(folder: Path, output: Path, runs: "dict[Path, RunFolder]") -> None:
-    from afrieval.analysis.discovery import found_below, gathered
     from afrieval.analysis.leaderboard import leaderboard
+    from afrieval.exchange.discovery import found_below, gathered
     from afrieval.report.html.board_pages import site
 
     given = gathered(folder, found_below(folder, _is_site), runs)

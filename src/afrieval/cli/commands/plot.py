@@ -27,7 +27,7 @@ def main(argv: list[str]) -> None:
         import matplotlib  # noqa: F401
     except ModuleNotFoundError:
         raise UserError("afrieval plot needs the package matplotlib", "run `pip install 'afrieval[plot]'`") from None
-    from afrieval.analysis.discovery import read_inputs
+    from afrieval.exchange.discovery import read_inputs
     from afrieval.report.figures.drawing import figure
     from afrieval.report.figures.style import notes
 

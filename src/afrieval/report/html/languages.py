@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.discovery import Inputs
+from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.scores import LanguageScore
 from afrieval.analysis.selected_samples import MOST, ShownDocuments, selections
 from afrieval.analysis.subgroups import CONFUSION

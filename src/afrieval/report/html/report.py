@@ -10,7 +10,7 @@ from markupsafe import Markup
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import brief
 from afrieval.analysis.best import LanguageEntry, MeanEntry, in_languages, over_languages
-from afrieval.analysis.discovery import Inputs
+from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.verdicts import marks
 from afrieval.languages import LANGUAGES
 from afrieval.report.best import all_scores, best_table, findings

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from afrieval._util.terminal import brief
+from afrieval.report.columns import WORDS
 from afrieval.report.html.frame import fragment, place
-from afrieval.report.table import WORDS, Table
+from afrieval.report.table import Table
 
 Links = Mapping[str, Mapping[Any, str]]  # key of a column to its values to addresses
 

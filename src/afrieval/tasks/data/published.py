@@ -18,6 +18,7 @@ from afrieval._util.grouping import grouped, ranges
 from afrieval._util.terminal import shortened
 
 FIRST = ["model", "prompt"]
+UNKNOWN = "unknown"  # the prompt of a row whose source does not say it
 AVERAGES = ("avg", "avg_score", "average")
 HINT = "the columns must be model, prompt and one per language; one may be avg"
 NAMED = re.compile(r"(.+?)[\s_-]+(\d+)[\s_-]?shots?")  # TASK-0shot and TASK - 0-shot

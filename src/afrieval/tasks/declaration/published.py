@@ -108,6 +108,13 @@ def _values(spec: TaskSpec, name: str) -> list[str]:
     return []
 
 
+@cache
+def published_metric(task: str) -> str:
+    """Returns the metric of a task's published scores."""
+    spec = load_task(task.removesuffix("_translate"))
+    return (spec.paper and spec.paper.metric) or spec.scoring.metrics[0].name
+
+
 LENGTH = 12  # hexadecimal digits of a witness
 
 

@@ -105,6 +105,7 @@ def _declared(source: Source, part: AskingMethod) -> RunPart:
         "test_set": {source.language: part.rows.of},
         "metrics": list(part.metrics),
         "derived": dict(part.derived),
+        "averaged": False,
         MEMORISATION: {
             "of": source.spec.name,
             "part": part.name,

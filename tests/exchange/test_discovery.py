@@ -10,7 +10,8 @@ import pytest
 from tests.exchange.lighteval_runs import write_lighteval
 from tests.report.html.small_runs import small_run
 
-from afrieval.analysis.discovery import Gathered, LeftOut, found_below, gathered
+from afrieval.analysis.inputs import Gathered, LeftOut
+from afrieval.exchange.discovery import found_below, gathered
 from afrieval.results.comparable_runs import run_cells
 from afrieval.results.packed import PACKED
 from afrieval.results.packing import pack

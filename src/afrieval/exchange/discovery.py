@@ -1,19 +1,20 @@
-"""Finds and reads results: what compare is given, and everything below a folder that holds results."""
+"""Finds and reads results of all programs: what compare is given, and everything below a folder."""
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from afrieval._util.errors import UserError, nearest, reason
+from afrieval._util.errors import UserError, reason
 from afrieval._util.files import broken_links, walked
 from afrieval._util.grouping import grouped
+from afrieval.analysis.inputs import Gathered, Inputs, LeftOut
 from afrieval.analysis.published import read_published
 from afrieval.analysis.verdicts import OWN, preference
-from afrieval.exchange.every_eval_ever import is_records
+from afrieval.exchange.every_eval_ever import is_records, read_records
 from afrieval.exchange.inspect_ai import inspect_logs
 from afrieval.exchange.lighteval import PARTS, is_lighteval
 from afrieval.exchange.lm_eval_runs import is_lm_eval
@@ -26,44 +27,6 @@ from afrieval.results.schema import RunRecord
 from afrieval.tasks.data.published import PublishedRow, PublishedTable
 
 
-class Inputs(NamedTuple):
-    """What was read.
-
-    Attributes:
-        own: cells of our runs.
-        foreign: cells of other programs' runs.
-        published: rows of published tables and records.
-        left_out: what of published tables and records is not used, each with its path.
-    """
-
-    own: list[CellScores]
-    foreign: list[CellScores]
-    published: list[PublishedRow]
-    left_out: Sequence[tuple[Path, str]] = ()
-
-    @property
-    def notes(self) -> list[str]:
-        """What is not used, a line for each."""
-        return [f"left out of {path}: {why}" for path, why in self.left_out]
-
-    def on(self, metric: str | None) -> "Inputs":
-        """Returns the cells that have a metric, with it as their score; all with their main one for None.
-
-        Raises:
-            UserError: if no cell has it.
-        """
-        if metric is None:
-            return self
-        own, foreign = (
-            [replace(c.on(metric), contrast="") for c in cells if metric in c.metrics]
-            for cells in (self.own, self.foreign)
-        )
-        if not own and not foreign:
-            known = dict.fromkeys(name for c in [*self.own, *self.foreign] for name in c.metrics)
-            raise UserError(f"no run here has the metric {metric!r}", nearest(metric, list(known)))
-        return self._replace(own=own, foreign=foreign)
-
-
 def read_inputs(paths: list[Path]) -> Inputs:
     """Returns what is in the given folders and files.
 
@@ -73,7 +36,7 @@ def read_inputs(paths: list[Path]) -> Inputs:
     tables = [p for p in paths if is_published(p)]
     foreign = [p for p in paths if p not in tables and is_known_run(p)]
     own = [p for p in paths if p not in tables and p not in foreign]
-    of_tables = {path: read_published(path) for path in tables}
+    of_tables = {path: read_published(path) if path.suffix == ".csv" else read_records(path) for path in tables}
     left_out = [(path, why) for path, table in of_tables.items() for why in table.left_out]
     return Inputs(read_runs(own, sent=bool(foreign)), _foreign(foreign), _published(of_tables), left_out)
 
@@ -132,35 +95,6 @@ class FoundResults(NamedTuple):
     foreign: list[Path]
     published: list[Path]
     lost: dict[Path, str]
-
-
-class LeftOut(NamedTuple):
-    """What is not shown.
-
-    Attributes:
-        place: relative to the folder.
-    """
-
-    place: str
-    reason: str
-
-
-class Gathered(NamedTuple):
-    """What was read.
-
-    Attributes:
-        cells: of our runs and of other programs' runs, each cell once.
-        rows: published rows, each with its source.
-        records: model to its runs, each with its place and what run.yaml says.
-        settings: model to its runs of other programs, each with its place and the settings of its first cell.
-        left_out: sorted by place.
-    """
-
-    cells: list[CellScores]
-    rows: list[tuple[PublishedRow, str]]
-    records: dict[str, list[tuple[str, RunRecord]]]
-    settings: dict[str, list[tuple[str, Mapping[str, object]]]]
-    left_out: list[LeftOut]
 
 
 def found_below(folder: Path, skipped: Callable[[Path], bool] = lambda _: False) -> FoundResults:

@@ -1,0 +1,78 @@
+"""What was read of all programs' results, as plain data: cells with scores per document, and published rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from afrieval._util.errors import UserError, nearest
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.schema import RunRecord
+from afrieval.tasks.data.published import PublishedRow
+
+
+class Inputs(NamedTuple):
+    """What was read.
+
+    Attributes:
+        own: cells of our runs.
+        foreign: cells of other programs' runs.
+        published: rows of published tables and records.
+        left_out: what of published tables and records is not used, each with its path.
+    """
+
+    own: list[CellScores]
+    foreign: list[CellScores]
+    published: list[PublishedRow]
+    left_out: Sequence[tuple[Path, str]] = ()
+
+    @property
+    def notes(self) -> list[str]:
+        """What is not used, a line for each."""
+        return [f"left out of {path}: {why}" for path, why in self.left_out]
+
+    def on(self, metric: str | None) -> "Inputs":
+        """Returns the cells that have a metric, with it as their score; all with their main one for None.
+
+        Raises:
+            UserError: if no cell has it.
+        """
+        if metric is None:
+            return self
+        own, foreign = (
+            [replace(c.on(metric), contrast="") for c in cells if metric in c.metrics]
+            for cells in (self.own, self.foreign)
+        )
+        if not own and not foreign:
+            known = dict.fromkeys(name for c in [*self.own, *self.foreign] for name in c.metrics)
+            raise UserError(f"no run here has the metric {metric!r}", nearest(metric, list(known)))
+        return self._replace(own=own, foreign=foreign)
+
+
+class LeftOut(NamedTuple):
+    """What is not shown.
+
+    Attributes:
+        place: relative to the folder.
+    """
+
+    place: str
+    reason: str
+
+
+class Gathered(NamedTuple):
+    """What was read.
+
+    Attributes:
+        cells: of our runs and of other programs' runs, each cell once.
+        rows: published rows, each with its source.
+        records: model to its runs, each with its place and what run.yaml says.
+        settings: model to its runs of other programs, each with its place and the settings of its first cell.
+        left_out: sorted by place.
+    """
+
+    cells: list[CellScores]
+    rows: list[tuple[PublishedRow, str]]
+    records: dict[str, list[tuple[str, RunRecord]]]
+    settings: dict[str, list[tuple[str, Mapping[str, object]]]]
+    left_out: list[LeftOut]

@@ -1,0 +1,129 @@
+"""Raw values in rows and columns, and how people read them."""
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from afrieval._util.terminal import OF_A_CELL, brief
+from afrieval.languages import LANGUAGES
+from afrieval.report.values import SHARE, Bounds, shown_change, shown_exact, shown_interval, shown_score, shown_time
+from afrieval.scoring.labels import words
+
+WORDS = (
+    "text",
+    "name",
+    "derived",
+    "branch",
+    "language",
+    "members",
+)  # what is aligned to the left, and broken where there is no room
+INDENT = "\xa0\xa0"  # which HTML, Markdown and LaTeX keep
+SCORES = ("score", "change", "interval", "limits", "changes")  # forms of numbers on the scale of a metric
+INTERVALS = ("interval", "limits", "changes", "rank")  # pairs of numbers
+FORMS: dict[str, Callable[[Any, Bounds], str]] = {
+    "score": shown_score,
+    "change": shown_change,
+    "interval": shown_interval,
+    "limits": shown_interval,
+    "exact": lambda v, _: shown_exact(v),
+    "changes": lambda v, bounds: f"{shown_change(v[0], bounds)} to {shown_change(v[1], bounds)}",
+    "language": lambda v, _: LANGUAGES[v].name if v in LANGUAGES else v,
+    "name": lambda v, _: v.replace("_", " "),
+    "derived": lambda v, _: words(v),
+    "branch": lambda v, _: f"{INDENT * v[0]}{v[1].replace('_', ' ')}",
+    "members": lambda v, _: " ".join(v) if len(v) <= 4 else f"{' '.join(v[:3])} ...",
+    "amount": lambda v, _: f"{v:,}",
+    "ratio": lambda v, _: f"{v:.2f}",
+    "time": lambda v, _: shown_time(v),
+    "money": lambda v, _: f"${v:,.2f}" if v >= 0.01 or not v else f"${v:.2g}",
+    "rank": lambda v, _: str(v[0]) if v[0] == v[1] else f"{v[0]}-{v[1]}",
+    "p": lambda v, _: "<.001" if v < 0.001 else f"{v:.3f}".removeprefix("0"),
+}
+
+
+class Column(NamedTuple):
+    """A column.
+
+    Attributes:
+        name: its head.
+        form: how values are shown: text, name, derived (a derived metric), branch (depth and name of a part of a part),
+            language, members; score, exact (a number that may be tiny), change (a difference of scores), interval or
+            changes (an interval, "none" where there is none), limits (an interval, blank where there is none), rank
+            (best and worst), p, count, amount (a large count), ratio, time (in hours), money (in US dollars); or
+            hidden, if it is for programs alone.
+        key: its name for programs; the head if empty. "-" if it is for people alone.
+        bounds: of scores, changes and intervals: lowest and highest score. Shares, 0 to 1, are shown in percent.
+    """
+
+    name: str
+    form: str = "text"
+    key: str = ""
+    bounds: Bounds = SHARE
+
+
+@dataclass(frozen=True)
+class TableContent:
+    """What a table says, in whatever form it is shown or written.
+
+    Attributes:
+        kind: what sort of table it is, for programs.
+        rows: raw values, one per column; None where there is none.
+        notes: sentences that explain it, shown as one paragraph.
+        findings: sentences on what it shows, each on a line of its own.
+        about: what else is known of it, for programs.
+        marks: language to the sign that follows its name.
+        dimmed: rows of numbers that are not of the runs, which a terminal shows fainter.
+        ends: rows that a terminal puts a blank line under.
+        shades: row and place among the columns for people to a share from 0 to 1: how a terminal colours that cell.
+    """
+
+    kind: str
+    title: str
+    columns: list[Column]
+    rows: list[list[Any]]
+    notes: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
+    about: dict[str, Any] = field(default_factory=dict)
+    marks: Mapping[str, str] = field(default_factory=dict)
+    dimmed: Collection[int] = ()
+    ends: Collection[int] = ()
+    shades: Mapping[tuple[int, int], float] = field(default_factory=dict)
+
+    @property
+    def seen(self) -> list[Column]:
+        """The columns for people."""
+        return [column for column in self.columns if column.form != "hidden"]
+
+    @property
+    def heads(self) -> list[str]:
+        """Their names, each in one line."""
+        return [brief(column.name, OF_A_CELL) for column in self.seen]
+
+    def cells(self) -> list[list[str]]:
+        """Returns all rows as texts of one line, in the columns for people."""
+        rows = [zip(row, self.columns, strict=True) for row in self.rows]
+        return [[self._cell(value, column) for value, column in row if column.form != "hidden"] for row in rows]
+
+    def _cell(self, value: Any, column: Column) -> str:
+        mark = self.marks.get(value, "") if column.form == "language" else ""
+        return brief(shown(value, column), OF_A_CELL) + mark
+
+    @property
+    def units(self) -> dict[str, Bounds]:
+        """The lowest and highest value on the scale of each column of scores, by the column's name for programs."""
+        return {column.key or column.name: column.bounds for column in self.columns if column.form in SCORES}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Returns a map per row with raw values; what the whole table is about is in each."""
+        keys = [column.key or column.name for column in self.columns]
+        rows = [{k: v for k, v in zip(keys, row, strict=True) if k != "-"} for row in self.rows]
+        return [{"table": self.kind, **self.about, **row} for row in rows]
+
+
+def shown(value: Any, column: Column) -> str:
+    """Returns a value as people read it."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "none" if column.form in ("interval", "changes") else ""
+    form = FORMS.get(column.form)
+    return form(value, column.bounds) if form else str(value)
