@@ -21,7 +21,7 @@ from afrieval.models.engine.memory_trace import Live, footprint, torch_log
 from afrieval.models.engine.packs import Packs, at_most
 from afrieval.models.engine.tree import plant
 from afrieval.models.engine.tree_attention import VisibleKeys
-from afrieval.tools.plan.hollow import _widest
+from afrieval.tools.plan.tokens import widest
 
 EXACT = 0.1
 SIZES = {"hidden_size": 192, "intermediate_size": 384, "num_attention_heads": 6, "vocab_size": 1500}
@@ -56,7 +56,7 @@ WHOLE = asked(shared=0, questions=2, length=1, choices=1, answer=400)
 def check(lm: Any, requests: list[Request], pack: int) -> None:
     tree = plant([(c + a)[:-1] for _, c, a in requests], [a for *_, a in requests])
     packs = Packs(pack)
-    expected = sum(pack_bytes(lm, *_widest(tree, pack, packs.scored(lm))).values())
+    expected = sum(pack_bytes(lm, *widest(tree, pack, packs.scored(lm))).values())
     taken = allocated(lambda: [*tokens_in_tree(lm, requests, packs)])
     assert expected == pytest.approx(taken, rel=EXACT)
     assert expected <= at_most(lm, tree.longest, pack)

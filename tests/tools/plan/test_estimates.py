@@ -8,13 +8,14 @@ from tests.conftest import ROOT
 from tests.models.tiny import tiny_llama, tiny_t5
 
 from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.models.engine.memory_estimate import generated_bytes
 from afrieval.models.work import Amount
 from afrieval.report.values import shown_time
 from afrieval.tools.plan.counting import Size, total
 from afrieval.tools.plan.fertility import Texts, _fertility
-from afrieval.tools.plan.hollow import hollow
 from afrieval.tools.plan.plan import memory_of
 from afrieval.tools.plan.rates import Rate, hours, rate_of
+from afrieval.tools.plan.tokens import token_counter
 
 
 def test_fertility_by_hand() -> None:
@@ -49,12 +50,12 @@ def test_fertility_of_sample_rows(cli, tmp_path: Path) -> None:  # type: ignore[
 
 
 def test_weights_are_exact(tmp_path: Path) -> None:
-    lm = hollow(ModelConfig(model_name=str(tiny_llama(tmp_path / "llama"))), EvalConfig())
+    lm = token_counter(ModelConfig(model_name=str(tiny_llama(tmp_path / "llama"))), EvalConfig())
     vocabulary, hidden, inner = 259, 32, 48
     layer = 4 * hidden * hidden + 3 * hidden * inner + 2 * hidden
     assert lm.weights == 4 * (2 * vocabulary * hidden + layer + hidden)
     assert next(lm.model.parameters()).is_meta
-    half = hollow(ModelConfig(model_name=str(tmp_path / "llama"), dtype="bfloat16"), EvalConfig())
+    half = token_counter(ModelConfig(model_name=str(tmp_path / "llama"), dtype="bfloat16"), EvalConfig())
     assert half.weights == lm.weights / 2
 
 
@@ -64,18 +65,18 @@ def test_weights_are_those_of_the_checkpoint(tmp_path: Path, dtype: str) -> None
 
     folder = tiny_t5(tmp_path / "t5")
     loaded = AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=dtype)
-    lm = hollow(ModelConfig(model_name=str(folder), dtype=dtype), EvalConfig())  # type: ignore[arg-type]
+    lm = token_counter(ModelConfig(model_name=str(folder), dtype=dtype), EvalConfig())  # type: ignore[arg-type]
     assert lm.weights == sum(p.numel() * p.element_size() for p in loaded.parameters())
 
 
 def test_memory_grows_with_what_is_asked(tmp_path: Path) -> None:
-    lm = hollow(ModelConfig(model_name=str(tiny_llama(tmp_path / "llama"))), EvalConfig())
+    lm = token_counter(ModelConfig(model_name=str(tiny_llama(tmp_path / "llama"))), EvalConfig())
     assert memory_of(lm).passes == 0, "nothing was counted"
     taken = []
     for length in (50, 200):
         lm._loglikelihood_tokens([(None, [1] * length, [2, 3])])
         taken.append(memory_of(lm))
-    lm.together = (64, 200, 50)
+    lm._keep_largest(generated_bytes, 1, 64, 200, 50)
     short, long, generated = [*taken, memory_of(lm)]
     assert 0 < (short.passes or 0) < (long.passes or 0) < (generated.passes or 0)
     assert long.total == long.weights + (long.passes or 0)

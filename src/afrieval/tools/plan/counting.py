@@ -11,7 +11,7 @@ from afrieval.models.base import UnknownTokenizer
 from afrieval.models.response_cache import CachedLM
 from afrieval.models.work import Amount
 from afrieval.tasks.cells.cell import Cell, HarnessCall, turns
-from afrieval.tools.plan.hollow import Hollow
+from afrieval.tools.plan.tokens import TokenCounter
 
 
 def built(job: HarnessCall, documents: Sequence[int] | None = None) -> list[Any]:
@@ -30,21 +30,6 @@ def built(job: HarnessCall, documents: Sequence[int] | None = None) -> list[Any]
     with job.around():
         job.task.build_all_requests(rank=0, world_size=1, system_instruction=job.system, **some, **chat)
     return [request for request in job.task.instances for _ in range(request.repeats or 1)]
-
-
-def spread(job: HarnessCall, most: int) -> list[int] | None:
-    """Returns at most so many documents, spread over a cell; None for all.
-
-    The harness draws the examples of its tasks in the order of documents, so that all are needed there.
-
-    Args:
-        job: that of the cell.
-        most: number of documents.
-    """
-    if job.task is None or job.limit is not None or job.samples:
-        return None
-    n = len(job.task.eval_docs)
-    return list(range(0, n, -(-n // most))) if n > most else None
 
 
 @dataclass(frozen=True)
@@ -115,7 +100,7 @@ def sampled(cells: Sequence[Cell]) -> int:
     return -(-sum(cell.n_requests for cell in cells) // MOST) or 1
 
 
-def count(cells: Sequence[Cell], lm: Hollow, counted: Callable[[Cell], None] = lambda cell: None) -> list[Size]:
+def count(cells: Sequence[Cell], lm: TokenCounter, counted: Callable[[Cell], None] = lambda cell: None) -> list[Size]:
     """Returns the size of each cell, with the tokens that a run computes.
 
     Equal requests are asked once in a run, and count once. In large plans, some documents of each cell stand for all,
@@ -123,7 +108,7 @@ def count(cells: Sequence[Cell], lm: Hollow, counted: Callable[[Cell], None] = l
 
     Args:
         cells: those to run, in order.
-        lm: the model without weights.
+        lm: counts the tokens of requests.
         counted: called with each cell that was counted.
     """
     cached, step = CachedLM(lm, AnswerFile(None)), sampled(cells)
@@ -134,12 +119,12 @@ def count(cells: Sequence[Cell], lm: Hollow, counted: Callable[[Cell], None] = l
     return sizes
 
 
-def _count(cell: Cell, lm: Hollow, cached: CachedLM, step: int) -> Size:
+def _count(cell: Cell, lm: TokenCounter, cached: CachedLM, step: int) -> Size:
     job = cell.build(cached)
     requests = built(job)
     fewest = FEWEST_WRITTEN if "generate_until" in cell.asks else FEWEST
     some = _some(requests, step, fewest)
-    lm.begin({request.args[0]: request.doc_id // BLOCK for request in some} if len(some) < len(requests) else {})
+    lm.begin()
     for method, asked in grouped(some, lambda request: str(request.request_type)).items():
         getattr(job.model, method)(asked)
     number, length = len(requests) / (len(some) or 1), _length(requests) / (_length(some) or 1)
@@ -187,7 +172,6 @@ def _fitted(cell: Cell, job: HarnessCall) -> tuple[int, int]:
 
 
 BYTES_PER_TOKEN = 3  # about that of large vocabularies, in Latin and Ethiopic script alike
-BUILT = 200  # documents of a cell; its other requests are taken to be as long
 
 
 class Unloaded(UnknownTokenizer):
@@ -214,15 +198,14 @@ def sizes(cells: Sequence[Cell], together: bool = False, echo: bool = False) -> 
 
 def _size(cell: Cell, model: CachedLM, together: bool, echo: bool) -> Size:
     job = cell.build(model)
-    documents = spread(job, BUILT)
-    asked, whole = built(job, documents), len(job.task.eval_docs) / len(documents) if documents else 1.0
+    asked = built(job)
     if together:
         asked = list({request.args[0]: request for request in asked}.values())
     contexts = {request.args[0] for request in asked if isinstance(request.args[-1], str)} if echo else set[str]()
-    requests = len(asked) * whole if together else cell.n_requests + len(contexts) * whole
+    requests = len(asked) if together else cell.n_requests + len(contexts)
     texts = [text for request in asked for text in request.args if isinstance(text, str)]
     sent = sum(len(text.encode()) for text in (*texts, *contexts))
     most = sum(request.args[-1].get("max_gen_toks", 0) for request in asked if isinstance(request.args[-1], dict))
-    amount = Amount(round(requests), round(sent / BYTES_PER_TOKEN * whole), most=round(most * whole))
+    amount = Amount(requests, round(sent / BYTES_PER_TOKEN), most=most)
     place = cell.coordinates.task, cell.coordinates.language, 1, cell.n
     return Size(*place, answers=amount) if "generate_until" in cell.asks else Size(*place, likelihoods=amount)

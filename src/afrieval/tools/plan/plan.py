@@ -1,6 +1,5 @@
 """What a run would take: tokens, memory, time, and the fertility of the tokenizer."""
 
-import logging
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,8 +9,6 @@ from afrieval._util.errors import UserError
 from afrieval.analysis.tokenizer import Fertility
 from afrieval.models.capabilities import OURS
 from afrieval.models.credentials import quiet
-from afrieval.models.engine.memory_estimate import batch_bytes, generated_bytes, pack_bytes, plain_bytes, slots_bytes
-from afrieval.models.engine.memory_trace import Bytes
 from afrieval.models.engine.packs import free_memory
 from afrieval.models.fingerprint import device_name
 from afrieval.models.folder import model_folder
@@ -23,10 +20,8 @@ from afrieval.tasks.cells.cell import Cell
 from afrieval.tools.plan.counting import Size, by_place, count, sampled
 from afrieval.tools.plan.counting import sizes as sizes_by_bytes
 from afrieval.tools.plan.fertility import row_fertilities
-from afrieval.tools.plan.hollow import Hollow, hollow
 from afrieval.tools.plan.rates import Rates, calibrate, earlier_rates
-
-log = logging.getLogger("afrieval")
+from afrieval.tools.plan.tokens import TokenCounter, token_counter
 
 
 @dataclass(frozen=True)
@@ -55,41 +50,12 @@ class Memory:
         return self.weights + (self.passes or 0)
 
 
-def memory_of(lm: Hollow) -> Memory:
-    """Returns the memory that a run needs whose requests a model without weights has counted."""
+def memory_of(lm: TokenCounter) -> Memory:
+    """Returns the memory that a run needs whose requests were counted."""
     quantised = getattr(lm.config, "quantization_config", None) is not None or lm.packs_weights
     dtype = str(lm.model.dtype).removeprefix("torch.")
     free, device = free_memory(lm.device), str(device_name(lm.device))
-    return Memory(lm.weights, _passes(lm), free, device, dtype, bool(quantised))
-
-
-def _passes(lm: Hollow) -> int | None:
-    """Returns the memory of forward passes, for the kind of request that takes more."""
-    try:
-        return max(map(_bytes, (_scored(lm), _written(lm))))
-    except Exception as e:  # a model's code may ask for numbers, which are not there
-        log.debug("the memory of a forward pass is not known: %s", e)
-        return None
-
-
-def _scored(lm: Hollow) -> Bytes:
-    """Returns what likelihoods take."""
-    if lm.batch:
-        return batch_bytes(lm, [*lm.batch])
-    if lm.texts[0]:
-        return plain_bytes(lm, *lm.texts)
-    return pack_bytes(lm, *lm.widest) if lm.widest[0] else {}
-
-
-def _written(lm: Hollow) -> Bytes:
-    """Returns what generated answers take."""
-    if lm.side_by_side[1]:
-        return slots_bytes(lm, *lm.side_by_side, lm.packs.size(lm, lm.longest))
-    return generated_bytes(lm, *lm.together) if lm.together[0] else {}
-
-
-def _bytes(found: Bytes) -> int:
-    return sum(found.values())
+    return Memory(lm.weights, lm.passes, free, device, dtype, bool(quantised))
 
 
 @dataclass(frozen=True)
@@ -149,20 +115,20 @@ def estimate(session: Session, cells: Sequence[Cell], measure: bool = False) -> 
     return replace(found, rates=rates)
 
 
-def _model(session: Session) -> tuple[Hollow | None, str]:
-    """Returns the model without weights, or why there is none: it is on the hub, and cannot be fetched."""
+def _model(session: Session) -> tuple[TokenCounter | None, str]:
+    """Returns the model that counts, or why there is none: it is on the hub, and cannot be fetched."""
     config = session.config
     if config.model.model_type not in OURS:
         return None, f"the tokenizer of {config.model.model_type} is not known here"
     try:
-        return hollow(config.model, config.eval), ""
+        return token_counter(config.model, config.eval), ""
     except UserError as e:
         if config.model.model_name == "demo" or model_folder(str(config.model.model_name)):
             raise
         return None, e.message
 
 
-def _counted(session: Session, cells: Sequence[Cell], lm: Hollow) -> Estimate:
+def _counted(session: Session, cells: Sequence[Cell], lm: TokenCounter) -> Estimate:
     first_tokens(cells, lm)
     check_fit(cells, lm)
     with RunProgress(cells, quiet=not sys.stderr.isatty()) as progress, quiet():
@@ -191,7 +157,7 @@ def _counted(session: Session, cells: Sequence[Cell], lm: Hollow) -> Estimate:
     )
 
 
-def _earlier(session: Session, lm: Hollow | None) -> Rates:
+def _earlier(session: Session, lm: TokenCounter | None) -> Rates:
     """Returns the rates of earlier visits to this run folder, and to others of the same model next to it."""
     model = identity(session.config, session.plan)["model"]
     ours = lm and session.config.model.model_type == "hf"

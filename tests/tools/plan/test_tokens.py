@@ -1,11 +1,9 @@
-"""A model without weights counts what the real one computes."""
+"""Tokens counted from token ids are those that the model computes."""
 
-import random
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from tests.models.engine.asked import shared_requests
 from tests.models.engine.written import shared_prompts, strange_prompts
@@ -14,7 +12,7 @@ from tests.models.shapes import decoder, encoder_decoder
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.demo import byte_tokenizer
 from afrieval.models.load import load_model
-from afrieval.tools.plan.hollow import _shared, hollow
+from afrieval.tools.plan.tokens import token_counter
 
 MOST = 6
 
@@ -41,20 +39,6 @@ def test_architectures(tmp_path: Path, name: str, prompts: list[str]) -> None:
     model.save_pretrained(tmp_path)
     byte_tokenizer().save_pretrained(tmp_path)
     config, evaluation = ModelConfig(model_name=str(tmp_path)), EvalConfig(batch_size=4)
-    real, empty = load_model(config, evaluation), hollow(config, evaluation)
+    real, empty = load_model(config, evaluation), token_counter(config, evaluation)
     assert empty.engine == real.engine == ("plain" if name == "bloom" else "tree")
     assert counted(empty, prompts) == counted(real, prompts)
-
-
-def test_what_several_blocks_share() -> None:
-    """Counted again as beginnings that occur in rows of more than one block."""
-    draw = random.Random(3)
-    for _ in range(50):
-        rows = [[draw.choice((1, 2)) for _ in range(draw.randint(1, 7))] for _ in range(draw.randint(1, 12))]
-        blocks = [draw.randint(0, 3) for _ in rows]
-        owners: dict[tuple[int, ...], set[int]] = {}
-        for row, block in zip(rows, blocks, strict=True):
-            for n in range(1, len(row) + 1):
-                owners.setdefault(tuple(row[:n]), set()).add(block)
-        expected = sum(len(of) > 1 for of in owners.values())
-        assert _shared([np.array(row, dtype=np.int32) for row in rows], blocks) == expected
