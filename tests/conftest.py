@@ -5,7 +5,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import settings
@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 TEMPLATED = [name for name in task_names() if load_task(name).prompted]  # tasks with prompt files
 PAPERS = [name for name in TEMPLATED if load_task(name).paper]  # tasks with prompts of their paper
 REAL_DATA = os.environ.get("AFRIEVAL_DATA")
+LONG = ("slow", "cluster", "faults", "models", "alldata")  # each has a target of the Makefile
 
 settings.register_profile("untimed", deadline=None)  # speed is measured by benchmarks
 settings.load_profile("untimed")
@@ -27,17 +28,19 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # a test that would need the network fails a
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what needs real data where there is none, and what takes long unless it is asked for."""
-    without_data = pytest.mark.skip(reason="AFRIEVAL_DATA names no folder with real benchmark data")
-    long = pytest.mark.skip(reason="reads every row; run by make test-data")
-    for item in items:
-        marks = {mark.name for mark in item.iter_markers()}  # `keywords` also has the names of folders, such as data
-        for name in marks & {"slow", "cluster", "faults", "models"}:
-            if name not in (config.option.markexpr or ""):
-                item.add_marker(pytest.mark.skip(reason=f"takes long; run by make test-{name}"))
-        if "alldata" in marks and "alldata" not in (config.option.markexpr or ""):
-            item.add_marker(long)
-        elif marks & {"data", "alldata"} and not REAL_DATA:
-            item.add_marker(without_data)
+    left_out = {name for name in LONG if name not in (config.option.markexpr or "")}
+    if not REAL_DATA:
+        left_out |= {"data", "alldata"}
+    # `keywords` also has the names of folders, such as data
+    unwanted = {item.nodeid for item in items if left_out & {mark.name for mark in item.iter_markers()}}
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in unwanted])
+    items[:] = [item for item in items if item.nodeid not in unwanted]
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Says once that cases on real data were left out."""
+    if not REAL_DATA:
+        terminalreporter.write_line("AFRIEVAL_DATA names no folder: cases on real benchmark data were not collected")
 
 
 class Outcome(NamedTuple):

@@ -35,9 +35,6 @@ def random_model(seed: int) -> tuple[Any, Any]:
         return LlamaForCausalLM(config).eval(), tokenizer
 
 
-pytestmark = pytest.mark.xdist_group("label length")  # what the tests read is made once
-
-
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with rows of invented words, each label as often as the others."""

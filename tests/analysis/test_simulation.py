@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from filelock import FileLock
 from tests.analysis import (
     simulations,
     simulations_of_matching,
@@ -68,17 +69,17 @@ def rewrite(lines: dict[Key, str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("rates")  # one process, since each writes into the page
 @pytest.mark.parametrize("simulation", SIMULATIONS, ids=lambda s: f"{s.name}: {s.setting}")
-def test_the_rate_is_the_one_on_the_page(simulation: Simulation) -> None:
+def test_the_rate_is_the_one_on_the_page(simulation: Simulation, tmp_path_factory: pytest.TempPathFactory) -> None:
     rate = simulation.rate(simulation.right)
     expected = line(simulation, rate)
     print(expected)
     assert simulation.low <= rate <= simulation.high
-    lines = shown()
-    if REWRITE and lines.get(key(simulation)) != expected:
-        lines[key(simulation)] = expected
-        rewrite(lines)
+    with FileLock(tmp_path_factory.getbasetemp().parent / "rates.lock"):  # each writes into the page
+        lines = shown()
+        if REWRITE and lines.get(key(simulation)) != expected:
+            lines[key(simulation)] = expected
+            rewrite(lines)
     assert shown().get(key(simulation)) == expected, HOW
 
 

@@ -9,7 +9,7 @@ from tests.browser.conftest import NARROW, WIDTH, Open
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser-axe")]
+pytestmark = pytest.mark.browser
 COLOURS, ROOM = ({"runOnly": rules} for rules in (["color-contrast"], ["scrollable-region-focusable", "target-size"]))
 # What opens is alike, and axe takes long: some of it is enough.
 OPEN = """[...document.querySelectorAll("details")].filter((one) => one.checkVisibility()).slice(0, 4)

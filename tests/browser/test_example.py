@@ -8,7 +8,7 @@ import pytest
 from tests.browser.conftest import Open
 from tests.conftest import ROOT, Cli
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser-example")]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from afrieval.exchange.discovery import read_inputs
 from afrieval.report.html.report import report
 from afrieval.tasks.data.published import PublishedRow
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser-hostile")]
+pytestmark = pytest.mark.browser
 ATTACKS = (
     "<script>alert(1)</script>",
     "</script><script>alert(2)</script>",

@@ -8,7 +8,7 @@ from tests.report.html.small_runs import small_run
 
 from afrieval.cli.main import main
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser-hostile")]
+pytestmark = pytest.mark.browser
 
 
 def test_links_lead_from_the_index_to_all_pages_and_back(site_folder: Path, open_page: Open) -> None:

@@ -9,7 +9,7 @@ from tests.browser.conftest import NARROW, Open
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser-report")]
+pytestmark = pytest.mark.browser
 HEAT = "table.matrix:not(.open)"
 
 

@@ -52,9 +52,6 @@ def invented(n: int, seed: int) -> list[Row]:
     return [{"question": q, "choices": [word() for _ in range(4)], "answer": drawn.choice("ABCD")} for q in questions]
 
 
-pytestmark = pytest.mark.xdist_group("memorisation")  # what the tests read is made once
-
-
 def text(row: Row) -> str:
     return f"{row['question']}\n{row['choices']['ABCD'.index(row['answer'])]}\n\n"
 

@@ -13,7 +13,6 @@ from tests.models.trained import trained
 
 import afrieval
 
-pytestmark = pytest.mark.xdist_group("unlearning")  # the models are trained once
 PARTS = ("forget", "retain")
 UTILITY = {
     "tofu_retain": ("probability", "truth_ratio"),

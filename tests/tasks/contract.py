@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -54,6 +54,8 @@ class Case:
     prompt: Prompt
     language: str
     documents: Sequence[Document]
+    files: PromptFiles | None = None  # of the task, where they are read already
+    _shown: dict[int, tuple[Document, str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def at(self, document: Document | None = None) -> str:
         where = f"{self.spec.name}, {self.language}, prompt {self.prompt.language} {self.prompt.number}"
@@ -61,7 +63,10 @@ class Case:
 
     def render(self, document: Document) -> str:
         """The header and the question: all that is shown of a document without examples."""
-        return f"{self.header(document)}{render(self.prompt, document, self.language)}"
+        if id(document) not in self._shown:  # all checks look at the same texts
+            text = f"{self.header(document)}{render(self.prompt, document, self.language)}"
+            self._shown[id(document)] = document, text
+        return self._shown[id(document)][1]
 
     def header(self, document: Document) -> str:
         header = render_header(self.prompt, document, self.language)
@@ -255,7 +260,7 @@ def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
     pool = asked[:SHOTS]
     answer = {d.id: " " + example_answer(case.spec, case.prompt, d, form) for d in pool}
     config = RunConfig(eval=EvalConfig(num_fewshot=SHOTS))
-    split, files = Split(asked, "", {}), PromptFiles(case.spec)
+    split, files = Split(asked, "", {}), case.files or PromptFiles(case.spec)
     cell = TemplateCell(case.spec, case.language, case.prompt, "eng", form, split, None, config, files)
     task = InMemoryTask(task_config(cell), asked, lambda document, shots: pool[:shots], header=cell.header)
     task.build_all_requests()

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
 
 import pytest
 from tests.conftest import TEMPLATED
@@ -14,7 +13,7 @@ from afrieval.languages import ENGLISH
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.sampling import order_of_documents
 from afrieval.tasks.declaration.spec import load_task
-from afrieval.tasks.prompts.prompts import Prompt, load_prompts, prompt_languages
+from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, prompt_languages
 
 # Rows whose answer is not that of the other languages: (task, split, language) to row numbers.
 DIFFERING_SAMPLES = {
@@ -28,18 +27,27 @@ DIFFERING_DATA = {
 
 DATA = os.environ.get("AFRIEVAL_DATA", "")
 FIRST = 10  # of each language; make test-data has all
-SOURCES: dict[str, list[pytest.MarkDecorator]] = {
-    "samples": [],
-    "first": [pytest.mark.data],
-    "all": [pytest.mark.alldata],
-}
+SHOWN = 20  # complaints of a failed test
 
 spec_of = cache(load_task)
 
 
+@pytest.fixture(params=TEMPLATED, scope="module")  # all tests of a task follow each other, and read its rows once
+def task(request: pytest.FixtureRequest) -> Iterator[str]:
+    yield request.param
+    data.cache_clear()
+
+
+@pytest.fixture(
+    params=["samples", pytest.param("first", marks=pytest.mark.data), pytest.param("all", marks=pytest.mark.alldata)]
+)
+def source(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @cache
-def prompts_of(task: str, file: str) -> dict[int, Prompt]:
-    return load_prompts(spec_of(task), file)
+def prompt_files(task: str) -> PromptFiles:
+    return PromptFiles(spec_of(task))
 
 
 @cache
@@ -60,30 +68,10 @@ def documents(task: str, language: str, source: str) -> list[Document]:
     return contract.flat(splits) if source == "all" else splits[spec_of(task).data.evaluate][:FIRST]
 
 
-class Cell(NamedTuple):
-    """What a test is about, light enough to be collected in thousands: the prompts of a file, asked in a language."""
-
-    task: str
-    language: str
-    file: str
-    source: str
-
-    @property
-    def name(self) -> str:
-        return "-".join(self)
-
-    @property
-    def prompts(self) -> dict[int, Prompt]:
-        return prompts_of(self.task, self.file)
-
-    @property
-    def english(self) -> dict[int, Prompt]:
-        return prompts_of(self.task, ENGLISH)
-
-    @property
-    def cases(self) -> list[Case]:
-        rows = documents(self.task, self.language, self.source)
-        return [Case(spec_of(self.task), prompt, self.language, rows) for prompt in self.prompts.values()]
+def cases(task: str, language: str, file: str, source: str) -> list[Case]:
+    rows = documents(task, language, source)
+    read = prompt_files(task)
+    return [Case(spec_of(task), prompt, language, rows, read) for prompt in read.load(file).values()]
 
 
 def files(task: str) -> list[str]:
@@ -91,172 +79,95 @@ def files(task: str) -> list[str]:
 
 
 def languages(task: str, source: str) -> list[str]:
-    """Languages of which the source has rows; all where there is no folder, for pytest to skip them by name."""
+    """Languages of which the source has rows."""
     spec = spec_of(task)
     if source == "samples":
         return [code for code in spec.languages if (spec.samples_folder / f"{code}.jsonl").is_file()]
-    return [code for code in spec.languages if not DATA or contract.has_data(spec, code, DATA)]
+    return [code for code in spec.languages if contract.has_data(spec, code, DATA)]
 
 
-def each_language(*sources: str) -> Iterator[object]:
-    for source in sources:
-        for task in TEMPLATED:
-            for language in languages(task, source):
-                yield pytest.param(task, language, source, id=f"{task}-{language}-{source}", marks=SOURCES[source])
-
-
-def each_file(native: bool = False) -> Iterator[object]:
-    for task in TEMPLATED:
-        yield from (pytest.param(task, f, id=f"{task}-{f}") for f in files(task) if not (native and f == ENGLISH))
-
-
-def each_cell(*sources: str) -> Iterator[Any]:
-    """Every language with the English prompts and its own, on each source's documents."""
-    for source in sources:
-        for task in TEMPLATED:
-            there = languages(task, source)
-            own = files(task) if source == "samples" else there  # native prompts may have no rows but others' samples
-            pairs = [(code, ENGLISH) for code in there] + [(code, code) for code in own if code in files(task)]
-            for language, file in dict.fromkeys(pairs):
-                cell = Cell(task, language, file, source)
-                yield pytest.param(cell, id=cell.name, marks=SOURCES[source])
-
-
-def each_prompt_file(native: bool = False) -> Iterator[Any]:
-    """Every file of prompts, in its own language; one that tasks share is of the first."""
-    for task in TEMPLATED:
-        if spec_of(task).shares_prompts and not spec_of(task).direction:
-            continue
-        for file in [f for f in files(task) if not (native and f == ENGLISH)]:
-            cell = Cell(task, file, file, "samples")
-            yield pytest.param(cell, id=cell.name)
-
-
-def each(check: Callable[[Case], Complaints], cell: Cell) -> None:
-    none([complaint for case in cell.cases for complaint in check(case)])
+def cells(task: str, source: str) -> Iterator[list[Case]]:
+    """Every language with the English prompts and its own."""
+    there = languages(task, source)
+    own = files(task) if source == "samples" else there  # native prompts may have no rows but others' samples
+    pairs = [(code, ENGLISH) for code in there] + [(code, code) for code in own if code in files(task)]
+    for language, file in dict.fromkeys(pairs):
+        yield cases(task, language, file, source)
 
 
 def none(complaints: Complaints) -> None:
     if complaints:
-        pytest.fail("\n".join([f"{len(complaints)} complaints, of which", *complaints[:5]]), pytrace=False)
+        pytest.fail("\n".join([f"{len(complaints)} complaints, of which", *complaints[:SHOWN]]), pytrace=False)
 
 
-on_documents = pytest.mark.parametrize("cell", list(each_cell("samples", "first", "all")))
-on_prompts = pytest.mark.parametrize("cell", list(each_prompt_file()))
-on_native_prompts = pytest.mark.parametrize("cell", list(each_prompt_file(native=True)))
-on_native_files = pytest.mark.parametrize(("task", "file"), list(each_file(native=True)))
+def on_rows(case: Case, source: str) -> Iterator[Complaints]:
+    if source != "all":  # other checks render all rows, too
+        yield contract.renders(case)
+        yield contract.few_shot_answers_look_scored(case)
+    yield contract.uses_every_field(case)
+    yield contract.tells_documents_apart(case)
+    yield contract.names_what_is_scored(case)
+    if case.spec.kind == "number":
+        yield contract_numbers.examples_are_read_as_their_gold(case)
+        yield contract_numbers.headings_are_cut(case, samples(case.spec.name, case.language).get("train", []))
 
 
-@pytest.mark.parametrize("cell", list(each_cell("samples", "first")))  # the next test renders all rows
-def test_renders(cell: Cell) -> None:
-    each(contract.renders, cell)
+def test_prompts_on_rows(task: str, source: str) -> None:
+    """Each renders, says all of a row and what is scored, and examples look as they are scored."""
+    every = (case for cell in cells(task, source) for case in cell)
+    none([complaint for case in every for found in on_rows(case, source) for complaint in found])
 
 
-@on_documents
-def test_every_field_reaches_the_prompt(cell: Cell) -> None:
-    each(contract.uses_every_field, cell)
+def test_gold_is_a_choice(task: str, source: str) -> None:
+    found = languages(task, source)
+    rows = {language: documents(task, language, source) for language in found}
+    none([c for at, of in rows.items() for c in contract_files.gold_is_a_choice(f"{task}, {at}", of)])
 
 
-@on_documents
-def test_different_documents_give_different_prompts(cell: Cell) -> None:
-    each(contract.tells_documents_apart, cell)
+def on_prompt(case: Case, file: dict[int, Prompt], english: dict[int, Prompt]) -> Iterator[Complaints]:
+    yield contract.labels_differ(case, file)
+    yield contract.names_nothing_else(case, file, english)
+    yield contract.clean(case)
+    yield contract.right_script(case)
+    if case.prompt.language != ENGLISH:
+        yield contract.no_english_words(case, english)
+        yield contract.same_layout(case, english)
+    if case.spec.kind == "number":
+        yield contract_numbers.lead_ins_are_read(case)
+        yield contract_numbers.lead_in_is_named(case)
+        yield contract_numbers.has_a_question_label(case)
 
 
-@pytest.mark.parametrize(("task", "language", "source"), list(each_language("samples", "first", "all")))
-def test_gold_is_a_choice(task: str, language: str, source: str) -> None:
-    none(contract_files.gold_is_a_choice(f"{task}, {language}", documents(task, language, source)))
+def test_prompts(task: str) -> None:
+    """Each file in its own language: clean, in its script, nothing left in English, labels that differ."""
+    if spec_of(task).shares_prompts and not spec_of(task).direction:
+        return  # those of the task that it shares them with are checked there
+    found: Complaints = []
+    english = prompt_files(task).load(ENGLISH)
+    for file in files(task):
+        for case in cases(task, file, file, "samples"):
+            found += [c for of in on_prompt(case, prompt_files(task).load(file), english) for c in of]
+    none(found)
 
 
-@on_prompts
-def test_labels_differ(cell: Cell) -> None:
-    each(lambda case: contract.labels_differ(case, cell.prompts), cell)
-
-
-@on_documents
-def test_prompt_names_what_is_scored(cell: Cell) -> None:
-    each(contract.names_what_is_scored, cell)
-
-
-@on_prompts
-def test_prompt_names_nothing_else(cell: Cell) -> None:
-    each(lambda case: contract.names_nothing_else(case, cell.prompts, cell.english), cell)
-
-
-@pytest.mark.parametrize("cell", list(each_cell("samples", "first")))
-def test_few_shot_answers_look_scored(cell: Cell) -> None:
-    each(lambda case: contract.few_shot_answers_look_scored(case), cell)
-
-
-@on_prompts
-def test_prompt_is_clean(cell: Cell) -> None:
-    each(contract.clean, cell)
-
-
-@pytest.mark.parametrize(("task", "file"), list(each_file()))
-def test_prompts_of_a_file_differ(task: str, file: str) -> None:
-    none(contract_files.prompts_differ(spec_of(task), file))
-
-
-@on_native_prompts
-def test_native_prompt_holds_no_english_words(cell: Cell) -> None:
-    each(lambda case: contract.no_english_words(case, cell.english), cell)
-
-
-@on_native_prompts
-def test_native_prompt_has_the_english_layout(cell: Cell) -> None:
-    each(lambda case: contract.same_layout(case, cell.english), cell)
-
-
-@pytest.mark.parametrize("task", TEMPLATED)
-def test_native_files_put_the_same_values_into_words(task: str) -> None:
-    none(contract_files.same_values_in_all_files(spec_of(task)))
-
-
-@on_native_files
-def test_values_of_samples_have_words(task: str, file: str) -> None:
+def test_files_of_prompts(task: str) -> None:
+    """Each says who wrote it, has no prompt twice, and has words for the values that the samples have."""
+    spec = spec_of(task)
     rows = [d for language in languages(task, "samples") for d in contract.flat(samples(task, language))]
-    none(contract_files.values_have_words(spec_of(task), file, rows))
+    found = contract_files.same_values_in_all_files(spec)
+    for file in files(task):
+        found += contract_files.says_who_wrote_it(spec, file) + contract_files.prompts_differ(spec, file)
+        found += contract_files.values_have_words(spec, file, rows) if file != ENGLISH else []
+    none(found)
 
 
 @pytest.mark.data
-@on_native_files
-def test_values_of_data_have_words(task: str, file: str) -> None:
+def test_values_of_data_have_words(task: str) -> None:
     rows = [d for language in languages(task, "all") for d in contract.flat(data(task, language))]
-    none(contract_files.values_have_words(spec_of(task), file, rows))
+    native = [file for file in files(task) if file != ENGLISH]
+    none([c for file in native for c in contract_files.values_have_words(spec_of(task), file, rows)])
 
 
-on_number_prompts = pytest.mark.parametrize(
-    "cell", [p for p in each_prompt_file() if spec_of(p.values[0].task).kind == "number"]
-)
-
-
-@on_number_prompts
-def test_number_prompt_leads_to_a_number(cell: Cell) -> None:
-    each(contract_numbers.lead_ins_are_read, cell)
-    each(contract_numbers.lead_in_is_named, cell)
-    each(contract_numbers.has_a_question_label, cell)
-
-
-@pytest.mark.parametrize(
-    "cell", [c for c in each_cell("samples", "first", "all") if spec_of(c.values[0].task).kind == "number"]
-)
-def test_number_examples_are_read_as_their_gold(cell: Cell) -> None:
-    each(contract_numbers.examples_are_read_as_their_gold, cell)
-    train = samples(cell.task, cell.language).get("train", [])
-    each(lambda case: contract_numbers.headings_are_cut(case, train), cell)
-
-
-@on_prompts
-def test_right_script(cell: Cell) -> None:
-    each(contract.right_script, cell)
-
-
-@pytest.mark.parametrize(("task", "file"), list(each_file()))
-def test_file_says_who_wrote_it(task: str, file: str) -> None:
-    none(contract_files.says_who_wrote_it(spec_of(task), file))
-
-
-@pytest.mark.parametrize("task", TEMPLATED)
 def test_sample_rows_are_parallel(task: str) -> None:
     """Sample rows in all languages are translations of one another, whatever the real data are."""
     rows = {language: samples(task, language) for language in languages(task, "samples")}
@@ -265,13 +176,11 @@ def test_sample_rows_are_parallel(task: str) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("task", TEMPLATED)
 def test_data_rows_are_parallel_as_declared(task: str) -> None:
     _check_parallel(task, spec_of(task).parallel, lambda language: data(task, language), DIFFERING_DATA)
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("task", TEMPLATED)
 def test_samples_of_parallel_data_have_the_same_questions(task: str) -> None:
     spec = spec_of(task)
     split = spec.data.evaluate
@@ -299,7 +208,6 @@ def _check_parallel(
     assert found == {key: numbers for key, numbers in known.items() if key in read}
 
 
-@pytest.mark.parametrize("task", TEMPLATED)
 def test_there_are_english_prompts_and_samples(task: str) -> None:
     assert ENGLISH in files(task)
     spec = spec_of(task)
@@ -307,7 +215,6 @@ def test_there_are_english_prompts_and_samples(task: str) -> None:
     assert set(samples(task, first)) >= {spec.data.evaluate, spec.data.fewshot} - {None}
 
 
-@pytest.mark.parametrize("task", TEMPLATED)
 def test_files_are_named_after_languages_of_the_task(task: str) -> None:
     """Or of a task that shares them."""
     spec, specs = spec_of(task), [spec_of(other) for other in TEMPLATED]
@@ -317,8 +224,6 @@ def test_files_are_named_after_languages_of_the_task(task: str) -> None:
     assert {path.stem for path in spec.samples_folder.iterdir()} <= samples
 
 
-@pytest.mark.parametrize(
-    ("task", "language"), [(t, s) for t in TEMPLATED for s in languages(t, "samples") if samples(t, s)]
-)
-def test_samples_are_good(task: str, language: str) -> None:
-    none(contract_files.good_samples(spec_of(task), language))
+def test_samples_are_good(task: str) -> None:
+    found = [language for language in languages(task, "samples") if samples(task, language)]
+    none([c for language in found for c in contract_files.good_samples(spec_of(task), language)])

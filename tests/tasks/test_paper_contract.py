@@ -1,9 +1,8 @@
 """The contract over the prompts of the papers, cleaned, in every language; what they keep of the paper is named."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import pytest
 from tests.conftest import PAPERS
@@ -16,7 +15,7 @@ from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import has_split
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.paper import paper_prompts
-from afrieval.tasks.prompts.prompts import Prompt
+from afrieval.tasks.prompts.prompts import Prompt, PromptFiles
 
 DATA = os.environ.get("AFRIEVAL_DATA", "")
 FIRST = 50
@@ -46,15 +45,14 @@ def documents(task: str, language: str, source: str) -> list[Document]:
     return contract.data_splits(spec, language, [spec.data.evaluate], source)[spec.data.evaluate][:FIRST]
 
 
-def case(task: str, language: str, number: int, source: str = SAMPLES) -> Case:
-    return Case(spec_of(task), prompts(task, language)[number], language, documents(task, language, source))
+@cache
+def prompt_files(task: str) -> PromptFiles:
+    return PromptFiles(spec_of(task))
 
 
-def places(source: str = "") -> Iterator[Any]:
-    for task in PAPERS:
-        for language in spec_of(task).languages:
-            if prompts(task, language) and (not source or has_split(spec_of(task), language, "test", source)):
-                yield pytest.param(task, language, id=f"{task}-{language}")
+def cases(task: str, language: str = "yor", source: str = SAMPLES) -> list[Case]:
+    rows = documents(task, language, source)
+    return [Case(spec_of(task), p, language, rows, prompt_files(task)) for p in prompts(task, language).values()]
 
 
 def check(of: Callable[[Case], Complaints], each: Case) -> None:
@@ -77,35 +75,32 @@ CHECKS = (
 )
 
 
-@pytest.mark.parametrize(("task", "language"), list(places()))
-def test_prompts_of_the_paper_keep_the_contract_on_samples(task: str, language: str) -> None:
-    for number in prompts(task, language):
-        for of in (*CHECKS, contract.clean):
-            check(of, case(task, language, number))
+def check_all(task: str, source: str) -> None:
+    for language in spec_of(task).languages:
+        if not prompts(task, language) or (source and not has_split(spec_of(task), language, "test", source)):
+            continue
+        for each in cases(task, language, source or SAMPLES):
+            for of in CHECKS if source else (*CHECKS, contract.clean):
+                check(of, each)
+
+
+@pytest.mark.parametrize("task", PAPERS)
+def test_prompts_of_the_paper_keep_the_contract_on_samples(task: str) -> None:
+    check_all(task, "")
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("task", "language"), list(places(DATA)))
-def test_they_keep_it_on_real_data(task: str, language: str) -> None:
-    for number in prompts(task, language):
-        for of in CHECKS:
-            check(of, case(task, language, number, DATA))
+@pytest.mark.parametrize("task", PAPERS)
+def test_they_keep_it_on_real_data(task: str) -> None:
+    check_all(task, DATA)
 
 
 @pytest.mark.parametrize("task", PAPERS)
 def test_examples_look_as_they_are_scored_and_labels_differ(task: str) -> None:
-    for number in prompts(task, "yor"):
-        check(contract.few_shot_answers_look_scored, case(task, "yor", number))
-        check(labels_differ, case(task, "yor", number))
-
-
-@pytest.mark.parametrize("task", [task for task in PAPERS if spec_of(task).kind == "number"])
-def test_a_model_is_stopped_where_it_begins_another_question(task: str) -> None:
-    for number in prompts(task, "yor"):
-        check(contract_numbers.has_a_question_label, case(task, "yor", number))
-
-
-@pytest.mark.parametrize("task", PAPERS)
-def test_prompts_of_a_paper_differ(task: str) -> None:
-    texts = [prompt.template for prompt in prompts(task, "yor").values()]
+    for each in cases(task):
+        check(contract.few_shot_answers_look_scored, each)
+        check(labels_differ, each)
+        if each.spec.kind == "number":  # a model is stopped where it begins another question
+            check(contract_numbers.has_a_question_label, each)
+    texts = [each.prompt.template for each in cases(task)]
     assert len(set(texts)) == len(texts)

@@ -14,7 +14,6 @@ from afrieval.analysis.means import GROUPINGS
 from afrieval.cli.commands.options import Dimension, Grouping
 from afrieval.results.cell_scores import DIMENSIONS
 
-pytestmark = pytest.mark.xdist_group("compare")  # what the tests read is made once
 SOME = ("--task.languages", "yor,hau,amh", "--task.prompts", "1,2", "--data.source", "samples")
 
 

@@ -12,7 +12,6 @@ from afrieval.models.demo import CHAT_TEMPLATE, byte_tokenizer, write_chat_demo
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
 
-pytestmark = pytest.mark.xdist_group("transformers serve")  # one server is enough
 SOME = ("--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", "1,2")
 
 

@@ -24,8 +24,6 @@ from afrieval.models.demo import demo_folder
 from afrieval.results.cell_scores import DIMENSIONS, CellScores
 from afrieval.results.comparable_runs import read_runs
 
-pytestmark = pytest.mark.xdist_group("foreign")
-
 SOME = ("--task.task_name", "afrimmlu,afrimgsm", "--task.languages", "yor,eng,hau", "--task.prompts", "1,2")
 HOW = ("--task.prompt_language", "both", "--eval.num_fewshot", "1", "--eval.max_gen_toks", "20")
 GROUPS = "afrimmlu,afrimmlu_native,afrimgsm,afrimgsm_native"

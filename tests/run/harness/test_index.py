@@ -12,8 +12,6 @@ from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
 from afrieval.run.harness.plan import template_names
 
-pytestmark = pytest.mark.xdist_group("harness index")
-
 CLEAN = """\
 You are a highly knowledgeable and intelligent artificial intelligence
 model answers multiple-choice questions about elementary_mathematics

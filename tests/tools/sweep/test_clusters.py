@@ -24,7 +24,7 @@ from tests.tools.sweep.slurm_node import slurm_node, why_not
 from afrieval.tools.sweep.jobs import job_folder, read_job, stored_jobs
 from afrieval.tools.sweep.state import read_state
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
+pytestmark = pytest.mark.cluster
 ROOT = Path(__file__).parents[3]
 SUITE = {"task_name": "afrixnli", "languages": ["yor", "hau"], "prompts": [1, 2]}
 EQUAL = ("summary.csv", "results.json", "samples_*.jsonl")
