@@ -10,7 +10,7 @@ from lm_eval.api.model import LM
 from afrieval.config.settings import AnswerForm, DataConfig, EvalConfig, RunConfig, TaskConfig
 from afrieval.models.engine.tree import plant
 from afrieval.run.evaluate import run_cell
-from afrieval.tasks.cells.plan import all_questions
+from afrieval.tasks.cells.plan import declared_cells
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,13 @@ def requests(case: Case, lm: Any, data: str, limit: int) -> tuple[str, list[list
         eval=EvalConfig(num_fewshot=0 if case.form == "generate" else case.shots, limit=limit),
         data=DataConfig(source=data),
     )
-    cell = all_questions(config)[0][0]
+    cell = declared_cells(config)[0][0]
     if case.form == "generate":  # the few-shot split is not in every copy of the data: other documents stand in
         others = cell.data._replace(documents=cell.data.documents[limit:])
         with_shots = replace(config, eval=replace(config.eval, num_fewshot=case.shots))
         cell = replace(cell, pool=others, config=with_shots)
     listener = _Listener(lm)
-    run_cell(cell.cell(), listener)
+    run_cell(cell, listener)
     ((method, asked),) = listener.asked.items()
     longest = {"max_gen_toks": case.longest} if case.longest else {}
     arguments = [[r.args[0], r.args[1] | longest if longest else r.args[1]] for r in asked]

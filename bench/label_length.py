@@ -19,7 +19,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from afrieval.scoring.base import Array, Likelihood, Question
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.responses import of_likelihoods
-from afrieval.tasks.cells.templated import CONTENT_FREE
+from afrieval.tasks.cells.questions import CONTENT_FREE
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import Prompt, answers, load_prompts, render

@@ -1,9 +1,9 @@
 """Tasks that ask for what a model cannot do are refused with the cure, tasks of the harness too."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.cells import FakeCell
 from tests.harness_collection import Run
 from tests.models.loopback import serving
 
@@ -12,6 +12,7 @@ from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskCon
 from afrieval.models.base import Capabilities
 from afrieval.results.run_files import read_harness
 from afrieval.run.plan import check_chat, check_requests, length_notes, plan
+from afrieval.tasks.cells.cell import Coordinates
 
 MODEL = ModelConfig("m", "local-completions")
 
@@ -31,7 +32,9 @@ def test_the_form_that_fits_is_named() -> None:
 
 
 def test_likelihoods_of_each_token() -> None:
-    cells = [replace(cell, needs=frozenset({"tokens"})) for cell in plan(planned("afrixnli")).cells]
+    cells = [
+        FakeCell(coordinates=Coordinates("afrixnli"), asks=frozenset({"loglikelihood"}), needs=frozenset({"tokens"}))
+    ]
     with pytest.raises(UserError) as caught:
         check_requests(MODEL, Capabilities(), cells)
     assert (

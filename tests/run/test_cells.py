@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cells import FakeCell
 from tests.conftest import Cli
 
 from afrieval._util import yaml_files
@@ -15,8 +16,8 @@ from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import read_samples
 from afrieval.run.evaluate import evaluated_cells, run_cell
 from afrieval.run.session import Session
-from afrieval.tasks.cells.cell import Cell, Coordinates, HarnessCall, Outcome, Plan, Shown
-from afrieval.tasks.cells.plan import all_questions
+from afrieval.tasks.cells.cell import CellResult, HarnessCall, Plan
+from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.sample_lines import DocumentRow
 
 CONFIG = RunConfig(
@@ -31,16 +32,12 @@ LINE = {"task": "own", "language": "", "prompt": "", "prompt_language": "", "fil
 def nothing_is_asked(model: Any) -> HarnessCall:
     record = {"task": "own", "language": "", "n": 1, "shots": 0, "metrics": [], "harness": {"results": {}}}
     samples = [{**LINE, "metrics": ["acc"], "acc": 1.0, "resps": [["x"]]}]
-    return HarnessCall(None, model, lambda results: Outcome(samples, record), chat=False)
+    return HarnessCall(None, model, lambda results: CellResult(samples, record), chat=False)
 
 
 def test_a_cell_of_no_source_is_run_and_stored(tmp_path: Path) -> None:
-    shown = Shown("nothing")
     identity = {"harness_tasks": {"own": {"version": "1"}}}
-    cell = Cell(
-        "own", "own", Coordinates("own"), ["acc"], frozenset(), 1, 0, identity,
-        nothing_is_asked, lambda number: shown, lambda samples: shown,
-    )  # fmt: skip
+    cell = FakeCell(fixed=identity, call=nothing_is_asked)
     session = Session(CONFIG, Plan([cell]), RunFolder(tmp_path))
     assert [stored.name for stored in evaluated_cells(session)] == ["own"]
     assert read_samples(sample_path(tmp_path, "own"))[0]["acc"] == 1.0
@@ -66,17 +63,17 @@ def test_rows_of_the_harness_are_documents_and_stay_what_is_hashed() -> None:
     """A data set would make the same maps of them, which older sample files have hashes of."""
     from datasets import Dataset
 
-    for questions in all_questions(CONFIG)[0]:
+    for questions in declared_cells(CONFIG)[0]:
         rows = [DocumentRow(document) for document in questions.scorable]
         assert [row.document for row in rows] == questions.scorable
         assert list(map(json.dumps, rows)) == list(map(json.dumps, Dataset.from_list(rows)))
 
 
 def test_a_cell_without_a_document_to_score_asks_nothing() -> None:
-    questions = all_questions(CONFIG)[0][0]
+    questions = declared_cells(CONFIG)[0][0]
     unscored = [replace(document, gold=None, defect="no gold answer") for document in questions.documents]
-    cell = replace(questions, data=questions.data._replace(documents=unscored)).cell()
+    cell = replace(questions, data=questions.data._replace(documents=unscored))
     samples = run_cell(cell, model=None).samples
     assert cell.n == len(samples) == 2 and cell.n_requests == 0
     assert all(not sample["metrics"] and sample["defect"] for sample in samples)
-    assert cell.recall(iter(samples)).heading.endswith("no document of this cell can be scored")
+    assert cell.preview_stored(iter(samples)).heading.endswith("no document of this cell can be scored")

@@ -21,8 +21,8 @@ from afrieval.results.samples import read_samples
 from afrieval.run.manifest import default_folder
 from afrieval.run.plan import check_fit, plan
 from afrieval.scoring.responses import Generation
-from afrieval.tasks.cells.plan import all_questions
-from afrieval.tasks.cells.questions import generation
+from afrieval.tasks.cells.limits import generation
+from afrieval.tasks.cells.plan import declared_cells
 
 EVALS = "meta-llama/Llama-3.1-8B-Instruct-evals"
 SHORT = ("--eval.max_gen_toks", 8)
@@ -96,17 +96,17 @@ def test_what_cannot_be_right(run_demo: Cli, words: tuple[object, ...], message:
 def test_a_model_without_room_for_the_longest_answer() -> None:
     """Nothing makes the limit smaller but the user: a cut answer is a wrong number."""
     config = RunConfig(task=TaskConfig(task_name="meta_math_hard"), data=DataConfig("samples"))
-    (cell,), _ = all_questions(config)
+    (cell,), _ = declared_cells(config)
     longest = max(len(d.prompt.encode()) for d in cell.documents if d.gold is not None)
     for room, fits in ((longest + 5120, True), (longest + 5119, False), (5120, False)):
         lm = SimpleNamespace(max_length=room, count_tokens=lambda text: len(text.encode()))
         assert generation(cell, lm) == Generation(5120, (), "", runs_on=False)
         if fits:
-            check_fit([cell.cell()], lm)
+            check_fit([cell], lm)
             continue
         with pytest.raises(UserError, match=f"may have {longest} and 5120 tokens, but the model's context has {room}"):
-            check_fit([cell.cell()], lm)
-    (cell,), _ = all_questions(replace(config, task=TaskConfig(task_name="meta_bbh")))
+            check_fit([cell], lm)
+    (cell,), _ = declared_cells(replace(config, task=TaskConfig(task_name="meta_bbh")))
     assert tuple(generation(cell, lm).stop) == ("\n\nQ: ",)
 
 

@@ -11,8 +11,8 @@ from afrieval.config.settings import RunConfig
 from afrieval.models.load import load_model
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
-from afrieval.tasks.cells.plan import all_questions
-from afrieval.tasks.cells.questions import generation
+from afrieval.tasks.cells.limits import generation
+from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.templated import TemplateCell
 
 SOME = ("--task.languages", "yor", "--task.prompts", "1", "--task.prompt_language", "native")
@@ -24,7 +24,7 @@ def config(*words: object) -> RunConfig:
 
 
 def cell(*words: object) -> TemplateCell:
-    return all_questions(config(*words))[0][0]
+    return declared_cells(config(*words))[0][0]
 
 
 def stored(folder: Path) -> list[Sample]:

@@ -15,7 +15,7 @@ from afrieval.models.demo import demo_folder
 from afrieval.results.run_files import sample_files
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, read_samples
-from afrieval.tasks.cells.plan import all_questions
+from afrieval.tasks.cells.plan import declared_cells
 
 WORDS = ["--model.model_name", "demo", "--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", "1",
          "--data.source", "samples"]  # fmt: skip
@@ -34,8 +34,8 @@ def run(cli: Cli, tmp_path: Path) -> Run:
 
 
 def n_requests(*words: str) -> int:
-    (questions,), _ = all_questions(read_config([*WORDS, *words], command="run", needs_model=True))
-    return questions.cell().n_requests
+    (questions,), _ = declared_cells(read_config([*WORDS, *words], command="run", needs_model=True))
+    return questions.n_requests
 
 
 def answered(folder: Path) -> int:

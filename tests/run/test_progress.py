@@ -3,20 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from tests.cells import FakeCell
 
 from afrieval.run.progress import RunProgress
-from afrieval.tasks.cells.cell import Cell, Coordinates, HarnessCall, Shown
 
 
-def cell(name: str, asks: str, n_requests: int) -> Cell:
-    def build(model: object) -> HarnessCall:
-        raise NotImplementedError
-
-    shown = Shown("")
-    return Cell(
-        name, name, Coordinates(name), ["acc"], frozenset({asks}), 1, n_requests, {}, build, lambda n: shown,
-        lambda samples: shown,
-    )  # fmt: skip
+def cell(name: str, asks: str, n_requests: int) -> FakeCell:
+    return FakeCell(name, name, asks=frozenset({asks}), n_requests=n_requests)
 
 
 def test_each_kind_has_a_pace(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

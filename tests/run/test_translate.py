@@ -9,7 +9,7 @@ from afrieval.config.arguments import read_config
 from afrieval.languages import ENGLISH
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
-from afrieval.tasks.cells.plan import all_questions
+from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import load_prompts, render
@@ -20,7 +20,7 @@ TASKS = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")
 def cells(task: str, *words: object) -> list[TemplateCell]:
     given = ["--data.source", "samples", "--task.task_name", task, *words]
     config = read_config([str(w) for w in given], command="run", needs_model=False)
-    return all_questions(config)[0]
+    return declared_cells(config)[0]
 
 
 @pytest.mark.parametrize("task", TASKS)

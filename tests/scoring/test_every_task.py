@@ -19,7 +19,8 @@ from afrieval.config.settings import RunConfig
 from afrieval.languages import ENGLISH
 from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.responses import Generation
-from afrieval.tasks.cells.questions import generation, scorer
+from afrieval.tasks.cells.limits import generation
+from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.files import SAMPLES

@@ -196,7 +196,7 @@ def test_text_that_names_other_letters() -> None:
 
 
 def test_two_blanks_before_an_examples_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("afrieval.tasks.cells.templated.render", lambda *given: render(*given) + " ")
+    monkeypatch.setattr("afrieval.tasks.cells.questions.render", lambda *given: render(*given) + " ")
     assert caught(contract.few_shot_answers_look_scored(a_case(MMLU)), "asked is")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from afrieval._util.errors import UserError
 from afrieval.config.arguments import read_config
 from afrieval.tasks.cells.examples import examples, ranking
-from afrieval.tasks.cells.plan import all_questions
+from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import Document
 
@@ -71,7 +71,7 @@ def test_too_many_shots_is_an_error_that_says_how_many_there_are() -> None:
 def cells(*words: str) -> dict[str, TemplateCell]:
     base = ["--task.task_name", "afrimmlu,afrixnli", "--data.source", "samples", "--eval.num_fewshot", "3"]
     config = read_config([*base, "--task.prompt_language", "both", *words], command="run", needs_model=False)
-    return {cell.name: cell for cell in all_questions(config)[0]}
+    return {cell.name: cell for cell in declared_cells(config)[0]}
 
 
 def chosen(cell: TemplateCell, document: int = 0) -> list[int]:

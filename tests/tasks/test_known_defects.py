@@ -11,7 +11,7 @@ from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConf
 from afrieval.results.identity import check_same_run
 from afrieval.tasks.cells.cell import RunPart
 from afrieval.tasks.cells.examples import ranking
-from afrieval.tasks.cells.plan import task_questions
+from afrieval.tasks.cells.plan import task_cells
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.lock import read_lock
@@ -39,7 +39,7 @@ def spec(tmp_path: Path) -> TaskSpec:
 
 def plan_of(config: RunConfig) -> list[TemplateCell]:
     (chosen,) = chosen_tasks(config)
-    return task_questions(chosen, config, read_lock())[0]
+    return task_cells(chosen, config, read_lock())[0]
 
 
 def rows_of(spec: TaskSpec) -> list[Document]:
@@ -66,7 +66,7 @@ def test_a_run_is_not_continued_with_other_examples(spec: TaskSpec) -> None:
     config = RunConfig(task=task, data=DataConfig("samples"), eval=EvalConfig(num_fewshot=1))
 
     def described() -> RunPart:
-        return plan_of(config)[0].cell().identity
+        return plan_of(config)[0].identity
 
     before = described()
     pool = load_split(spec, "yor", "validation", "samples")

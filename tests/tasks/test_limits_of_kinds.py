@@ -8,15 +8,15 @@ import pytest
 from tests.scoring.kinds import KINDS, write_task
 
 from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
-from afrieval.tasks.cells.plan import all_questions
-from afrieval.tasks.cells.questions import generation
+from afrieval.tasks.cells.limits import generation
+from afrieval.tasks.cells.plan import declared_cells
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_answer_twice_as_long_fits_and_ends_where_examples_end(tmp_path: Path, kind: str) -> None:
     write_task(tmp_path, kind)
     config = RunConfig(data=DataConfig("samples"), task=TaskConfig(kind, folder=str(tmp_path)))
-    ((asked,), _) = all_questions(config)
+    ((asked,), _) = declared_cells(config)
     shown = [asked.task.scoring.answer.shown(document.gold) for document in asked.documents]
     stop = "\n" if kind in ("translation", "summary", "restoration") else "\n\n"
     for per_letter in (1, 5):

@@ -17,7 +17,7 @@ from tests.conftest import Cli
 from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConfig
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
-from afrieval.tasks.cells.plan import all_questions, plan_declared
+from afrieval.tasks.cells.plan import declared_cells, plan_declared
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.files import SAMPLES
@@ -38,7 +38,7 @@ def config(source: Path | str, shots: int = SHOTS) -> RunConfig:
 
 
 def asked(source: Path | str) -> TemplateCell:
-    (questions,), _ = all_questions(config(source))
+    (questions,), _ = declared_cells(config(source))
     return questions
 
 

@@ -16,7 +16,7 @@ from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunCon
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.evaluate import evaluate
 from afrieval.run.session import open_run
-from afrieval.tasks.cells.plan import all_questions
+from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.declaration.published import published_scores
 from afrieval.tasks.declaration.selection import switched
@@ -56,7 +56,7 @@ def _questions(source: str, shots: int, **task: Any) -> TemplateCell:
         EvalConfig(num_fewshot=shots),
         DataConfig(source),
     )
-    (found,), _ = all_questions(config)
+    (found,), _ = declared_cells(config)
     return found
 
 
@@ -103,10 +103,10 @@ def test_options_are_part_of_the_identity_and_count_guesses() -> None:
     plain, switched = _questions("samples", 0), _questions("samples", 0, extract={"lone": True, "guess": False})
     assert [m.name for m in plain.metrics] == ["acc", "unparsed"]
     assert [m.name for m in switched.metrics] == ["acc", "unparsed", "guessed"]
-    found = [q.cell().identity["tasks"]["mmlu_pro"] for q in (plain, switched)]
+    found = [q.identity["tasks"]["mmlu_pro"] for q in (plain, switched)]
     assert [of["extract"]["lone"] for of in found] == [False, True]
     assert found[0]["declaration"] != found[1]["declaration"]  # older versions stored no options
-    assert switched.cell().facts["declared"]["mmlu_pro"]["extract"] == {"lone": True}
+    assert switched.facts["declared"]["mmlu_pro"]["extract"] == {"lone": True}
 
 
 def test_published_scores_of_categories_are_between_those_of_the_data() -> None:

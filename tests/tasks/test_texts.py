@@ -9,8 +9,8 @@ from tests.tasks.texts import TASK, WHOLE, answer, config, row, write_task
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.responses import details_of
-from afrieval.tasks.cells.plan import all_questions, plan_declared
-from afrieval.tasks.cells.sample_lines import recalled, sample_line
+from afrieval.tasks.cells.plan import declared_cells, plan_declared
+from afrieval.tasks.cells.sample_lines import document_line, preview_stored
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.declaration.spec import load_task
 
@@ -24,7 +24,7 @@ ANSWERS = [
 
 
 def questions(folder: Path, **task: Any) -> TemplateCell:
-    (found,), _ = all_questions(config(folder, **task))
+    (found,), _ = declared_cells(config(folder, **task))
     return found
 
 
@@ -39,7 +39,7 @@ def test_each_text_is_asked_for_with_its_options(tmp_path: Path) -> None:
     texts = ["Ada is a baker.", "A baker is Ada.", "Ada is a cook.", "Ada is a smith."]
     options = {"tokens": True, "end": True}
     assert requests(asked) == [("loglikelihood", ("Who is Ada?", f" {text}", options)) for text in texts]
-    cell = asked.cell()
+    cell = asked
     assert ([*cell.asks], [*cell.needs], cell.n_requests) == (["loglikelihood"], ["tokens"], 4)
 
 
@@ -47,14 +47,14 @@ def test_whole_texts_have_no_prompt(tmp_path: Path) -> None:
     asked = questions(write_task(tmp_path, [row("Ada")], WHOLE))
     options = {"tokens": True, "vocabulary": True, "first": 64}
     assert requests(asked) == [("loglikelihood_rolling", ("Ada is a baker.", options))]
-    cell = asked.cell()
+    cell = asked
     assert ([*cell.asks], sorted(cell.needs)) == (["loglikelihood_rolling"], ["tokens", "vocabulary"])
     (block,) = cell.preview(0).blocks
     assert block.prompt == "Ada is a baker." and "first 64 tokens" in block.lines[0]
 
 
 def test_what_is_shown_of_a_document(tmp_path: Path) -> None:
-    cell = questions(write_task(tmp_path, [row("Ada")])).cell()
+    cell = questions(write_task(tmp_path, [row("Ada")]))
     (block,) = cell.preview(0).blocks
     assert block.prompt == "Who is Ada?" and block.lines[0] == "  ' Ada is a baker.'  answer"
     assert [line.split()[-1] for line in block.lines] == ["answer", "paraphrased", "perturbed", "perturbed"]
@@ -72,7 +72,7 @@ def test_the_line_of_a_document_has_roles_and_measures_but_no_tokens(tmp_path: P
         "metrics": [metric.name for metric in asked.metrics],
     }
     sample |= {"probability": 0.5}
-    line = sample_line(asked, document, sample, task.scores[0])
+    line = document_line(asked, document, sample, task.scores[0])
     assert line["roles"] == ("answer", "paraphrased", "perturbed", "perturbed")
     assert line["measures"] == {
         "probability": [math.exp(-2)],
@@ -82,7 +82,7 @@ def test_the_line_of_a_document_has_roles_and_measures_but_no_tokens(tmp_path: P
     }
     assert details_of(ANSWERS[0]) and not {"details", "gold", "picked", "answer"} & set(line)
     assert line["n_choices"] is None
-    shown = recalled("bakers", asked.metrics[0], iter([line])).blocks[0]
+    shown = preview_stored("bakers", asked.metrics[0], iter([line])).blocks[0]
     assert shown.prompt == "Who is Ada?" and shown.lines[0].endswith("' Ada is a baker.'  answer, loss 2.0000")
 
 
@@ -146,7 +146,7 @@ def test_options_stand_in_files_and_columns(tmp_path: Path) -> None:
     assert (spec.data.files["test"], spec.chosen) == ("part10.json", {"part": "part10", "asked": "question"})
     chosen = questions(folder, options={"part": "part05", "asked": "other"})
     assert chosen.task.data.files["test"] == "part05.json" and chosen.text(chosen.documents[0]).startswith("And Ada")
-    cell, usual = chosen.cell(), questions(folder).cell()
+    cell, usual = chosen, questions(folder)
     assert cell.identity["tasks"]["bakers"]["options"] == {"part": "part05", "asked": "other"}
     assert cell.facts["declared"]["bakers"]["options"] == {"part": "part05", "asked": "other"}
     assert usual.identity["tasks"]["bakers"]["options"] == {"part": "part10", "asked": "question"}

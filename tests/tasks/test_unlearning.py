@@ -12,7 +12,8 @@ from tests.tasks.texts import answer
 from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.models.base import UnknownTokenizer
-from afrieval.tasks.cells.plan import all_questions, plan_declared
+from afrieval.tasks.cells.limits import generation
+from afrieval.tasks.cells.plan import declared_cells, plan_declared
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.declaration.spec import load_task, task_names
 
@@ -37,7 +38,7 @@ KNOWN = {  # by a model that is sure of each correct text and of no wrong one
 
 def asked(name: str, source: str = "samples", shots: int | None = None, **task: Any) -> TemplateCell:
     of = TaskConfig(task_name=name, prompts=[1], **task)
-    (found, *_), _ = all_questions(
+    (found, *_), _ = declared_cells(
         RunConfig(ModelConfig("demo"), of, EvalConfig(num_fewshot=shots), DataConfig(source))
     )
     return found
@@ -86,7 +87,7 @@ def test_the_end_of_texts_is_asked_for_where_probabilities_are_measured(name: st
 )
 def test_how_texts_are_generated(name: str, tokens: int, stop: tuple[str, ...], main: str) -> None:
     questions = asked(name)
-    ends = questions.generation(UnknownTokenizer())
+    ends = generation(questions, UnknownTokenizer())
     assert ends and (ends.max_tokens, ends.stop) == (tokens, stop)
     assert questions.metrics[0].name == main and "stemmer" in questions.metrics[0].signature
 
@@ -95,10 +96,10 @@ def test_how_texts_are_generated(name: str, tokens: int, stop: tuple[str, ...], 
 def test_all_rows_are_examples_in_the_order_of_the_file(shots: int | None) -> None:
     questions = asked("muse_knowmem_forget", shots=shots)
     assert [e.id for e in questions.examples(questions.documents[3])] == [0, 1, 2, 3]
-    cell = questions.cell()
+    cell = questions
     assert cell.coordinates.shots == cell.identity["tasks"]["muse_knowmem_forget"]["shots"] == 4
     assert cell.identity["fewshot"]["num_fewshot"] == (shots or 0)
-    task = questions._task(questions.scorable, questions.generation(UnknownTokenizer()))
+    task = questions._task(questions.scorable, generation(questions, UnknownTokenizer()))
     task.build_all_requests()
     prompt = task.instances[0].args[0]
     assert prompt.count("Question: ") == 5 and prompt.endswith("Mbalizi move?\nAnswer:")
@@ -109,7 +110,7 @@ def test_the_question_may_be_paraphrased(name: str) -> None:
     usual, other = (asked(name, options={"question_key": key}) for key in ("question", "paraphrased_question"))
     assert usual.text(usual.documents[0]) != other.text(other.documents[0])
     assert usual.documents[0].choices == other.documents[0].choices
-    assert usual.cell().identity != other.cell().identity
+    assert usual.identity != other.identity
 
 
 def test_splits_stand_in_the_names_of_files() -> None:

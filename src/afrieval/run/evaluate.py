@@ -19,7 +19,7 @@ from afrieval.run.finish import summarise
 from afrieval.run.manifest import answer_path, circumstances, identity, record, suite_of
 from afrieval.run.plan import check_fit, first_tokens
 from afrieval.run.session import Session
-from afrieval.tasks.cells.cell import Cell, Outcome, Plan
+from afrieval.tasks.cells.cell import Cell, CellResult, Plan
 
 if TYPE_CHECKING:  # a run without missing cells needs neither the model nor the harness
     from afrieval.models.response_cache import CachedLM, Tick
@@ -191,7 +191,7 @@ def _noted(folder: Path, cached: "CachedLM", processes: Processes, check: Callab
     processes.first(_checked(check, store))
 
 
-def run_cell(cell: Cell, model: Any) -> Outcome:
+def run_cell(cell: Cell, model: Any) -> CellResult:
     """Runs a cell and returns its outcome.
 
     Args:
@@ -203,7 +203,7 @@ def run_cell(cell: Cell, model: Any) -> Outcome:
         return job.collect({})
     from lm_eval.evaluator import evaluate as harness_evaluate
 
-    with job.around():
+    with job.context():
         results = harness_evaluate(
             job.model,
             {"tasks": {cell.name: job.task}, "groups": {}},
@@ -218,7 +218,7 @@ def run_cell(cell: Cell, model: Any) -> Outcome:
     return job.collect(results)
 
 
-def _store(folder: Path, name: str, outcome: Outcome) -> None:
+def _store(folder: Path, name: str, outcome: CellResult) -> None:
     """Writes a cell's outcome, samples last, since they mark it as done."""
     if outcome.record is not None:
         write_harness(folder, name, outcome.record)

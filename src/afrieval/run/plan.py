@@ -8,7 +8,7 @@ from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.models.base import Capabilities
 from afrieval.models.capabilities import capabilities
 from afrieval.run.harness.plan import plan_harness
-from afrieval.tasks.cells.cell import Cell, Plan, Probe
+from afrieval.tasks.cells.cell import Cell, Plan, PromptProbe
 from afrieval.tasks.cells.plan import FOR_EXAMPLES, plan_declared
 from afrieval.tasks.declaration.selection import check_derived
 
@@ -174,7 +174,7 @@ def first_tokens(cells: Sequence[Cell], lm: Any) -> dict[str, list[int]]:
     """
     if not lm.can.count_tokens:
         return {}
-    first: dict[str, Probe] = {}
+    first: dict[str, PromptProbe] = {}
     for cell in cells:
         if cell.coordinates.task not in first and (probe := cell.probe(lm)):
             first[cell.coordinates.task] = probe

@@ -149,7 +149,6 @@ def new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Changed
         model: recalls its answers.
         changed: gets the documents with new lines.
     """
-    assert cell.rescore is not None
     stored, given = tee(run.lines(cell.name))
     for old, new in zip(stored, cell.rescore(model, given), strict=True):
         if new is not old:
@@ -221,7 +220,7 @@ def _configs(run: RunFolder, source: str | None) -> Iterator[RunConfig]:
 
 def _supported(run: RunFolder, cells: Sequence[Cell], model: Replayed) -> tuple[list[Cell], list[str]]:
     """Returns the cells that can be scored again, and a line for each task that cannot."""
-    kept = [cell for cell in cells if cell.rescore and not (cell.needs and model.is_empty)]
+    kept = [cell for cell in cells if not (cell.needs and model.is_empty)]
     lacking = {cell.coordinates.task: NO_TOKENS for cell in cells if cell not in kept}
     names = {cell.name for cell in cells}
     others = [run.scores(name) for name in run.names if name not in names]

@@ -3,9 +3,9 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.cells import FakeCell
 from tests.conftest import ROOT, Cli
 
 from afrieval.config.arguments import read_config
@@ -13,7 +13,7 @@ from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.run.manifest import default_folder
 from afrieval.run.plan import plan
-from afrieval.tasks.cells.cell import Cell, Coordinates, Plan
+from afrieval.tasks.cells.cell import Coordinates, Plan
 
 ONE = ("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "1")
 
@@ -52,13 +52,10 @@ def test_what_is_left_out_is_said(run_demo: Cli) -> None:
     assert "left out: afrimmlu: no test rows for ewe, fra, ibo" in done.err
 
 
-UNUSED: list[Any] = [None] * 3  # what a cell can do
-
-
 def test_folders_of_harness_tasks() -> None:
     def folder(*words: str, shots: int = 0) -> str:
         config = read_config(["--model.model_name", "org/m", *words], command="run", needs_model=True)
-        cell = Cell("t", "t", Coordinates("t", shots=shots), (), frozenset(), 1, 1, {}, *UNUSED)
+        cell = FakeCell("t", coordinates=Coordinates("t", shots=shots))
         return str(default_folder(config, Plan([cell])))
 
     assert folder("--task.harness_tasks", "a,b") == "runs/a+b/org__m/own-shots"

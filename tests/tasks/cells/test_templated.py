@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
-from afrieval.tasks.cells.plan import all_questions
+from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.templated import TemplateCell
 
 HEADINGS = ("Ìbéèrè: ", "Ìdáhùn lẹ́sẹẹsẹ: ")  # the published rows begin with them, in the language
@@ -19,7 +19,7 @@ def planned(folder: Path, closings: list[str]) -> TemplateCell:
     (files / "dev.tsv").write_text(table([(*row, n + 1) for n, row in enumerate(rows)]), encoding="utf-8")
     (files / "test.tsv").write_text(table([("3 + 4?", "", 7)]), encoding="utf-8")
     task = TaskConfig(task_name=["afrimgsm_cot"], languages=["yor"], prompts=[1])
-    (questions,) = all_questions(RunConfig(task=task, data=DataConfig(source=str(folder))))[0]
+    (questions,) = declared_cells(RunConfig(task=task, data=DataConfig(source=str(folder))))[0]
     return questions
 
 

@@ -16,7 +16,7 @@ from afrieval.config.settings import EvalConfig, RunConfig
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.base import UnknownTokenizer
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
-from afrieval.tasks.cells.questions import generation
+from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import LETTERS, Document, documents
 from afrieval.tasks.data.splits import Split, load_split

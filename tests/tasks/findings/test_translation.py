@@ -16,7 +16,7 @@ from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.base import Question, Response
-from afrieval.tasks.cells.questions import generation
+from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import Document, documents
 from afrieval.tasks.data.schema import patterns_of

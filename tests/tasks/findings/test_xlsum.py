@@ -14,7 +14,7 @@ from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.scoring.base import Question, Response
 from afrieval.scoring.metrics import metric
-from afrieval.tasks.cells.questions import LINE_END
+from afrieval.tasks.cells.limits import LINE_END
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import load_task, task_names
 from afrieval.tasks.prompts.prompts import load_prompts, render

@@ -1,20 +1,18 @@
 """Cells are dealt to shares so that all jobs agree, and the shares take about equally long."""
 
 from dataclasses import replace
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cells import FakeCell
 
-from afrieval.tasks.cells.cell import Cell, Coordinates
+from afrieval.tasks.cells.cell import Coordinates
 from afrieval.tools.sweep.jobs import dealt
 
-UNUSED: list[Any] = [None] * 3
 
-
-def cells(sizes: list[int]) -> list[Cell]:
+def cells(sizes: list[int]) -> list[FakeCell]:
     places = [Coordinates("t", prompt=number) for number in range(len(sizes))]
-    return [Cell(f"t{at}", "", place, (), frozenset(), 1, sizes[at], {}, *UNUSED) for at, place in enumerate(places)]
+    return [FakeCell(f"t{at}", coordinates=place, n_requests=sizes[at]) for at, place in enumerate(places)]
 
 
 @given(st.lists(st.integers(0, 1000), max_size=40), st.integers(1, 9))
@@ -29,7 +27,7 @@ def test_every_cell_is_in_one_share_and_shares_are_even(sizes: list[int], shares
 
 
 @given(st.permutations(cells([5, 5, 7, 1, 0, 7])))
-def test_the_order_of_the_plan_does_not_matter(whole: list[Cell]) -> None:
+def test_the_order_of_the_plan_does_not_matter(whole: list[FakeCell]) -> None:
     assert [{c.name for c in share} for share in dealt(whole, 3)] == [
         {c.name for c in share} for share in dealt(cells([5, 5, 7, 1, 0, 7]), 3)
     ]

@@ -13,11 +13,10 @@ from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.languages import ENGLISH
 from afrieval.run.harness.plan import plan_harness
-from afrieval.tasks.cells.complete_prompts import check_fetched
 from afrieval.tasks.data.files import HUB, card_of, data_files
 from afrieval.tasks.data.hub import commit
 from afrieval.tasks.data.lock import LOCK, DataLock, read_lock, write_lock
-from afrieval.tasks.data.splits import wanted_files
+from afrieval.tasks.data.splits import check_fetched, wanted_files
 from afrieval.tasks.declaration.selection import chosen_tasks, named_languages
 from afrieval.tasks.declaration.spec import TaskSpec
 

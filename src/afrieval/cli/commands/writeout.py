@@ -4,7 +4,7 @@ from pathlib import Path
 
 from afrieval._util.terminal import say
 from afrieval.results.run_folder import cell_lines
-from afrieval.tasks.cells.cell import Cell, Shown
+from afrieval.tasks.cells.cell import Cell, Preview
 
 LINE = "-" * 80
 
@@ -16,10 +16,10 @@ def write_out(folder: Path, cell: Cell) -> None:
         folder: the run folder.
         cell: one of its cells.
     """
-    show(cell.recall(cell_lines(folder, cell.name)))
+    show(cell.preview_stored(cell_lines(folder, cell.name)))
 
 
-def show(shown: Shown, blanks: bool = False) -> None:
+def show(shown: Preview, blanks: bool = False) -> None:
     """Prints a document; each prompt is verbatim and flush left between two marker lines.
 
     Args:

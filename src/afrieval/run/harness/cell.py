@@ -14,8 +14,18 @@ from afrieval.models.response_cache import PairsLM
 from afrieval.results.samples import Sample
 from afrieval.run.harness.build import build, config_hash, requests
 from afrieval.run.harness.index import HarnessTask, digest, plain
-from afrieval.scoring.responses import details_of, together
-from afrieval.tasks.cells.cell import NOT_KEPT, Block, Cell, Coordinates, HarnessCall, Outcome, RunPart, Shown, turns
+from afrieval.tasks.cells.cell import (
+    NOT_KEPT,
+    Block,
+    Cell,
+    CellResult,
+    Coordinates,
+    HarnessCall,
+    Preview,
+    RunPart,
+    turns,
+)
+from afrieval.tasks.cells.sample_lines import sample_line
 from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_numbers
 
 # Resamples for the standard error of metrics that are not means; the harness uses 100 for bleu and chrf.
@@ -23,7 +33,7 @@ BOOTSTRAP = 1000
 SEEDS = ("fewshot_random_seed", "random_seed", "numpy_random_seed", "torch_random_seed")
 
 
-def harness_cell(task: HarnessTask, language: str, config: RunConfig) -> Cell:
+def harness_cell(task: HarnessTask, language: str, config: RunConfig) -> "HarnessTaskCell":
     """Returns the cell of a leaf task, with its data loaded and its first prompt built.
 
     Args:
@@ -42,21 +52,12 @@ def harness_cell(task: HarnessTask, language: str, config: RunConfig) -> Cell:
         return build(task, config.data.source, shots, seed, config.task.clean_prompts)
 
     built = fresh()
-    first, docs, shots = requests(task.name, built, 1), list(built.eval_docs), built.config.num_fewshot
+    first, docs = requests(task.name, built, 1), list(built.eval_docs)
     rows = chosen_rows(config.eval, len(docs), lambda: order_of_numbers(len(docs), config.eval.random_seed))
-    leaf = _Leaf(task.name, language, fresh, shots, rows, config)
-    return Cell(
-        task.name,
-        leaf.title,
-        Coordinates(task.name, language, shots=shots),
-        tuple(built.aggregation()),
-        asks=frozenset(request.request_type for request in first),
-        n=len(rows.places),
-        n_requests=len(rows.places) * len(first),
-        identity={"harness_tasks": {task.name: _identity(task, built, docs, config)}, **rows.identity},
-        build=leaf.build,
-        preview=leaf.preview,
-        recall=leaf.recall,
+    asks = frozenset(request.request_type for request in first)
+    identity = {"harness_tasks": {task.name: _identity(task, built, docs, config)}, **rows.identity}
+    return HarnessTaskCell(
+        task.name, language, fresh, built.config.num_fewshot, rows, config, asks, len(first), identity
     )
 
 
@@ -75,19 +76,63 @@ def _identity(task: HarnessTask, built: Any, docs: list[Any], config: RunConfig)
 
 
 @dataclass(frozen=True)
-class _Leaf:
-    """A leaf task; `fresh` returns a new Task of the harness that depends only on the seeds."""
+class HarnessTaskCell(Cell):
+    """A leaf task of the harness.
 
-    name: str
+    Attributes:
+        leaf: its name.
+        language: the code that replaced {{language}} in a template; empty without a template.
+        fresh: returns a new Task of the harness that depends only on the seeds.
+        shots: few-shot examples per document.
+        kinds: the types of its requests.
+        per_document: number of requests for the first document.
+        fixed: its identity.
+    """
+
+    leaf: str
     language: str
     fresh: Callable[[], Any]
     shots: int
     rows: ChosenRows
     config: RunConfig
+    kinds: frozenset[str]
+    per_document: int
+    fixed: RunPart
+
+    @property
+    def name(self) -> str:
+        """The task's name."""
+        return self.leaf
 
     @property
     def title(self) -> str:
-        return f"harness task {self.name}"
+        """Its display name."""
+        return f"harness task {self.leaf}"
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """Its position in tables; a task of the harness has no prompt number."""
+        return Coordinates(self.leaf, self.language, shots=self.shots)
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """The types of its requests."""
+        return self.kinds
+
+    @property
+    def n(self) -> int:
+        """Number of documents to run."""
+        return len(self.rows.places)
+
+    @property
+    def n_requests(self) -> int:
+        """Number of requests, if all documents have as many as the first."""
+        return self.n * self.per_document
+
+    @property
+    def identity(self) -> RunPart:
+        """Everything except the model that scores depend on."""
+        return self.fixed
 
     def build(self, model: Any) -> HarnessCall:
         """Returns the harness call that evaluates a loaded model."""
@@ -101,11 +146,11 @@ class _Leaf:
             limit=None if self.rows.ranks else len(self.rows.places),
             samples=self.rows.places if self.rows.ranks else (),
             bootstrap_iters=BOOTSTRAP,
-            around=self._around,
+            context=self._context,
         )
 
     @contextlib.contextmanager
-    def _around(self) -> Iterator[None]:
+    def _context(self) -> Iterator[None]:
         """Runs the task quietly, from the same seeds.
 
         Raises:
@@ -123,7 +168,7 @@ class _Leaf:
                     "run it again with a network connection; its answers are kept",
                 ) from e
 
-    def preview(self, number: int) -> Shown:
+    def preview(self, number: int) -> Preview:
         """Returns a document as a model would get it."""
         task, chat = self.fresh(), self.config.model.chat_template
         if number >= len(task.eval_docs):
@@ -136,14 +181,14 @@ class _Leaf:
             lines.setdefault(prompt, []).extend(f"  {text!r}" for text in rest[:1] if isinstance(text, str))
         *_, last = lines.values()
         last.append(f"  gold: {task.doc_to_target(task.eval_docs[number])!r}")
-        return Shown(self._heading(number), [Block(prompt, after) for prompt, after in lines.items()])
+        return Preview(self._heading(number), [Block(prompt, after) for prompt, after in lines.items()])
 
-    def recall(self, samples: Iterator[Sample]) -> Shown:
+    def preview_stored(self, samples: Iterator[Sample]) -> Preview:
         """Returns the first document as the model saw it, with its answers."""
         sample = next(samples)
         heading = self._heading(sample["doc_id"])
         if "arguments" not in sample:
-            return Shown(f"{heading}\n{NOT_KEPT}")
+            return Preview(f"{heading}\n{NOT_KEPT}")
         asked = sample["arguments"]
         lines = []
         for (prompt, *rest), (answer, *_) in zip(asked, sample["resps"], strict=True):
@@ -151,19 +196,19 @@ class _Leaf:
             likelihood = isinstance(answer, list)
             lines.append(f"{answer[0]:12.4f}  {rest[0]!r}{other}" if likelihood else f"answer: {answer!r}{other}")
         scores = ", ".join(f"{name} {sample[name]}" for name in sample["metrics"])
-        return Shown(heading, [Block(asked[0][0], [*lines, f"gold: {sample['target']!r}  {scores}"])])
+        return Preview(heading, [Block(asked[0][0], [*lines, f"gold: {sample['target']!r}  {scores}"])])
 
     def _heading(self, number: int) -> str:
         return f"{self.title}, document {number}, {self.shots} examples"
 
 
-def _outcome(leaf: _Leaf, task: Any, results: dict[str, Any]) -> Outcome:
+def _outcome(leaf: HarnessTaskCell, task: Any, results: dict[str, Any]) -> CellResult:
     """Returns the harness' results of a cell, and its samples by document and filter."""
     answered = results["samples"][leaf.name]
     filters = list(dict.fromkeys(s["filter"] for s in answered))
     in_order = sorted(answered, key=lambda s: (s["doc_id"], filters.index(s["filter"])))
     samples = [_sample(leaf, task, s) for s in in_order]
-    return Outcome(samples, _record(leaf, task, results))
+    return CellResult(samples, _record(leaf, task, results))
 
 
 def _explain_faults(name: str, task: Any) -> None:
@@ -198,7 +243,7 @@ def _one_process() -> Iterator[None]:
             os.environ["DISABLE_MULTIPROC"] = before
 
 
-def _record(leaf: _Leaf, task: Any, results: dict[str, Any]) -> dict[str, Any]:
+def _record(leaf: HarnessTaskCell, task: Any, results: dict[str, Any]) -> dict[str, Any]:
     """Returns the harness' results of a cell, and its metrics, the main one first."""
     row, better = results["results"][leaf.name], results["higher_is_better"][leaf.name]
     order = list(task.aggregation())
@@ -231,14 +276,10 @@ def _record(leaf: _Leaf, task: Any, results: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sample(leaf: _Leaf, task: Any, answered: Sample) -> Sample:
+def _sample(leaf: HarnessTaskCell, task: Any, answered: Sample) -> Sample:
     """Returns a line of the sample file: the harness' fields, then ours."""
-    left_out = () if leaf.config.eval.log_samples else ("doc", "arguments")
-    sample = plain({k: v for k, v in answered.items() if k not in left_out})
     choices = {"n_choices": len(task.doc_to_choice(answered["doc"]))} if task.OUTPUT_TYPE == "multiple_choice" else {}
-    given = (details_of(answer) for answers in answered["resps"] for answer in answers)
-    details = {"details": details} if (details := together(given)) else {}
-    ranks = {"sample_rank": leaf.rows.ranks[answered["doc_id"]]} if leaf.rows.ranks else {}
-    ours = {**ranks, "task": leaf.name, "language": leaf.language, "prompt": "", "prompt_language": ""}
     # the harness does not report the examples
-    return {**sample, **ours, "fewshot_ids": [], "defect": "", **choices, **details}
+    logged = leaf.config.eval.log_samples
+    line: Sample = plain(sample_line(leaf.coordinates, leaf.rows, answered, log_samples=logged, **choices))
+    return line

@@ -10,8 +10,8 @@ from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
-from afrieval.tasks.cells.plan import task_questions
-from afrieval.tasks.cells.questions import generation
+from afrieval.tasks.cells.limits import generation
+from afrieval.tasks.cells.plan import task_cells
 from afrieval.tasks.cells.templated import TemplateCell
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.data.lock import read_lock
@@ -72,7 +72,7 @@ def _cell(described: str, shots: int) -> TemplateCell:
     config = _run_config(described)
     config = replace(config, eval=replace(config.eval, num_fewshot=shots))
     (spec,) = chosen_tasks(config)
-    (questions,), _ = task_questions(spec, config, read_lock())
+    (questions,), _ = task_cells(spec, config, read_lock())
     return questions
 
 

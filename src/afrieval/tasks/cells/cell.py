@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
+from afrieval._util.errors import UserError
 from afrieval.results.identity import PromptId
 from afrieval.results.samples import Sample
 from afrieval.scoring.tokens import Need
@@ -19,7 +20,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Shown:
+class Preview:
     """A document of a cell.
 
     Attributes:
@@ -59,7 +60,7 @@ class Coordinates:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CellResult:
     """The stored results of a cell.
 
     Attributes:
@@ -78,28 +79,28 @@ class HarnessCall:
     Attributes:
         task: the harness' Task; None if no document of the cell can be scored.
         model: the model to evaluate.
-        collect: converts the harness' results to an outcome; gets an empty map if `task` is None.
+        collect: converts the harness' results to those of the cell; gets an empty map if `task` is None.
         chat: whether to apply the model's chat template.
         system: the system text, if any.
         limit: number of documents to run, the first ones; None for all.
         samples: places of the documents to run, in order; empty for all up to the limit.
         bootstrap_iters: resamples for the harness' own standard errors.
-        around: context manager to call the harness in.
+        context: context manager to call the harness in.
     """
 
     task: Any
     model: Any
-    collect: Callable[[dict[str, Any]], Outcome]
+    collect: Callable[[dict[str, Any]], CellResult]
     chat: bool
     system: str | None = None
     limit: int | None = None
     samples: Sequence[int] = ()
     bootstrap_iters: int = 0
-    around: Callable[[], AbstractContextManager[None]] = nullcontext
+    context: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 @dataclass(frozen=True)
-class Probe:
+class PromptProbe:
     """Input for checks of a model before a cell runs.
 
     Attributes:
@@ -114,54 +115,94 @@ class Probe:
     answer_tokens: int = 0
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Task x language x prompt x prompt language x shots, from any source.
+class Cell(Protocol):
+    """Task x language x prompt x prompt language x shots: the smallest thing that is run, stored and resumed.
 
-    Attributes:
-        name: stable name, used for its sample file.
-        title: its display name.
-        coordinates: its position in tables.
-        metrics: names of its metrics, the main one first.
-        asks: the types of its requests, as the harness names them.
-        n: number of documents, including those that cannot be scored.
-        n_requests: approximate number of requests.
-        identity: everything except the model that scores depend on; part of `identity` in run.yaml.
-        build: converts a loaded model to a job for the harness.
-        preview: returns the document with a given number as a model would see it.
-        recall: returns the first scored document of the cell's samples, with the model's answer.
-        probe: returns input for checks of a loaded model; None if there is none, or it is slow to
-            compute.
-        facts: further information about its samples; part of the rest of run.yaml.
-        commits: data set to commit, for rows from the hub.
-        can_generate: whether generated answers are among the task's answer forms.
-        needs: what its metrics need besides the likelihoods of whole texts, as they name it.
-        complete: whether its prompts already include all parts of a chat, so that nothing may be
-            added.
-        rescore: yields samples with the scores that their answers get now, given a model that recalls stored answers;
-            None if that is not supported.
-        shares: what it has in common with cells that ask some of the same requests; empty for none.
+    Classes that derive from it explicitly have its defaults.
     """
 
-    name: str
-    title: str
-    coordinates: Coordinates
-    metrics: Sequence[str]
-    asks: frozenset[str]
-    n: int
-    n_requests: int
-    identity: RunPart
-    build: Callable[[Any], HarnessCall]
-    preview: Callable[[int], Shown]
-    recall: Callable[[Iterator[Sample]], Shown]
-    probe: Callable[[Any], Probe | None] = lambda model: None
-    facts: RunPart = field(default_factory=dict)
-    commits: dict[str, str] = field(default_factory=dict)
-    can_generate: bool = False
-    needs: frozenset[Need] = frozenset()
-    complete: bool = False
-    rescore: Callable[[Any, Iterator[Sample]], Iterator[Sample]] | None = None
-    shares: str = ""
+    @property
+    def name(self) -> str:
+        """Stable name, used for its sample file."""
+
+    @property
+    def title(self) -> str:
+        """Its display name."""
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """Its position in tables."""
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """The types of its requests, as the harness names them."""
+
+    @property
+    def n(self) -> int:
+        """Number of documents, including those that cannot be scored."""
+
+    @property
+    def n_requests(self) -> int:
+        """Approximate number of requests."""
+
+    @property
+    def identity(self) -> RunPart:
+        """Everything except the model that scores depend on; part of `identity` in run.yaml."""
+
+    @property
+    def facts(self) -> RunPart:
+        """Further information about its samples; part of the rest of run.yaml."""
+        return {}
+
+    @property
+    def commits(self) -> dict[str, str]:
+        """Data set to commit, for rows from the hub."""
+        return {}
+
+    @property
+    def can_generate(self) -> bool:
+        """Whether generated answers are among the task's answer forms."""
+        return False
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What its metrics need besides the likelihoods of whole texts, as they name it."""
+        return frozenset()
+
+    @property
+    def complete(self) -> bool:
+        """Whether its prompts already include all parts of a chat, so that nothing may be added."""
+        return False
+
+    @property
+    def shares(self) -> str:
+        """What it has in common with cells that ask some of the same requests; empty for none."""
+        return ""
+
+    def build(self, model: Any) -> HarnessCall:
+        """Returns the harness call that evaluates a loaded model."""
+
+    def preview(self, number: int) -> Preview:
+        """Returns the document with a given number as a model would see it."""
+
+    def preview_stored(self, samples: Iterator[Sample]) -> Preview:
+        """Returns the first scored document of the cell's samples, with the model's answer."""
+
+    def probe(self, model: Any) -> PromptProbe | None:
+        """Returns input for checks of a loaded model; None if there is none, or it is slow to compute."""
+        return None
+
+    def rescore(self, model: Any, samples: Iterator[Sample]) -> Iterator[Sample]:
+        """Yields samples with the scores that their answers get now; only cells of declared tasks support it.
+
+        Args:
+            model: recalls stored answers.
+            samples: as stored.
+
+        Raises:
+            UserError: if it does not, or not of these samples.
+        """
+        raise UserError(f"{self.name} cannot be scored again", "run the model again")
 
 
 @dataclass(frozen=True)

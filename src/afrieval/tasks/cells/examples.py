@@ -5,15 +5,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
 
 from afrieval._util.errors import UserError
-from afrieval.scoring.responses import Generation
 from afrieval.tasks.data.documents import Document
-from afrieval.tasks.prompts.prompts import answers
-
-if TYPE_CHECKING:
-    from afrieval.tasks.cells.templated import TemplateCell
 
 
 def ranking(
@@ -185,39 +179,3 @@ def dropping(fits: Callable[[str, Document], bool]) -> Fitting:
         return kept
 
     return fitting
-
-
-def fit_of(questions: "TemplateCell", lm: Any, generation: Generation | None) -> Fitting | None:
-    """Returns how the questions of a cell fit a model; None if the task does not ask for it.
-
-    Args:
-        questions: the cell's questions.
-        lm: the model; a length is measured by its tokenizer, or in bytes if it has none.
-        generation: limits of generated answers; None for likelihoods.
-    """
-    name, drops = questions.task.fit, questions.task.examples.drop and questions.shots > 0
-    if lm.max_length == float("inf") or not (name or drops):
-        return None
-    tokens, most = (_measure(questions, generation, count) for count in (lm.count_tokens, _most_tokens))
-    if name:
-        return Fit(name, questions.name, tokens, lm.max_length - (generation.max_tokens if generation else 0))
-    room = lm.max_length - generation.max_tokens if generation else lm.longest_scored
-    return dropping(lambda text, document: most(text, document) <= room or tokens(text, document) <= room)
-
-
-def _most_tokens(text: str) -> int:
-    """Returns a bound that takes no time: a token has at least a byte, and there may be a BOS token."""
-    return len(text.encode()) + 1
-
-
-def _measure(questions: "TemplateCell", generation: Generation | None, count: Callable[[str], int]) -> Tokens:
-    """Returns a function that counts the tokens of a prompt and of the longest answer, if that is scored."""
-    between = "" if questions.config.model.chat_template else questions.prompt.delimiter
-
-    def tokens(text: str, document: Document) -> int:
-        if generation:
-            return count(text)
-        names = answers(questions.prompt, document, questions.answer_form)
-        return count(text + between + max(names, key=count))
-
-    return tokens

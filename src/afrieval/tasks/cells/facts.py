@@ -1,19 +1,16 @@
 """The parts of run.yaml that describe a cell of a declared task."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from afrieval.scoring.extract import switches
 from afrieval.tasks.cells.cell import RunPart
+from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.declaration.meta import published
 from afrieval.tasks.declaration.presets import extract_of
 
-if TYPE_CHECKING:
-    from afrieval.tasks.cells.templated import TemplateCell
 
-
-def identity(questions: "TemplateCell") -> RunPart:
+def identity(questions: Questions) -> RunPart:
     """Returns everything except the model that a cell's scores depend on; fixed in a run folder."""
     evaluation = questions.config.eval
     fewshot = {
@@ -29,7 +26,7 @@ def identity(questions: "TemplateCell") -> RunPart:
     }
 
 
-def _task(questions: "TemplateCell") -> RunPart:
+def _task(questions: Questions) -> RunPart:
     task, split = questions.task, questions.task.data.evaluate
     hashes = {split: questions.data.sha256}
     if questions.pool is not None:
@@ -50,12 +47,12 @@ def _task(questions: "TemplateCell") -> RunPart:
     }
 
 
-def _written_for(questions: "TemplateCell") -> str:
+def _written_for(questions: Questions) -> str:
     """Returns the language of a prompt; prompts of the paper differ between the languages that they are used for."""
     return questions.language if questions.prompt.paper else questions.prompt.language
 
 
-def facts(questions: "TemplateCell") -> RunPart:
+def facts(questions: Questions) -> RunPart:
     """Returns the task's declaration and the few-shot rows, for readers of a cell's samples."""
     return {
         "declared": {questions.task.name: _declared(questions)},
@@ -63,7 +60,7 @@ def facts(questions: "TemplateCell") -> RunPart:
     }
 
 
-def _declared(questions: "TemplateCell") -> RunPart:
+def _declared(questions: Questions) -> RunPart:
     task, split = questions.task, questions.task.data.evaluate
     unreviewed = questions.prompt_language == "native" and not questions.prompt.reviewed_by
     return {
@@ -93,12 +90,12 @@ def _declared(questions: "TemplateCell") -> RunPart:
     }
 
 
-def _evals(questions: "TemplateCell") -> RunPart:
+def _evals(questions: Questions) -> RunPart:
     task = questions.task
     return {"evals": task.data.hub, "published": published(task), "rows": task.data.rows_of(task.data.evaluate)}
 
 
-def _fewshot_ids(questions: "TemplateCell") -> list[int] | str:
+def _fewshot_ids(questions: Questions) -> list[int] | str:
     """Returns the few-shot rows, or where to find them if they differ between documents."""
     same = questions.task.examples.same
     if questions.config.eval.fewshot_selection == "per_document" or questions.task.apart:

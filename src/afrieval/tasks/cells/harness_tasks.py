@@ -12,9 +12,8 @@ from lm_eval.api.task import ConfigurableTask
 from afrieval.scoring.base import Metric, Score
 from afrieval.scoring.responses import Generation, shown
 from afrieval.tasks.cells.examples import Fitting, Shown
-from afrieval.tasks.cells.questions import UNENDED
+from afrieval.tasks.cells.questions import UNENDED, Questions
 from afrieval.tasks.cells.sample_lines import DocumentRow
-from afrieval.tasks.cells.templated import TemplateCell, TextQuestions
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.declaration.presets import by_likelihood
 from afrieval.tasks.prompts.prompts import answers, example_answer
@@ -37,10 +36,11 @@ class InMemoryTask(ConfigurableTask):
     Args:
         config: returned by `task_config`.
         documents: documents to evaluate; each has a gold answer.
-        examples: returns a given number of worked examples for a document.
+        examples: returns a number of few-shot examples of a document.
         neutral: texts that replace all fields in neutral prompts; empty to ask for none.
         fit: shortens prompts that are too long for the model; None to show all of them.
         header: returns the text before the examples of a document; with a chat template it is a system text.
+        options: one more argument of each request; empty for none.
 
     Attributes:
         scores: id to score of each scored document.
@@ -55,14 +55,10 @@ class InMemoryTask(ConfigurableTask):
         neutral: Sequence[str] = (),
         fit: Fitting | None = None,
         header: Callable[[Document], str] = lambda document: "",
+        options: Config | None = None,
     ):
-        self._rows, self._examples, self._neutral, self._fit = (
-            _Rows(map(DocumentRow, documents)),
-            examples,
-            neutral,
-            fit,
-        )
-        self._header = header
+        self._rows, self._examples = _Rows(map(DocumentRow, documents)), examples
+        self._neutral, self._fit, self._header, self._options = neutral, fit, header, options or {}
         self.shortened: dict[int, Shown] = {}
         self._after_neutral: dict[Hashable, list[list[Instance]]] = {}
         self.scores: dict[int, Score] = {}
@@ -112,6 +108,17 @@ class InMemoryTask(ConfigurableTask):
             self._instances += requests if isinstance(requests, list) else [requests]
             self._ask_neutral(doc, context, chat)
 
+    def construct_requests(self, doc: DocumentRow, ctx: Any, **kwargs: Any) -> Any:
+        """Returns a request for each text: after the prompt as the harness has it, or without one."""
+        options = (dict(self._options),) if self._options else ()
+        if self.OUTPUT_TYPE == "loglikelihood_rolling":
+            texts, metadata = doc.document.choices, kwargs["metadata"]
+            return [Instance(self.OUTPUT_TYPE, doc, (t, *options), i, metadata=metadata) for i, t in enumerate(texts)]
+        requests = super().construct_requests(doc, ctx, **kwargs)
+        for request in requests if options else ():
+            request.arguments = (*request.arguments, *options)
+        return requests
+
     def _ask_neutral(self, doc: DocumentRow, context: Config, chat: Config) -> None:
         """Adds the requests with neutral prompts after a document's examples, once for equal examples.
 
@@ -138,7 +145,7 @@ class InMemoryTask(ConfigurableTask):
         return self.shortened.get(whole.id) or [whole, *self._examples(whole, self.config.num_fewshot or 0)]
 
 
-def task_config(questions: TemplateCell, generation: Generation | None = None) -> Config:
+def task_config(questions: Questions, generation: Generation | None = None) -> Config:
     """Returns the harness' config of a cell.
 
     Args:
@@ -171,9 +178,9 @@ def task_config(questions: TemplateCell, generation: Generation | None = None) -
     return config | (_of_choices(questions) if by_likelihood(form) else _of_texts(ends))
 
 
-def _of_choices(questions: TemplateCell) -> Config:
+def _of_choices(questions: Questions) -> Config:
     return {
-        "output_type": "multiple_choice",
+        "output_type": questions.request if questions.whole else "multiple_choice",
         "doc_to_choice": lambda row: answers(questions.prompt, row.document, questions.answer_form),
         "doc_to_target": lambda row: row.document.gold,
     }
@@ -194,42 +201,3 @@ def _aggregation(metric: Metric) -> Any:
         return float(metric.score(measures, np.ones((1, len(found))))[0])
 
     return aggregate
-
-
-class MeasuredTask(InMemoryTask):
-    """A harness task whose requests may have options, as one more argument.
-
-    Arguments are those of `InMemoryTask`.
-    """
-
-    def __init__(
-        self,
-        config: Config,
-        documents: Sequence[Document],
-        examples: Examples,
-        fit: Fitting | None = None,
-        header: Callable[[Document], str] = lambda document: "",
-        options: Config | None = None,
-    ):
-        self._options = options or {}
-        super().__init__(config, documents, examples, fit=fit, header=header)
-
-    def construct_requests(self, doc: DocumentRow, ctx: Any, **kwargs: Any) -> list[Instance]:
-        """Returns a request for each text: after the prompt as the harness has it, or without one."""
-        options = (dict(self._options),) if self._options else ()
-        if self.OUTPUT_TYPE != "loglikelihood_rolling":
-            requests = super().construct_requests(doc, ctx, **kwargs)
-            for request in requests:
-                request.arguments = (*request.arguments, *options)
-            return list(requests)
-        metadata = kwargs["metadata"]
-        return [
-            Instance(self.OUTPUT_TYPE, doc, (text, *options), i, metadata=metadata)
-            for i, text in enumerate(doc.document.choices)
-        ]
-
-
-def measured_config(questions: TextQuestions) -> Config:
-    """Returns the harness' config of a cell."""
-    config = task_config(questions)
-    return {**config, "output_type": questions.asks} if questions.whole else config

@@ -7,8 +7,7 @@ from afrieval._util.errors import UserError, choices
 from afrieval.config.settings import RunConfig
 from afrieval.languages import ENGLISH
 from afrieval.tasks.cells.cell import Plan
-from afrieval.tasks.cells.complete_prompts import CompleteQuestions
-from afrieval.tasks.cells.templated import TemplateCell, TextQuestions
+from afrieval.tasks.cells.templated import CompleteCell, TemplateCell
 from afrieval.tasks.data.baselines import Scores, baselines
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.lock import DataLock, read_lock
@@ -85,7 +84,7 @@ def _suspected(planned: Sequence[TemplateCell]) -> list[str]:
 
 def _complete(planned: Sequence[TemplateCell], config: RunConfig) -> list[str]:
     """Returns lines on rows that cannot be scored, and on padding by the backend."""
-    complete = [asked for asked in planned if isinstance(asked, CompleteQuestions)]
+    complete = [asked for asked in planned if isinstance(asked, CompleteCell)]
     notes = [line for asked in complete for line in _unscored_notes(asked)]
     padded = [asked.task.name for asked in complete if asked.answer_form == "generate"]
     if padded and config.model.model_name and config.model.model_type == "hf":
@@ -96,7 +95,7 @@ def _complete(planned: Sequence[TemplateCell], config: RunConfig) -> list[str]:
     return notes
 
 
-def _unscored_notes(asked: CompleteQuestions) -> list[str]:
+def _unscored_notes(asked: CompleteCell) -> list[str]:
     reasons: dict[str, list[int]] = {}
     for document in asked.documents:
         if document.gold is None and document.id not in asked.data.unparsed:
@@ -125,26 +124,21 @@ def plan_declared(config: RunConfig, likelihoods: bool = True) -> Plan:
         UserError: for an unknown task, language or prompt, missing data, too many shots, or a
             prompt that cannot be filled in.
     """
-    asked, left_out = all_questions(config, likelihoods)
-    return Plan([questions.cell() for questions in asked], left_out, all_notes(asked, config))
+    cells, left_out = declared_cells(config, likelihoods)
+    return Plan([*cells], left_out, all_notes(cells, config))
 
 
-def all_questions(config: RunConfig, likelihoods: bool = True) -> tuple[list[TemplateCell], list[str]]:
-    """Returns the questions of these cells, and a line for each omission; arguments are those of `plan_declared`."""
-    asked: list[TemplateCell] = []
-    left_out: list[str] = []
+def declared_cells(config: RunConfig, likelihoods: bool = True) -> tuple[list[TemplateCell], list[str]]:
+    """Returns the cells of a config's declared tasks, and a line for each omission."""
     lock = read_lock()
-    for spec in chosen_tasks(config):
-        of_task, missing = task_questions(spec, config, lock, likelihoods)
-        asked += of_task
-        left_out += missing
-    return asked, left_out
+    found = [task_cells(spec, config, lock, likelihoods) for spec in chosen_tasks(config)]
+    return [cell for cells, _ in found for cell in cells], [line for _, lines in found for line in lines]
 
 
-def task_questions(
+def task_cells(
     spec: TaskSpec, config: RunConfig, lock: DataLock, likelihoods: bool = True
 ) -> tuple[list[TemplateCell], list[str]]:
-    """Returns the questions of a task's cells, and a line for each omission."""
+    """Returns the cells of a task, and a line for each omission."""
     form = answer_form(spec, config, likelihoods)
     if config.task.suite and (hub := missing_hub(spec, config.data.source)):
         return [], [f"{spec.name}: the folder {config.data.source} does not contain {hub}"]
@@ -157,7 +151,7 @@ def task_questions(
         raise UserError(f"{spec.name} cannot be scored: {why}", "remove the task, or provide what the metric needs")
     check_source(spec, config.data.source)
     languages, missing = _languages(spec, config, lock)
-    files, make = PromptFiles(spec), _questions_of(spec)
+    files, make = PromptFiles(spec), CompleteCell if spec.prompt else TemplateCell
     asked: list[TemplateCell] = []
     unprompted: list[str] = []
     absent: list[str] = []
@@ -185,10 +179,6 @@ def _unscored_plan(spec: TaskSpec, form: str) -> str:
     """Returns why no metric of a task can be computed; empty if one can."""
     missing = [m.missing("") for m in spec.scoring.metrics]
     return "" if spec.scoring.metrics_of(form) else next(filter(None, missing), "no metric applies")
-
-
-def _questions_of(spec: TaskSpec) -> type[TemplateCell]:
-    return CompleteQuestions if spec.prompt else TextQuestions if spec.texts else TemplateCell
 
 
 def _languages(

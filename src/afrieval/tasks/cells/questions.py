@@ -1,26 +1,214 @@
-"""Converts documents to questions, scores responses, and limits the length of generated answers."""
+"""What a cell of a declared task asks: documents, a prompt and few-shot examples; and what scores the responses."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
-from afrieval._util.errors import UserError
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.scoring.base import ExtractionContext, Likelihood, Metric, Question, Response, Score
+from afrieval.scoring.metrics.flags import refused, unparsed
 from afrieval.scoring.responses import Generation, details_of, of_likelihoods, of_text, scored
 from afrieval.scoring.tokens import tokens_of
+from afrieval.tasks.cells.cell import Coordinates
+from afrieval.tasks.cells.examples import examples, kind, ranking, usable
+from afrieval.tasks.data.baselines import Scores
 from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_documents
+from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.presets import by_likelihood
-from afrieval.tasks.declaration.schema import GenerationSpec
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tasks.prompts.prompts import Prompt, answers, choice_texts, question_label
+from afrieval.tasks.prompts.prompts import (
+    Prompt,
+    PromptFiles,
+    answers,
+    choice_texts,
+    closing_lead_in,
+    render,
+    render_header,
+)
 
-if TYPE_CHECKING:
-    from afrieval.tasks.cells.templated import TemplateCell
-
-
+CONTENT_FREE = ("", "N/A")  # as in contextual calibration (Zhao et al. 2021)
 UNENDED = Generation(32)  # if no limits are given
 Scorer = Callable[..., Score]
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """The questions of a cell: documents, a prompt and few-shot examples.
+
+    Attributes:
+        prompt_language: `eng` or `native`; always `eng` for English.
+        data: the whole evaluated split.
+        pool: the few-shot split; None if not needed.
+        config: the merged config.
+        files: the task's prompt files.
+        baselines: what a model gets that does not read, as in `tasks/data/baselines.py`; empty if unknown.
+    """
+
+    task: TaskSpec
+    language: str
+    prompt: Prompt
+    prompt_language: str
+    answer_form: str
+    data: Split
+    pool: Split | None
+    config: RunConfig
+    files: PromptFiles = field(repr=False)
+    baselines: Scores = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """Stable name of the cell."""
+        return f"{self.task.name}_{self.language}_{self.prompt_language}_{self.prompt.id}"
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """The cell's position in tables."""
+        place = (self.task.name, self.language, self.prompt.id, self.prompt_language)
+        return Coordinates(*place, self.shots, self.answer_form)
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """The metrics of its answers, the main one first."""
+        language = self.task.answers_in(self.language)
+        found = self.task.scoring.metrics_of(self.answer_form, language=language)
+        return metrics_of_api(found, self.config.model, self.answer_form) if self.config.model.is_api else found
+
+    @property
+    def generates(self) -> bool:
+        """Whether answers are generated rather than chosen by likelihood."""
+        return self.answer_form == "generate"
+
+    @property
+    def whole(self) -> bool:
+        """Whether likelihoods of whole texts are asked for, without prompts."""
+        return self.task.request == "rolling"
+
+    @property
+    def request(self) -> str:
+        """The type of its requests, as the harness names it."""
+        return "generate_until" if self.generates else "loglikelihood_rolling" if self.whole else "loglikelihood"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of its requests: what is needed of each token; empty if only the sum is needed."""
+        if not (needs := self.task.scoring.needs):
+            return {}
+        options: dict[str, Any] = {need: True for need in ("tokens", "vocabulary", "gradient") if need in needs}
+        options |= {"tokens": True} | ({"end": True} if self.task.end else {})
+        return options | ({"first": self.task.tokens} if self.task.tokens else {})
+
+    @property
+    def shots(self) -> int:
+        """Number of few-shot examples per document."""
+        every = self.task.examples.all and self.pool
+        return sum(not d.defect for d in every.documents) if every else self.config.eval.shots
+
+    @property
+    def neutral(self) -> Sequence[str]:
+        """Texts without content, each of which makes a neutral prompt; empty if no metric needs any."""
+        return CONTENT_FREE if self.task.labels and any(m.needs_neutral for m in self.metrics) else ()
+
+    @property
+    def n_neutral(self) -> int:
+        """Number of requests with neutral prompts, which differ only where examples do."""
+        if not self.neutral:
+            return 0
+        fixed = not self.shots or self.config.eval.fewshot_selection == "fixed"
+        asked = self.of_each_kind if fixed else self.scorable
+        distinct = {tuple(example.id for example in self.examples(document)) for document in asked}
+        return len(distinct) * len(self.neutral) * len(self.task.labels)
+
+    @property
+    def documents(self) -> list[Document]:
+        """The documents to run, including defective ones."""
+        return [self.data.documents[place] for place in self.rows.places]
+
+    @cached_property
+    def rows(self) -> ChosenRows:
+        """The rows to run."""
+        every, evaluation = self.data.documents, self.config.eval
+        return chosen_rows(evaluation, len(every), lambda: order_of_documents(self.task, every, evaluation.random_seed))
+
+    @property
+    def scorable(self) -> list[Document]:
+        """The documents to run that have a gold answer."""
+        return [d for d in self.documents if d.gold is not None]
+
+    @property
+    def of_each_kind(self) -> list[Document]:
+        """The first document to run of each kind; each kind has examples of its own."""
+        asked = self.scorable or self.documents
+        return list({kind(d, self.task.examples.same): d for d in reversed(asked)}.values())[::-1]
+
+    @property
+    def text_language(self) -> str:
+        """The language of its texts."""
+        return self.task.text_language or self.language
+
+    @property
+    def announced(self) -> Sequence[str]:
+        """The words that may announce an answer: of the prompt files, and of the data set's own worked solutions."""
+        closing = closing_lead_in(self.pool.documents) if self.pool else ""
+        return [*self.files.announced(self.prompt, self.text_language), *([closing] if closing else [])]
+
+    def text(self, document: Document) -> str:
+        """Returns the rendered prompt of a document; the answer follows after a space."""
+        return render(self.prompt, document, self.text_language)
+
+    def header(self, document: Document) -> str:
+        """Returns what stands before the examples of a document; usually empty."""
+        return render_header(self.prompt, document, self.text_language)
+
+    def examples(self, document: Document) -> list[Document]:
+        """Returns the few-shot examples of a document; a run may leave out the last of them."""
+        same = self.task.examples.same
+        ranked = self._pools.get(kind(document, same), [])
+        if self.task.examples.all:
+            return usable(ranked, document, self.task.apart)
+        if self.config.eval.fewshot_selection == "per_document":
+            ranked = self._ranked(ranked, document.id)
+        return examples(ranked, self.shots, document, self.task.apart, same)
+
+    @cached_property
+    def _pools(self) -> dict[tuple[str, ...], list[Document]]:
+        """The rows that may be examples of each kind of document, in order."""
+        found: dict[tuple[str, ...], list[Document]] = {}
+        pool = [d for d in self.pool.documents if not d.defect] if self.pool else []
+        for row in pool if self.task.examples.order == "file" else self._ranked(pool):
+            if row.worked or not self.task.chain_of_thought:
+                found.setdefault(kind(row, self.task.examples.same), []).append(row)
+        return found
+
+    def _ranked(self, rows: Sequence[Document], document_id: int | None = None) -> list[Document]:
+        split, seed = str(self.task.data.fewshot), self.config.eval.fewshot_random_seed
+        return ranking(rows, seed, self.task.fewshot_source, split, document_id)
+
+    def scorer(self, ends: Generation) -> Scorer:
+        """Returns what scores its answers.
+
+        Args:
+            ends: limits of generated answers.
+        """
+        language = self.task.answers_in(self.language)
+        return scorer(self.task, self.prompt, self.announced, self.answer_form, ends, language, self.metrics)
+
+
+def metrics_of_api(found: Sequence[Metric], model: ModelConfig, answer_form: str) -> list[Metric]:
+    """Returns the metrics of a model behind a server.
+
+    Args:
+        found: those of the task that apply to the answer form.
+        model: the model's settings.
+        answer_form: `text`, `letter` or `generate`.
+    """
+    if not by_likelihood(answer_form):
+        return [*found, refused()]
+    if model.api.endpoint != "chat":
+        return list(found)
+    # Letters that are not among the first tokens have no likelihoods to compare with those after neutral prompts.
+    return [*(metric for metric in found if not metric.calibrated), unparsed(likelihoods=True)]
 
 
 def scorer(
@@ -68,86 +256,3 @@ def _with_tokens(given: Any) -> Likelihood:
     """Returns the likelihood of a text, which is a number if nothing else was asked for."""
     known = Likelihood(*given) if isinstance(given, tuple | list) else Likelihood(given, False)
     return known._replace(tokens=tokens_of(details_of(given)))
-
-
-SOME_WORDS, THOUGHTS = 32, 16_384
-BLANK_LINE, LINE_END = "\n\n", "\n"
-
-
-def generation(questions: "TemplateCell", lm: Any) -> Generation:
-    """Returns the limits of a cell's generated answers.
-
-    Args:
-        questions: the cell's questions.
-        lm: the model; lengths are measured by its tokenizer, or in bytes if it has none.
-
-    Raises:
-        UserError: if max_gen_toks fills the model's whole context.
-    """
-    config = questions.config
-    chat = config.model.chat_template
-    if (config.eval.max_gen_toks or 0) >= lm.max_length:
-        raise UserError(
-            f"eval.max_gen_toks is {config.eval.max_gen_toks}, but the model's context has {lm.max_length} tokens",
-            "give a smaller number, to leave room for the prompt",
-        )
-    if questions.task.generation:
-        return _declared(questions.task.generation, config)
-    return Generation(
-        max_tokens=config.eval.max_gen_toks or min(_room(questions, lm), lm.max_length // 2),
-        stop=() if chat else _stop(questions),
-        thinking_end=config.model.thinking_end or "",
-        runs_on=not chat,
-    )
-
-
-def _declared(declared: GenerationSpec, config: RunConfig) -> Generation:
-    """Returns the task's own limits; only the user lowers them, since that changes scores.
-
-    The thinking that a server keeps apart counts as well, and was not meant by the task.
-    """
-    room = THOUGHTS if config.model.is_api and config.model.thinks else 0
-    most = config.eval.max_gen_toks or max(declared.max_tokens, room)
-    return Generation(most, tuple(declared.stop), config.model.thinking_end or "", runs_on=False)
-
-
-def _room(questions: "TemplateCell", lm: Any) -> int:
-    """Returns a limit in tokens.
-
-    A limit that suits English truncates Amharic, whose letters need several tokens each in most
-    models. A bare answer gets twice its length plus a few words. An answer with reasoning gets four
-    times the longest worked solution of the few-shot split, since models write more than teachers,
-    or twice the longest question if there is none. Chat models reason in mathematics even if not
-    asked to, and models that think first need room for it.
-    """
-    model = questions.config.model
-    if model.thinks:
-        return THOUGHTS
-
-    def longest(texts: list[str]) -> int:
-        return max((lm.count_tokens(text) for text in texts), default=0)
-
-    answer = questions.task.scoring.answer
-    if answer.is_choice:
-        names = [a for d in questions.documents[:1] for a in answers(questions.prompt, d, "generate")]
-        return 2 * longest(names) + SOME_WORDS
-    if not answer.is_worked_out or not (questions.task.chain_of_thought or model.chat_template):
-        return 2 * longest([answer.shown(d.gold) for d in questions.data.documents if d.gold is not None]) + SOME_WORDS
-    worked = longest([d.worked for d in questions.pool.documents if d.worked]) if questions.pool else 0
-    question = next(iter(questions.task.fields))
-    return (4 * worked or 2 * longest([d.fields[question] for d in questions.data.documents])) + SOME_WORDS
-
-
-def _stop(questions: "TemplateCell") -> tuple[str, ...]:
-    """Returns texts that begin another example, which a model without chat template would write next.
-
-    A text ends with its line if all right answers are of one line, as translations of sentences are: prompts
-    without empty lines would go on with the next sentence. A worked solution may contain empty lines, unless
-    examples show otherwise.
-    """
-    if not questions.task.scoring.answer.is_worked_out:
-        golds = [d.gold for d in questions.data.documents if d.gold is not None]
-        return (LINE_END if all(isinstance(gold, str) and LINE_END not in gold for gold in golds) else BLANK_LINE,)
-    label = question_label(questions.task, questions.prompt, questions.task.text_language or questions.language)
-    ends = (f"\n{label}",) if label else ()
-    return ends if questions.task.chain_of_thought and not questions.shots else (BLANK_LINE, *ends)

@@ -4,26 +4,22 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.results.changes import alike
 from afrieval.results.samples import DROPPED, Sample
 from afrieval.scoring.responses import Generated, Generation, shown
-from afrieval.tasks.cells.questions import UNENDED, Scorer
-from afrieval.tasks.cells.sample_lines import DocumentRow, sample_line
-from afrieval.tasks.cells.templated import TextQuestions
+from afrieval.tasks.cells.limits import generation
+from afrieval.tasks.cells.questions import UNENDED, Questions, Scorer
+from afrieval.tasks.cells.sample_lines import DocumentRow, document_line
 from afrieval.tasks.data.documents import Document
 from afrieval.tasks.prompts.prompts import answers
-
-if TYPE_CHECKING:
-    from afrieval.tasks.cells.templated import TemplateCell
-
 
 RUN_AGAIN = "run the model again, with another --run_dir: its answers are to other questions"
 
 
-def check_unchanged(questions: "TemplateCell", document: Document, sample: Sample, limits: Generation | None) -> None:
+def check_unchanged(questions: Questions, document: Document, sample: Sample, limits: Generation | None) -> None:
     """Rejects a sample whose document, prompt, examples or limits differ from those of a run today.
 
     Args:
@@ -40,9 +36,7 @@ def check_unchanged(questions: "TemplateCell", document: Document, sample: Sampl
         raise UserError(problem, RUN_AGAIN)
 
 
-def _differences(
-    questions: "TemplateCell", document: Document, sample: Sample, limits: Generation | None
-) -> Iterator[str]:
+def _differences(questions: Questions, document: Document, sample: Sample, limits: Generation | None) -> Iterator[str]:
     if bool(sample["resps"]) != (document.gold is not None):
         yield "whether it can be scored"
     if document.gold is None or not sample["resps"]:
@@ -71,21 +65,21 @@ def _is_document(document: Document, sample: Sample) -> bool:
     return isinstance(stored, dict) and all(stored[key] == now[key] for key in stored if key in now)
 
 
-def _is_prompt(questions: "TemplateCell", shown: Sequence[Document], prompt: str) -> bool:
+def _is_prompt(questions: Questions, shown: Sequence[Document], prompt: str) -> bool:
     """Returns whether a prompt contains the texts of its question and examples, as text or in a list of messages."""
-    if isinstance(questions, TextQuestions) and questions.whole:
+    if questions.whole:
         return True  # the documents themselves
     texts = [questions.text(document).strip() for document in shown]
     return all(text in prompt or json.dumps(text, ensure_ascii=False)[1:-1] in prompt for text in texts)
 
 
-def _is_asked(questions: "TemplateCell", document: Document, asked: Sequence[Any], limits: Generation | None) -> bool:
+def _is_asked(questions: Questions, document: Document, asked: Sequence[Any], limits: Generation | None) -> bool:
     """Returns whether the same continuations were asked for, or answers with the same limits and at least as long."""
     if limits is not None:
         given = asked[0][1]
         declared = questions.task.generation is not None  # other limits depend on the tokenizer
         return given["until"] == list(limits.stop) and (not declared or given["max_gen_toks"] == limits.max_tokens)
-    if isinstance(questions, TextQuestions):
+    if questions.task.scoring.answer.is_measured:
         return not questions.options or all(each[-1] == questions.options for each in asked)
     texts = answers(questions.prompt, document, questions.answer_form)
     return len(texts) == len(asked) and all(each[1].endswith(text) for text, each in zip(texts, asked, strict=True))
@@ -99,7 +93,7 @@ OF_HARNESS = (
 OF_MODEL = ("fewshot_ids", "details", "fitted")  # what no answer says, and its tokenizer decided
 
 
-def rescored(questions: "TemplateCell", model: Any, samples: Iterator[Sample]) -> Iterator[Sample]:
+def rescored(questions: Questions, model: Any, samples: Iterator[Sample]) -> Iterator[Sample]:
     """Yields samples with the scores that their answers get now; unchanged samples are yielded as they are.
 
     Args:
@@ -110,7 +104,7 @@ def rescored(questions: "TemplateCell", model: Any, samples: Iterator[Sample]) -
     Raises:
         UserError: if a document, prompt or limit has changed, or a metric cannot be computed.
     """
-    limits = questions.generation(model)
+    limits = generation(questions, model) if questions.generates else None
     scorer = questions.scorer(limits or UNENDED)
     for document, sample in zip(questions.documents, samples, strict=True):
         check_unchanged(questions, document, sample, limits)
@@ -118,19 +112,19 @@ def rescored(questions: "TemplateCell", model: Any, samples: Iterator[Sample]) -
             yield sample
             continue
         _check_metrics(questions, sample)
-        now = _again(questions, document, sample, scorer, partial(model.recall, questions.asks))
+        now = _again(questions, document, sample, scorer, partial(model.recall, questions.request))
         yield sample if alike(sample, now) else now
 
 
-def _again(questions: "TemplateCell", document: Document, sample: Sample, scorer: Scorer, recall: Any) -> Sample:
+def _again(questions: Questions, document: Document, sample: Sample, scorer: Scorer, recall: Any) -> Sample:
     """Returns the line of a document with a new score; everything else is as it was."""
     score = scorer(document, _given(questions, sample, recall), sample.get("neutral", []))
     values = shown(score, questions.metrics)
     answered = {name: sample[name] for name in OF_HARNESS if name in sample} | {"metrics": [*values], **values}
-    return sample_line(questions, document, answered, score) | {k: sample[k] for k in OF_MODEL if k in sample}
+    return document_line(questions, document, answered, score) | {k: sample[k] for k in OF_MODEL if k in sample}
 
 
-def _given(questions: "TemplateCell", sample: Sample, recall: Any) -> list[Any]:
+def _given(questions: Questions, sample: Sample, recall: Any) -> list[Any]:
     """Returns the answers of a sample as the model gave them."""
     first = [answers[0] for answers in sample["resps"]]
     if questions.generates:
@@ -147,7 +141,7 @@ def _given(questions: "TemplateCell", sample: Sample, recall: Any) -> list[Any]:
     return found
 
 
-def _check_metrics(questions: "TemplateCell", sample: Sample) -> None:
+def _check_metrics(questions: Questions, sample: Sample) -> None:
     """Rejects a cell with a metric that cannot be computed here: its scores would be lost."""
     language = questions.task.answers_in(questions.language)
     for metric in questions.task.scoring.metrics:

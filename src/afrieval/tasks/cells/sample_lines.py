@@ -1,30 +1,62 @@
-"""Converts documents of declared tasks to lines of sample files, and these to printed documents."""
+"""Writes the lines of sample files, of all cells, and prints stored documents."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from afrieval.results.samples import DROPPED, Sample, verdict
 from afrieval.scoring.base import Metric, Score
-from afrieval.scoring.responses import Details, details_of, together
-from afrieval.tasks.cells.cell import NOT_KEPT, Block, Shown
+from afrieval.scoring.responses import details_of, together
+from afrieval.tasks.cells.cell import NOT_KEPT, Block, Coordinates, Preview
+from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.documents import Document
+from afrieval.tasks.data.sampling import ChosenRows
 
-if TYPE_CHECKING:
-    from afrieval.tasks.cells.templated import TemplateCell
-
-
-TOKENS = "tokens"  # in the details of a likelihood
+TOKENS = "tokens"  # in the details of a likelihood; the answer file has those of each token
 
 
 def sample_line(
-    questions: "TemplateCell",
+    place: Coordinates, rows: ChosenRows, answered: Sample, *, log_samples: bool = True, **own: Any
+) -> Sample:
+    """Returns a line of a sample file, of whichever cell: the harness' fields, then ours.
+
+    Args:
+        place: the cell's position.
+        rows: the rows that are run.
+        answered: the harness' sample, or what replaces it where nothing was asked.
+        log_samples: whether to keep documents and prompts.
+        own: further fields, also such as replace those that all cells have.
+    """
+    left_out = () if log_samples else ("doc", "arguments")
+    number = own["doc_id"] if "doc_id" in own else answered["doc_id"]
+    details = together(
+        {name: value for name, value in details_of(answer).items() if name != TOKENS}
+        for answers in answered["resps"]
+        for answer in answers
+    )
+    return {
+        **{name: value for name, value in answered.items() if name not in left_out},
+        "doc_id": number,
+        **({"sample_rank": rows.ranks[number]} if rows.ranks else {}),
+        "task": place.task,
+        "language": place.language,
+        "prompt": place.prompt,
+        "prompt_language": place.prompt_language,
+        "fewshot_ids": [],
+        "defect": "",
+        **own,
+        **({"details": details} if details else {}),
+    }
+
+
+def document_line(
+    questions: Questions,
     document: Document,
     answered: Sample | None,
     score: Score | None,
     fitted: Sequence[Document] = (),
 ) -> Sample:
-    """Returns the line of a document: the harness' fields, then ours.
+    """Returns the line of a document of a declared task.
 
     Args:
         questions: the cell's questions.
@@ -33,20 +65,11 @@ def sample_line(
         score: its score; None if the document cannot be scored.
         fitted: the document and its examples as shown, if they were shortened or examples left out.
     """
+    task = questions.task
     unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
     unanswered |= {"arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
-    sample = dict(answered or unanswered)
-    if not questions.config.eval.log_samples:
-        sample = {k: v for k, v in sample.items() if k not in ("doc", "arguments")}
-    task = questions.task
-    return {
-        **sample,
+    own = {
         "doc_id": document.id,
-        **({"sample_rank": ranks[document.id]} if (ranks := questions.rows.ranks) else {}),
-        "task": task.name,
-        "language": questions.language,
-        "prompt": questions.prompt.id,
-        "prompt_language": questions.prompt_language,
         "fewshot_ids": [e.id for e in (fitted or [document, *questions.examples(document)])[1:]] if answered else [],
         "defect": document.defect,
         "n_choices": None if document.roles else len(document.choices),
@@ -59,18 +82,13 @@ def sample_line(
         **({"published_correct": document.verdict} if document.verdict is not None else {}),
         **({"part": document.fields[task.macro]} if task.macro else {}),
         **({"key": document.key} if document.key else {}),
-        **({"details": details} if (details := _details(sample)) else {}),
-        **({"fitted": _kept(questions, document, fitted)} if fitted else {}),
+        **({"fitted": _fitted(questions, document, fitted)} if fitted else {}),
     }
+    log_samples = questions.config.eval.log_samples
+    return sample_line(questions.coordinates, questions.rows, answered or unanswered, log_samples=log_samples, **own)
 
 
-def _details(sample: Sample) -> Details:
-    """Returns what a backend reports of the answers of a document; the answer file has that of each token."""
-    every = (details_of(answer) for answers in sample["resps"] for answer in answers)
-    return together({k: v for k, v in details.items() if k != TOKENS} for details in every)
-
-
-def _kept(questions: "TemplateCell", document: Document, fitted: Sequence[Document]) -> dict[str, list[int]]:
+def _fitted(questions: Questions, document: Document, fitted: Sequence[Document]) -> dict[str, list[int]]:
     """Returns field to the number of characters shown and in the data; they differ unless only examples were cut.
 
     Where examples are left out, it is `examples` to the number of those shown and asked for.
@@ -82,7 +100,7 @@ def _kept(questions: "TemplateCell", document: Document, fitted: Sequence[Docume
     return {name: [len(shown.fields[name]), len(document.fields[name])]}
 
 
-def recalled(title: str, main: Metric, samples: Iterator[Sample]) -> Shown:
+def preview_stored(title: str, main: Metric, samples: Iterator[Sample]) -> Preview:
     """Returns the first scored document of a cell, with the model's answer or its likelihoods.
 
     Args:
@@ -92,11 +110,11 @@ def recalled(title: str, main: Metric, samples: Iterator[Sample]) -> Shown:
     """
     sample = next((s for s in samples if s["metrics"]), None)
     if sample is None:
-        return Shown(f"{title}: no document of this cell can be scored")
+        return Preview(f"{title}: no document of this cell can be scored")
     heading = f"{title}, document {sample['doc_id']}, few-shot rows {sample['fewshot_ids'] or 'none'}"
     if "arguments" not in sample:
-        return Shown(f"{heading}\n{NOT_KEPT}")
-    return Shown(heading, [Block(sample["arguments"][0][0], _answers(sample, main))])
+        return Preview(f"{heading}\n{NOT_KEPT}")
+    return Preview(heading, [Block(sample["arguments"][0][0], _answers(sample, main))])
 
 
 def _answers(sample: Sample, main: Metric) -> list[str]:

@@ -307,3 +307,19 @@ def _hash_of_questions(found: list[Document]) -> str:
     """Returns a hash of prompts and answers, which is the same for the data sets of all model sizes."""
     parts = [[d.id, d.prompt, d.choices, d.gold_cell] for d in found]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def check_fetched(spec: TaskSpec, lock: DataLock) -> list[str]:
+    """Loads rows with complete prompts as a run does, and returns lines on those not scored.
+
+    Raises:
+        UserError: if rows are missing or invalid.
+    """
+    spec.scoring.answer.prepare()
+    lines = []
+    for language in spec.languages if spec.prompt else ():
+        if split := load_split(spec, language, spec.data.evaluate, HUB, lock):
+            unscored = [d for d in split.documents if d.gold is None]
+            lines.append(f"{spec.name}: {len(split.documents)} rows, of which {len(unscored)} cannot be scored")
+            lines += [f"  row {d.id}: {d.defect}" for d in unscored]
+    return lines

@@ -15,7 +15,6 @@ from afrieval.languages import ENGLISH
 from afrieval.scoring.base import Derived
 from afrieval.scoring.derived import DERIVED, derived
 from afrieval.scoring.extract import switches
-from afrieval.tasks.cells.complete_prompts import check_complete
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.declaration.meta import GROUPS, Llama, chosen_evals, members, of_evals
 from afrieval.tasks.declaration.presets import by_likelihood, extract_of, scoring
@@ -61,6 +60,39 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     if config.task.suite:
         check_languages(specs, config.task)
     return [switched(_variant(spec, config), config.task.extract) for spec in specs]
+
+
+def check_complete(spec: TaskSpec, config: RunConfig) -> None:
+    """Rejects settings that would add to or truncate complete prompts.
+
+    Raises:
+        UserError: for examples, a chat template, or a context too short for prompts and answers.
+    """
+    if not spec.prompt:
+        return
+    if config.eval.shots:
+        raise UserError(
+            f"eval.num_fewshot is {config.eval.shots}, but the prompts of {spec.name} already include examples",
+            "remove eval.num_fewshot",
+        )
+    if config.model.chat_template:
+        raise UserError(
+            f"the prompts of {spec.name} already include a chat template",
+            "give --model.chat_template false",
+        )
+    _check_room(spec, config)
+
+
+def _check_room(spec: TaskSpec, config: RunConfig) -> None:
+    """Rejects a context in which the longest answer leaves no room for a prompt."""
+    longest = config.eval.max_gen_toks or (spec.generation.max_tokens if spec.generation else 0)
+    for name in ("max_model_len", "max_length"):
+        length = config.model.backend_args.get(name)
+        if isinstance(length, int) and length <= longest:
+            raise UserError(
+                f"backend_args.{name} is {length}, but answers of {spec.name} may have {longest} tokens",
+                f"give more than {longest}, or a smaller --eval.max_gen_toks, which may lower scores",
+            )
 
 
 def switched(spec: TaskSpec, options: Mapping[str, bool]) -> TaskSpec:

@@ -11,10 +11,12 @@ from afrieval.config.settings import RunConfig
 from afrieval.languages import LANGUAGES
 from afrieval.results.samples import Sample
 from afrieval.scoring.metrics import metric
-from afrieval.tasks.cells.cell import NOT_KEPT, Block, Cell, Coordinates, HarnessCall, Outcome, RunPart, Shown
+from afrieval.scoring.tokens import Need
+from afrieval.tasks.cells.cell import NOT_KEPT, Block, Cell, CellResult, Coordinates, HarnessCall, Preview, RunPart
+from afrieval.tasks.cells.sample_lines import sample_line
 from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tools.contamination.requests import AskingMethod, Measures, MemorisationRequest, MemorisationTask, Method
+from afrieval.tools.contamination.requests import AskingMethod, Measures, MemorisationTask, Method
 
 VERSION = 2  # of what is asked and measured
 PROMPT, PROMPT_LANGUAGE, FORM = 0, "eng", "likelihoods"  # there is no prompt
@@ -41,123 +43,158 @@ class Source:
 
 
 class _NoModel:
-    """Stands for a model that is not loaded, where requests are built to be shown."""
+    """Replaces a model that is not loaded, where requests are built to be shown."""
 
     def count_tokens(self, text: str) -> int:
         return len(text) // UNLOADED
 
 
-def memorisation_cell(source: Source, part: AskingMethod) -> Cell:
-    """Returns the cell of a way to ask about a test set."""
-    name = f"{MEMORISATION}_{source.spec.name}_{part.name}"
-    place = Coordinates(name, source.language, PROMPT, PROMPT_LANGUAGE, 0, FORM)
-    cell = f"{name}_{source.language}_{PROMPT_LANGUAGE}_{PROMPT}"
-    title = f"{MEMORISATION} of {source.spec.name} {LANGUAGES[source.language].name}, {part.title}"
-    return Cell(
-        cell,
-        title,
-        place,
-        list(part.metrics),
-        asks=frozenset({part.method}),
-        n=part.n,
-        n_requests=part.n_requests,
-        identity=_identity(source, place) | part.rows.identity,
-        build=partial(_build, source, part, place, cell),
-        preview=partial(_preview, part, title),
-        recall=partial(_recalled, title),
-        facts={"declared": {name: _declared(source, part)}},
-        commits=source.data.commits,
-        needs=part.needs,
-    )
+@dataclass(frozen=True)
+class MemorisationCell(Cell):
+    """A way to ask about a test set.
 
+    Attributes:
+        about: the test set.
+        part: the way to ask.
+    """
 
-def _identity(source: Source, place: Coordinates) -> RunPart:
-    evaluation = source.config.eval
-    hashes = {source.spec.data.evaluate: source.data.sha256} | ({"unseen": source.unseen} if source.unseen else {})
-    return {
-        "fewshot": {
+    about: Source
+    part: AskingMethod
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """Its position in tables."""
+        task = f"{MEMORISATION}_{self.about.spec.name}_{self.part.name}"
+        return Coordinates(task, self.about.language, PROMPT, PROMPT_LANGUAGE, 0, FORM)
+
+    @property
+    def name(self) -> str:
+        """Stable name, used for its sample file."""
+        return f"{self.coordinates.task}_{self.about.language}_{PROMPT_LANGUAGE}_{PROMPT}"
+
+    @property
+    def title(self) -> str:
+        """Its display name."""
+        return f"{MEMORISATION} of {self.about.spec.name} {LANGUAGES[self.about.language].name}, {self.part.title}"
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """The type of its requests."""
+        return frozenset({self.part.method})
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return self.part.n
+
+    @property
+    def n_requests(self) -> int:
+        """Number of requests."""
+        return self.part.n_requests
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What it needs of each token."""
+        return self.part.needs
+
+    @property
+    def commits(self) -> dict[str, str]:
+        """Data set to commit, for rows from the hub."""
+        return self.about.data.commits
+
+    @property
+    def identity(self) -> RunPart:
+        """Everything except the model that scores depend on."""
+        source, evaluation = self.about, self.about.config.eval
+        fewshot = {
             "num_fewshot": 0,
             "selection": evaluation.fewshot_selection,
             "seed": evaluation.fewshot_random_seed,
-        },
-        "tasks": {
-            place.task: {
-                "version": VERSION,
-                "task_version": source.spec.version,
-                "declaration": source.spec.declaration,
-                "answer_form": FORM,
-                "prompts": {PROMPT_LANGUAGE: {PROMPT: ""}},
-                "data": {source.language: hashes},
-                "order_seed": evaluation.random_seed,
-            }
-        },
-    }
+        }
+        hashes = {source.spec.data.evaluate: source.data.sha256}
+        task = {
+            "version": VERSION,
+            "task_version": source.spec.version,
+            "declaration": source.spec.declaration,
+            "answer_form": FORM,
+            "prompts": {PROMPT_LANGUAGE: {PROMPT: ""}},
+            "data": {source.language: hashes | ({"unseen": source.unseen} if source.unseen else {})},
+            "order_seed": evaluation.random_seed,
+        }
+        return {"fewshot": fewshot, "tasks": {self.coordinates.task: task}, **self.part.rows.identity}
 
+    @property
+    def facts(self) -> RunPart:
+        """What it asks about, as run.yaml declares tasks."""
+        source, part = self.about, self.part
+        declared = {
+            "title": source.spec.title,
+            "data": source.spec.data.hub,
+            "labels": [],
+            "breakdowns": [],
+            "parallel": [],
+            "unreviewed": {},
+            "test_set": {source.language: part.rows.of},
+            "metrics": list(part.metrics),
+            "derived": dict(part.derived),
+            "averaged": False,
+            MEMORISATION: {
+                "of": source.spec.name,
+                "part": part.name,
+                "sorted_by": {source.language: list(source.sorted_by)},
+                "alike": {source.language: source.alike},
+            },
+        }
+        return {"declared": {self.coordinates.task: declared}}
 
-def _declared(source: Source, part: AskingMethod) -> RunPart:
-    return {
-        "title": source.spec.title,
-        "data": source.spec.data.hub,
-        "labels": [],
-        "breakdowns": [],
-        "parallel": [],
-        "unreviewed": {},
-        "test_set": {source.language: part.rows.of},
-        "metrics": list(part.metrics),
-        "derived": dict(part.derived),
-        "averaged": False,
-        MEMORISATION: {
-            "of": source.spec.name,
-            "part": part.name,
-            "sorted_by": {source.language: list(source.sorted_by)},
-            "alike": {source.language: source.alike},
-        },
-    }
+    def build(self, model: Any) -> HarnessCall:
+        """Returns the harness call that evaluates a loaded model."""
+        task = MemorisationTask(self.name, self.part.method, self.part.ask(model))
+        return HarnessCall(task, model, partial(self._collect, task.measures), chat=False)
 
+    def _collect(self, measures: dict[int, Measures], results: dict[str, Any]) -> CellResult:
+        samples = sorted(results["samples"][self.name], key=lambda sample: sample["doc_id"])
+        return CellResult([self._line(sample, measures[sample["doc_id"]]) for sample in samples])
 
-def _build(source: Source, part: AskingMethod, place: Coordinates, cell: str, model: Any) -> HarnessCall:
-    asked = part.ask(model)
-    task = MemorisationTask(cell, part.method, asked)
-    return HarnessCall(task, model, partial(_collect, source.config, place, cell, part, task.measures), chat=False)
+    def _line(self, sample: Sample, measures: Measures) -> Sample:
+        """Returns a line of the sample file; the many orders of a shard are not kept as texts."""
+        kept = self.about.config.eval.log_samples and self.part.name != "order"
+        asked = {
+            **{key: sample[key] for key in ("target", "doc_hash", "prompt_hash", "target_hash", "filter")},
+            "doc": {key: value for key, value in sample["doc"].items() if key not in ("number", "roles")},
+            **({"arguments": [_pair(self.part.method, each) for each in sample["arguments"]]} if kept else {}),
+            "resps": [[_listed(answer) for answer in answers] for answers in sample["resps"]],
+        }
+        return sample_line(
+            self.coordinates,
+            self.part.rows,
+            asked,
+            doc_id=self.part.rows.places[sample["doc_id"]],
+            n_choices=None,
+            roles=list(sample["doc"]["roles"]),
+            metrics=list(measures),
+            measures=measures,
+            **{name: metric(name).shown(None, measure) for name, measure in measures.items()},
+        )
 
+    def preview(self, number: int) -> Preview:
+        """Returns a sample with its first requests: of a shard, the published order and one other."""
+        asked = self.part.ask(_NoModel())
+        if number >= len(asked):
+            raise UserError(f"{self.title}: there is no sample {number}", f"give 0 to {len(asked) - 1}")
+        heading = f"{self.title}, sample {number}, {_origin(asked[number].doc)}"
+        return Preview(heading, [_block(self.part.method, arguments) for arguments in asked[number].requests[:2]])
 
-def _collect(
-    config: RunConfig,
-    place: Coordinates,
-    cell: str,
-    part: AskingMethod,
-    measures: dict[int, Measures],
-    results: dict[str, Any],
-) -> Outcome:
-    samples = sorted(results["samples"][cell], key=lambda sample: sample["doc_id"])
-    return Outcome([_line(config, place, part, sample, measures[sample["doc_id"]]) for sample in samples])
-
-
-def _line(config: RunConfig, place: Coordinates, part: AskingMethod, sample: Sample, measures: Measures) -> Sample:
-    """Returns a line of the sample file; the many orders of a shard are not kept as texts."""
-    kept = config.eval.log_samples and part.name != "order"
-    doc = {key: value for key, value in sample["doc"].items() if key not in ("number", "roles")}
-    given = {key: sample[key] for key in ("target", "doc_hash", "prompt_hash", "target_hash", "filter")}
-    number, ranks = part.rows.places[sample["doc_id"]], part.rows.ranks
-    return {
-        "doc_id": number,
-        **({"sample_rank": ranks[number]} if ranks else {}),
-        **given,
-        "doc": doc,
-        **({"arguments": [_pair(part.method, arguments) for arguments in sample["arguments"]]} if kept else {}),
-        "resps": [[_listed(answer) for answer in answers] for answers in sample["resps"]],
-        "task": place.task,
-        "language": place.language,
-        "prompt": PROMPT,
-        "prompt_language": PROMPT_LANGUAGE,
-        "fewshot_ids": [],
-        "defect": "",
-        "n_choices": None,
-        "roles": list(sample["doc"]["roles"]),
-        "metrics": list(measures),
-        "measures": measures,
-        **{name: metric(name).shown(None, measure) for name, measure in measures.items()},
-    }
+    def preview_stored(self, samples: Iterator[Sample]) -> Preview:
+        """Returns the first sample with its likelihoods."""
+        sample = next(samples)
+        heading = f"{self.title}, sample 0, {_origin(sample['doc'])}"
+        likelihoods = [f"{answer[0]:12.4f}" for (answer,) in sample["resps"]]
+        if "arguments" not in sample:
+            named = [f"{value}  {name}" for value, name in zip(likelihoods, sample["roles"], strict=True)]
+            return Preview("\n".join([heading, *(named if "rows" in sample["doc"] else [NOT_KEPT])]))
+        ((before, text),) = sample["arguments"]
+        return Preview(heading, [Block(before or text, [f"{likelihoods[0]}  {text!r}" if before else likelihoods[0]])])
 
 
 def _pair(method: Method, arguments: Sequence[Any]) -> list[str]:
@@ -170,19 +207,6 @@ def _listed(answer: Any) -> list[Any]:
     return list(answer) if isinstance(answer, tuple | list) else [answer]
 
 
-def _preview(part: AskingMethod, title: str, number: int) -> Shown:
-    asked = part.ask(_NoModel())
-    if number >= len(asked):
-        raise UserError(f"{title}: there is no sample {number}", f"give 0 to {len(asked) - 1}")
-    heading = f"{title}, sample {number}, {_origin(asked[number].doc)}"
-    return Shown(heading, [_block(part.method, arguments) for arguments in _first(asked[number])])
-
-
-def _first(asked: MemorisationRequest) -> list[tuple[Any, ...]]:
-    """Returns the first requests of a sample: of a shard, the published order and one other."""
-    return list(asked.requests[:2])
-
-
 def _block(method: Method, arguments: tuple[Any, ...]) -> Block:
     before, text = _pair(method, arguments)
     return Block(before, [f"  {text!r}"]) if before else Block(text)
@@ -190,15 +214,3 @@ def _block(method: Method, arguments: tuple[Any, ...]) -> Block:
 
 def _origin(doc: dict[str, Any]) -> str:
     return f"rows {' '.join(map(str, doc['rows']))}" if "rows" in doc else f"{doc['origin']}, row {doc['row']}"
-
-
-def _recalled(title: str, samples: Iterator[Sample]) -> Shown:
-    """Returns the first sample with its likelihoods."""
-    sample = next(samples)
-    heading = f"{title}, sample 0, {_origin(sample['doc'])}"
-    likelihoods = [f"{answer[0]:12.4f}" for (answer,) in sample["resps"]]
-    if "arguments" not in sample:
-        named = [f"{value}  {name}" for value, name in zip(likelihoods, sample["roles"], strict=True)]
-        return Shown("\n".join([heading, *(named if "rows" in sample["doc"] else [NOT_KEPT])]))
-    ((before, text),) = sample["arguments"]
-    return Shown(heading, [Block(before or text, [f"{likelihoods[0]}  {text!r}" if before else likelihoods[0]])])

@@ -13,7 +13,7 @@ from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_docum
 from afrieval.tasks.data.splits import check_source, load_split
 from afrieval.tasks.declaration.selection import chosen_tasks, named_languages, task_folder
 from afrieval.tasks.declaration.spec import TaskSpec, task_names
-from afrieval.tools.contamination.cells import Source, memorisation_cell
+from afrieval.tools.contamination.cells import MemorisationCell, Source
 from afrieval.tools.contamination.requests import SHORTEST, AskingMethod, TestText, completion, membership, order
 from afrieval.tools.contamination.rows import Unit, alike, question_text, shards, sorted_by, units
 from afrieval.tools.contamination.unseen import Unseen, check_unseen, read_unseen, unseen_rows
@@ -64,7 +64,7 @@ def _of_task(spec: TaskSpec, config: RunConfig, rows: Sequence[FileRow] | None, 
             check_unseen(spec, code, data.documents, unseen.texts)
         about = Source(spec, code, data, unseen.sha256, sorted_by(spec, found[code]), similar[code], config)
         parts, missing = _parts(about, found[code], unseen, tokens)
-        cells: list[Cell] = [memorisation_cell(about, part) for part in parts if part.n]
+        cells: list[Cell] = [MemorisationCell(about, part) for part in parts if part.n]
         planned += Plan(cells, [f"{where}: {line}" for line in missing], [data.note] if data.note else [])
     return planned + Plan([], left_out)
 

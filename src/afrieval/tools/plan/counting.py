@@ -27,7 +27,7 @@ def built(job: HarnessCall, documents: Sequence[int] | None = None) -> list[Any]
     chat |= {"chat_template": job.model.apply_chat_template} if job.chat else {}
     places = job.samples if documents is None else documents
     some = {"limit": None, "samples": list(places)} if places else {"limit": job.limit}
-    with job.around():
+    with job.context():
         job.task.build_all_requests(rank=0, world_size=1, system_instruction=job.system, **some, **chat)
     return [request for request in job.task.instances for _ in range(request.repeats or 1)]
 

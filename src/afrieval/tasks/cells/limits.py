@@ -1,0 +1,131 @@
+"""Limits of generated answers and of prompts, as long as a model's context allows."""
+
+from collections.abc import Callable
+from typing import Any
+
+from afrieval._util.errors import UserError
+from afrieval.config.settings import RunConfig
+from afrieval.scoring.responses import Generation
+from afrieval.tasks.cells.examples import Fit, Fitting, Tokens, dropping
+from afrieval.tasks.cells.questions import Questions
+from afrieval.tasks.data.documents import Document
+from afrieval.tasks.declaration.schema import GenerationSpec
+from afrieval.tasks.prompts.prompts import answers, question_label
+
+SOME_WORDS, THOUGHTS = 32, 16_384
+BLANK_LINE, LINE_END = "\n\n", "\n"
+
+
+def generation(questions: Questions, lm: Any) -> Generation:
+    """Returns the limits of a cell's generated answers.
+
+    Args:
+        questions: the cell's questions.
+        lm: the model; lengths are measured by its tokenizer, or in bytes if it has none.
+
+    Raises:
+        UserError: if max_gen_toks fills the model's whole context.
+    """
+    config = questions.config
+    chat = config.model.chat_template
+    if (config.eval.max_gen_toks or 0) >= lm.max_length:
+        raise UserError(
+            f"eval.max_gen_toks is {config.eval.max_gen_toks}, but the model's context has {lm.max_length} tokens",
+            "give a smaller number, to leave room for the prompt",
+        )
+    if questions.task.generation:
+        return _declared(questions.task.generation, config)
+    return Generation(
+        max_tokens=config.eval.max_gen_toks or min(_room(questions, lm), lm.max_length // 2),
+        stop=() if chat else _stop(questions),
+        thinking_end=config.model.thinking_end or "",
+        runs_on=not chat,
+    )
+
+
+def _declared(declared: GenerationSpec, config: RunConfig) -> Generation:
+    """Returns the task's own limits; only the user lowers them, since that changes scores.
+
+    The thinking that a server keeps apart counts as well, and was not meant by the task.
+    """
+    room = THOUGHTS if config.model.is_api and config.model.thinks else 0
+    most = config.eval.max_gen_toks or max(declared.max_tokens, room)
+    return Generation(most, tuple(declared.stop), config.model.thinking_end or "", runs_on=False)
+
+
+def _room(questions: Questions, lm: Any) -> int:
+    """Returns a limit in tokens.
+
+    A limit that suits English truncates Amharic, whose letters need several tokens each in most
+    models. A bare answer gets twice its length plus a few words. An answer with reasoning gets four
+    times the longest worked solution of the few-shot split, since models write more than teachers,
+    or twice the longest question if there is none. Chat models reason in mathematics even if not
+    asked to, and models that think first need room for it.
+    """
+    model = questions.config.model
+    if model.thinks:
+        return THOUGHTS
+
+    def longest(texts: list[str]) -> int:
+        return max((lm.count_tokens(text) for text in texts), default=0)
+
+    answer = questions.task.scoring.answer
+    if answer.is_choice:
+        names = [a for d in questions.documents[:1] for a in answers(questions.prompt, d, "generate")]
+        return 2 * longest(names) + SOME_WORDS
+    if not answer.is_worked_out or not (questions.task.chain_of_thought or model.chat_template):
+        return 2 * longest([answer.shown(d.gold) for d in questions.data.documents if d.gold is not None]) + SOME_WORDS
+    worked = longest([d.worked for d in questions.pool.documents if d.worked]) if questions.pool else 0
+    question = next(iter(questions.task.fields))
+    return (4 * worked or 2 * longest([d.fields[question] for d in questions.data.documents])) + SOME_WORDS
+
+
+def _stop(questions: Questions) -> tuple[str, ...]:
+    """Returns texts that begin another example, which a model without chat template would write next.
+
+    A text ends with its line if all right answers are of one line, as translations of sentences are: prompts
+    without empty lines would go on with the next sentence. A worked solution may contain empty lines, unless
+    examples show otherwise.
+    """
+    if not questions.task.scoring.answer.is_worked_out:
+        golds = [d.gold for d in questions.data.documents if d.gold is not None]
+        return (LINE_END if all(isinstance(gold, str) and LINE_END not in gold for gold in golds) else BLANK_LINE,)
+    label = question_label(questions.task, questions.prompt, questions.task.text_language or questions.language)
+    ends = (f"\n{label}",) if label else ()
+    return ends if questions.task.chain_of_thought and not questions.shots else (BLANK_LINE, *ends)
+
+
+def fit_of(questions: Questions, lm: Any, generation: Generation | None) -> Fitting | None:
+    """Returns how the questions of a cell fit a model; None if the task does not ask for it.
+
+    Args:
+        questions: the cell's questions.
+        lm: the model; a length is measured by its tokenizer, or in bytes if it has none.
+        generation: limits of generated answers; None for likelihoods.
+    """
+    name, drops = questions.task.fit, questions.task.examples.drop and questions.shots > 0
+    if lm.max_length == float("inf") or not (name or drops):
+        return None
+    tokens, most = (_measure(questions, generation, count) for count in (lm.count_tokens, _most_tokens))
+    if name:
+        return Fit(name, questions.name, tokens, lm.max_length - (generation.max_tokens if generation else 0))
+    room = lm.max_length - generation.max_tokens if generation else lm.longest_scored
+    return dropping(lambda text, document: most(text, document) <= room or tokens(text, document) <= room)
+
+
+def _most_tokens(text: str) -> int:
+    """Returns a bound that takes no time: a token has at least a byte, and there may be a BOS token."""
+    return len(text.encode()) + 1
+
+
+def _measure(questions: Questions, generation: Generation | None, count: Callable[[str], int]) -> Tokens:
+    """Returns a function that counts the tokens of a prompt and of the longest answer, if that is scored."""
+    between = "" if questions.config.model.chat_template else questions.prompt.delimiter
+
+    def tokens(text: str, document: Document) -> int:
+        if generation:
+            return count(text)
+        names = answers(questions.prompt, document, questions.answer_form)
+        return count(text + between + max(names, key=count))
+
+    return tokens
