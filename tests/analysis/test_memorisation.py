@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.run_folder import cell_scores
+from afrieval.results.sample_columns import cell_scores
 from afrieval.tools.contamination.analysis import orders_found, remembered, rows_found
 from afrieval.tools.contamination.tables import memorisation_tables
 

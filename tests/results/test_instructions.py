@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from afrieval.results.run_folder import cell_scores
+from afrieval.results.sample_columns import cell_scores
 from afrieval.results.summary import harness_results, summary_row
 from afrieval.scoring.base import Array
 from afrieval.scoring.ifeval.instructions import FOLLOWED

@@ -12,7 +12,8 @@ from afrieval.results import run_folder, samples
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_files import sample_path, write_run, write_samples
-from afrieval.results.run_folder import RunFolder, cell_scores
+from afrieval.results.run_folder import RunFolder
+from afrieval.results.sample_columns import cell_scores
 from afrieval.results.summary import harness_results, summary_columns, summary_row
 from afrieval.scoring.statistics.intervals import wilson
 

@@ -17,14 +17,12 @@ def main(argv: list[str]) -> None:
     from afrieval.report.run_tables import of_model, stored_tables
     from afrieval.report.summary import suite_cells, work_of
     from afrieval.results.comparable_runs import check_run, model_labels
-    from afrieval.results.in_parallel import read_ahead
     from afrieval.results.run_folder import RunFolder
 
     runs = [RunFolder(folder) for folder in dict.fromkeys(map(user_path, options.runs))]
     for run in runs:
         check_run(run.path)
     labels = model_labels({run.path: run.record for run in runs})
-    read_ahead(runs)
     tables, cells = [], []
     for run in runs:
         found, of_run = stored_tables(run, labels[run.path])
