@@ -55,7 +55,7 @@ class Inputs(NamedTuple):
         if metric is None:
             return self
         own, foreign = (
-            [replace(c.on(metric), contrast="") for c in cells if metric in c.metrics]
+            [replace(c.with_metric(metric), contrast="") for c in cells if metric in c.metrics]
             for cells in (self.own, self.foreign)
         )
         if not own and not foreign:
@@ -234,7 +234,7 @@ def _settings(cells: list[CellScores], folder: Path) -> dict[str, list[tuple[str
     runs = grouped(cells, lambda cell: (cell.model, cell.folder)).items()
     found: dict[str, list[tuple[str, Mapping[str, object]]]] = {}
     for (model, path), (first, *_) in runs:
-        found.setdefault(model, []).append((_below(path or folder, folder), first.may))
+        found.setdefault(model, []).append((_below(path or folder, folder), first.recorded_settings))
     return found
 
 

@@ -193,8 +193,8 @@ def _cell(path: Path, header: Header) -> CellScores | str:
             answer_form="generate",
             metric=name,
             documents=[_answered(epochs[0], score) for epochs, score in documents if score is not None],
-            must={"task version": task.get("task_version")},
-            may=_may(task),
+            comparable_on={"task version": task.get("task_version")},
+            recorded_settings=_may(task),
             path=path,
             limited=_limited(task),
         )

@@ -151,8 +151,8 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
             model=label,
             shots=task.get("shots", identity["fewshot"]["num_fewshot"]),
             answer_form=task["answer_form"],
-            must=_must(record, task, cell),
-            may={name: visit.get(name) for name in SETTINGS}
+            comparable_on=_must(record, task, cell),
+            recorded_settings={name: visit.get(name) for name in SETTINGS}
             | {"likelihoods": None if task["answer_form"] == "generate" else source_of_likelihoods(record) or None}
             | {name: dict(identity["model"]).get(name) for name in MODEL_SETTINGS}
             | {name: identity["model"].get("api", {}).get(name) for name in API_SETTINGS},
@@ -238,7 +238,11 @@ def _check_once(cells: list[CellScores]) -> None:
         if not others:
             continue
         two = others[0]
-        sides = ((one.must, two.must), (one.may, two.may), ({"rows": one.rows}, {"rows": two.rows}))
+        sides = (
+            (one.comparable_on, two.comparable_on),
+            (one.recorded_settings, two.recorded_settings),
+            ({"rows": one.rows}, {"rows": two.rows}),
+        )
         differ = [k for first, second in sides for k in first if first[k] != second.get(k)]
         raise UserError(
             f"{one.folder} and {two.folder} both have {two.name}, "

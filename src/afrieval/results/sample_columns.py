@@ -323,7 +323,7 @@ def cell_scores(
         verdicts=None if np.isnan(verdicts).all() else verdicts,
         parts=parts,
         fields=with_groups(texts, declared, parts),
-        sent=columns.sent_numbers(),
+        request_hashes=columns.sent_numbers(),
         kept=tuple(columns.kept),
         usage=columns.usage,
         fewer_examples=tuple(columns.examples),
