@@ -1,11 +1,11 @@
-"""How reading, compare and leaderboard grow with the number of samples: packed runs of made-up models, up to 10^8.
+"""How reading, compare and leaderboard grow with the number of samples: packed runs of made-up models, up to 10^7.
 
-python bench/scale.py 5 6 7                        # 10^5, 10^6 and 10^7 samples: seconds and peak memory of each step
-python bench/scale.py 8 --keep /tmp/scale          # 10^8; the runs stay in /tmp/scale, and are used again
-python bench/scale.py 8 --models 2 --steps compare # as many samples of two models, which have ten times the tasks
+python bench/scale.py 5 6                          # 10^5 and 10^6 samples: seconds and peak memory of each step
+python bench/scale.py 7 --keep /tmp/scale          # 10^7; the runs stay in /tmp/scale, and are used again
+python bench/scale.py 6 --models 2 --steps compare # as many samples of two models, which have ten times the tasks
 
-Each of 20 models has 5 prompts in up to 20 tasks and 50 languages, with 1,000 documents. The runs are written directly
-as packed files: numbers as those of a real run, but lines of three bytes. A step is a process of its own.
+Each of 20 models has 5 prompts in up to 5 tasks and 20 languages, with 1,000 documents. Scores are as in real runs, but
+lines hold no text. A step is a process of its own.
 """
 
 import argparse
@@ -20,18 +20,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 
 from afrieval._util.signals import stoppable
 from afrieval.languages import LANGUAGES
-from afrieval.results.cell_scores import CellScores
 from afrieval.results.packed import PACKED
-from afrieval.results.packing import write_packed
+from afrieval.results.packing import pack
 from afrieval.results.run_files import sample_path, write_run
-from afrieval.results.sample_columns import Stored
 
 DOCUMENTS, PROMPTS, CHOICES = 1_000, 5, 4
 MODELS = 20
-SHAPES = {5: (1, 1), 6: (2, 5), 7: (5, 20), 8: (20, 50)}  # exponent to tasks and languages, of so many models
+SHAPES = {5: (1, 1), 6: (2, 5), 7: (5, 20)}  # exponent to tasks and languages, of so many models
 AFRICAN = sorted(code for code, language in LANGUAGES.items() if language.african)
 READ = "import sys; from pathlib import Path; from afrieval.results.comparable_runs import read_runs; "
 READ += "print(len(read_runs(map(Path, sys.argv[1:]))), 'cells')"
@@ -59,7 +58,7 @@ def main() -> int:
                 make(run, at, tasks, languages)
             shown(samples, "made", time.perf_counter() - start, 0)
             print(
-                f"{'':13}  {sum((run / PACKED).stat().st_size for run in runs) / 1e6:,.0f} MB of packed files",
+                f"{'':13}  {sum((run / PACKED).stat().st_size for run in runs) / 1e6:,.0f} MB of archives",
                 flush=True,
             )
             for step in filter(None, args.steps.split(",")):
@@ -74,10 +73,10 @@ def make(run: Path, at: int, tasks: int, languages: int) -> None:
     run.mkdir(parents=True, exist_ok=True)
     names = [f"made{task + 1:03}" for task in range(tasks)]
     codes = AFRICAN[:languages]
-    cells = list(made(run, at, names, codes))
-    with (run / f".{PACKED}.0").open("wb") as file:
-        write_packed(file, cells)
-    (run / f".{PACKED}.0").replace(run / PACKED)
+    cells = []
+    for name, lines in made(at, names, codes):
+        cells.append(name)
+        sample_path(run, name).write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
     identity = {
         "version": 1,
         "answer_form": "letter",
@@ -92,19 +91,19 @@ def make(run: Path, at: int, tasks: int, languages: int) -> None:
             "tasks": dict.fromkeys(names, identity),
         },
         "declared": dict.fromkeys(names, declared(codes)),
-        "cells": [stored.cell.name for _, _, stored in cells],
+        "cells": cells,
         "visits": [{"date": "2026-01-01T00:00:00+00:00"}],
     }
     write_run(run, record)
+    pack(run)
 
 
 def declared(codes: list[str]) -> Any:
     return {"metrics": ["acc"], "parallel": [codes], "labels": ["A", "B", "C", "D"]}
 
 
-def made(run: Path, at: int, names: list[str], codes: list[str]) -> Iterator[tuple[Path, bytes, Stored]]:
+def made(at: int, names: list[str], codes: list[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yields the cells of a model, whose answers depend on its skill, the language and how hard the question is."""
-    every, lines = np.arange(DOCUMENTS), b"{}\n" * DOCUMENTS
     for task, name in enumerate(names):
         golds = np.random.default_rng(task).integers(0, CHOICES, DOCUMENTS)
         hard = np.random.default_rng(task).normal(size=DOCUMENTS)
@@ -114,22 +113,14 @@ def made(run: Path, at: int, names: list[str], codes: list[str]) -> Iterator[tup
             for prompt in range(1, PROMPTS + 1):
                 right = rng.normal(skill, size=DOCUMENTS) > hard
                 picked = np.where(right, golds, (golds + rng.integers(1, CHOICES, DOCUMENTS)) % CHOICES)
-                cell = CellScores(
-                    name=f"{name}_{code}_eng_{prompt}",
-                    task=name,
-                    language=code,
-                    prompt_language="eng",
-                    prompt=prompt,
-                    measures={"acc": right[:, None].astype(np.float64)},
-                    ids=every,
-                    golds=golds,
-                    picked=picked,
-                    n_choices=np.full(DOCUMENTS, CHOICES),
-                    rows=DOCUMENTS,
-                    lengths=(1, 1, 1, 1),
-                    declared=declared(codes),
-                )
-                yield sample_path(run, cell.name), lines, Stored(cell)
+                of_cell = {"task": name, "language": code, "prompt": prompt, "prompt_language": "eng", "defect": ""}
+                of_cell |= {"metrics": ["acc"], "n_choices": CHOICES, "resps": [[[-1.0, False, 1]]] * CHOICES}
+                of_cell |= {"doc_hash": "d", "prompt_hash": "p"}
+                lines = [
+                    {**of_cell, "doc_id": row, "gold": gold, "picked": pick, "acc": float(gold == pick)}
+                    for row, (gold, pick) in enumerate(zip(golds.tolist(), picked.tolist(), strict=True))
+                ]
+                yield f"{name}_{code}_eng_{prompt}", lines
 
 
 def measured(step: str, runs: list[Path], scratch: Path) -> tuple[float, float]:

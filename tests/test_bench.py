@@ -181,7 +181,7 @@ def test_a_report_of_multiplied_runs_is_timed(
     assert len({cell.score for cell in cells}) > 2 and {cell.n for cell in cells} == {20}
 
 
-def test_made_up_packed_runs_are_read_by_their_numbers(tmp_path: Path) -> None:
+def test_made_up_packed_runs_are_read(tmp_path: Path) -> None:
     scale = runpy.run_path(str(ROOT / "bench/scale.py"))
     for at in range(2):
         scale["make"](tmp_path / f"model-{at}", at, tasks=1, languages=2)

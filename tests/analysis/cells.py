@@ -23,7 +23,7 @@ def scored(
         "golds": rows % 4,
         "picked": np.full(len(rows), -1),
         "n_choices": np.full(len(rows), 4),
-        "must": {"task version": 1, "data": "d", "few-shot rows": [], "prompt text": "p"},
+        "comparable_on": {"task version": 1, "data": "d", "few-shot rows": [], "prompt text": "p"},
         "rows": len(rows),
         **changes,
     }  # fmt: skip

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.run_folder import cell_scores
+from afrieval.results.sample_columns import cell_scores
 
 EVALS = "meta-llama/Llama-3.1-8B-Instruct-evals"
 

@@ -32,7 +32,7 @@ def classified(rng: np.random.Generator, right: float, n: int = N) -> Array:
 def cell(measures: Array, of: Metric = F1, **changes: Any) -> CellScores:
     made = scored(measures.tolist(), of=of, **changes)
     text = "native" if made.prompt_language == "native" else "p"
-    return replace(made, must={**made.must, "prompt text": text})
+    return replace(made, comparable_on={**made.comparable_on, "prompt text": text})
 
 
 def score(measures: Array, of: Metric = F1) -> float:

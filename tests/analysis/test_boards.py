@@ -173,7 +173,10 @@ def test_a_task_whose_scores_are_better_the_lower_they_are_is_in_no_average() ->
 
 
 def test_runs_that_differ_in_what_they_ask_are_noted() -> None:
-    own = [*cells("a", {"yor": 0.5}, must={"data": "x"}), *cells("b", {"yor": 0.5}, must={"data": "y"})]
+    own = [
+        *cells("a", {"yor": 0.5}, comparable_on={"data": "x"}),
+        *cells("b", {"yor": 0.5}, comparable_on={"data": "y"}),
+    ]
     (task,) = tasks_with_entries(given(own))
     assert task.notes == ["Runs differ in data: compare them with care."]
 

@@ -30,7 +30,7 @@ def test_what_differs_between_tasks_is_not_what_keeps_runs_apart() -> None:
 
 def native(values: list[float], **changes: Any) -> CellScores:
     made = scored(values, prompt_language="native", **changes)
-    return replace(made, must={**made.must, "prompt text": "native"})
+    return replace(made, comparable_on={**made.comparable_on, "prompt text": "native"})
 
 
 def test_one_prompt_is_compared_by_mcnemar() -> None:
@@ -69,20 +69,23 @@ def test_only_documents_of_both_sides_with_the_same_right_answer_count() -> None
 @pytest.mark.parametrize("name", ["task version", "data", "few-shot rows"])
 def test_what_does_not_match_is_refused_and_named(name: str) -> None:
     other = native([1.0, 0.0])
-    found = only([scored([1.0, 0.0]), replace(other, must={**other.must, name: "other"})], "prompt_language")
+    found = only(
+        [scored([1.0, 0.0]), replace(other, comparable_on={**other.comparable_on, name: "other"})], "prompt_language"
+    )
     assert found.rows == [] and name in found.refused[0] and "other" in found.refused[0]
 
 
 def test_prompts_of_other_words_are_no_model_comparison() -> None:
     other = scored([0.0, 1.0], model="n")
     assert only([scored([1.0, 0.0]), other], "model").rows
-    changed = replace(other, must={**other.must, "prompt text": "q"})
+    changed = replace(other, comparable_on={**other.comparable_on, "prompt text": "q"})
     assert "prompt text differs" in only([scored([1.0, 0.0]), changed], "model").refused[0]
 
 
 def test_settings_that_may_differ_are_told() -> None:
     one, other = (
-        scored([1.0, 0.0], model=m, may={"dtype": d, "device": "cpu"}) for m, d in (("m", "f32"), ("n", "bf16"))
+        scored([1.0, 0.0], model=m, recorded_settings={"dtype": d, "device": "cpu"})
+        for m, d in (("m", "f32"), ("n", "bf16"))
     )
     assert only([one, other], "model").settings == ["dtype: f32 and bf16"]
 
@@ -106,7 +109,9 @@ def test_other_dimensions_stay_apart() -> None:
 def test_languages_need_rows_that_are_translations() -> None:
     declared = {"parallel": [["yor", "hau"]]}
     units = [scored([1.0, 0.0, 1.0], language=c, declared=declared) for c in ("yor", "hau")]
-    units[1] = replace(units[1], must={**units[1].must, "data": "of Hausa"}, golds=np.array([0, 1, 3]))
+    units[1] = replace(
+        units[1], comparable_on={**units[1].comparable_on, "data": "of Hausa"}, golds=np.array([0, 1, 3])
+    )
     (row,) = only(units, "language").rows
     assert (row.n, row.dropped) == (2, 1)
     apart = only([*units[:1], scored([1.0, 0.0, 1.0], language="zul", declared=declared)], "language")

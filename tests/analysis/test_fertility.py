@@ -62,7 +62,7 @@ def test_documents_with_keys_are_parallel_by_key(tmp_path: Path) -> None:
     "changes",
     [
         {"declared": {"labels": ["yes", "no"]}},  # the same words in each document
-        {"must": {"variant": "translate"}},  # in English
+        {"comparable_on": {"variant": "translate"}},  # in English
         {"answer_form": "letter"},
         {"answer_form": "generate"},  # without the numbers of a server
     ],

@@ -71,7 +71,7 @@ def compared(cells: list[CellScores], gold: int) -> Contrast:
 
 def raw(cells: list[CellScores]) -> list[CellScores]:
     """The same cells as `--metric acc` has them."""
-    return [replace(cell.on("acc"), contrast="") for cell in cells]
+    return [replace(cell.with_metric("acc"), contrast="") for cell in cells]
 
 
 def significant(found: list[Contrast]) -> list[int]:
@@ -109,4 +109,4 @@ def test_all_labels_are_picked_alike(cells: list[list[CellScores]]) -> None:
             totals = np.array([[answer[0][0] for answer in line["resps"]] for line in lines])
             _, places = linear_sum_assignment(np.repeat(totals, N // 3, axis=1), maximize=True)
             right = places // (N // 3) == cell.golds
-            assert cell.on("acc_matched").score == pytest.approx(np.mean(right), abs=2 / N), "but for ties"
+            assert cell.with_metric("acc_matched").score == pytest.approx(np.mean(right), abs=2 / N), "but for ties"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.run_folder import cell_scores
+from afrieval.results.sample_columns import cell_scores
 from afrieval.tools.contamination.analysis import orders_found, remembered, rows_found
 from afrieval.tools.contamination.tables import memorisation_tables
 
@@ -118,8 +118,8 @@ def test_the_share_that_is_completed_is_of_each_side() -> None:
     given = cell("completion", measures)
     (found,) = rows_found([given])
     assert [found.completed, found.completed_unseen] == pytest.approx([0.8, 0.2])
-    assert given.on("completion_gain").score == pytest.approx(0.6)
-    assert [given.on(f"extraction{of}").score for of in ("", "_unseen")] == [0.5, 0.0]
+    assert given.with_metric("completion_gain").score == pytest.approx(0.6)
+    assert [given.with_metric(f"extraction{of}").score for of in ("", "_unseen")] == [0.5, 0.0]
 
 
 def test_tables_of_tasks_and_other_cells() -> None:

@@ -62,7 +62,7 @@ def test_another_metric_and_another_task_have_none() -> None:
 def test_what_differs_is_named() -> None:
     as_published = replace(LLAMA, n=2)
     assert differing(tree(), as_published) == []
-    other = tree(shots=0, answer_form="generate", prompt=2, may={"chat_template": True})
+    other = tree(shots=0, answer_form="generate", prompt=2, recorded_settings={"chat_template": True})
     assert differing(other, LLAMA) == [
         "0-shot", "answers by generate", "prompt 2", "a chat template", "2 of 14,042 questions",
     ]  # fmt: skip

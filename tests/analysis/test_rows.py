@@ -26,7 +26,9 @@ def cell(
     language = more.setdefault("language", "yor")
     declared = {"sample_rows": {language: own}}
     must = {"data": data, "prompt text": "p"}
-    return scored([float(at < share * n) for at in range(n)], model=model, must=must, declared=declared, **more)
+    return scored(
+        [float(at < share * n) for at in range(n)], model=model, comparable_on=must, declared=declared, **more
+    )
 
 
 def board(*cells: CellScores) -> Leaderboard:

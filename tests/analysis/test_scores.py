@@ -11,7 +11,7 @@ from tests.analysis.cells import scored
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import by_language
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.run_folder import cell_scores
+from afrieval.results.sample_columns import cell_scores
 from afrieval.results.summary import harness_results, summary_row
 from afrieval.scoring.statistics.intervals import clustered_wilson, wilson
 

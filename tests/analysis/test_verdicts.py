@@ -35,7 +35,7 @@ def compared(english: Any, native: Any, **changes: Any) -> Contrast:
     sides = [
         labelled(picks, prompt_language=written, **changes) for picks, written in ((english, "eng"), (native, "native"))
     ]
-    sides = [replace(cell, must={"prompt text": cell.prompt_language}) for cell in sides]
+    sides = [replace(cell, comparable_on={"prompt text": cell.prompt_language}) for cell in sides]
     (found,) = contrasts(sides, "prompt_language", 1)
     return found
 

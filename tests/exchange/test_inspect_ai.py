@@ -55,7 +55,11 @@ def test_two_models_are_compared_by_document(cli: Cli) -> None:
 
 def test_a_log_compressed_with_deflate_says_the_same(tmp_path: Path) -> None:
     (zipped,), (plain,) = inspect_cells(deflated(tmp_path / "log.eval")), inspect_cells(LOGS / "inspect_ai.json")
-    assert zipped.must == plain.must and zipped.score == plain.score and zipped.ids.tolist() == plain.ids.tolist()
+    assert (
+        zipped.comparable_on == plain.comparable_on
+        and zipped.score == plain.score
+        and zipped.ids.tolist() == plain.ids.tolist()
+    )
 
 
 def test_files_of_one_folder_are_one_model_unless_they_have_the_same_cell(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_answers_of_all_kinds(changes: dict[str, Any], extracted: str | None, go
 
 
 def test_thinking_is_apart_from_the_answer() -> None:
-    [side] = shown(sample(resps=[["I add. </think> 18"]]), may={"thinking_end": "</think>"}).sides
+    [side] = shown(sample(resps=[["I add. </think> 18"]]), recorded_settings={"thinking_end": "</think>"}).sides
     assert side.thinking and side.answer
     assert (side.thinking.start, side.answer.start) == ("I add. </think>", " 18")
     [side] = shown(sample(details={"thinking": "I add."})).sides

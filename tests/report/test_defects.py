@@ -22,7 +22,9 @@ SHUFFLED: Any = {"defective": {"lin": "texts are shuffled"}, "parallel": [["eng"
 def cells() -> list[CellScores]:
     values = {"lin": [0.0, 0.0, 0.0], "swa": [1.0, 1.0, 0.0], "yor": [1.0, 0.0, 1.0]}
     return [
-        scored(values[code], language=code, prompt_language=kind, declared=SHUFFLED, must={"prompt text": kind})
+        scored(
+            values[code], language=code, prompt_language=kind, declared=SHUFFLED, comparable_on={"prompt text": kind}
+        )
         for code in values
         for kind in ("eng", "native")
     ]

@@ -11,7 +11,13 @@ def test_models_programs_tasks_prompts_and_documents_are_named() -> None:
     may = {"versions": {"afrieval": "0.1.0", "torch": "2.13", "python": "3.11"}}
     cells = [
         scored(
-            [1, 0], language=language, prompt_language=written, prompt=prompt, declared=declared, may=may, model=model
+            [1, 0],
+            language=language,
+            prompt_language=written,
+            prompt=prompt,
+            declared=declared,
+            recorded_settings=may,
+            model=model,
         )
         for model in ("a", "b")
         for language in ("yor", "hau")
@@ -44,7 +50,7 @@ def test_measured_texts_are_not_answers() -> None:
 
 def test_sources_of_likelihoods_are_named() -> None:
     cells = [
-        scored([1, 0], model=model, may={"likelihoods": source})
+        scored([1, 0], model=model, recorded_settings={"likelihoods": source})
         for model, source in (("a", "the tree engine"), ("b", "vLLM"), ("c", None), ("d", "vLLM"))
     ]
     assert "Likelihoods are from the tree engine and vLLM." in method(cells)

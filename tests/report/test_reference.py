@@ -13,7 +13,7 @@ from afrieval.report.formats import markdown
 from afrieval.report.published import reference_tables
 from afrieval.report.table import Table
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.run_folder import cell_scores
+from afrieval.results.sample_columns import cell_scores
 from afrieval.scoring.statistics.intervals import wilson
 
 MICRO = {"score": 47.0, "average": "micro", "setting": "5-shot CoT, Meta's own code", "source": "a README"}

@@ -7,7 +7,7 @@ import numpy as np
 from afrieval.analysis.subgroups import parts
 from afrieval.results.cell_scores import Labels
 from afrieval.results.derived import levels, ordered, smallest, with_groups
-from afrieval.results.run_folder import cell_scores
+from afrieval.results.sample_columns import cell_scores
 from afrieval.results.schema import Declared
 
 GROUPS = {

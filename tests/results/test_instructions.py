@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from afrieval.results.run_folder import cell_scores
+from afrieval.results.sample_columns import cell_scores
 from afrieval.results.summary import harness_results, summary_row
 from afrieval.scoring.base import Array
 from afrieval.scoring.ifeval.instructions import FOLLOWED
@@ -96,7 +96,7 @@ def test_the_error_of_a_mean_knows_that_its_parts_go_together() -> None:
     cell = cell_scores("c", [sample(i, each, each) for i, each in enumerate(single)])
     assert list(cell.derived) == ["ifeval_recipe_mean", "ifeval_meta_mean"]
     for name in cell.derived:
-        assert cell.on(name).standard_error == pytest.approx(cell.standard_error, rel=1e-6)
+        assert cell.with_metric(name).standard_error == pytest.approx(cell.standard_error, rel=1e-6)
 
 
 def wilson_of_means(strict: list[list[float]], loose: list[list[float]], names: tuple[str, ...]) -> Interval:
@@ -129,7 +129,7 @@ def test_the_intervals_of_the_two_means_are_those_of_clusters(pairs: list[list[t
     strict, loose = ([[pair[way] for pair in of] for of in pairs] for way in (0, 1))
     cell = cell_scores("c", [sample(i, *both) for i, both in enumerate(zip(strict, loose, strict=True))])
     for name, of in MEANS.items():
-        assert cell.on(name).interval == pytest.approx(wilson_of_means(strict, loose, of), abs=1e-9)
+        assert cell.with_metric(name).interval == pytest.approx(wilson_of_means(strict, loose, of), abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_the_intervals_of_the_two_means_on_samples(lists: list[list[float]], low
     """What runs of the sample rows by two random models have always had."""
     cell = cell_scores("c", [sample(i, each, each) for i, each in enumerate(lists)])
     for name in MEANS:
-        assert cell.on(name).interval == pytest.approx((low, high), abs=1e-12)
+        assert cell.with_metric(name).interval == pytest.approx((low, high), abs=1e-12)
 
 
 def test_unequal_prompts_that_go_together_are_fewer_than_they_look() -> None:

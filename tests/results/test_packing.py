@@ -1,20 +1,21 @@
 """Packing moves sample files and loses nothing: restored to the byte, stopped anywhere, damaged or not."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any, BinaryIO
+from zipfile import ZipFile
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.results.test_reader import line, record
 
 from afrieval._util.errors import UserError
-from afrieval._util.files import read_bytes
-from afrieval.results import packing
+from afrieval._util.files import opened
+from afrieval.results import packed, packing
 from afrieval.results.comparable_runs import read_runs
-from afrieval.results.packed import FILE, PACKED, Packed, head
-from afrieval.results.packing import _lines, pack, unpack
+from afrieval.results.packed import FILE, PACKED, directory_comment
+from afrieval.results.packing import pack, unpack
 from afrieval.results.run_files import locked, sample_files, sample_path, write_run, write_samples
 from afrieval.results.run_folder import RunFolder, read_rows
 from afrieval.results.samples import read_samples
@@ -41,6 +42,10 @@ def test_packed_and_restored(run: Path) -> None:
     moved = pack(run)
     assert (moved.files, moved.loose) == (2, sum(len(before[path]) for path in before if FILE.fullmatch(path)))
     assert sorted(content(run)) == ["run.yaml", PACKED] and RunFolder(run).names == NAMES
+    with ZipFile(run / PACKED) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == {
+            name: of for name, of in before.items() if FILE.fullmatch(name)
+        }
     assert [cell.name for cell in read_runs([run])] == NAMES
     assert len(read_samples(sample_path(run, NAMES[0]))) == 5 and list(read_rows(sample_path(run, NAMES[1]), [3])) == [
         3
@@ -115,7 +120,7 @@ def test_a_damaged_sample_file_does_not_cost_what_is_packed(run: Path, fault: st
     assert content(run) == whole
 
 
-@pytest.mark.parametrize("place", ["write_packed", "_check", "_sync"])
+@pytest.mark.parametrize("place", ["write_archive", "_check_same", "_sync"])
 def test_a_stop_anywhere_loses_nothing(run: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     before, scores = content(run), [cell.score for cell in read_runs([run])]
 
@@ -143,13 +148,41 @@ def test_what_a_killed_process_left_is_removed(run: Path) -> None:
     assert not (run / f".{PACKED}.123").exists()
 
 
-def test_nothing_is_removed_if_the_file_does_not_read_back(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = content(run)
-    monkeypatch.setattr(Packed, "content", lambda *_: b"other")
+def test_nothing_is_removed_if_the_archive_differs(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, plain = content(run), packing.write_archive
+
+    def other(file: BinaryIO, paths: Iterable[Path]) -> None:
+        write_samples(run, NAMES[0], [line(i, {"acc": [0.0]}) for i in range(5)])
+        plain(file, paths)
+        sample_path(run, NAMES[0]).write_bytes(before[f"samples_{NAMES[0]}.jsonl"])
+
+    monkeypatch.setattr(packing, "write_archive", other)
     with pytest.raises(UserError, match=r"samples_t_yor_eng_1.jsonl does not read back"):
         pack(run)
-    monkeypatch.undo()
     assert content(run) == before
+
+
+def test_the_archive_stays_while_a_file_is_missing_or_differs(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pack(run)
+    before, path = (run / PACKED).read_bytes(), sample_path(run, NAMES[1])
+    changes: dict[str, Callable[[], object]] = {
+        "does not read back": lambda: path.write_bytes(b"{}\n"),
+        "there is no file": path.unlink,
+        "is a folder": lambda: as_folder(path),
+    }
+    plain = packing._check_same
+    for message, change in changes.items():
+
+        def checked(*given: Any, change: Callable[[], object] = change) -> None:
+            change()
+            plain(*given)
+
+        monkeypatch.setattr(packing, "_check_same", checked)
+        with pytest.raises(UserError, match=message):
+            unpack(run)
+        assert (run / PACKED).read_bytes() == before
+        for restored in run.glob("samples_*.jsonl"):
+            restored.rmdir() if restored.is_dir() else restored.unlink()
 
 
 @pytest.mark.parametrize("at", [0, 4, 300, -300, -30, -8, -1])
@@ -169,32 +202,41 @@ def test_a_damaged_file_is_named(run: Path, at: int) -> None:
 def test_readers_find_what_is_packed_in_between(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = [RunFolder(run).scores(name).score for name in NAMES]
 
-    def packed_first(path: Path, hint: str) -> bytes:
+    def packed_first(path: Path, hint: str) -> AbstractContextManager[BinaryIO]:
         monkeypatch.undo()
         pack(run)
-        return read_bytes(path, hint)
+        return opened(path, hint)
 
-    monkeypatch.setattr("afrieval.results.packed.read_bytes", packed_first)
+    monkeypatch.setattr(packed, "opened", packed_first)
     assert len(read_samples(sample_path(run, NAMES[0]))) == 5 and not sample_files(run)
-    unpack(run)
-    monkeypatch.setattr(RunFolder, "is_packed", lambda folder, name: bool(pack(folder.path)) and False)
     assert [cell.score for cell in read_runs([run])] == cells
 
 
-def test_a_page_of_an_unknown_kind_is_damage(run: Path) -> None:
-    """Arrow would leave it out, and all of its lines."""
-    from pyarrow.parquet import read_metadata
-
+def test_lines_are_read_one_by_one(run: Path) -> None:
     pack(run)
     data = bytearray((run / PACKED).read_bytes())
-    group = read_metadata(run / PACKED).row_group(0)
-    (column,) = (of for at in range(group.num_columns) if (of := group.column(at)).path_in_schema == "line")
-    data[column.data_page_offset + 1] ^= 0x40  # the kind of the page, after the head of its field
+    lines = RunFolder(run).lines(NAMES[0])
+    assert next(lines)["doc_id"] == 0
+    lines.close()  # type: ignore[attr-defined]
+    data[data.index(b"PK\1\2") - 20] ^= 0xFF  # in the last file
     (run / PACKED).write_bytes(data)
+    assert len(list(RunFolder(run).lines(NAMES[0]))) == 5
+    with pytest.raises(UserError, match=f"{PACKED}, samples_{NAMES[1]}.jsonl, cannot be read"):
+        list(RunFolder(run).lines(NAMES[1]))
+
+
+def test_what_is_too_large_is_not_read(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "LARGEST", 1000)
+    with pytest.raises(UserError, match="is larger than 1000 bytes"):
+        pack(run)
+    monkeypatch.undo()
+    pack(run)
+    monkeypatch.setattr(packed, "LARGEST", 1000)
+    packed._archive.cache_clear()
     for read in (lambda: list(RunFolder(run).lines(NAMES[0])), lambda: unpack(run)):
-        with pytest.raises(UserError, match=f"{PACKED} is damaged"):
+        with pytest.raises(UserError, match=f"{NAMES[0]}.jsonl, is larger than 1000 bytes, the limit for a member"):
             read()
-    assert not sample_files(run)
+    packed._archive.cache_clear()
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
@@ -206,32 +248,32 @@ def test_a_truncated_file_is_named(run: Path, share: float) -> None:
         read_runs([run])
 
 
-def test_a_file_of_another_program_or_a_later_version(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetWriter, write_table
+def rewritten(path: Path, comment: bytes, name: str = f"samples_{NAMES[0]}.jsonl") -> None:
+    with ZipFile(path, "w") as archive:
+        archive.writestr(name, b"{}")
+        archive.comment = comment or directory_comment(archive.infolist())
 
-    table = pa.table({"line": [b"{}"]})
-    write_table(table, run / PACKED)
+
+def test_an_archive_of_another_program_or_a_later_version(run: Path, tmp_path: Path) -> None:
+    rewritten(run / PACKED, b"of another program")
     with pytest.raises(UserError, match="not written by afrieval pack"):
         pack(run)
-    monkeypatch.setattr("afrieval.results.packed.VERSION", 2)
-    with ParquetWriter(run / PACKED, table.schema) as writer:
-        writer.write_table(table)
-        writer.add_key_value_metadata(head(1, []))
-    monkeypatch.undo()
+    rewritten(run / PACKED, b"afrieval pack 2 " + b"0" * 32)
     with pytest.raises(UserError, match="a later version"):
         RunFolder(run).names  # noqa: B018
-    with ParquetWriter(run / PACKED, table.schema) as writer:
-        writer.write_table(table)
-        writer.add_key_value_metadata(head(1, [{"file": "samples_../../x.jsonl"}]))
-    with pytest.raises(UserError, match="damaged"):
-        RunFolder(run).names  # noqa: B018
+    for comment, name in (
+        (b"afrieval pack 1 " + b"0" * 32, f"samples_{NAMES[0]}.jsonl"),
+        (b"", "samples_../../x.jsonl"),
+    ):
+        rewritten(run / PACKED, comment, name)
+        with pytest.raises(UserError, match="damaged"):
+            unpack(run)
 
 
 def test_what_cannot_be_packed(run: Path, tmp_path: Path) -> None:
     with locked(run), pytest.raises(UserError, match="in use by another process"):
         pack(run)
-    with pytest.raises(UserError, match=r"has no samples\.parquet"):
+    with pytest.raises(UserError, match=r"has no samples\.zip"):
         unpack(run)
     with pytest.raises(UserError, match="no run folder"):
         pack(tmp_path / "none")
@@ -243,9 +285,3 @@ def test_what_cannot_be_packed(run: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"samples_t_yor_eng_2.jsonl, line 1, is not valid JSON|is not valid JSON"):
         pack(run)
     assert not (run / PACKED).exists() and len(sample_files(run)) == 2
-
-
-@given(st.lists(st.sampled_from([b"{}", b" ", b"\r", b"\n", b"a\xff", b"\x0b"])).map(b"".join))
-def test_lines_add_up_to_the_file(whole: bytes) -> None:
-    lines = list(_lines(whole))
-    assert b"".join(lines) == whole and sum(bool(line.strip()) for line in whole.split(b"\n")) in (len(lines), 0)

@@ -12,7 +12,8 @@ from afrieval.results import run_folder, samples
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_files import sample_path, write_run, write_samples
-from afrieval.results.run_folder import RunFolder, cell_scores
+from afrieval.results.run_folder import RunFolder
+from afrieval.results.sample_columns import cell_scores
 from afrieval.results.summary import harness_results, summary_columns, summary_row
 from afrieval.scoring.statistics.intervals import wilson
 
@@ -81,7 +82,7 @@ def test_old_lines_give_the_same_scores_as_new_ones() -> None:
     assert list(one.metrics) == list(other.metrics) == ["acc", "inst_level_loose_acc", "unparsed"]
     for name in one.metrics:
         assert np.array_equal(one.measures[name], other.measures[name])
-    assert one.interval == wilson(2, 3) and one.on("inst_level_loose_acc").score == pytest.approx(3 / 6)
+    assert one.interval == wilson(2, 3) and one.with_metric("inst_level_loose_acc").score == pytest.approx(3 / 6)
 
 
 def test_a_metric_with_options_is_the_one_that_the_run_declares() -> None:
@@ -97,7 +98,11 @@ def test_a_metric_with_options_is_the_one_that_the_run_declares() -> None:
 
 def test_a_metric_that_some_documents_lack_is_over_the_others() -> None:
     cell = cell_scores("c", [line(0, {"acc": [1.0]}), line(1, {"acc": [0.0], "acc_norm": [1.0]})])
-    assert (cell.score, cell.on("acc_norm").score, cell.on("acc_norm").ids.tolist()) == (0.5, 1.0, [1])
+    assert (cell.score, cell.with_metric("acc_norm").score, cell.with_metric("acc_norm").ids.tolist()) == (
+        0.5,
+        1.0,
+        [1],
+    )
     with pytest.raises(UserError, match="not all samples have acc_norm, the cell's score"):
         cell_scores("c", [line(0, {"acc_norm": [1.0]}), line(1, {"acc": [0.0]})])
 
@@ -125,7 +130,7 @@ def test_derived_metrics_are_metrics(tmp_path: Path) -> None:
     lines = [line(i, {"acc": [float(i % 2)], "acc_norm": [float(i % 3 > 0)]}) for i in range(30)]
     declared = {"t": {"derived": {"both": {"how": "harmonic_mean", "of": ["acc", "acc_norm"]}}}}
     (cell,) = read_runs([written(tmp_path, lines, declared=declared)])
-    both = cell.on("both")
+    both = cell.with_metric("both")
     assert both.score == pytest.approx(2 / (1 / 0.5 + 1 / (2 / 3))) and both.interval is not None
     assert both.interval.low < both.score < both.interval.high and summary_row(cell)["both"] == both.score
     weights = np.random.default_rng(1).multinomial(30, np.full(30, 1 / 30), 4000).astype(float)
@@ -136,7 +141,7 @@ def test_derived_metrics_are_metrics(tmp_path: Path) -> None:
 def test_a_derived_metric_has_the_bounds_of_its_inputs(tmp_path: Path) -> None:
     declared = {"t": {"derived": {"twice": {"how": "mean", "of": ["chrf", "chrf"]}}}}
     (cell,) = read_runs([written(tmp_path, CHRF, declared=declared)])
-    twice = cell.on("twice")
+    twice = cell.with_metric("twice")
     assert (twice.metric.bounds, twice.metric.interval) == ((0.0, 100.0), "bootstrap")
     assert twice.score == pytest.approx(cell.score) and cell.metrics["chrf"].bounds == (0.0, 100.0)
 
@@ -150,7 +155,7 @@ def test_groups_of_documents_have_scores_and_derived_metrics_take_them(tmp_path:
     }
     (cell,) = read_runs([written(tmp_path, lines, declared={"t": declared})])
     assert list(cell.metrics) == ["acc", "stem.acc", "other.acc", "both"]
-    stem, other, both = (cell.on(name) for name in ("stem.acc", "other.acc", "both"))
+    stem, other, both = (cell.with_metric(name) for name in ("stem.acc", "other.acc", "both"))
     assert (stem.score, stem.n, stem.interval) == (1.0, 20, wilson(20, 20)) and (other.score, other.n) == (0.5, 20)
     assert both.score == pytest.approx(0.75) and both.n == 40
     error = stem.standard_error**2 + other.standard_error**2
@@ -165,11 +170,11 @@ def test_a_derived_metric_of_a_reference_run(tmp_path: Path) -> None:
     reference = written(tmp_path / "reference", [line(i, {"acc": [1.0]}) for i in range(40)])
     spec = {"how": "ks_test", "of": "acc", "reference": str(reference)}
     (cell,) = read_runs([written(tmp_path / "run", lines, declared={"t": {"derived": {"quality": spec}}})])
-    quality = cell.on("quality")
+    quality = cell.with_metric("quality")
     assert 0 < quality.score < 0.001 and quality.interval is None and np.isnan(quality.standard_error)
     (same,) = read_runs([written(tmp_path / "run", [line(i, {"acc": [1.0]}) for i in range(40)],
                                  declared={"t": {"derived": {"quality": spec}}})])  # fmt: skip
-    assert same.on("quality").score == 1.0
+    assert same.with_metric("quality").score == 1.0
 
 
 def test_columns_are_those_of_the_metrics_that_are_there() -> None:

@@ -1,71 +1,87 @@
-"""Reads members of zip archives from other programs, with a size limit; supports Zstandard."""
+"""Reads members of zip archives, with a size limit; supports Zstandard."""
 
+import contextlib
+import io
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import check_file, opened
 
 ZSTANDARD = 93  # as the zip format numbers it; Python's zipfile knows it from 3.14 on
 HEADER = struct.Struct("<26xHH")  # of a member: lengths of its name and of what follows it
+DAMAGE = (OSError, EOFError, ValueError, RuntimeError, struct.error, zipfile.BadZipFile, zlib.error)
 
 
 class Archive:
-    """A zip archive that is read member by member; use as a context manager.
+    """A zip archive, which is open only while a member is read.
 
     Args:
         path: its file.
         hint: how to fix it, if it is damaged.
         largest: bytes of the largest valid member, uncompressed.
+
+    Attributes:
+        members: what the archive says of each member, by name.
+        comment: the archive's own comment.
+
+    Raises:
+        UserError: if it is not a zip archive.
     """
 
     def __init__(self, path: Path, hint: str, largest: int):
-        self._path, self._hint, self._largest = path, hint, largest
+        self.path, self._hint, self._largest = path, hint, largest
         check_file(path, hint)
         try:
-            self._zip = zipfile.ZipFile(path)
-        except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as e:
+            with zipfile.ZipFile(path) as file:
+                self.members = {info.filename: info for info in file.infolist()}
+                self.comment = file.comment
+        except DAMAGE as e:
             raise UserError(f"{path} cannot be read: {e}", hint) from None
-        self.names = self._zip.namelist()
-
-    def __enter__(self) -> "Archive":
-        return self
-
-    def __exit__(self, *of: object) -> None:
-        self._zip.close()
 
     def read(self, name: str) -> bytes:
-        """Returns the content of a member.
+        """Returns the content of a member; errors are those of `open`."""
+        with self.open(name) as member:
+            return member.read()
+
+    @contextlib.contextmanager
+    def open(self, name: str) -> Iterator[BinaryIO]:
+        """Opens a member for reading. Its checksum is compared at its end.
 
         Raises:
             UserError: if it is missing, too large or damaged.
         """
-        where = f"{self._path}, {name},"
+        if (info := self.members.get(name)) is None:
+            raise UserError(f"{self.path} has no member {name}", self._hint)
+        where = f"{self.path}, {name},"
+        too_large = UserError(f"{where} is larger than {self._largest} bytes, the limit for a member", self._hint)
+        if info.file_size > self._largest:  # no more than this is read, whatever is in it
+            raise too_large
         try:
-            info = self._zip.getinfo(name)
-            content = self._zstandard(info) if info.compress_type == ZSTANDARD else self._plain(info)
-        except KeyError:
-            raise UserError(f"{self._path} has no member {name}", self._hint) from None
-        except (OSError, EOFError, ValueError, RuntimeError, struct.error, zipfile.BadZipFile, zlib.error) as e:
+            with opened(self.path, self._hint) as file:
+                file.seek(info.header_offset)
+                file.seek(sum(HEADER.unpack(file.read(HEADER.size))), 1)
+                if info.compress_type == ZSTANDARD:
+                    content = _zstandard(file.read(info.compress_size), self._largest)
+                    if len(content) > self._largest:
+                        raise too_large
+                    if zlib.crc32(content) != info.CRC:
+                        raise zipfile.BadZipFile("its checksum is another")
+                    yield io.BytesIO(content)
+                else:
+                    with zipfile.ZipExtFile(file, "r", info) as member, io.BufferedReader(member) as whole:
+                        yield whole
+        except DAMAGE as e:
             raise UserError(f"{where} cannot be read: {e}", self._hint) from None
-        if len(content) > self._largest:
-            raise UserError(f"{where} is larger than {self._largest} bytes, the limit for a member", self._hint)
-        if zlib.crc32(content) != info.CRC:
-            raise UserError(f"{where} is damaged: its checksum is another", self._hint)
-        return content
 
-    def _plain(self, info: zipfile.ZipInfo) -> bytes:
-        with self._zip.open(info) as member:
-            return member.read(self._largest + 1)
 
-    def _zstandard(self, info: zipfile.ZipInfo) -> bytes:
-        from pyarrow import BufferReader, CompressedInputStream
+def _zstandard(compressed: bytes, largest: int) -> bytes:
+    """Returns the content of a member, or its beginning if it is too large."""
+    from pyarrow import BufferReader, CompressedInputStream
 
-        with opened(self._path, self._hint) as file:
-            file.seek(info.header_offset)
-            file.seek(sum(HEADER.unpack(file.read(HEADER.size))), 1)
-            compressed = file.read(info.compress_size)
-        with CompressedInputStream(BufferReader(compressed), "zstd") as stream:
-            return bytes(stream.read(self._largest + 1))
+    with CompressedInputStream(BufferReader(compressed), "zstd") as stream:
+        return bytes(stream.read(largest + 1))

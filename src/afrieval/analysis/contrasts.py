@@ -160,7 +160,7 @@ def contrasts(
 def _for_contrast(cells: list[CellScores]) -> list[CellScores]:
     """Returns cells with the metric that compares prompt languages as their score, if all have the same."""
     wanted = {cell.contrast for cell in cells}
-    return [cell.on(cell.contrast) for cell in cells] if len(wanted) == 1 and all(wanted) else cells
+    return [cell.with_metric(cell.contrast) for cell in cells] if len(wanted) == 1 and all(wanted) else cells
 
 
 def _has_classes(cells: list[CellScores]) -> bool:
@@ -231,9 +231,9 @@ def _mismatch(one: CellScores, other: CellScores, dimension: str) -> str:
     if defective := next((cell for cell in (one, other) if dimension == "language" and cell.defect), None):
         return f"known defect of {defective.language}: {defective.defect}"
     free = CHANGES[dimension]
-    for name in one.must:
-        if name not in free and one.must[name] != other.must.get(name):
-            return f"{name} differs: {_short(one.must[name])} and {_short(other.must.get(name))}"
+    for name in one.comparable_on:
+        if name not in free and one.comparable_on[name] != other.comparable_on.get(name):
+            return f"{name} differs: {_short(one.comparable_on[name])} and {_short(other.comparable_on.get(name))}"
     if one.main != other.main:
         return f"one has {one.main}, the other {other.main}"
     if dimension == "language" and not len(np.intersect1d(one.ids, other.ids)):
@@ -247,8 +247,12 @@ def _short(value: object) -> str:
 
 
 def _settings(one: CellScores, other: CellScores) -> list[str]:
-    different = [name for name in one.may if one.may[name] != other.may.get(name)]
-    found = [f"{name}: {_setting(one.may[name], other.may.get(name))}" for name in different]
+    different = [
+        name for name in one.recorded_settings if one.recorded_settings[name] != other.recorded_settings.get(name)
+    ]
+    found = [
+        f"{name}: {_setting(one.recorded_settings[name], other.recorded_settings.get(name))}" for name in different
+    ]
     if one.metric.of_cell and one.n != other.n:
         found.append(f"number of questions that {one.main} depends on: {one.n} and {other.n}")
     return found

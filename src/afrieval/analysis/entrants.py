@@ -141,7 +141,7 @@ def _by_task(given: Gathered) -> tuple[dict[str, dict[Entrant, list[CellScores]]
 def _task_entries(task: str, cells: dict[Entrant, list[CellScores]], rows: list[Known]) -> TaskEntries:
     every = [cell for of in cells.values() for cell in of]
     name, known = _metric(task, every, rows)
-    have = {entrant: [c.on(name) for c in of if name in c.metrics] for entrant, of in cells.items()}
+    have = {entrant: [c.with_metric(name) for c in of if name in c.metrics] for entrant, of in cells.items()}
     without = [entrant.model for entrant, of in have.items() if not of]
     notes = [f"Without a score, since they lack {name}: {', '.join(dict.fromkeys(without))}."] if without else []
     notes += _differing(every)
@@ -261,9 +261,9 @@ def _published_entry(rows: list[Known], code: str, known: Metric | None) -> Task
 def _differing(cells: Sequence[CellScores]) -> list[str]:
     """Returns a note on what differs between the runs of one cell, and should not; other programs say less of it."""
     names: dict[str, None] = {}
-    for same in grouped(cells, lambda c: (c.language, c.prompt_language, c.prompt, c.shots, *c.must)).values():
-        for name in same[0].must:
-            if len({str(cell.must.get(name)) for cell in same}) > 1:
+    for same in grouped(cells, lambda c: (c.language, c.prompt_language, c.prompt, c.shots, *c.comparable_on)).values():
+        for name in same[0].comparable_on:
+            if len({str(cell.comparable_on.get(name)) for cell in same}) > 1:
                 names[name] = None
     return [f"Runs differ in {', '.join(names)}: compare them with care."] if names else []
 
@@ -297,7 +297,7 @@ class Spread:
 
 def spreads(cells: list[CellScores]) -> list[Spread]:
     """Returns the spread of each language that has two prompts or more, in the order of the cells."""
-    groups = grouped(cells, lambda c: (c.task, *c.but("prompt").items()))
+    groups = grouped(cells, lambda c: (c.task, *c.without_dimensions("prompt").items()))
     return [_spread(of) for of in groups.values() if len(of) > 1]
 
 
@@ -307,7 +307,7 @@ def _spread(cells: list[CellScores]) -> Spread:
     worst, best = (of(average.cells, key=lambda c: sign * c.score) for of in (min, max))
     return Spread(
         task=cells[0].task,
-        dimensions=cells[0].but("prompt"),
+        dimensions=cells[0].without_dimensions("prompt"),
         prompts=[c.prompt for c in average.cells],
         best=best.prompt,
         highest=best.score,

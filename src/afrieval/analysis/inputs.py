@@ -40,7 +40,7 @@ class Inputs(NamedTuple):
         if metric is None:
             return self
         own, foreign = (
-            [replace(c.on(metric), contrast="") for c in cells if metric in c.metrics]
+            [replace(c.with_metric(metric), contrast="") for c in cells if metric in c.metrics]
             for cells in (self.own, self.foreign)
         )
         if not own and not foreign:

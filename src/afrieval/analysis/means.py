@@ -56,7 +56,7 @@ def means(cells: list[CellScores], groupings: list[str]) -> list[Mean]:
     """
     african = (c for c in cells if LANGUAGES[c.language].african and not c.defect)
     found = []
-    for of_place in grouped(african, lambda c: (c.task, *c.but("language", "prompt").items())).values():
+    for of_place in grouped(african, lambda c: (c.task, *c.without_dimensions("language", "prompt").items())).values():
         scores = of_languages(of_place)
         for grouping in groupings:
             of_name = grouped(scores, GROUPINGS[grouping])
@@ -94,7 +94,7 @@ def _mean(cell: CellScores, grouping: str, name: str, members: dict[str, ByQuest
     times = np.bincount(np.concatenate(columns), minlength=n)
     alone = [code for code, of in zip(members, columns, strict=True) if (times[of] == 1).all()]
     differing = n - len(np.unique(np.concatenate([scores.codes for scores in of_each]) // ANSWERS))
-    dimensions = cell.but("language", "prompt")
+    dimensions = cell.without_dimensions("language", "prompt")
     return Mean(cell.task, dimensions, grouping, name, list(members), score, interval, alone, differing)
 
 

@@ -193,7 +193,7 @@ def differing(tree: ScoreTree, scores: PublishedScores) -> list[str]:
         f"prompt{'s' if len(prompts) > 1 else ''} {', '.join(map(str, prompts))}": scores.prompt is not None
         and prompts != [scores.prompt],
         **_options(first.declared.get("extract", {}), scores.extract),
-        "a chat template": bool(first.may.get("chat_template")),
+        "a chat template": bool(first.recorded_settings.get("chat_template")),
         f"{n:,} of {scores.n:,} questions" if scores.n else "": scores.n not in (None, n),
     }
     return [words for words, differs in found.items() if differs]

@@ -44,7 +44,7 @@ def as_published(task: str, cells: list[CellScores]) -> tuple[list[CellScores], 
     of_task = [c for c in cells if c.task == task]
     if paper is None or paper.metric is None:
         return of_task, None
-    return [c.on(paper.metric) for c in of_task if paper.metric in c.metrics], paper.metric
+    return [c.with_metric(paper.metric) for c in of_task if paper.metric in c.metrics], paper.metric
 
 
 def all_as_published(cells: list[CellScores]) -> list[CellScores]:

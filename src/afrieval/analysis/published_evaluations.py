@@ -79,14 +79,14 @@ def measured(each: CellScores) -> list[Measured]:
     found = [Measured(each.main, each.score, each.interval, each.n, "micro" if macro else None)]
     if macro:
         found.append(Measured(each.main, macro.score, macro.interval, each.n, "macro", macro.parts))
-    for of in (each.on(name) for name in each.of_derived if name != each.main):
+    for of in (each.with_metric(name) for name in each.of_derived if name != each.main):
         found.append(Measured(of.main, of.score, of.interval, of.n))
     return found
 
 
 def unparsed(each: CellScores) -> float | None:
     """Returns the share of answers that could not be parsed; None where none was generated."""
-    return each.on(NOT_PARSED).score if NOT_PARSED in each.metrics else None
+    return each.with_metric(NOT_PARSED).score if NOT_PARSED in each.metrics else None
 
 
 def published(each: CellScores) -> list[PublishedResult]:

@@ -33,7 +33,7 @@ def contrasts_with_lm_eval(own: list[CellScores], foreign: list[CellScores], see
 
 
 def _place(cell: CellScores) -> tuple[object, ...]:
-    return (cell.task, *cell.but("model").items())
+    return (cell.task, *cell.without_dimensions("model").items())
 
 
 def _alike(own: CellScores, foreign: CellScores) -> tuple[CellScores, CellScores]:
@@ -41,17 +41,22 @@ def _alike(own: CellScores, foreign: CellScores) -> tuple[CellScores, CellScores
     common = np.intersect1d(own.ids, foreign.ids)
     sides = [_sent(cell, common) for cell in (own, foreign)]
     musts = [
-        {"task version": cell.must["task version"], **{what: sent[what] for what in sent if what in other}}
+        {"task version": cell.comparable_on["task version"], **{what: sent[what] for what in sent if what in other}}
         for cell, sent, other in zip((own, foreign), sides, reversed(sides), strict=True)
     ]
-    mays = _shared(own.may, foreign.may), _shared(foreign.may, own.may)
-    return replace(own, must=musts[0], may=mays[0]), replace(foreign, must=musts[1], may=mays[1])
+    mays = (
+        _shared(own.recorded_settings, foreign.recorded_settings),
+        _shared(foreign.recorded_settings, own.recorded_settings),
+    )
+    return replace(own, comparable_on=musts[0], recorded_settings=mays[0]), replace(
+        foreign, comparable_on=musts[1], recorded_settings=mays[1]
+    )
 
 
 def _sent(cell: CellScores, rows: Numbers) -> dict[str, str]:
     """Returns a hash of all that was sent for some rows."""
     at = np.searchsorted(cell.ids, rows)
-    return {what: hashlib.sha256(hashes[at].tobytes()).hexdigest()[:16] for what, hashes in cell.sent.items()}
+    return {what: hashlib.sha256(hashes[at].tobytes()).hexdigest()[:16] for what, hashes in cell.request_hashes.items()}
 
 
 def _shared(one: Mapping[str, object], other: Mapping[str, object]) -> dict[str, object]:

@@ -87,7 +87,7 @@ def _move(name: str, pairs: list[Pair]) -> Move:
 
 def _mean(name: str, cells: list[CellScores]) -> float | None:
     """Returns the mean score over prompts; None where a prompt has none."""
-    scores = [cell.on(name).score for cell in cells if name in cell.metrics]
+    scores = [cell.with_metric(name).score for cell in cells if name in cell.metrics]
     return float(np.mean(scores)) if len(scores) == len(cells) else None
 
 

@@ -164,7 +164,7 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
         metric=first.main,
         score=average.score,
         interval=average.interval,
-        others={name: averaged([c.on(name) for c in cells]).score for name in others},
+        others={name: averaged([c.with_metric(name) for c in cells]).score for name in others},
         n=len(average.ids),
         n_defect=int(np.sum(first.defects < min(c.rows for c in cells))),
         chance=first.chance,

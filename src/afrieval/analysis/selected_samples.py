@@ -46,7 +46,8 @@ def selections(cells: Iterable[CellScores], most: int) -> list[ShownDocuments]:
         most: documents to show of each.
     """
     places = grouped(
-        (c for c in cells if c.n), lambda c: (c.task, *c.but("prompt", "prompt_language", "prompt_set").items())
+        (c for c in cells if c.n),
+        lambda c: (c.task, *c.without_dimensions("prompt", "prompt_language", "prompt_set").items()),
     )
     return [_selection(_pair(of_place), most) for of_place in places.values()]
 

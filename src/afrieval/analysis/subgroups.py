@@ -113,8 +113,8 @@ def confusions(cells: list[CellScores]) -> list[Confusion]:
 
 def places(cells: list[CellScores]) -> Iterator[tuple[dict[str, Any], list[CellScores]]]:
     """Yields what cells of the same task are but for the prompt, with the cells of each prompt."""
-    for members in grouped(cells, lambda c: (c.task, *c.but("prompt").items())).values():
-        yield members[0].but("prompt"), members
+    for members in grouped(cells, lambda c: (c.task, *c.without_dimensions("prompt").items())).values():
+        yield members[0].without_dimensions("prompt"), members
 
 
 class Branch(NamedTuple):

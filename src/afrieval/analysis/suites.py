@@ -128,7 +128,8 @@ def suite_averages(cells: list[CellScores], rule: str = "suite") -> list[SuiteAv
     """
     found = []
     scored = (c for c in cells if c.n and c.is_averaged)
-    for of_side in grouped(scored, lambda c: tuple(c.but("language", "prompt", "answer_form").values())).values():
+    dimensions = ("language", "prompt", "answer_form")
+    for of_side in grouped(scored, lambda c: tuple(c.without_dimensions(*dimensions).values())).values():
         found += [_average(of_form, RULES[rule], form) for form, of_form in by_form(of_side)]
     return [average for average in found if average.parts]
 
@@ -161,7 +162,7 @@ def _average(cells: list[CellScores], rule: Rule, form: str) -> SuiteAverage:
     score = sum(part.weight * part.score for part in parts)
     known = all(task.cells[0].metric.interval != "none" for of_tasks in chosen.values() for task in of_tasks)
     interval = parts[0].interval if len(parts) == 1 else interval_of(score, shares) if known else None
-    dimensions = cells[0].but("language", "prompt") | {"answer_form": form}
+    dimensions = cells[0].without_dimensions("language", "prompt") | {"answer_form": form}
     missing = [task for task in group_of if task not in included]
     return SuiteAverage(suite, dimensions, parts, score, interval, missing, outside)
 

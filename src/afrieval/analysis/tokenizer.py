@@ -82,7 +82,7 @@ def fertilities(cells: Iterable[CellScores]) -> list[Fertility]:
 
 def _texts(cell: CellScores) -> str:
     """Returns which texts that a model gets are in the language, and differ between documents; empty if none do."""
-    if cell.must.get("variant", "direct") != "direct":
+    if cell.comparable_on.get("variant", "direct") != "direct":
         return ""
     if cell.answer_form == "text" and not cell.declared.get("labels"):
         return OPTIONS

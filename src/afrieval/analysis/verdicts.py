@@ -189,7 +189,7 @@ def _usual(cells: Sequence[CellScores]) -> object:
 
 def data_of(cell: CellScores) -> object:
     """Returns the hash of a cell's data; None of other programs' runs, whose documents are compared one by one."""
-    return None if cell.sent else cell.must.get("data")
+    return None if cell.request_hashes else cell.comparable_on.get("data")
 
 
 def preference(cell: CellScores) -> tuple[bool, int, int]:

@@ -168,7 +168,7 @@ def _settings(cells: list[CellScores], folder: Path) -> dict[str, list[tuple[str
     runs = grouped(cells, lambda cell: (cell.model, cell.folder)).items()
     found: dict[str, list[tuple[str, Mapping[str, object]]]] = {}
     for (model, path), (first, *_) in runs:
-        found.setdefault(model, []).append((_below(path or folder, folder), first.may))
+        found.setdefault(model, []).append((_below(path or folder, folder), first.recorded_settings))
     return found
 
 

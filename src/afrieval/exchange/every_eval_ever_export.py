@@ -101,7 +101,9 @@ def _attribution(line: Sample, answer: str, output: list[str], cell: CellScores)
         "turn_idx": 0,
         "source": "output.raw",
         "extracted_value": answer if generated else output[0].strip(),
-        "extraction_method": f"{cell.task}, version {cell.must['task version']}" if generated else "highest likelihood",
+        "extraction_method": f"{cell.task}, version {cell.comparable_on['task version']}"
+        if generated
+        else "highest likelihood",
         "is_terminal": True,
     }
 
@@ -226,7 +228,7 @@ def _record(run: StoredRun, cells: list[CellScores], now: str) -> Record:
             "additional_details": texts({**versions, "git_commit": visit.get("git_commit")}),
         },
         "model_info": _model(run),
-        "evaluation_results": [_result(run, cell.on(name), date) for cell in cells for name in _named(cell)],
+        "evaluation_results": [_result(run, cell.with_metric(name), date) for cell in cells for name in _named(cell)],
     }
 
 
@@ -237,7 +239,7 @@ def texts(values: Mapping[str, object]) -> dict[str, str]:
 
 def _named(cell: CellScores) -> list[str]:
     """Returns the metrics of a cell that have a score, the main one first."""
-    return [name for name in cell.metrics if (of := cell.on(name)).n and math.isfinite(of.score)]
+    return [name for name in cell.metrics if (of := cell.with_metric(name)).n and math.isfinite(of.score)]
 
 
 def _model(run: StoredRun) -> Record:
@@ -288,7 +290,7 @@ def _data(run: StoredRun, cell: CellScores) -> Record:
     details = {
         "language": cell.language,
         "language_name": LANGUAGES[cell.language].name if cell.language in LANGUAGES else None,
-        "data_hash": cell.must["data"],
+        "data_hash": cell.comparable_on["data"],
         "revision": commits.get(cell.data_set),
         "split": split,
         "rows": cell.rows,
@@ -352,7 +354,7 @@ def _generation(cell: CellScores) -> Record:
     asked = first.get("arguments") or [[]]
     given: dict[str, Any] = asked[0][1] if len(asked[0]) > 1 and isinstance(asked[0][1], dict) else {}
     arguments = {
-        "temperature": given.get("temperature", cell.may.get("temperature")),
+        "temperature": given.get("temperature", cell.recorded_settings.get("temperature")),
         "top_p": given.get("top_p"),
         "max_tokens": given.get("max_gen_toks"),
     }
@@ -361,11 +363,11 @@ def _generation(cell: CellScores) -> Record:
         "answer_form": cell.answer_form,
         "prompt": cell.prompt,
         "prompt_language": cell.prompt_language,
-        "prompt_hash": cell.must["prompt text"],
-        "task_version": cell.must["task version"],
-        "variant": cell.must["variant"],
-        "fewshot_selection": cell.must["few-shot selection"],
-        "fewshot_seed": cell.must["few-shot seed"],
+        "prompt_hash": cell.comparable_on["prompt text"],
+        "task_version": cell.comparable_on["task version"],
+        "variant": cell.comparable_on["variant"],
+        "fewshot_selection": cell.comparable_on["few-shot selection"],
+        "fewshot_seed": cell.comparable_on["few-shot seed"],
         "unreviewed_prompt": cell.prompt_language == "native" and cell.language in cell.declared.get("unreviewed", {}),
         **{name: value for name, value in given.items() if name not in ("temperature", "top_p", "max_gen_toks")},
     }

@@ -47,8 +47,8 @@ class Evaluated:
 
     Attributes:
         program: it marks the model, and tasks that are called as one of ours but have other prompts.
-        must: what has to match in a comparison, next to documents and prompts.
-        may: what may differ.
+        comparable_on: what has to match in a comparison, next to documents and prompts.
+        recorded_settings: what may differ.
         limited: which rows of the test set were run, if not all: the `first` ones, or a `sample` of them.
     """
 
@@ -59,8 +59,8 @@ class Evaluated:
     answer_form: str
     metric: str
     documents: Sequence[Answered]
-    must: Mapping[str, object]
-    may: Mapping[str, object]
+    comparable_on: Mapping[str, object]
+    recorded_settings: Mapping[str, object]
     path: Path
     limited: Kind = "all"
 
@@ -94,16 +94,16 @@ def cell_of(of: Evaluated) -> CellScores | str:
         n_choices=np.array([d.n_choices for d in documents], dtype=np.int64),
         rows=len(ids),
         selection=Selection(of.limited, len(ids)),
-        sent={
+        request_hashes={
             "data": np.array([number(d.data) for d in documents], dtype=np.int64),
             "prompt text": np.array([number(d.prompt) for d in documents], dtype=np.int64),
         },
-        must={
+        comparable_on={
             "data": digest(d.data for d in documents),
             "prompt text": digest(d.prompt for d in documents),
-            **of.must,
+            **of.comparable_on,
         },
-        may=dict(of.may),
+        recorded_settings=dict(of.recorded_settings),
         path=of.path,
     )
 

@@ -97,7 +97,7 @@ def _notes(run: StoredRun, first: CellScores, score: LanguageScore) -> str:
         f"{first.shots}-shot",
         f"answers by {first.answer_form}",
         f"n = {score.n}",
-        *(["chat template"] if first.may.get("chat_template") else []),
+        *(["chat template"] if first.recorded_settings.get("chat_template") else []),
         *([f"95 % interval {score.interval.low:.4g} to {score.interval.high:.4g}"] if score.interval else []),
         *([f"known defect of the data: {score.defect}"] if score.defect else []),
         f"afrieval {version}" if version else "afrieval",

@@ -151,11 +151,11 @@ def _is_log(path: Path) -> bool:
 def _header(path: Path) -> Header:
     if path.suffix == ".json":
         return validated_json(Header, read_bytes(path, HINT, LARGEST_LOG), str(path), HINT)
-    with Archive(path, HINT, LARGEST_SAMPLE) as archive:
-        if "header.json" not in archive.names:  # which inspect_ai writes last
-            start = archive.read("_journal/start.json")
-            return validated_json(Header, b'{"status": "started", ' + start.lstrip()[1:], str(path), HINT)
-        return validated_json(Header, archive.read("header.json"), str(path), HINT)
+    archive = Archive(path, HINT, LARGEST_SAMPLE)
+    if "header.json" not in archive.members:  # which inspect_ai writes last
+        start = archive.read("_journal/start.json")
+        return validated_json(Header, b'{"status": "started", ' + start.lstrip()[1:], str(path), HINT)
+    return validated_json(Header, archive.read("header.json"), str(path), HINT)
 
 
 def _samples(path: Path) -> Iterator[Sample]:
@@ -164,9 +164,9 @@ def _samples(path: Path) -> Iterator[Sample]:
         log = validated_json(Log, read_bytes(path, HINT, LARGEST_LOG), str(path), HINT)
         yield from map(_needed, log.get("samples") or [])
         return
-    with Archive(path, HINT, LARGEST_SAMPLE) as archive:
-        for name in filter(SAMPLE.fullmatch, archive.names):
-            yield _needed(checked_line(Sample, archive.read(name), f"{path}, {name}", HINT))
+    archive = Archive(path, HINT, LARGEST_SAMPLE)
+    for name in filter(SAMPLE.fullmatch, archive.members):
+        yield _needed(checked_line(Sample, archive.read(name), f"{path}, {name}", HINT))
 
 
 def _needed(sample: Mapping[str, Any]) -> Sample:
@@ -193,8 +193,8 @@ def _cell(path: Path, header: Header) -> CellScores | str:
             answer_form="generate",
             metric=name,
             documents=[_answered(epochs[0], score) for epochs, score in documents if score is not None],
-            must={"task version": task.get("task_version")},
-            may=_may(task),
+            comparable_on={"task version": task.get("task_version")},
+            recorded_settings=_may(task),
             path=path,
             limited=_limited(task),
         )

@@ -166,12 +166,12 @@ def _cell(task: Task, model: str) -> CellScores | str:
             answer_form="generate" if generated else _scored_form(details),
             metric=metric,
             documents=[_answered(detail, metric, generated) for detail in details],
-            must={
+            comparable_on={
                 "task version": config.get("version"),
                 "few-shot rows": digest(sorted(examples)) if task.shots else [],
                 "limit of answers": config.get("generation_size") if generated else None,
             },
-            may=_may(task.results["config_general"]),
+            recorded_settings=_may(task.results["config_general"]),
             path=task.path,
             limited="sample" if task.results["config_general"].get("max_samples") else "all",  # it shuffles them
         )

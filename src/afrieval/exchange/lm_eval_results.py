@@ -78,7 +78,7 @@ def _results(run: StoredRun, configs: dict[str, Any], hashes: dict[str, str]) ->
         "max_length": visit.get("max_length"),
     }
     return {
-        **harness_results(run.cells, {cell.task: int(str(cell.must["task version"])) for cell in run.cells}),
+        **harness_results(run.cells, {cell.task: int(str(cell.comparable_on["task version"])) for cell in run.cells}),
         "configs": configs,
         "config": _settings(run),
         "date": datetime.fromisoformat(visit["date"]).timestamp(),
@@ -121,7 +121,7 @@ def _config(cell: CellScores) -> dict[str, Any]:
         "output_type": "generate_until" if texts else "multiple_choice" if cell.n_choices.any() else "loglikelihood",
         "num_fewshot": cell.shots,
         "metric_list": [{"metric": name, "higher_is_better": m.higher_is_better} for name, m in cell.metrics.items()],
-        "metadata": {"version": cell.must["task version"], "prompt_hash": cell.must["prompt text"]},
+        "metadata": {"version": cell.comparable_on["task version"], "prompt_hash": cell.comparable_on["prompt text"]},
     }
     found |= {"dataset_path": hub_id(cell)} if hub_id(cell) else {}
     return found | ({"generation_kwargs": generation} if generation else {})

@@ -157,9 +157,11 @@ def _score(cell: CellScores) -> Row:
 
 
 def _score_row(run: StoredRun, cell: CellScores) -> Row:
-    must, visit = cell.must, run.visit
+    must, visit = cell.comparable_on, run.visit
     versions = visit.get("versions", {})
-    shares = {name: cell.on(name).score if name in cell.metrics else None for name in (NOT_PARSED, REFUSED, GUESSED)}
+    shares = {
+        name: cell.with_metric(name).score if name in cell.metrics else None for name in (NOT_PARSED, REFUSED, GUESSED)
+    }
     return {
         **_place(run, cell),
         **_score(cell),
@@ -178,8 +180,8 @@ def _score_row(run: StoredRun, cell: CellScores) -> Row:
         "fewshot_selection": must["few-shot selection"],
         "fewshot_seed": must["few-shot seed"],
         "max_gen_toks": must["limit of answers"],
-        "chat_template": cell.may.get("chat_template"),
-        "dtype": cell.may.get("dtype"),
+        "chat_template": cell.recorded_settings.get("chat_template"),
+        "dtype": cell.recorded_settings.get("dtype"),
         "suite": cell.suite or None,
         "date": visit.get("date"),
         "afrieval": versions.get("afrieval"),
@@ -188,7 +190,7 @@ def _score_row(run: StoredRun, cell: CellScores) -> Row:
 
 
 def _metric_row(run: StoredRun, cell: CellScores, name: str) -> Row:
-    of = cell.on(name)
+    of = cell.with_metric(name)
     lowest, highest = map(finite, of.metric.bounds)
     better = of.metric.higher_is_better
     scale = {"main": name == cell.main, "higher_is_better": better, "lowest": lowest, "highest": highest}

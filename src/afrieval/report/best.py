@@ -194,7 +194,7 @@ def heat_tables(cells: Sequence[CellScores]) -> list[Table]:
     Args:
         cells: of the suite's own tasks, from any number of runs.
     """
-    found = grouped((c for c in cells if c.n), lambda c: (c.task, *c.but("language", "prompt").items()))
+    found = grouped((c for c in cells if c.n), lambda c: (c.task, *c.without_dimensions("language", "prompt").items()))
     sides = [_side(of_side) for of_side in found.values()]
     of_tasks = grouped(sides, lambda side: side.task)
     models = {side.dimensions["model"] for side in sides}
@@ -209,7 +209,9 @@ def _side(cells: list[CellScores]) -> _Side:
     native = first.prompt_language == "native"
     unreviewed = {*first.declared.get("unreviewed", {})} if native else set()
     scores = {score.language: score for score in by_language(cells)}
-    return _Side(first.task, first.metric, first.but("language", "prompt"), scores, unreviewed & {*scores})
+    return _Side(
+        first.task, first.metric, first.without_dimensions("language", "prompt"), scores, unreviewed & {*scores}
+    )
 
 
 def _table(sides: list[_Side]) -> Table:

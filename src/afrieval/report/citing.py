@@ -149,20 +149,20 @@ def method(cells: Sequence[CellScores]) -> list[str]:
 
 def likelihoods(cells: Iterable[CellScores]) -> list[str]:
     """Returns what likelihoods are from, in a sentence; empty if all answers were generated."""
-    found = list(dict.fromkeys(str(source) for c in cells if (source := c.may.get("likelihoods"))))
+    found = list(dict.fromkeys(str(source) for c in cells if (source := c.recorded_settings.get("likelihoods"))))
     return [f"Likelihoods are from {_listed(found)}."] if found else []
 
 
 def _versions(cells: Iterable[CellScores]) -> list[str]:
     """Returns the programs that ran, each with its versions."""
-    stored = [versions for c in cells if isinstance(versions := c.may.get("versions"), dict)]
+    stored = [versions for c in cells if isinstance(versions := c.recorded_settings.get("versions"), dict)]
     found = {name: list(dict.fromkeys(of[name] for of in stored if of.get(name))) for name in PROGRAMS}
     return [f"{name} {' and '.join(map(str, versions))}" for name, versions in found.items() if versions]
 
 
 def _of_task(cells: list[CellScores]) -> str:
     first = cells[0]
-    version = f", version {known}" if (known := first.must.get("task version")) is not None else ""
+    version = f", version {known}" if (known := first.comparable_on.get("task version")) is not None else ""
     forms = _listed(list(dict.fromkeys(map(_form, cells))))
     shots = ranges(sorted({c.shots for c in cells}))
     names = sorted({language_name(c.language) for c in cells})

@@ -177,7 +177,7 @@ def _beginning(prompt: str, sample: Sample) -> str:
 
 def _generated(cell: CellScores, sample: Sample) -> tuple[str, str]:
     """Returns what a model thought, and what it answered."""
-    text, end = str(sample["resps"][0][0]), str(cell.may.get("thinking_end") or "")
+    text, end = str(sample["resps"][0][0]), str(cell.recorded_settings.get("thinking_end") or "")
     if thinking := sample.get("details", {}).get("thinking"):
         return str(thinking), text
     before, found, after = text.rpartition(end) if end else ("", "", text)

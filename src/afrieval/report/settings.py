@@ -51,7 +51,9 @@ def run_settings(cells: Iterable[CellScores]) -> list[RunSettings]:
     folders = grouped((c for c in cells if c.path), lambda c: Path(str(c.path)).parent)
     own = {folder: of_folder[0].model for folder, of_folder in folders.items() if (folder / "run.yaml").exists()}
     records = {folder: _parts(dict(read_run(folder))) for folder in own}
-    records |= {folder: {"Settings": dict(of[0].may)} for folder, of in folders.items() if folder not in own}
+    records |= {
+        folder: {"Settings": dict(of[0].recorded_settings)} for folder, of in folders.items() if folder not in own
+    }
     differing = _differing(list(records.values()))
     return [
         RunSettings(

@@ -82,11 +82,11 @@ class CellScores:
             without.
         parts: the part of the benchmark that each document is of; None in tasks that declare none.
         fields: what scores can be broken down by, as far as documents were stored.
-        sent: hashes of what was sent to the model, by document; empty unless it was asked for.
+        request_hashes: hashes of what was sent to the model, by document; empty unless it was asked for.
         of_groups: metrics over the documents of a group, as GROUP.METRIC.
         derived: derived metric to the metrics that it is made of.
-        must: what has to be the same on both sides of a comparison, by name for people.
-        may: settings that may differ, and are named if they do.
+        comparable_on: what has to be the same on both sides of a comparison, by name for people.
+        recorded_settings: settings that may differ, and are named if they do.
         contrast: the metric that compares prompt languages; empty if it is the cell's score.
         lengths: of the label words, in tokens or else in characters; empty if rows have their own choices, or answers
             were generated.
@@ -121,11 +121,11 @@ class CellScores:
     verdicts: Values | None = None
     parts: Labels | None = None
     fields: Mapping[str, Labels] = field(default_factory=dict)
-    sent: Mapping[str, Numbers] = field(default_factory=dict)
+    request_hashes: Mapping[str, Numbers] = field(default_factory=dict)
     of_groups: frozenset[str] = frozenset()
     derived: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    must: Mapping[str, object] = field(default_factory=dict)
-    may: Mapping[str, object] = field(default_factory=dict)
+    comparable_on: Mapping[str, object] = field(default_factory=dict)
+    recorded_settings: Mapping[str, object] = field(default_factory=dict)
     contrast: str = ""
     lengths: tuple[int, ...] = ()
     kept: tuple[float, ...] = ()
@@ -143,7 +143,7 @@ class CellScores:
         """What the cell is along each dimension of a comparison, and the set that its prompt belongs to."""
         return {name: getattr(self, name) for name in KEPT_APART}
 
-    def but(self, *names: str) -> dict[str, str | int]:
+    def without_dimensions(self, *names: str) -> dict[str, str | int]:
         """Returns the dimensions but for some."""
         return {name: value for name, value in self.dimensions.items() if name not in names}
 
@@ -266,7 +266,7 @@ class CellScores:
             return None
         return macro(self.values, self.parts.codes)
 
-    def on(self, metric: str) -> Self:
+    def with_metric(self, metric: str) -> Self:
         """Returns the cell with another metric as its score, over the documents that have it.
 
         Args:
@@ -292,7 +292,7 @@ class CellScores:
             verdicts=None if self.verdicts is None else self.verdicts[places],
             parts=self.parts and some(self.parts),
             fields={name: some(labels) for name, labels in self.fields.items()},
-            sent={name: hashes[places] for name, hashes in self.sent.items()},
+            request_hashes={name: hashes[places] for name, hashes in self.request_hashes.items()},
         )
 
 

@@ -39,7 +39,7 @@ def _parts_moved(before: CellScores, now: CellScores) -> bool:
 def _differences(before: CellScores, now: CellScores) -> Iterator[bool]:
     for name, moved in moved_documents(before, now).items():
         yield bool(moved.any())
-        yield not alike(before.on(name).score, now.on(name).score)
+        yield not alike(before.with_metric(name).score, now.with_metric(name).score)
 
 
 def _moved(before: CellScores, now: CellScores, name: str) -> Mask:

@@ -10,7 +10,6 @@ from afrieval._util.errors import UserError, reason
 from afrieval._util.grouping import grouped
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import SUITE
-from afrieval.results.in_parallel import read_ahead
 from afrieval.results.run_files import RUN, cell_names
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import Declared, RunRecord, TaskIdentity
@@ -51,7 +50,6 @@ def read_runs(folders: Iterable[Path], sent: bool = False) -> list[CellScores]:
     for run in runs:
         check_finished(run)
     labels = model_labels({run.path: run.record for run in runs})
-    read_ahead(runs)
     cells = [cell for run in runs for cell in run_cells(run, labels[run.path])]
     if runs and not cells:
         raise UserError(
@@ -84,7 +82,6 @@ def readable_runs(folders: Iterable[RunFolder]) -> Readable:
     """
     left_out: dict[Path, str] = {}
     finished = _each(folders, check_finished, left_out)
-    read_ahead([run for run in finished if not run.was_read])
     found = _each(finished, _whole, left_out)
     records = {run.path: record for run, (record, _) in found.items()}
     labels = model_labels(records)
@@ -154,8 +151,8 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
             model=label,
             shots=task.get("shots", identity["fewshot"]["num_fewshot"]),
             answer_form=task["answer_form"],
-            must=_must(record, task, cell),
-            may={name: visit.get(name) for name in SETTINGS}
+            comparable_on=_must(record, task, cell),
+            recorded_settings={name: visit.get(name) for name in SETTINGS}
             | {"likelihoods": None if task["answer_form"] == "generate" else source_of_likelihoods(record) or None}
             | {name: dict(identity["model"]).get(name) for name in MODEL_SETTINGS}
             | {name: identity["model"].get("api", {}).get(name) for name in API_SETTINGS},
@@ -241,7 +238,11 @@ def _check_once(cells: list[CellScores]) -> None:
         if not others:
             continue
         two = others[0]
-        sides = ((one.must, two.must), (one.may, two.may), ({"rows": one.rows}, {"rows": two.rows}))
+        sides = (
+            (one.comparable_on, two.comparable_on),
+            (one.recorded_settings, two.recorded_settings),
+            ({"rows": one.rows}, {"rows": two.rows}),
+        )
         differ = [k for first, second in sides for k in first if first[k] != second.get(k)]
         raise UserError(
             f"{one.folder} and {two.folder} both have {two.name}, "

@@ -1,34 +1,29 @@
-"""Packs the sample files of a finished run into one file, and unpacks them; a stop in between loses nothing.
-
-One row group per cell: scores of a million samples are read from a few columns, and the lines of a cell without those
-of others. pyarrow is at hand, since data sets come as Parquet too; a database would be one more thing to install.
-"""
+"""Moves the sample files of a run into one archive and back, so that a kill at any moment loses nothing."""
 
 import hashlib
-import io
 import os
-from collections.abc import Iterable, Iterator
+import shutil
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-import numpy as np
-
+from afrieval._util.archive import Archive
 from afrieval._util.errors import UserError
-from afrieval._util.whole_files import write_whole, written_whole
+from afrieval._util.files import check_file, opened
+from afrieval._util.whole_files import written_whole
 from afrieval.results.comparable_runs import check_finished
-from afrieval.results.packed import PACKED, About, Arrays, Packed, content, head, packed
-from afrieval.results.packed_cells import FILLS, LISTS, NUMBERS, about, numbers
+from afrieval.results.packed import LARGEST, PACKED, checked_archive, directory_comment, opened_samples, packed
 from afrieval.results.run_files import locked, sample_files, sample_path, stored_name
 from afrieval.results.run_folder import RunFolder, cell_lines
-from afrieval.results.sample_columns import Stored
 from afrieval.results.samples import REDO
 
-LEVEL = 3  # of zstd: higher ones take longer, and save little
-AS_TEXTS = ["cell", "gold", "picked", "n_choices", "part", *(f"{name}.list.element" for name in ("fields", "measures"))]
+CHUNK = 2**20  # bytes that are copied at once
 
 
 class Moved(NamedTuple):
-    """Sample files that were packed or unpacked, their bytes, and those of the packed file."""
+    """Sample files that were packed or unpacked, their bytes, and the bytes of the archive."""
 
     files: int
     loose: int
@@ -36,27 +31,29 @@ class Moved(NamedTuple):
 
 
 def pack(folder: Path) -> Moved:
-    """Moves the sample files of a finished run into its packed file; nothing is moved if there are none.
+    """Moves the sample files of a finished run into its archive; nothing is moved if there are none.
 
-    The packed file is written next to its place and read again. Only when it is in its place are sample files removed.
+    The archive is written under another name, read again and compared. Only when it is in its place are sample files
+    removed.
 
     Raises:
         UserError: if the run is not finished, is in use, or has a damaged file.
     """
-    run = RunFolder(folder, sent=True)
+    run = RunFolder(folder)
     check_finished(run)
     with locked(folder):
         loose = sample_files(folder)
         if not loose:
             return Moved(0, 0, (folder / PACKED).stat().st_size)
-        if before := packed(folder):
-            _check_newer(folder, before)
+        before = packed(folder)
+        for path in loose:
+            _check_newer(path, before)
         size = sum(path.stat().st_size for path in loose)
+        every = [sample_path(folder, name) for name in run.names]
         with written_whole(folder / PACKED) as file:
-            paths = [sample_path(folder, name) for name in run.names]
-            sums = write_packed(file, ((path, content(path, REDO), run.stored(stored_name(path))) for path in paths))
+            write_archive(file, every)
             file.flush()
-            _check(Packed(Path(file.name)), sums)
+            _check_same(every, checked_archive(Path(file.name)), opened_samples)
         _sync(folder)
         for path in loose:
             path.unlink()
@@ -64,130 +61,78 @@ def pack(folder: Path) -> Moved:
 
 
 def unpack(folder: Path) -> Moved:
-    """Restores the sample files of a packed run and removes the packed file; newer sample files stay.
+    """Restores the sample files of a packed run and removes the archive; newer sample files stay.
 
     Raises:
         UserError: if the run is not packed, is in use, has a damaged file, or a sample file with fewer lines than the
-            packed file has of its cell.
+            archive has of its cell.
     """
     if packed(folder) is None:
         raise UserError(f"{folder} has no {PACKED}", "give a run that `afrieval pack` has packed")
     with locked(folder):
-        file = Packed(folder / PACKED)
-        _check_newer(folder, file)
-        names = [name for name in file.cells if not os.path.lexists(folder / name)]
-        size, restored = file.path.stat().st_size, 0
-        for name in names:
-            lines = file.content(name)
-            write_whole(folder / name, lines)
-            restored += len(lines)
+        archive = checked_archive(folder / PACKED)
+        paths = [folder / name for name in archive.members]
+        newer = [path for path in paths if os.path.lexists(path)]
+        missing = [path for path in paths if not os.path.lexists(path)]
+        for path in newer:
+            _check_newer(path, archive)
+        for path in missing:
+            with archive.open(path.name) as source, written_whole(path) as target:
+                shutil.copyfileobj(source, target, CHUNK)
+        _check_same(missing, archive, opened)
         _sync(folder)
-        file.path.unlink()
-    return Moved(len(names), restored, size)
+        for path in newer:  # as late as can be
+            check_file(path, _hint(path))
+        size, restored = archive.path.stat().st_size, sum(path.stat().st_size for path in missing)
+        archive.path.unlink()
+    return Moved(len(missing), restored, size)
 
 
-def write_packed(file: BinaryIO, cells: Iterable[tuple[Path, bytes, Stored]]) -> dict[str, bytes]:
-    """Writes cells to a packed file, and returns a hash of each by the name of its sample file.
-
-    Args:
-        file: the file.
-        cells: the sample file of each, its content, and what it says.
-    """
-    from pyarrow.parquet import ParquetWriter
-
-    described: list[About] = []
-    sums = {}
-    with ParquetWriter(
-        file,
-        _schema(),
-        compression="zstd",
-        compression_level=LEVEL,
-        use_dictionary=AS_TEXTS,
-        write_statistics=False,
-        write_page_checksum=True,
-        store_schema=False,
-    ) as writer:
-        for path, whole, stored in cells:
-            lines = list(_lines(whole))
-            columns = numbers(stored, len(lines))
-            described.append({"file": path.name, "lines": len(lines), **about(stored)})
-            sums[path.name] = _sum(whole, {of: columns[of] for of in described[-1]["columns"]})
-            writer.write_table(_table(stored.cell.name, lines, columns), row_group_size=len(lines))
-        writer.add_key_value_metadata(head(NUMBERS, described))
-    return sums
+def write_archive(file: BinaryIO, paths: Iterable[Path]) -> None:
+    """Writes sample files, which may be packed, to an archive, whose bytes depend on theirs only."""
+    with ZipFile(file, "w") as archive:
+        for path in paths:
+            member = ZipInfo(path.name)
+            member.compress_type, member.external_attr = ZIP_DEFLATED, 0o644 << 16
+            with opened_samples(path, REDO) as source, archive.open(member, "w", force_zip64=True) as target:
+                shutil.copyfileobj(source, target, CHUNK)
+        archive.comment = directory_comment(archive.infolist())
 
 
-def _check_newer(folder: Path, file: Packed) -> None:
-    """Refuses a sample file that cannot take the place of its cell in a packed file: damaged, or with fewer lines."""
-    for name, of in file.cells.items():
-        path = folder / name
-        if not os.path.lexists(path):
-            continue
-        hint = f"delete {path}, and {PACKED} has its cell as it was packed; or restore it from a copy"
-        try:
-            lines = sum(1 for _ in cell_lines(folder, stored_name(path)))
-        except UserError as e:
-            raise UserError(e.message, hint) from None
-        if lines < of["lines"]:
-            raise UserError(f"{path} has {lines} of the {of['lines']} lines of its cell in {PACKED}", hint)
+def _check_newer(path: Path, archive: Archive | None) -> None:
+    """Refuses a sample file that cannot take the place of its cell in an archive: damaged, or with fewer lines."""
+    packed_lines = 0
+    if archive and path.name in archive.members:
+        with archive.open(path.name) as file:
+            packed_lines = sum(1 for line in file if line != b"\n")
+    try:
+        check_file(path, "leave the run as it is", LARGEST)
+        lines = sum(1 for _ in cell_lines(path.parent, stored_name(path)))
+    except UserError as e:
+        raise UserError(e.message, _hint(path) if packed_lines else e.hint) from None
+    if lines < packed_lines:
+        raise UserError(f"{path} has {lines} of the {packed_lines} lines of its cell in {PACKED}", _hint(path))
 
 
-def _check(file: Packed, sums: dict[str, bytes]) -> None:
-    """Refuses a packed file that does not read back as it was meant."""
-    for name, digest in sums.items():
-        if _sum(file.content(name), file.columns(name, sent=True), file.cells[name]["columns"]) != digest:
-            raise UserError(f"{name} does not read back from {PACKED}", "check the disk; the run is as it was")
+def _hint(path: Path) -> str:
+    return f"delete {path}, and {PACKED} has its cell as it was packed; or restore it from a copy"
 
 
-def _sum(whole: bytes, columns: Arrays, names: Any = None) -> bytes:
-    found = hashlib.blake2b(whole)
-    for name in sorted(columns if names is None else names):
-        found.update(np.ascontiguousarray(columns[name]).tobytes())
+def _check_same(
+    paths: Iterable[Path], archive: Archive, read: Callable[[Path, str], AbstractContextManager[BinaryIO]]
+) -> None:
+    """Refuses an archive that differs from sample files; `read` opens them."""
+    for path in paths:
+        with read(path, REDO) as one, archive.open(path.name) as other:
+            if _digest(one) != _digest(other):
+                raise UserError(f"{path.name} does not read back from {PACKED}", "check the disk; the run is as it was")
+
+
+def _digest(file: BinaryIO) -> bytes:
+    found = hashlib.blake2b()
+    while chunk := file.read(CHUNK):
+        found.update(chunk)
     return found.digest()
-
-
-def _lines(whole: bytes) -> Iterator[bytes]:
-    """Yields the lines of a sample file with their ends; blank ones, which are no samples, go with the line before."""
-    line = b""
-    for more in io.BytesIO(whole):
-        if line.strip() and more.strip():
-            yield line
-            line = b""
-        line += more
-    yield line
-
-
-def _schema() -> Any:
-    import pyarrow as pa
-
-    types = {name: pa.from_numpy_dtype(np.asarray(fill).dtype) for name, fill in FILLS.items()}
-    lists = {
-        name: pa.list_(pa.field("element", pa.from_numpy_dtype(kind), nullable=False)) for name, kind in LISTS.items()
-    }
-    every = {"cell": pa.string(), "row": pa.int64(), **types, **lists, "line": pa.large_binary()}
-    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in every.items()])
-
-
-def _table(name: str, lines: list[bytes], columns: Arrays) -> Any:
-    import pyarrow as pa
-
-    schema = _schema()
-    arrays = {
-        "cell": pa.array([name.encode(errors="replace").decode()] * len(lines)),
-        "row": pa.array(np.arange(len(lines))),
-        "line": pa.array(lines, pa.large_binary()),
-        **{of: pa.array(columns[of]) for of in FILLS},
-        **{of: _listed(columns[of], columns["scored"], schema.field(of).type) for of in LISTS},
-    }
-    return pa.Table.from_arrays([arrays[of] for of in schema.names], schema=schema)
-
-
-def _listed(rows: Any, scored: Any, kind: Any) -> Any:
-    """Returns a list for each line, which is empty in lines that were not scored."""
-    import pyarrow as pa
-
-    offsets = np.concatenate([[0], np.cumsum(scored * rows.shape[1])]).astype(np.int32)
-    return pa.ListArray.from_arrays(offsets, pa.array(rows.ravel()), type=kind)
 
 
 def _sync(folder: Path) -> None:

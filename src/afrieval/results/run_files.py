@@ -30,7 +30,7 @@ DERIVED = "derived.json"
 ANSWERS = "answers_*.jsonl"
 RESTORE = "restore the file from a copy, or run again with another --run_dir"
 UNFINISHED = re.compile(
-    r"\.(run\.yaml|(results|derived)\.json|(summary|usage)\.csv|(samples|harness|answers)_.+\.jsonl?|samples\.parquet)"
+    r"\.(run\.yaml|(results|derived)\.json|(summary|usage)\.csv|(samples|harness|answers)_.+\.jsonl?|samples\.zip)"
     r"\.\d+"
 )
 
@@ -144,10 +144,10 @@ def cell_names(folder: Path) -> list[str]:
     """Returns the cells that a run folder has, packed or not, sorted by the names of their sample files.
 
     Raises:
-        UserError: if the packed file is damaged.
+        UserError: if the archive is damaged.
     """
-    file = packed(folder)
-    names = {path.name for path in sample_files(folder)}.union(file.cells if file else ())
+    archive = packed(folder)
+    names = {path.name for path in sample_files(folder)}.union(archive.members if archive else ())
     return [stored_name(Path(name)) for name in sorted(names)]
 
 

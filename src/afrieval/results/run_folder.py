@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -12,16 +12,14 @@ from afrieval._util.files import user_path
 from afrieval._util.schema import checked_line
 from afrieval.results.cell_scores import CellScores, StatedScore
 from afrieval.results.identity import selection, selection_of_older
-from afrieval.results.packed import content, is_packed, source
-from afrieval.results.packed_cells import packed_scores
+from afrieval.results.packed import is_packed, opened_samples, source
 from afrieval.results.run_files import RUN, cell_names, harness_path, read_harness, read_run, sample_path
-from afrieval.results.sample_columns import STORED_BY, Stored, completed, stored_scores
+from afrieval.results.sample_columns import READ_BY, cell_scores
 from afrieval.results.samples import REDO, Sample, cell_name, is_harness, read_lines
 from afrieval.results.schema import Declared, HarnessMetric, HarnessRecord, RunRecord, SampleLine
 from afrieval.results.summary import usage_of
 
 Signature = tuple[int, ...]
-READ_BY = (*STORED_BY, "derived")  # keys of what run.yaml declares
 
 
 class RunFolder:
@@ -45,7 +43,7 @@ class RunFolder:
         """The cells that are stored, sorted by sample file.
 
         Raises:
-            UserError: if its packed file is damaged.
+            UserError: if its archive is damaged.
         """
         return cell_names(self.path)
 
@@ -61,11 +59,6 @@ class RunFolder:
             self._record = now, read_run(self.path, self._halfway)
         return self._record[1]
 
-    @property
-    def was_read(self) -> bool:
-        """Whether a cell has been read."""
-        return bool(self._cells)
-
     def scores(self, name: str) -> CellScores:
         """Returns the scores of a cell, of our own tasks or of the harness'.
 
@@ -78,7 +71,7 @@ class RunFolder:
         now = self._signature(name)
         before, cell = self._cells.get(name, (None, None))
         if cell is None or before != now or self._reads_otherwise(cell):
-            self._cells[name] = now, (cell := self._completed(name, self.stored(name)))
+            self._cells[name] = now, (cell := self._read(name))
         return self._selected(replace(cell, declared=self._declared(cell.task)))
 
     def _selected(self, cell: CellScores) -> CellScores:
@@ -108,7 +101,8 @@ class RunFolder:
         path = sample_path(self.path, name)
         if not (os.path.lexists(path) or self.is_packed(name)):
             return False
-        lines = sum(1 for line in content(path, REDO).split(b"\n") if line.strip())
+        with opened_samples(path, REDO) as file:
+            lines = sum(1 for line in file if line.strip())
         if name not in self.record.get("identity", {}).get("harness_tasks", {}):
             return lines >= n or sum(1 for _ in self.lines(name)) >= n
         if not harness_path(self.path, name).exists():
@@ -124,7 +118,7 @@ class RunFolder:
     def samples(self, name: str) -> list[Sample]:
         """Returns a cell's samples; errors are those of `scores`."""
         found = list(self.lines(name))
-        self._table(name, found)
+        self._read(name, found)
         return found
 
     def scored(self, name: str, lines: Iterable[Sample], declared: Declared) -> CellScores:
@@ -135,43 +129,29 @@ class RunFolder:
             lines: its samples, at least one.
             declared: what to know of the task.
         """
-        path = sample_path(self.path, name)
-        return self._completed(name, stored_scores(name, lines, declared, path, self._sent))
-
-    def stored(self, name: str) -> Stored:
-        """Returns what the files of a cell say by themselves; errors are those of `scores`."""
-        declared = self.record.get("declared", {})
-        found = packed_scores(sample_path(self.path, name), declared, self._sent)
-        return self._stored(name, self.lines(name)) if found is None else found
-
-    def keep(self, name: str, stored: Stored) -> None:
-        """Keeps what another process has found with `stored`, for `scores`."""
-        self._cells[name] = self._signature(name), self._completed(name, stored)
+        path, reference = sample_path(self.path, name), self._reference(name, declared)
+        return cell_scores(name, lines, declared, path, self._sent, reference)
 
     def is_packed(self, name: str) -> bool:
-        """Returns whether a cell is in the packed file only."""
+        """Returns whether a cell is in the archive only."""
         return is_packed(sample_path(self.path, name))
 
     def _signature(self, name: str) -> Signature:
         return _signature(source(sample_path(self.path, name)), harness_path(self.path, name))
 
-    def _table(self, name: str, lines: Iterable[Sample]) -> CellScores:
-        return self._completed(name, self._stored(name, lines))
-
-    def _stored(self, name: str, lines: Iterable[Sample]) -> Stored:
-        rest = iter(lines)
+    def _read(self, name: str, lines: Iterable[Sample] | None = None) -> CellScores:
+        """Returns the scores of a cell by its files, or by its lines as they were read."""
+        rest = iter(self.lines(name) if lines is None else lines)
         first = next(rest)
-        path, every = sample_path(self.path, name), chain([first], rest)
+        every = chain([first], rest)
         if is_harness(first):
-            return Stored(harness_scores(read_harness(self.path, name), every, path))
-        return stored_scores(name, every, self._declared(first["task"]), path, self._sent)
+            return harness_scores(read_harness(self.path, name), every, sample_path(self.path, name))
+        return self.scored(name, every, self._declared(first["task"]))
 
-    def _completed(self, name: str, stored: Stored) -> CellScores:
-        if stored.cell.harness:
-            return stored.cell
-        folders = {spec.get("reference") for spec in stored.cell.declared.get("derived", {}).values()}
-        reference = {folder: RunFolder(user_path(folder)).scores(name) for folder in folders if folder}
-        return completed(stored, reference)
+    def _reference(self, name: str, declared: Declared) -> dict[str, CellScores]:
+        """Returns this cell of the runs that derived metrics compare with, by run folder."""
+        folders = {spec.get("reference") for spec in declared.get("derived", {}).values()}
+        return {folder: RunFolder(user_path(folder)).scores(name) for folder in folders if folder}
 
 
 def cell_lines(folder: Path, name: str) -> Iterator[Sample]:
@@ -196,30 +176,6 @@ def cell_lines(folder: Path, name: str) -> Iterator[Sample]:
         sorted(of) != [*range(len(of))] for of in found.values()
     ):
         raise UserError(f"{path} is not what a run of {name} wrote", REDO)
-
-
-def cell_scores(
-    name: str,
-    lines: Iterable[Sample],
-    declared: Declared | None = None,
-    path: Path | None = None,
-    sent: bool = False,
-    reference: Mapping[str, CellScores] | None = None,
-) -> CellScores:
-    """Returns the scores of a cell of our own tasks.
-
-    Args:
-        name: the cell's.
-        lines: its samples, at least one.
-        declared: what run.yaml says of the task.
-        path: the sample file.
-        sent: whether to keep hashes of what was sent to the model.
-        reference: run folder to this cell there, for derived metrics that need it.
-
-    Raises:
-        UserError: naming the line whose score cannot be.
-    """
-    return completed(stored_scores(name, lines, declared or Declared(), path, sent), reference or {})
 
 
 def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | None = None) -> CellScores:
@@ -290,15 +246,17 @@ def read_rows(path: Path, rows: Iterable[int]) -> dict[int, Sample]:
         UserError: if the file cannot be read or has changed since its scores were read.
     """
     wanted, found = set(rows), {}
-    lines = [line for line in content(path, REDO).split(b"\n") if line]
-    sampled = any(b'"sample_rank":' in line for line in lines[:1])  # a quotation mark inside a text is escaped
-    for number, line in enumerate(lines):
-        if sampled or number in wanted:
-            sample = checked_line(SampleLine, line, f"{path}, line {number + 1}", REDO)
-            if sample["doc_id"] != number and not sampled:
-                raise UserError(f"{path} has changed: its line {number + 1} is of document {sample['doc_id']}", REDO)
-            if sample["doc_id"] in wanted:
-                found[sample["doc_id"]] = sample
+    with opened_samples(path, REDO) as file:
+        for number, line in enumerate(line for line in file if line != b"\n"):
+            if number == 0:
+                sampled = b'"sample_rank":' in line  # a quotation mark inside a text is escaped
+            if sampled or number in wanted:
+                sample = checked_line(SampleLine, line, f"{path}, line {number + 1}", REDO)
+                if sample["doc_id"] != number and not sampled:
+                    problem = f"{path} has changed: its line {number + 1} is of document {sample['doc_id']}"
+                    raise UserError(problem, REDO)
+                if sample["doc_id"] in wanted:
+                    found[sample["doc_id"]] = sample
     if missing := wanted - found.keys():
         raise UserError(f"{path} has changed: it has no document {min(missing)}", REDO)
     return found

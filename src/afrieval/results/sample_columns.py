@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from afrieval._util.errors import UserError
 from afrieval.results.cell_scores import CellScores, Labels, Numbers, Values, shared
-from afrieval.results.derived import USUAL, Mask, names_of, nested_fields, of_groups, with_derived, with_groups
+from afrieval.results.derived import USUAL, names_of, nested_fields, of_groups, with_derived, with_groups
 from afrieval.results.identity import selection
 from afrieval.results.samples import DROPPED, REDO, Sample
 from afrieval.results.schema import Declared
@@ -266,23 +266,32 @@ def continuations(sample: Sample) -> list[Any]:
     return [pair["arg_1"] if isinstance(pair, dict) else pair[min(1, len(pair) - 1)] for pair in pairs]
 
 
-STORED_BY = ("breakdowns", "groups", "grouped_fields", "macro", "metrics", "labels")  # keys that samples are read by
+# Keys of what run.yaml declares that samples are read by.
+READ_BY = ("breakdowns", "groups", "grouped_fields", "macro", "metrics", "labels", "derived")
 
 
-class Stored(NamedTuple):
-    """A cell without what follows from its measures; it can be sent to another process.
+def cell_scores(
+    name: str,
+    lines: Iterable[Sample],
+    declared: Declared | None = None,
+    path: Path | None = None,
+    sent: bool = False,
+    reference: Mapping[str, CellScores] | None = None,
+) -> CellScores:
+    """Returns the scores of a cell of our own tasks.
 
-    Attributes:
-        cell: with all measures that samples have, and no metrics, which are functions.
-        groups: whether each document is in a group, shape (n,).
+    Args:
+        name: the cell's.
+        lines: its samples, at least one.
+        declared: what run.yaml says of the task.
+        path: the sample file.
+        sent: whether to keep hashes of what was sent to the model.
+        reference: run folder to this cell there, for derived metrics that need it.
+
+    Raises:
+        UserError: naming the line whose score cannot be.
     """
-
-    cell: CellScores
-    groups: Mapping[str, Mask] = {}
-
-
-def stored_scores(name: str, lines: Iterable[Sample], declared: Declared, path: Path | None, sent: bool) -> Stored:
-    """Returns what samples say; arguments and errors are those of `reader.cell_scores`."""
+    declared = declared or Declared()
     groups, breakdowns = declared.get("groups", {}), declared.get("breakdowns", [])
     named = [*breakdowns, *nested_fields(declared), *(name for fields in groups.values() for name in fields)]
     columns = Columns(dict.fromkeys(named), sent)
@@ -292,13 +301,17 @@ def stored_scores(name: str, lines: Iterable[Sample], declared: Declared, path: 
     texts = {field: labels for field, of in columns.fields.items() if (labels := columns.labels(of))}
     parts = columns.labels(columns.parts)
     verdicts = np.array(columns.verdicts, dtype=np.float64)
+    derived, others = declared.get("derived", USUAL), {of: there.measured for of, there in (reference or {}).items()}
+    in_groups = of_groups(found, columns.in_groups(groups), derived)
+    every = with_derived(found | in_groups, derived, others)
     cell = CellScores(
         name=name,
         task=line["task"],
         language=line["language"],
         prompt_language=line["prompt_language"],
         prompt=line["prompt"],
-        measures={of: values for of, (_, values) in found.items()},
+        metrics={of: known for of, (known, _) in every.items()},
+        measures={of: values for of, (_, values) in every.items()},
         ids=np.array(columns.ids, dtype=np.int64),
         golds=np.array(columns.golds, dtype=np.int64),
         picked=np.array(columns.picked, dtype=np.int64),
@@ -310,39 +323,18 @@ def stored_scores(name: str, lines: Iterable[Sample], declared: Declared, path: 
         verdicts=None if np.isnan(verdicts).all() else verdicts,
         parts=parts,
         fields=with_groups(texts, declared, parts),
-        sent=columns.sent_numbers(),
+        request_hashes=columns.sent_numbers(),
         kept=tuple(columns.kept),
         usage=columns.usage,
         fewer_examples=tuple(columns.examples),
         lengths=columns.lengths if declared.get("labels") else (),
         declared=declared,
         path=path,
-    )
-    return Stored(cell, columns.in_groups(groups))
-
-
-def completed(stored: Stored, reference: Mapping[str, CellScores]) -> CellScores:
-    """Returns a cell with its metrics, with those over groups of documents, and with derived ones.
-
-    Args:
-        stored: what its samples say.
-        reference: run folder to this cell there, for derived metrics that need it.
-    """
-    cell, declared = _compact(stored.cell), stored.cell.declared
-    specified = _declared_metrics(declared)
-    found = {of: (specified.get(of) or metric(of), values) for of, values in cell.measures.items()}
-    others = {folder: there.measured for folder, there in reference.items()}
-    derived = declared.get("derived", USUAL)
-    in_groups = of_groups(found, stored.groups, derived)
-    every = with_derived(found | in_groups, derived, others)
-    return replace(
-        cell,
-        metrics={of: known for of, (known, _) in every.items()},
-        measures={of: values for of, (_, values) in every.items()},
         of_groups=frozenset(in_groups),
         derived={of: names_of(spec) for of, spec in derived.items() if of in every},
         contrast=wanted if (wanted := declared.get("contrast", "")) in list(every)[1:] else "",
     )
+    return _compact(cell)
 
 
 def _compact(cell: CellScores) -> CellScores:

@@ -1,7 +1,7 @@
 """Reads sample files: one line at a time, each checked, whoever wrote it."""
 
-import io
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from afrieval._util.errors import UserError
 from afrieval._util.schema import checked_line
 from afrieval.results.identity import is_prompt_id
-from afrieval.results.packed import content
+from afrieval.results.packed import opened_samples
 from afrieval.results.schema import SampleLine
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES, REFUSED
@@ -18,6 +18,7 @@ from afrieval.scoring.labels import NOT_PARSED, OLD_NAMES, REFUSED
 Sample = dict[str, Any]  # a SampleLine, and the scores under their metrics' names
 DROPPED = "examples"  # in `fitted`, where a prompt has fewer of them than asked for
 RIGHT = 1 - 1e-9  # a score of 1, but for rounding
+LONGEST = 2**28  # bytes of a line that are read: an archive may hold an endless one
 REDO = "delete the file and run again; only its cell is redone"
 
 
@@ -32,15 +33,16 @@ def read_lines(path: Path) -> Iterator[Sample]:
     Raises:
         UserError: if the file cannot be read or is empty, or naming the first line that no run wrote.
     """
-    number, empty = 0, True
-    for number, whole in enumerate(io.BytesIO(content(path, REDO)), 1):  # splitting them all first takes longer
-        if not (line := whole.removesuffix(b"\n")):
-            continue
-        empty = False
-        sample = checked_line(SampleLine, line, f"{path}, line {number}", REDO)
-        if problem := _problem(sample):
-            raise UserError(f"{path}, line {number}: {problem}", REDO)
-        yield sample
+    empty = True
+    with opened_samples(path, REDO) as file:
+        for number, whole in enumerate(iter(partial(file.readline, LONGEST), b""), 1):
+            if not (line := whole.removesuffix(b"\n")):
+                continue
+            empty = False
+            sample = checked_line(SampleLine, line, f"{path}, line {number}", REDO)
+            if problem := _problem(sample):
+                raise UserError(f"{path}, line {number}: {problem}", REDO)
+            yield sample
     if empty:
         raise UserError(f"{path} is empty", REDO)
 

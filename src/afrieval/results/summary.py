@@ -48,7 +48,7 @@ def summary_row(cell: CellScores) -> Row:
         return row
     low, high = cell.interval or ("", "")
     row |= {"metric": cell.main, "score": cell.score, "standard_error": cell.standard_error, "low": low, "high": high}
-    row |= {name: cell.on(name).score for name in cell.metrics if name != cell.main or name in cell.of_derived}
+    row |= {name: cell.with_metric(name).score for name in cell.metrics if name != cell.main or name in cell.of_derived}
     return row | ({"macro": found.score, "parts": found.parts} if (found := cell.macro) else {})
 
 
@@ -62,7 +62,7 @@ def harness_results(cells: list[CellScores], versions: Mapping[str, int]) -> dic
     results = {}
     for cell in cells:
         metrics: dict[str, Any] = {"name": cell.name, "alias": cell.name, "sample_len": cell.n}
-        for of in map(cell.on, cell.metrics):
+        for of in map(cell.with_metric, cell.metrics):
             metrics[f"{of.main},none"] = of.score if math.isfinite(of.score) else "N/A"
             metrics[f"{of.main}_stderr,none"] = "N/A" if math.isnan(of.standard_error) else of.standard_error
         results[cell.name] = metrics

@@ -51,7 +51,8 @@ def cell(name: str, model: str, code: str, kind: str, prompt: int, rng: np.rando
     return CellScores(
         name=name, task="t", language=code, prompt_language=kind, prompt=prompt, model=model,
         metrics={"acc": acc}, measures={"acc": right[:, None]}, ids=np.arange(n), golds=np.arange(n) % 4,
-        picked=(np.arange(n) + (right == 0)) % 4, n_choices=np.full(n, 4), rows=n, must={"data": code}, may={},
+        picked=(np.arange(n) + (right == 0)) % 4, n_choices=np.full(n, 4), rows=n, comparable_on={"data": code},
+        recorded_settings={},
         declared={"unreviewed": {"amh": True}},
     )  # fmt: skip
 

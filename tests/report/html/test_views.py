@@ -20,7 +20,7 @@ def given(*cells: CellScores, published: list[PublishedRow] | None = None) -> In
 
 def cell(values: list[float], model: str = "m", kind: str = "eng", **changes: object) -> CellScores:
     made = replace(scored(values, model=model, language="hau", prompt_language=kind), **changes)  # type: ignore[arg-type]
-    return replace(made, must={**made.must, "prompt text": kind})
+    return replace(made, comparable_on={**made.comparable_on, "prompt text": kind})
 
 
 def text(html: str) -> str:

@@ -91,8 +91,11 @@ def test_exported_tasks_give_the_units_of_our_own_run(runs: Runs, capsys: pytest
         other = foreign[cell]
         assert (unit.ids == other.ids).all() and (unit.values == other.values).all(), cell
         assert (unit.golds == other.golds).all() and unit.main == other.main
-        assert unit.must["task version"] == other.must["task version"]
-        assert unit.may["dtype"] == other.may["dtype"] and unit.may["device"] == other.may["device"]
+        assert unit.comparable_on["task version"] == other.comparable_on["task version"]
+        assert (
+            unit.recorded_settings["dtype"] == other.recorded_settings["dtype"]
+            and unit.recorded_settings["device"] == other.recorded_settings["device"]
+        )
         declared = {
             k: v
             for k, v in unit.declared.items()
@@ -181,7 +184,10 @@ def test_tasks_of_the_harness_keep_apart_from_ours(runs: Runs) -> None:
     assert (filters.dimensions["answer_form"], filters.main, set(filters.golds)) == ("generate", "exact_match", {-1})
     lines = [json.loads(x) for x in filters.path.read_text().splitlines()] if filters.path else []
     assert filters.values.tolist() == [x["exact_match"] for x in lines if x["filter"] == "strict"]
-    assert mmlu.must["prompt text"] != filters.must["prompt text"] and mmlu.must["data"] != belebele.must["data"]
+    assert (
+        mmlu.comparable_on["prompt text"] != filters.comparable_on["prompt text"]
+        and mmlu.comparable_on["data"] != belebele.comparable_on["data"]
+    )
 
 
 def copied(runs: Runs, to: Path) -> Path:
@@ -304,4 +310,4 @@ def test_values_are_sorted_by_row(runs: Runs, tmp_path: Path) -> None:
     for one, other in zip(lm_eval_cells(runs.foreign), lm_eval_cells(folder), strict=True):
         if one.task != "two_filters":  # whose first filter is another now
             assert (one.ids == other.ids).all() and (one.values == other.values).all()
-            assert (np.diff(other.ids) > 0).all() and one.must == other.must
+            assert (np.diff(other.ids) > 0).all() and one.comparable_on == other.comparable_on

@@ -25,7 +25,14 @@ def cell(task: str, values: Any, data: str = "", **changes: Any) -> CellScores:
     name = f"{task}_{place['language']}_eng_{place['prompt']}"
     ids, must = np.arange(len(values)), {"data": data or task}
     return CellScores(
-        name, task, **place, metrics={"loss": LOSS}, measures={"loss": measures}, ids=ids, rows=len(values), must=must
+        name,
+        task,
+        **place,
+        metrics={"loss": LOSS},
+        measures={"loss": measures},
+        ids=ids,
+        rows=len(values),
+        comparable_on=must,
     )
 
 

@@ -84,10 +84,10 @@ def test_an_aggregated_log_of_tofu(tmp_path: Path) -> None:
     assert names.suites[0] == "tofu" and set(of_tasks) == {"tofu_facts", "tofu_facts_text", "tofu_forget"}
     among = [math.exp(-1) / sum(map(math.exp, (-1, -2, -3))), math.exp(-2) / sum(map(math.exp, (-2, -1, -2)))]
     assert of_tasks["tofu_facts"].measures["probability_among"].ravel() == pytest.approx(among)
-    assert of_tasks["tofu_facts"].on("truth_ratio").score == 0.25  # of 1 - 0.5, and 0
-    of_facts, of_texts = of_tasks["tofu_facts"].must["data"], of_tasks["tofu_facts_text"].must["data"]
-    assert of_facts == of_texts != of_tasks["tofu_forget"].must["data"]  # whose documents are drawn together
-    assert of_tasks["tofu_forget"].on("probability").score == math.exp(-0.5)
+    assert of_tasks["tofu_facts"].with_metric("truth_ratio").score == 0.25  # of 1 - 0.5, and 0
+    of_facts, of_texts = of_tasks["tofu_facts"].comparable_on["data"], of_tasks["tofu_facts_text"].comparable_on["data"]
+    assert of_facts == of_texts != of_tasks["tofu_forget"].comparable_on["data"]  # whose documents are drawn together
+    assert of_tasks["tofu_forget"].with_metric("probability").score == math.exp(-0.5)
 
 
 @pytest.mark.parametrize(

@@ -306,9 +306,9 @@ class SamplesCommand(Options):
 
 @dataclass(frozen=True)
 class PackCommand(Options):
-    """Moves the sample files of finished runs into one file per run, samples.parquet, or restores them.
+    """Moves the sample files of finished runs into one archive per run, samples.zip, or restores them.
 
-    All commands read packed runs as before, and faster; nothing is lost. docs/scale.md says what it saves.
+    All commands read packed runs as before; nothing is lost. Any program can open the archive.
 
     Examples:
         afrieval pack runs/FIRST runs/SECOND
@@ -318,7 +318,7 @@ class PackCommand(Options):
     runs: Annotated[list[str], Word("RUN ...")]
     """Run folders."""
     unpack: bool = False
-    """Restore the sample files, equal to the byte, and remove samples.parquet."""
+    """Restore the sample files, equal to the byte, and remove samples.zip."""
 
 
 @dataclass(frozen=True)

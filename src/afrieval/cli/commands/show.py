@@ -17,7 +17,6 @@ def main(argv: list[str]) -> None:
     from afrieval.report.run_tables import of_model, stored_tables
     from afrieval.report.summary import suite_cells, work_of
     from afrieval.results.comparable_runs import check_run, model_labels
-    from afrieval.results.in_parallel import read_ahead
     from afrieval.results.run_folder import RunFolder
     from afrieval.tools.contamination.analysis import remembered
     from afrieval.tools.contamination.tables import memorisation_tables
@@ -26,7 +25,6 @@ def main(argv: list[str]) -> None:
     for run in runs:
         check_run(run.path)
     labels = model_labels({run.path: run.record for run in runs})
-    read_ahead(runs)
     tables, cells = [], []
     for run in runs:
         found, of_run = stored_tables(run, labels[run.path])

@@ -128,7 +128,7 @@ def _cell(task: str, values: Mapping[str, Values], path: Path) -> CellScores:
         ids=np.array(ids, dtype=np.int64),
         rows=len(ids),
         model=path.absolute().parent.name,
-        must={"data": f"{data.hub} {data.evaluate} {data.files}"},  # tasks with the same rows share documents
+        comparable_on={"data": f"{data.hub} {data.evaluate} {data.files}"},  # tasks with the same rows share documents
         path=path,
     )
 

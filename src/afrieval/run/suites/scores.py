@@ -159,7 +159,7 @@ def _part(of: str, chosen: Chosen, references: Mapping[str, Find], side: str) ->
     if not there.any():
         raise Absent(f"{whose} has no document with {of}")
     same = np.array_equal(cell.ids, own.ids)
-    documents = str(own.must.get("data") or own.task)
+    documents = str(own.comparable_on.get("data") or own.task)
     says = "" if same else f"{whose} has {cell.n:,} documents of {task}, this run {own.n:,}; they are not matched"
     return MetricNode(
         cell.metrics[name], measures[there], documents if same else f"{documents} {side}", cell.ids[there], says

@@ -132,11 +132,11 @@ def _verdict(auc: float, length: float, n: int, unseen: int, tests: int) -> str:
 
 
 def _score(cell: CellScores | None, metric: str) -> float | None:
-    return cell.on(metric).score if cell and metric in cell.metrics else None
+    return cell.with_metric(metric).score if cell and metric in cell.metrics else None
 
 
 def _interval(cell: CellScores | None, metric: str) -> Interval | None:
-    return cell.on(metric).interval if cell and metric in cell.metrics else None
+    return cell.with_metric(metric).interval if cell and metric in cell.metrics else None
 
 
 def orders_found(cells: Sequence[CellScores]) -> list[OrderFound]:
@@ -146,7 +146,7 @@ def orders_found(cells: Sequence[CellScores]) -> list[OrderFound]:
         cells: those of a task, of all parts.
     """
     asked = [cell for cell in cells if part_of(cell) == "order"]
-    adjusted = holm([cell.on("order_p").score for cell in asked])
+    adjusted = holm([cell.with_metric("order_p").score for cell in asked])
     return [_order(cell, p, len(asked)) for cell, p in zip(asked, adjusted, strict=True)]
 
 
