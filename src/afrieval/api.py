@@ -15,6 +15,7 @@ from afrieval._util.files import user_path
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, NotNegative, Positive, Seed, validated
 from afrieval._util.terminal import note
 from afrieval._util.whole_files import write_output
+from afrieval.config.checks import check
 from afrieval.config.sections import ChatTags
 from afrieval.config.settings import (
     AnswerForm,
@@ -25,7 +26,6 @@ from afrieval.config.settings import (
     PromptSet,
     RunConfig,
     TaskConfig,
-    check,
 )
 
 if TYPE_CHECKING:
