@@ -334,7 +334,7 @@ def evaluate(
         answer_form: `text`, `letter` or `generate`; each task's first if not given.
         extract: options of the extractors of generated answers to switch, such as `{"lone": True}` for MMLU-Pro.
         options: of tasks, such as `{"forget_split": "forget01"}` for TOFU.
-        num_fewshot: worked examples before each question.
+        num_fewshot: few-shot examples before each question.
         limit: only the first so many documents of each cell, for debugging: nothing is concluded from their scores.
         sample: a representative sample of so many documents of each cell, for estimates.
         batch_size: answers generated side by side; `auto` finds a number on a GPU.

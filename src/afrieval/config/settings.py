@@ -166,7 +166,7 @@ class EvalConfig:
     __pydantic_config__ = CLOSED
 
     num_fewshot: NotNegative | None = None
-    """Number of worked examples before each question. Default: 0; harness tasks use the number that they declare."""
+    """Number of few-shot examples before each question. Default: 0; harness tasks use the number that they declare."""
     fewshot_selection: Literal["fixed", "per_document"] = "fixed"
     """Use the same examples for all documents of a cell, or choose them anew for each document. Harness tasks use their
     own method."""
@@ -204,7 +204,7 @@ class EvalConfig:
 
     @property
     def shots(self) -> int:
-        """Worked examples before each question of our own tasks."""
+        """Few-shot examples before each question of our own tasks."""
         return self.num_fewshot or 0
 
 

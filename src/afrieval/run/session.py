@@ -40,6 +40,15 @@ class Session:
     processes: Processes = ALONE
     check: Callable[[], None] = lambda: None
 
+    def write(self, store: Callable[[], None]) -> None:
+        """Has the first process store something, after checking that the folder is there; the others wait."""
+
+        def checked() -> None:
+            self.check()
+            store()
+
+        self.processes.first(checked)
+
 
 @contextmanager
 def open_run(config: RunConfig, processes: Processes = ALONE, makers: Makers = NONE) -> Iterator[Session]:
