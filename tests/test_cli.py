@@ -81,7 +81,7 @@ def test_unknown_command(cli: Cli) -> None:
     assert done.code == 2 and done.err == "error: there is no command 'rnu'\nhint: did you mean run?\n"
     modules = {path.stem for path in (ROOT / "src/afrieval/cli/commands").glob("*.py")}
     assert {*COMMANDS} == {
-        m.replace("_", "-") for m in modules - {"__init__", "options", "options_exchange", "outputs", "writeout"}
+        m.replace("_", "-") for m in modules - {"__init__", "options", "exchange_options", "outputs", "writeout"}
     }
 
 

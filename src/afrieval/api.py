@@ -15,6 +15,7 @@ from afrieval._util.files import user_path
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, NotNegative, Positive, Seed, validated
 from afrieval._util.terminal import note
 from afrieval._util.whole_files import write_output
+from afrieval.config.checks import check
 from afrieval.config.sections import ChatTags
 from afrieval.config.settings import (
     AnswerForm,
@@ -25,7 +26,6 @@ from afrieval.config.settings import (
     PromptSet,
     RunConfig,
     TaskConfig,
-    check,
 )
 
 if TYPE_CHECKING:
@@ -334,7 +334,7 @@ def evaluate(
         answer_form: `text`, `letter` or `generate`; each task's first if not given.
         extract: options of the extractors of generated answers to switch, such as `{"lone": True}` for MMLU-Pro.
         options: of tasks, such as `{"forget_split": "forget01"}` for TOFU.
-        num_fewshot: worked examples before each question.
+        num_fewshot: few-shot examples before each question.
         limit: only the first so many documents of each cell, for debugging: nothing is concluded from their scores.
         sample: a representative sample of so many documents of each cell, for estimates.
         batch_size: answers generated side by side; `auto` finds a number on a GPU.
@@ -432,8 +432,9 @@ def _run(config: RunConfig, loaded: "Loaded | None") -> Run:
     from afrieval.run.evaluate import evaluate, missing_cells
     from afrieval.run.finish import finish
     from afrieval.run.session import open_run
+    from afrieval.tools.cell_makers import MAKERS
 
-    with same_random_numbers(), open_run(checked(config)) as session:
+    with same_random_numbers(), open_run(checked(config), makers=MAKERS) as session:
         ready = loaded.ready(config.model, config.eval) if loaded and missing_cells(session) else None
         evaluate(session, ready)
         finish(session)

@@ -226,11 +226,6 @@ def test_a_missing_file(cli: Cli) -> None:
         assert done.code == 2 and "eval_config.yaml" in done.err
 
 
-def test_the_old_command_names_the_new_one(cli: Cli) -> None:
-    done = cli("llama-command", FILE)
-    assert done.code == 2 and "hint: write afrieval llama FILE --print-command\n" in done.err
-
-
 def test_options_and_files_beat_the_recipe(cli: Cli, tmp_path: Path) -> None:
     model = tmp_path / "model.yaml"
     model.write_text("model_name: meta-llama/Llama-3.2-1B-Instruct\nbackend_args: {max_model_len: 7000}\n")

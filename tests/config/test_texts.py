@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from afrieval._util.errors import UserError
-from afrieval.config.sections import check_text
+from afrieval.config.checks import check_text
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
 
 

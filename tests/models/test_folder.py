@@ -12,7 +12,8 @@ from tests.conftest import Cli
 from tests.models.damage import JSON_FILES, Damage, cast, changed, mutated, written
 
 from afrieval._util.errors import UserError
-from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig, check
+from afrieval.config.checks import check
+from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.models.demo import build_demo
 from afrieval.models.load import load_model
 

@@ -37,7 +37,6 @@ COMMANDS = {
     "check-data": "look for defects in the data of tasks: rows out of order, other right answers",
     "review": "write or read a sheet with which speakers review native prompts",
 }
-RENAMED = {"llama-command": "afrieval llama FILE --print-command"}
 EXAMPLES = """Examples:
   afrieval list
   afrieval preview --task.task_name afrixnli --task.languages yor --data.source samples
@@ -75,43 +74,40 @@ def _run(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         say(_help())
         return 0
+    name, *words = arguments
     try:
-        code = _obey(*arguments)
+        _check_command(name)
+        code = 0
+        if {"-h", "--help"} & {*words}:
+            say(_help_of(name))
+        else:
+            code = _command(name)(words) or 0
         sys.stdout.flush()
-    except UserError as e:
+    except (UserError, MemoryError, OSError) as e:
         check()
-        if debug:
-            raise
-        _safely(complain, e.message, e.hint)
-        return 2
-    except MemoryError:
-        check()
-        if debug:
-            raise
-        _safely(complain, "there is not enough memory", "close other programs, or raise the limit (ulimit -v)")
-        return 2
-    except OSError as e:
-        check()
-        _drop_output()
+        if isinstance(e, OSError):
+            _drop_output()
         if isinstance(e, BrokenPipeError):  # the reader, head for one, has seen enough
-            if arguments[0] in RUNS:
+            if name in RUNS:
                 _safely(note, "stopped: the output pipe was closed; the same command continues from here")
             return 141
-        if debug or e.errno not in CURES:
+        if debug or (isinstance(e, OSError) and e.errno not in CURES):
             raise
-        more = "; the same command continues from here" if arguments[0] in RESUMED else ""
-        done = "written" if e.errno in FULL else "read or written"
-        message, hint = f"{e.filename or 'a file'} cannot be {done}: {e.strerror}", f"{CURES[e.errno]}{more}"
-        _safely(complain, message, hint)
+        _safely(complain, *_described(e, name))
         return 2
     return code
 
 
-def _obey(name: str, *words: str) -> int:
-    if {"-h", "--help"} & {*words}:
-        say(_help_of(name))
-        return 0
-    return _command(name)(list(words)) or 0
+def _described(error: UserError | MemoryError | OSError, command: str) -> tuple[str, str]:
+    """Returns an error that the user can correct, and a hint."""
+    if isinstance(error, UserError):
+        return error.message, error.hint
+    if isinstance(error, MemoryError):
+        return "there is not enough memory", "close other programs, or raise the limit (ulimit -v)"
+    more = "; the same command continues from here" if command in RESUMED else ""
+    done = "written" if error.errno in FULL else "read or written"
+    cure = CURES[error.errno or 0]
+    return f"{error.filename or 'a file'} cannot be {done}: {error.strerror}", f"{cure}{more}"
 
 
 def _safely(print_lines: Callable[..., None], *lines: str) -> None:
@@ -130,8 +126,6 @@ def _drop_output() -> None:
 
 
 def _check_command(name: str) -> None:
-    if name in RENAMED:
-        raise UserError(f"the command {name} has a new form", f"write {RENAMED[name]}")
     if name not in COMMANDS:
         from afrieval._util.errors import nearest
 
@@ -139,7 +133,6 @@ def _check_command(name: str) -> None:
 
 
 def _help_of(name: str) -> str:
-    _check_command(name)
     from afrieval.cli.commands.options import OPTIONS
     from afrieval.config.arguments import sections_of
     from afrieval.config.options import help_text, parser_of
@@ -149,7 +142,6 @@ def _help_of(name: str) -> str:
 
 
 def _command(name: str):  # type: ignore[no-untyped-def]
-    _check_command(name)
     return importlib.import_module(f"afrieval.cli.commands.{name.replace('-', '_')}").main
 
 

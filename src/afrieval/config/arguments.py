@@ -9,7 +9,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
 from afrieval._util.terminal import shortened
-from afrieval.config.files import SECTIONS, Given, made, parse, read_file, run_config
+from afrieval.config.files import SECTIONS, Given, parse, read_file, run_config
 from afrieval.config.options import File, Option, Options, RunOptions, options_of
 from afrieval.config.settings import RunConfig
 
@@ -168,4 +168,4 @@ def _own(kind: type[T], given: Given, command: str) -> T:
         if option.default is MISSING and option.name not in dict(own):
             missing = option.word.removesuffix(" ...") or option.flag
             raise UserError(f"{missing} is missing", f"see afrieval {command} --help")
-    return made(kind, parse(kind, own))
+    return parse(kind, own)

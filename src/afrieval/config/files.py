@@ -1,26 +1,23 @@
 """Model and task files, suites and flags add up to a RunConfig."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
-
-from jsonargparse import ArgumentError, Namespace
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
 from afrieval._util.resources import shipped
 from afrieval._util.schema import CLOSED, check_value
 from afrieval._util.yaml_files import read_map_file
-from afrieval.config.options import Option, Unconverted, any_value, options_of, parser_of
-from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig, check
+from afrieval.config.checks import check
+from afrieval.config.options import Option, options_of
+from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig
 
 T = TypeVar("T")
 Given = list[tuple[str, Any]]  # names and values; a later one beats an earlier one
 
 SECTIONS = {each.name: each.type for each in fields(RunConfig) if isinstance(each.type, type)}
-OLD_NAMES = {"model.vllm": "backend_args"}
 
 
 @dataclass(frozen=True)
@@ -58,12 +55,11 @@ def read_file(path: Path, section: str) -> Given:
         UserError: if there is no such file, it is empty, it is not YAML, or a key or value is not allowed.
     """
     found = read_map_file(path)
-    content = {OLD_NAMES.get(f"{section}.{key}", key): value for key, value in found.content.items()}
     other = "task" if section == "model" else "model"
-    if f"{other}_name" in content and f"{section}_name" not in content:
+    if f"{other}_name" in found.content and f"{section}_name" not in found.content:
         raise UserError(f"{path} is a {other} file", f"give it with --{other}-config-yaml")
-    found._replace(content=content).checked(ModelFile if section == "model" else TaskConfigFile)
-    return flat(content, section)
+    found.checked(ModelFile if section == "model" else TaskConfigFile)
+    return flat(found.content, section)
 
 
 def flat(content: dict[str, Any], section: str) -> Given:
@@ -101,45 +97,42 @@ def run_config(given: Given, *, needs_model: bool, needs_task: bool = True) -> R
     Raises:
         UserError: for the first value that is not allowed.
     """
-    found = parse(RunConfig, given)
-    # jsonargparse's instantiate would make numbers of texts in model.backend_args
-    config = made(RunConfig, found)
+    config = parse(RunConfig, given)
     check(config, needs_model=needs_model, needs_task=needs_task)
     return config
 
 
-def made(kind: Callable[..., T], values: dict[str, Any]) -> T:
-    """Returns a dataclass made of values.
+def parse(kind: type[T], given: Given) -> T:
+    """Returns a dataclass of options, filled in; a field that is a dataclass is a section.
 
     Args:
         kind: the dataclass.
-        values: of its fields; of fields that are dataclasses as namespaces.
+        given: dotted names and values; a later one beats an earlier one, or is added to it if its option repeats.
+
+    Raises:
+        UserError: for the first value that its option does not take.
     """
-    kinds: dict[str, Any] = {each.name: each.type for each in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{name: made(kinds[name], vars(v)) if isinstance(v, Namespace) else v for name, v in values.items()})
-
-
-def parse(kind: type, given: Given) -> dict[str, Any]:
-    """Returns the values of fields of a dataclass, converted and checked; those of a section are in a namespace."""
-    options, last = {option.name: option for option in options_of(kind)}, dict(given)
-    words, values = [], Namespace()  # type: ignore[no-untyped-call]
+    options = {option.name: option for option in options_of(kind)}
+    values: dict[str, Any] = {}
     for name, value in given:
-        if not isinstance(value, Unconverted):
-            setting = _setting(name, options)
-            path = name.removeprefix(setting).split(".")[1:]  # in a map
-            values[setting] = _inserted(values.get(setting), path, value)
-        elif options[name].repeats or value is last[name]:
-            words.append(f"--{name}{'+' * options[name].repeats}={value}")
-    try:
-        return vars(parser_of(kind).parse_args(words, namespace=values, defaults=False))
-    except ArgumentError as e:
-        problem = " ".join(str(e).split())
-    name = next(iter(re.findall(r'key "([\w.]+)"', problem)), "")
-    if name in options:
-        texts = [any_value(value) for n, value in given if n == name and isinstance(value, Unconverted)]
-        for value in texts or [values.get(name)]:
-            check_value(options[name].hint, name, value)
-    raise UserError(problem, "see --help for what each option takes")
+        setting = _setting(name, options)
+        path = name.removeprefix(setting).split(".")[1:]  # in a map
+        before = values.get(setting)
+        if options[setting].repeats and isinstance(before, list) and isinstance(value, list):
+            values[setting] = [*before, *value]
+        else:
+            values[setting] = _inserted(before, path, value)
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        check_value(options[name].hint, name, value)
+        whole = isinstance(value, int) and float in options[name].types  # 1 and 1.0 are the same setting
+        found = _inserted(found, name.split("."), float(value) if whole else value)
+    return _made(kind, found)
+
+
+def _made(kind: Callable[..., T], values: dict[str, Any]) -> T:
+    kinds: dict[str, Any] = {each.name: each.type for each in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{name: _made(kinds[name], v) if is_dataclass(kinds[name]) else v for name, v in values.items()})
 
 
 def _setting(name: str, options: dict[str, Option]) -> str:

@@ -1,7 +1,6 @@
 """Options as commands declare them: fields of a frozen dataclass, whose docstrings are the text of `--help`."""
 
 import inspect
-import json
 import re
 import types
 from dataclasses import MISSING, dataclass
@@ -11,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypeVar, Un
 
 import yaml
 from annotated_types import Ge, Le
-from jsonargparse import SUPPRESS, ArgumentParser, set_loader, set_parsing_settings
+from jsonargparse import SUPPRESS, ArgumentParser, set_parsing_settings
 from typing_extensions import TypedDict
 
 from afrieval._util.schema import CLOSED
@@ -32,10 +31,6 @@ class Metavar(NamedTuple):
 
 class Word(Metavar):
     """The same for an option that is given without a name, such as `RUN`."""
-
-
-class Unconverted(str):
-    """A value on the command line, for jsonargparse to convert."""
 
 
 REPEATED = Metavar("LIST")
@@ -121,26 +116,25 @@ class Option:
         return [word for m in self.members or self.types if get_origin(m) is Literal for word in get_args(m)]
 
     def value(self, text: str) -> Any:
-        """Returns what a text stands for; a `Unconverted` where that is for jsonargparse to find out."""
+        """Returns what a text says; the text itself if the option does not take it, for `check_value` to refuse."""
         kinds = self.types
         if text == "null" and type(None) in kinds:
             return None
         if self.members and (text.startswith("[") or "," in text or str not in kinds):
-            return Unconverted(_listed(text, self.members))
+            return _listed(text, self.members)
         if any(m is Any or get_origin(m) is dict for m in kinds):
             found = any_value(text)
-            return text if found is None and Any not in kinds else found  # jsonargparse takes None for any type
-        if self.choices or (str in kinds and not (int in kinds and _WHOLE.fullmatch(text))):
+            return text if found is None and Any not in kinds else found
+        if self.choices:
             return text
-        return Unconverted(text.lower() if bool in kinds else _quoted(text, kinds))
+        return any_value(text.lower()) if bool in kinds else _number(text, kinds)
 
 
 @cache
 def parser_of(kind: type) -> ArgumentParser:
     """Returns a parser of the options that a dataclass declares; a field that is a dataclass is a section."""
     set_parsing_settings(docstring_parse_attribute_docstrings=True)
-    set_loader("afrieval", any_value)
-    parser = ArgumentParser(exit_on_error=False, add_help=False, parser_mode="afrieval")
+    parser = ArgumentParser(exit_on_error=False, add_help=False)
     parser.add_class_arguments(kind, nested_key=None)
     return parser
 
@@ -172,19 +166,19 @@ def _bare(hint: Any) -> Any:
     return get_args(hint)[0] if get_origin(hint) is Annotated else hint
 
 
-def _listed(text: str, kinds: list[Any]) -> str:
-    """Returns a list, written `a,b`, `a` or `[a, b]`, with its members in quotes; unchanged if it is broken."""
+def _listed(text: str, kinds: list[Any]) -> Any:
+    """Returns the members of a list, written `a,b`, `a` or `[a, b]`; the text if its bracket is not closed."""
     if text.startswith("[") and not isinstance(any_value(text), list):
         return text
     parts = yaml.load(text, yaml.BaseLoader) if text.startswith("[") else map(str.strip, text.split(","))
-    return f"[{', '.join(_quoted(part, kinds) for part in parts if part)}]"
+    return [_number(part, kinds) for part in parts if part]
 
 
-def _quoted(text: Any, kinds: list[Any]) -> str:
-    """Returns a number as such, and all else in quotes: jsonargparse would take 1_0 for a number."""
+def _number(text: Any, kinds: list[Any]) -> Any:
+    """Returns a number if the option takes it and the text is one; 1_0 is none."""
     if float in kinds and _NUMBER.fullmatch(str(text)):
-        return repr(float(text))
-    return str(int(text)) if int in kinds and _WHOLE.fullmatch(str(text)) else json.dumps(text)
+        return float(text)
+    return int(text) if int in kinds and _WHOLE.fullmatch(str(text)) else text
 
 
 WIDTH, INDENT = 80, " " * 6

@@ -1,20 +1,12 @@
-"""Settings of chats, of API models and of the task memorisation, and texts that settings may have."""
+"""Settings of chats and of API models."""
 
-import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le
 
-from afrieval._util.errors import UserError
 from afrieval._util.schema import CLOSED, Positive
 from afrieval.config.options import Metavar
-
-if TYPE_CHECKING:
-    from afrieval.config.settings import RunConfig, TaskConfig
-
 
 OPENAI = "openai"  # the model_type that these settings are for
 ADDRESS = "https://api.openai.com/v1"
@@ -102,91 +94,4 @@ class ChatTags:
     """Text after the system text."""
 
 
-def check_chat(chat_template: bool, system: str | None, date: str | None) -> None:
-    """Refuses settings of chats without a chat template, and dates that templates do not write.
-
-    Raises:
-        UserError: names the setting.
-    """
-    for name, given in (("chat_system", system), ("chat_date", date)):
-        if given and not chat_template:
-            raise UserError(f"model.{name} has no effect without a chat template", "give --model.chat_template true")
-    try:
-        if date is not None:
-            datetime.strptime(date, DATE_FORM)
-    except ValueError:
-        raise UserError(f"model.chat_date is {date!r}", "give a date such as 26 Jul 2024") from None
-
-
 MEMORISATION = "memorisation"
-ITS_OWN = ("of", "unseen")
-OF_PROMPTS = ("prompts", "prompt_language", "prompt_set", "answer_form", "extract", "evals_dataset")
-
-
-def check_memorisation(config: "RunConfig", plain: "TaskConfig") -> None:
-    """Rejects settings that the task lacks, or that have no effect.
-
-    Args:
-        config: the merged config.
-        plain: the defaults.
-
-    Raises:
-        UserError: for the first such setting.
-    """
-    task, name = config.task, MEMORISATION
-    if not config.asks_memorisation:
-        if given := [key for key in ITS_OWN if getattr(task, key) is not None]:
-            raise UserError(
-                f"task.{given[0]} has no effect without the task {name}",
-                f"give --task.task_name {name}, or leave task.{given[0]} out",
-            )
-        return
-    if len(config.task_names) > 1 or config.wants_harness or task.suite:
-        raise UserError(f"the task {name} is run by itself", "run the other tasks with another command")
-    if not task.of:
-        raise UserError(f"{name} needs the tasks that it is about", "give --of with their names, as in --of afrixnli")
-    for key in OF_PROMPTS:
-        if getattr(task, key) != getattr(plain, key):
-            raise UserError(f"task.{key} has no effect on {name}, which uses no prompts", "leave it out")
-    if config.eval.shots:
-        raise UserError(f"eval.num_fewshot is {config.eval.shots}, but {name} uses no prompts", "leave it out")
-
-
-NOWHERE = re.compile("[\0\ud800-\udc7f\udd00-\udfff]")  # other surrogates are bytes of a path
-IN_NO_NAME = re.compile(r"[\x01-\x1f\x7f-\x9f\u2028\u2029]")  # they may be in a path, and in what a model reads
-# Paths, and texts for models and servers; model_name may be a folder.
-FREE = (
-    *("run_dir", "reference", "data.source", "task.folder", "task.unseen", "model.model_name", "model.chat_tags"),
-    *("model.chat_system", "model.thinking_end", "model.backend_args", "model.api.extra_body", "model.api.server"),
-)
-MEANT = ("model.chat_tags", "model.backend_args", "model.api.extra_body")  # where an empty text has a meaning
-
-
-def check_text(settings: Mapping[str, Any]) -> None:
-    """Rejects empty texts, characters that no name or path can contain, and control characters in names and addresses.
-
-    Args:
-        settings: nested maps of all settings.
-
-    Raises:
-        UserError: for the first such setting.
-    """
-    for name, text in _texts(settings):
-        if found := NOWHERE.search(text):
-            raise UserError(f"{name} is {text!r}", f"remove {found[0]!r}, which no name or path can contain")
-        if not f"{name}.".startswith(tuple(f"{free}." for free in FREE)) and (found := IN_NO_NAME.search(text)):
-            raise UserError(f"{name} is {text!r}", f"remove the control character {found[0]!r}")
-        if not (text.strip() or name.startswith(MEANT)):
-            raise UserError(f"{name} is empty", "give a text, or leave it out")
-
-
-def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yields all texts of nested maps and lists, each with the name of its setting."""
-    if isinstance(value, str):
-        yield name, value
-    elif isinstance(value, list):
-        for member in value:
-            yield from _texts(member, name)
-    elif isinstance(value, dict):
-        for key, member in value.items():
-            yield from _texts(member, f"{name}.{key}" if name else str(key))

@@ -1,27 +1,16 @@
 """What a user can set: frozen dataclasses whose field docstrings are the help of the command line.
 
-`arguments.py` checks names, types and ranges when it parses files and flags; what no type can say is checked here.
+`files.py` checks names, types and ranges when it parses files and flags; `checks.py` checks what no type can say.
 """
 
 import os
-import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from afrieval._util.calls import checked_call
-from afrieval._util.errors import UserError, nearest
-from afrieval._util.files import user_path
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, NotNegative, Positive, Seed
 from afrieval.config.options import DerivedConfig, Folder, Metavar, References
-from afrieval.config.sections import (
-    MEMORISATION,
-    OPENAI,
-    APIConfig,
-    ChatTags,
-    check_chat,
-    check_memorisation,
-    check_text,
-)
+from afrieval.config.sections import MEMORISATION, OPENAI, APIConfig, ChatTags
 
 DEMO = "demo"
 Source = Annotated[str, Metavar("hub|samples|FOLDER")]
@@ -177,7 +166,7 @@ class EvalConfig:
     __pydantic_config__ = CLOSED
 
     num_fewshot: NotNegative | None = None
-    """Number of worked examples before each question. Default: 0; harness tasks use the number that they declare."""
+    """Number of few-shot examples before each question. Default: 0; harness tasks use the number that they declare."""
     fewshot_selection: Literal["fixed", "per_document"] = "fixed"
     """Use the same examples for all documents of a cell, or choose them anew for each document. Harness tasks use their
     own method."""
@@ -215,7 +204,7 @@ class EvalConfig:
 
     @property
     def shots(self) -> int:
-        """Worked examples before each question of our own tasks."""
+        """Few-shot examples before each question of our own tasks."""
         return self.num_fewshot or 0
 
 
@@ -275,105 +264,3 @@ class RunConfig:
     def wants_harness(self) -> bool:
         """Whether any task of the harness is asked for."""
         return bool(self.harness_names or self.task.task_template)
-
-
-def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> None:
-    """Refuses what types and ranges cannot: missing settings, and values that do not go together.
-
-    Args:
-        config: what files and flags add up to.
-        needs_model: whether a model must be named.
-        needs_task: whether a task must be named.
-
-    Raises:
-        UserError: for the first setting that is missing or not allowed.
-    """
-    check_text(asdict(config))
-    for path in (config.model.model_name, config.task.folder, config.data.source, config.run_dir):
-        user_path(path or ".")
-    _check_model(config.model, needs_model)
-    _check_task(config, needs_task)
-    if config.eval.limit is not None and config.eval.sample is not None:
-        problem = f"eval.limit is {config.eval.limit} and eval.sample is {config.eval.sample}, but only one can be used"
-        raise UserError(problem, "give --eval.sample for estimates, or --eval.limit for debugging")
-    if not is_batch_size(config.eval.batch_size):
-        raise UserError(f"eval.batch_size is {config.eval.batch_size!r}", "give 1 or more, auto or auto:N")
-
-
-def _check_model(model: ModelConfig, needed: bool) -> None:
-    if needed and not model.model_name:
-        raise UserError(
-            "no model is given",
-            "add --model-config-yaml configs/models/demo.yaml, or --model.model_name with a hub id or folder",
-        )
-    for code in model.languages_supported:
-        if not re.fullmatch("[a-z]{3}", code):
-            raise UserError(f"model.languages_supported has {code!r}", "write ISO 639-3 codes, such as yor for Yoruba")
-    check_chat(model.chat_template, model.chat_system, model.chat_date)
-    if model.api != APIConfig() and not model.is_api:
-        raise UserError(
-            f"model.api is given, but model.model_type is {model.model_type}",
-            f"give --model.model_type {OPENAI}, or leave model.api out",
-        )
-    if model.engine == "tree" and model.model_type != "hf":
-        raise UserError(
-            f"model.engine tree is not supported with model.model_type {model.model_type}",
-            "leave model.engine out, or use model.model_type hf",
-        )
-
-
-def _check_task(config: RunConfig, needed: bool) -> None:
-    if needed and not config.task_names and not config.wants_harness:
-        raise UserError(
-            "no task is given",
-            "add --task-config-yaml configs/tasks/afrimmlu-direct.yaml, or --task.task_name afrimmlu",
-        )
-    for name in ("languages", "prompts"):
-        used = config.task_names or (name == "languages" and config.task.task_template)
-        value = getattr(config.task, name)
-        if value and not used and config.wants_harness:
-            hint = "leave it out, or use task.task_template with {{language}} in the names of harness tasks"
-            raise UserError(f"task.{name} has no effect on task.harness_tasks", hint)
-        if value == []:
-            raise UserError(f"task.{name} is an empty list", f"name some, or leave task.{name} out to run all")
-    for name in ("extract", "options"):
-        if getattr(config.task, name) and not config.task_names:
-            raise UserError(f"task.{name} has no effect on task.harness_tasks", "leave it out")
-    check_memorisation(config, TaskConfig())
-    _check_prompt_set(config)
-    _check_groups(config)
-
-
-def _check_groups(config: RunConfig) -> None:
-    task = config.task
-    grouped = [name for members in task.groups.values() for name in members]
-    for name in ("groups", "derived"):
-        if getattr(task, name) and not task.suite:
-            raise UserError(f"task.{name} is given without task.suite", "name the suite with task.suite")
-    if twice := next((name for name in grouped if grouped.count(name) > 1), None):
-        raise UserError(f"task.groups has {twice!r} twice", "name each task once")
-    if other := next((name for name in config.task_names if grouped and name not in grouped), None):
-        raise UserError(f"the suite {task.suite} does not have the task {other!r}", nearest(other, grouped))
-
-
-def _check_prompt_set(config: RunConfig) -> None:
-    task = config.task
-    if task.prompt_set == "paper" and config.wants_harness and not config.task_names:
-        raise UserError(
-            "task.prompt_set has no effect on task.harness_tasks", "leave it out, or name tasks with task.task_name"
-        )
-    if task.prompt_set == "paper" and task.prompt_language != "eng":
-        raise UserError(
-            f"task.prompt_language is {task.prompt_language}, but prompts of the paper are in English",
-            "give --task.prompt_language eng, or --task.prompt_set suite",
-        )
-    if task.uncleaned and task.prompt_set != "paper":
-        raise UserError(
-            f"task.uncleaned is true, but task.prompt_set is {task.prompt_set}, whose prompts are clean",
-            "give --task.prompt_set paper, or leave task.uncleaned out",
-        )
-
-
-def is_batch_size(size: int | str) -> bool:
-    """Tells whether a batch size is 1 or more, auto or auto:N."""
-    return size >= 1 if isinstance(size, int) else bool(re.fullmatch(r"auto(:[1-9]\d*)?", size))

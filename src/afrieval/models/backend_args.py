@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from afrieval._util.errors import UserError
-from afrieval.config.settings import ModelConfig, is_batch_size
+from afrieval.config.checks import is_batch_size
+from afrieval.config.settings import ModelConfig
 from afrieval.models.capabilities import RECORDED, backend_class, is_server, missing, parameters
 from afrieval.models.credentials import bare_address, is_address, is_secret
 from afrieval.models.openai.settings import check_api

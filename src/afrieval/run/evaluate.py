@@ -12,7 +12,6 @@ from afrieval._util import garbage, signals
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import note
 from afrieval.models.answers import AnswerFile
-from afrieval.models.processes import Processes
 from afrieval.results.identity import check_same_run, identity_of
 from afrieval.results.run_files import read_run, write_harness, write_run, write_samples
 from afrieval.run.finish import summarise
@@ -81,13 +80,13 @@ def _evaluated(session: Session, lm: Any, share: CellShare | None) -> Iterator[C
     cells = [cell for cell in mine if cell.name in missing]
     lm = _loaded(session, lm, described)
     processes.first(lambda: note(_size(cells, len(mine))))
-    visit = _visit(session, lm, share)
-    processes.first(_checked(session.check, lambda: _begin(session, described, visit)))
+    entry = _entry(session, lm, share)
+    session.write(lambda: _begin(session, described, entry))
     with _asking(session, cells, lm, answer_path(folder, described["model"])) as (cached, progress):
         for cell in mine:
             if cell.name in missing:
                 progress.begin(cell)
-                processes.first(_checked(session.check, partial(_store, folder, cell.name, run_cell(cell, cached))))
+                session.write(partial(_store, folder, cell.name, run_cell(cell, cached)))
                 progress.end(cell)
             if processes.is_first:
                 yield cell
@@ -151,11 +150,11 @@ def _asking(
     with AnswerFile(kept) as answer_file, shown as progress:
         lm.resume(answer_file.details())
         cached = CachedLM(lm, answer_file, _looking_after(progress.tick, session.check), processes)
-        with _noted(answers.parent, cached, processes, session.check):
+        with _noted(session, cached):
             yield cached, progress
 
 
-def _visit(session: Session, lm: Any, share: CellShare | None) -> dict[str, Any]:
+def _entry(session: Session, lm: Any, share: CellShare | None) -> dict[str, Any]:
     """Returns what run.yaml says of a session, after checking how prompts begin, and that they fit the context."""
     plan = session.plan
     known = circumstances(session.config, plan, lm, session.processes.count) | ({"share": share.name} if share else {})
@@ -164,31 +163,32 @@ def _visit(session: Session, lm: Any, share: CellShare | None) -> dict[str, Any]
     return known
 
 
-def _begin(session: Session, described: dict[str, Any], visit: dict[str, Any]) -> None:
+def _begin(session: Session, described: dict[str, Any], entry: dict[str, Any]) -> None:
     """Writes run.yaml; rejects another run's folder."""
     stored = read_run(session.stored.path)
     check_same_run(identity_of(stored), described, session.stored.path)
-    write_run(session.stored.path, record(stored, session.plan, described, visit))
+    write_run(session.stored.path, record(stored, session.plan, described, entry))
 
 
 @contextmanager
-def _noted(folder: Path, cached: "CachedLM", processes: Processes, check: Callable[[], None]) -> Iterator[None]:
+def _noted(session: Session, cached: "CachedLM") -> Iterator[None]:
     """Adds what the answers took to this session in run.yaml at the end, also if the run is stopped."""
 
     def store() -> None:
         if work := cached.work_so_far():
-            stored = read_run(folder)
-            *earlier, visit = stored["visits"]
-            write_run(folder, {**stored, "visits": [*earlier, {**visit, "work": work}]})
+            stored = read_run(session.stored.path)
+            *earlier, entry = stored["visits"]
+            write_run(session.stored.path, {**stored, "visits": [*earlier, {**entry, "work": work}]})
 
     try:
         yield
     except BaseException:
-        if processes.is_first:
+        if session.processes.is_first:
             with suppress(UserError, OSError):  # what ended the run is what the user has to hear of
-                _checked(check, store)()
+                session.check()
+                store()
         raise
-    processes.first(_checked(check, store))
+    session.write(store)
 
 
 def run_cell(cell: Cell, model: Any) -> CellResult:
@@ -233,16 +233,6 @@ def _keep_groups(folder: Path, plan: Plan, suite: dict[str, Any]) -> None:
     now |= {"suite": suite} if suite else {}
     if now != stored:
         write_run(folder, now)
-
-
-def _checked(check: Callable[[], None], store: Callable[[], None]) -> Callable[[], None]:
-    """Returns a function that checks the folder, then stores something."""
-
-    def checked() -> None:
-        check()
-        store()
-
-    return checked
 
 
 def _looking_after(tick: "Tick", check: Callable[[], None]) -> "Tick":

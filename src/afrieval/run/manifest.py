@@ -36,14 +36,14 @@ def identity(config: RunConfig, plan: Plan) -> dict[str, Any]:
     return {"model": _storable(of_model.identity_of_model(config.model)), "variant": config.task.variant, **of_cells}
 
 
-def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], visit: dict[str, Any]) -> dict[str, Any]:
+def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
     """Returns the new content of run.yaml.
 
     Args:
         stored: its current content.
         plan: the cells to run.
         described: the run's identity.
-        visit: the circumstances.
+        entry: what it says of this session.
     """
     facts: RunPart = reduce(merged, (cell.facts for cell in plan.cells), {})
     groups = stored.get("harness_groups", {}) | plan.groups
@@ -53,8 +53,8 @@ def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], vis
         **({"harness_groups": groups} if groups else {}),
         "declared": merged(stored.get("declared", {}), facts.get("declared", {})),
         "cells": sorted({*stored.get("cells", []), *(cell.name for cell in plan.cells)}),
-        **({"suite": suite} if (suite := suite_of(visit["config"]["task"]) or stored.get("suite")) else {}),
-        "visits": [*stored.get("visits", []), visit],
+        **({"suite": suite} if (suite := suite_of(entry["config"]["task"]) or stored.get("suite")) else {}),
+        "visits": [*stored.get("visits", []), entry],
         **({"rescored": stored["rescored"]} if "rescored" in stored else {}),
     }
 
@@ -79,7 +79,7 @@ def suite_of(task: Mapping[str, Any]) -> RunPart:
 
 
 def circumstances(config: RunConfig, plan: Plan, lm: Any, processes: int) -> dict[str, Any]:
-    """Returns everything that may differ between two visits to a folder, as a map.
+    """Returns everything that may differ between two sessions of a run, as a map.
 
     Args:
         config: the merged config.
@@ -159,7 +159,8 @@ def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
     settings += [f"{evaluation.shots}shot" if given else "own-shots", *selection]
     if evaluation.shots or shots:
         settings += [f"seed{evaluation.fewshot_random_seed}"]
-    settings += [] if evaluation.sample is None else ["sample", *_other_seed(evaluation.random_seed)]
+    other_seed = [f"of-seed{seed}"] if (seed := evaluation.random_seed) != EvalConfig.random_seed else []
+    settings += [] if evaluation.sample is None else ["sample", *other_seed]  # its size may grow
     settings += ["paper"] if config.task.prompt_set == "paper" else []
     settings += ["uncleaned"] if config.task.uncleaned else []
     settings += [name if on else f"no-{name}" for name, on in sorted(config.task.extract.items())]
@@ -185,11 +186,6 @@ def folder_of_form(config: RunConfig, form: str, shots: bool) -> Path:
     name = folder.resolve().name if (folder := user_path(name)).is_dir() else name.replace("/", "__")
     revision = "" if model.revision == "main" else f"@{model.revision.replace('/', '__')}"
     return Path("runs") / _task_folder(config) / f"{name}{revision}" / "-".join(settings)
-
-
-def _other_seed(seed: int) -> list[str]:
-    """Returns the seed of samples, if it is not the usual one; the size is not part of the name, since it may grow."""
-    return [] if seed == EvalConfig.random_seed else [f"of-seed{seed}"]
 
 
 def _other_evals(config: RunConfig) -> str:

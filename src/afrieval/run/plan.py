@@ -1,6 +1,7 @@
 """Plans the cells of a config, and checks that the model supports them, before and after it is loaded."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from afrieval._util.errors import UserError
@@ -130,8 +131,20 @@ def length_notes(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) 
     return []
 
 
-def plan(config: RunConfig) -> Plan:
+# Makes the cells of a config, given whether the model returns the likelihoods of single tokens.
+CellMaker = Callable[[RunConfig, bool], Plan]
+
+
+Makers = Mapping[str, CellMaker]
+NONE: Makers = MappingProxyType({})
+
+
+def plan(config: RunConfig, makers: Makers = NONE) -> Plan:
     """Returns the cells of a config, with all data loaded and all prompts checked.
+
+    Args:
+        config: the merged config.
+        makers: name of a task that is run by itself to what makes its cells.
 
     Raises:
         UserError: for an unknown task, language or prompt, missing data, too many shots, a prompt
@@ -140,10 +153,8 @@ def plan(config: RunConfig) -> Plan:
     check_derived(config)
     can = capabilities(config.model)
     only_texts = (can.chat == "messages" or can.recorded) and not can.loglikelihood
-    if config.asks_memorisation:
-        from afrieval.tools.contamination.plan import plan_memorisation  # here, since it needs the harness
-
-        planned = plan_memorisation(config, can.tokens)
+    if by_itself := [name for name in config.task_names if name in makers]:
+        planned = makers[by_itself[0]](config, can.tokens)
     else:
         planned = plan_declared(config, not only_texts) + plan_harness(config)
     if not planned.cells:

@@ -165,7 +165,7 @@ def _again(run: RunFolder, cell: Cell, model: Replayed) -> Again:
 
 
 def planned_cells(run: RunFolder, source: str | None) -> list[Cell]:
-    """Returns the stored cells of declared tasks, planned again from the settings of the run's visits.
+    """Returns the stored cells of declared tasks, planned again from the settings of the run's sessions.
 
     Arguments and errors are those of `rescored`.
     """
@@ -183,7 +183,7 @@ def planned_cells(run: RunFolder, source: str | None) -> list[Cell]:
         left_out += planned.left_out
         found |= _fitting(planned, missing)
         others = {cell.name for cell in planned.cells} & missing.keys() - found.keys()
-        for rows in {missing[name] for name in others}:  # of a visit with another limit or sample
+        for rows in {missing[name] for name in others}:  # of a session with another limit or sample
             limit, sample = (None, rows) if sampled else (rows, None)
             limited = replace(config, eval=replace(config.eval, limit=limit, sample=sample))
             found |= _fitting(plan_declared(limited, likelihoods), missing)
@@ -204,9 +204,9 @@ def _fitting(planned: Plan, wanted: Mapping[str, int]) -> dict[str, Cell]:
 def _configs(run: RunFolder, source: str | None) -> Iterator[RunConfig]:
     """Yields the different settings with which a folder was filled, the last first; only those of declared tasks."""
     seen: list[RunConfig] = []
-    for visit in reversed(run.record.get("visits", [])):
+    for session in reversed(run.record.get("visits", [])):
         hint = "another version wrote it; score the run with that version, or run the model again"
-        config = validated(RunConfig, visit.get("config"), f"{run.path / RUN}: config", hint)
+        config = validated(RunConfig, session.get("config"), f"{run.path / RUN}: config", hint)
         config = replace(
             config,
             eval=replace(config.eval, log_samples=True),  # samples without texts stay so

@@ -13,7 +13,7 @@ from afrieval.models.openai.settings import check_key
 from afrieval.models.processes import ALONE, Processes
 from afrieval.results.schema import DerivedFrom
 from afrieval.run.manifest import default_folder, identity
-from afrieval.run.plan import plan
+from afrieval.run.plan import NONE, Makers, plan
 from afrieval.run.suites.reference import open_references
 from afrieval.run.suites.run import check_comparable
 from afrieval.tasks.cells.cell import Plan
@@ -40,21 +40,31 @@ class Session:
     processes: Processes = ALONE
     check: Callable[[], None] = lambda: None
 
+    def write(self, store: Callable[[], None]) -> None:
+        """Has the first process store something, after checking that the folder is there; the others wait."""
+
+        def checked() -> None:
+            self.check()
+            store()
+
+        self.processes.first(checked)
+
 
 @contextmanager
-def open_run(config: RunConfig, processes: Processes = ALONE) -> Iterator[Session]:
+def open_run(config: RunConfig, processes: Processes = ALONE, makers: Makers = NONE) -> Iterator[Session]:
     """Plans a config's run, prints what is left out of it, and locks its folder.
 
     Args:
         config: the merged config.
         processes: share the work; all plan it, and only the first locks the folder.
+        makers: as for `plan`.
 
     Raises:
         UserError: as for `plan_run`, or if another process uses the folder; at the end, if the folder is gone.
     """
     with ExitStack() as stack:
         with processes.together():
-            session = replace(plan_run(config), processes=processes)
+            session = replace(plan_run(config, makers=makers), processes=processes)
             if processes.is_first:
                 from afrieval.results.run_files import locked
 
@@ -68,12 +78,13 @@ def open_run(config: RunConfig, processes: Processes = ALONE) -> Iterator[Sessio
             raise
 
 
-def plan_run(config: RunConfig, dry: bool = False) -> Session:
+def plan_run(config: RunConfig, dry: bool = False, makers: Makers = NONE) -> Session:
     """Returns the planned run of a config; loads no model, and locks and writes nothing.
 
     Args:
         config: the merged config.
         dry: whether nothing will be sent to a server, so that its key may be missing.
+        makers: as for `plan`.
 
     Raises:
         UserError: for settings that the backend lacks, missing data, or a reference run that is not comparable.
@@ -81,7 +92,7 @@ def plan_run(config: RunConfig, dry: bool = False) -> Session:
     check_backend_args(config.model)
     if not dry:
         check_key(config.model)
-    planned = plan(config)
+    planned = plan(config, makers)
     if references := open_references(config.reference):
         check_comparable(references, identity(config, planned), cast(dict[str, DerivedFrom], config.task.derived))
     from afrieval.results.run_folder import RunFolder

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from afrieval._util.errors import UserError
-from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig, check
+from afrieval.config.checks import check
+from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.models.backend_args import check_backend_args
 from afrieval.models.backends.recorded import load_recorded
 from afrieval.models.identity import identity_of_model

@@ -32,9 +32,10 @@ def show(config: RunConfig, options: TableFiles, calibrate: bool = False) -> Non
     from afrieval.models.capabilities import OURS
     from afrieval.run.evaluate import missing_cells
     from afrieval.run.session import plan_run
+    from afrieval.tools.cell_makers import MAKERS
     from afrieval.tools.plan.tables import TokenPrices, estimate_tables
 
-    session = plan_run(config, dry=True)
+    session = plan_run(config, dry=True, makers=MAKERS)
     for line in session.plan.lines:
         note(line)
     if calibrate and config.model.model_type not in OURS:

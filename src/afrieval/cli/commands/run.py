@@ -40,10 +40,11 @@ def run(config: RunConfig, processes: Processes) -> None:
     from afrieval.run.evaluate import evaluated_cells
     from afrieval.run.finish import finish
     from afrieval.run.session import open_run
+    from afrieval.tools.cell_makers import MAKERS
 
     with processes.together():
         checked(config)
-    with open_run(config, processes) as session:
+    with open_run(config, processes, MAKERS) as session:
         for cell in evaluated_cells(session):
             if config.eval.write_out:
                 write_out(session.stored.path, cell)

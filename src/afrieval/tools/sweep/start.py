@@ -10,6 +10,7 @@ from afrieval._util.grouping import grouped
 from afrieval._util.whole_files import made
 from afrieval.config.files import run_config
 from afrieval.run.session import plan_run
+from afrieval.tools.cell_makers import MAKERS
 from afrieval.tools.sweep.job_part import part_of
 from afrieval.tools.sweep.jobs import Job, held, read_job, stored_jobs, write_jobs
 from afrieval.tools.sweep.slurm import with_queue
@@ -117,7 +118,7 @@ def asked(folder: Path, jobs: Sequence[Job]) -> Iterator[PlannedPart]:
     for sharing in grouped(jobs, lambda job: job.model).values():
         for options in sharing[0].runs:
             config = run_config(list(options.items()), needs_model=True)
-            session = plan_run(config, dry=True)
+            session = plan_run(config, dry=True, makers=MAKERS)
             for job in sharing:
                 part = part_of(folder, job, session)
                 left = [cell for cell in part.cells if not part.done(cell)]

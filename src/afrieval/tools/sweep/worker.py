@@ -20,6 +20,7 @@ from afrieval.models.capabilities import RECORDED
 from afrieval.models.load import load_model, seed_libraries
 from afrieval.run.evaluate import evaluated_cells, missing_cells
 from afrieval.run.session import Session, plan_run
+from afrieval.tools.cell_makers import MAKERS
 from afrieval.tools.sweep.job_part import begin_part, end_part, open_part, part_of
 from afrieval.tools.sweep.jobs import LOG, Job, held, job_folder, read_job
 from afrieval.tools.sweep.state import STATE, read_state
@@ -141,7 +142,7 @@ def _tried(tracker: Tracker, at: int, step: Callable[[], None], models: Models) 
 
 
 def _planned(job: Job, at: int) -> Session:
-    return plan_run(checked(run_config(list(job.runs[at].items()), needs_model=True)))
+    return plan_run(checked(run_config(list(job.runs[at].items()), needs_model=True)), makers=MAKERS)
 
 
 def _expect(folder: Path, job: Job, tracker: Tracker, at: int) -> None:
